@@ -5,17 +5,22 @@
 //! a time are copied.
 
 use super::contract::{accumulation, dispatch_sum, distinct, invalid};
-use super::depthwise::depthwise;
+use super::conv_windows::{Patches, Windows};
+use super::depthwise::{Alike, depthwise};
 use super::matmul::{Accumulator, BLOCK, Product, Results, multiply};
-use super::padded::Padded;
+use super::padded::PaddedWindows;
 use super::parallel::task_size;
-use super::rows::{Matrix, RowScratch, Rows, SomeRows};
+use super::rows::{Matrix, Rows};
 use numerics::budget::{Scratch, reserve};
-use numerics::shape::StridedView;
+use numerics::shape::{StridedView, num_elements};
 use numerics::simd::Isa;
-use numerics::{DType, Tensor, math};
+use numerics::{DType, Element, Tensor, TensorError, math};
 use program::{ConvDims, EvalError, WindowDim};
-use std::ops::Range;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// At most so many places of windows are kept.
+const MAX_PREPARED: usize = 1 << 16;
 
 /// The windows of a convolution.
 pub struct Convolution<'a> {
@@ -31,29 +36,110 @@ pub struct Convolution<'a> {
     pub batch_groups: usize,
 }
 
+impl<'a> Convolution<'a> {
+    fn new(parameters: &'a program::Convolution, window: &'a [WindowDim]) -> Convolution<'a> {
+        let program::Convolution { dims, reversal, feature_groups, batch_groups, .. } = parameters;
+        let (feature_groups, batch_groups) = (*feature_groups, *batch_groups);
+        Convolution { dims, window, reversal, feature_groups, batch_groups }
+    }
+}
+
+/// A window of the size of a kernel of shape `kernel`.
+fn sized(window: &[WindowDim], dims: &ConvDims, kernel: &[usize]) -> Vec<WindowDim> {
+    let sizes = dims.kernel_spatial_dimensions.iter().map(|&d| {
+        usize::try_from(d).ok().and_then(|d| kernel.get(d)).map_or(0, |&size| size as i64)
+    });
+    window.iter().zip(sizes).map(|(&dim, size)| WindowDim { size, ..dim }).collect()
+}
+
+/// A convolution with a window of the size of the kernel.
+///
+/// # Errors
+/// If the attributes do not fit the shapes.
+pub fn evaluate(
+    parameters: &program::Convolution,
+    window: &[WindowDim],
+    lhs: Tensor,
+    rhs: Tensor,
+) -> Result<Tensor, EvalError> {
+    let window = sized(window, &parameters.dims, rhs.shape());
+    Convolution::new(parameters, &window).eval(lhs, rhs, parameters.dtype)
+}
+
 /// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the
 /// kernel: spatial dimensions, input features, output features).
-pub(super) struct ConvSizes {
-    pub(super) input_spatial: Vec<usize>,
-    pub(super) kernel_spatial: Vec<usize>,
-    pub(super) output_spatial: Vec<usize>,
-    /// Batches of the input, and of a group of batches.
-    pub(super) batch: usize,
-    pub(super) group_batch: usize,
-    /// Features of the input, and of one kernel.
-    pub(super) input_features: usize,
-    pub(super) kernel_features: usize,
-    /// Features of the output, and of one group.
-    pub(super) output_features: usize,
-    pub(super) group_features: usize,
-    pub(super) groups: usize,
+#[derive(Debug)]
+pub struct ConvSizes {
+    /// The spatial dimensions of the input,
+    pub input_spatial: Vec<usize>,
+    /// of the kernel,
+    pub kernel_spatial: Vec<usize>,
+    /// and of the output.
+    pub output_spatial: Vec<usize>,
+    /// Batches of the input,
+    pub batch: usize,
+    /// and of a group of batches.
+    pub group_batch: usize,
+    /// Features of the input,
+    pub input_features: usize,
+    /// and of one kernel.
+    pub kernel_features: usize,
+    /// Features of the output,
+    pub output_features: usize,
+    /// and of one group.
+    pub group_features: usize,
+    /// The number of groups.
+    pub groups: usize,
 }
 
 impl ConvSizes {
     /// The number of positions of a window.
-    pub(super) fn taps(&self) -> usize {
+    pub fn taps(&self) -> usize {
         self.kernel_spatial.iter().product()
     }
+
+    /// The number of products of a sum.
+    fn depth(&self) -> usize {
+        self.taps() * self.kernel_features
+    }
+
+    /// The number of places in tables of windows.
+    fn places(&self) -> usize {
+        let positions = self.output_spatial.iter().zip(&self.kernel_spatial);
+        let tables = positions.map(|(outputs, taps)| outputs.saturating_mul(*taps));
+        tables.fold(self.taps(), usize::saturating_add)
+    }
+
+    /// The number of elements of the input.
+    pub fn input_len(&self) -> usize {
+        self.batch * self.input_spatial.iter().product::<usize>() * self.input_features
+    }
+}
+
+/// A convolution of operands of known shapes, whose type is that of its sums.
+#[derive(Debug)]
+pub struct PreparedConvolution {
+    dtype: DType,
+    sizes: Arc<ConvSizes>,
+    /// Elements in the order of [`ConvSizes`], where operands have another one,
+    input: Option<StridedView>,
+    kernel: Option<StridedView>,
+    /// and those of results in that of the output.
+    output: Option<StridedView>,
+    shape: Vec<usize>,
+    has_feature_groups: bool,
+    windows: SomeWindows,
+    /// If each feature has a kernel of its own: what is used where that is finite.
+    depthwise: Option<(Windows, Vec<Alike>)>,
+}
+
+/// The windows as rows of a matrix.
+#[derive(Debug)]
+enum SomeWindows {
+    /// Where they are in the input, or in a copy with zeros.
+    Padded(PaddedWindows),
+    /// Copied a few at a time.
+    Patches(Windows),
 }
 
 impl Convolution<'_> {
@@ -64,50 +150,86 @@ impl Convolution<'_> {
     pub fn eval(&self, lhs: Tensor, rhs: Tensor, dtype: DType) -> Result<Tensor, EvalError> {
         let sum_type = accumulation(lhs.dtype(), rhs.dtype(), dtype);
         let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
+        let prepared = self.prepare([lhs.shape(), rhs.shape()], sum_type, usize::MAX)?;
+        let mut result = Tensor::zeros(sum_type, &prepared.shape)?;
+        prepared.run(lhs.bytes(), rhs.bytes(), result.bytes_mut()?)?;
+        Ok(math::convert(result, dtype)?)
+    }
+
+    /// Prepares the convolution of operands of these shapes, with elements of type `dtype`, which
+    /// is one in which products are summed.
+    ///
+    /// # Errors
+    /// If the attributes do not fit the shapes, or it would keep more than `most` places.
+    fn prepare(
+        &self,
+        [lhs, rhs]: [&[usize]; 2],
+        dtype: DType,
+        most: usize,
+    ) -> Result<PreparedConvolution, EvalError> {
         let d = self.dims;
-        let order =
-            |first: &[i64], last: &[i64], t: &Tensor, label| -> Result<Vec<usize>, EvalError> {
-                let order = distinct(label, &[first, last].concat(), t.rank())?;
-                if order.len() == t.rank() {
-                    Ok(order)
-                } else {
-                    Err(invalid(label, "not all dimensions are listed"))
-                }
-            };
-        let spatial = &d.input_spatial_dimensions[..];
-        let input_order = order(
-            &[&[d.input_batch_dimension], spatial].concat(),
-            &[d.input_feature_dimension],
-            &lhs,
-            "convolution_c13",
-        )?;
-        let kernel_features = [d.kernel_input_feature_dimension, d.kernel_output_feature_dimension];
+        let order = |first: &[i64], last: &[i64], rank, label| -> Result<Vec<usize>, EvalError> {
+            let order = distinct(label, &[first, last].concat(), rank)?;
+            if order.len() == rank {
+                Ok(order)
+            } else {
+                Err(invalid(label, "not all dimensions are listed"))
+            }
+        };
+        let in_order = |shape: &[usize], order: &[usize]| -> Result<_, EvalError> {
+            let view = StridedView::dense(shape)?.permute(order)?;
+            let sizes = view.shape().to_vec();
+            Ok((sizes, (!view.is_dense()).then_some(view)))
+        };
+        let batch = &[&[d.input_batch_dimension], &d.input_spatial_dimensions[..]].concat();
+        let input_order = order(batch, &[d.input_feature_dimension], lhs.len(), "convolution_c13")?;
+        let features = &[d.kernel_input_feature_dimension, d.kernel_output_feature_dimension];
         let kernel_order =
-            order(&d.kernel_spatial_dimensions, &kernel_features, &rhs, "convolution_c18")?;
-        let input = lhs.gather(&StridedView::dense(lhs.shape())?.permute(&input_order)?)?;
-        let kernel = rhs.gather(&StridedView::dense(rhs.shape())?.permute(&kernel_order)?)?;
-        drop((lhs, rhs));
-        let sizes = self.sizes(input.shape(), kernel.shape())?;
+            order(&d.kernel_spatial_dimensions, features, rhs.len(), "convolution_c18")?;
+        let (input_sizes, input) = in_order(lhs, &input_order)?;
+        let (kernel_sizes, kernel) = in_order(rhs, &kernel_order)?;
+        let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
+        if sizes.places() > most {
+            return Err(invalid("convolution_c25", "too large"));
+        }
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
-        let mut result = Tensor::zeros(sum_type, &shape)?;
-        if result.num_elements() > 0 && kernel.num_elements() > 0 {
-            dispatch_sum!(sum_type, T, R, C => {
-                let operands = [input.as_slice::<T>()?, kernel.as_slice::<T>()?];
-                Ok(compute::<T, R, C>(self, &sizes, operands, result.make_mut::<T>()?))
-            })??;
-        }
-        let output_order = order(
-            &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat(),
-            &[d.output_feature_dimension],
-            &result,
-            "convolution_c20",
-        )?;
+        let batch = &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat();
+        let output_order =
+            order(batch, &[d.output_feature_dimension], shape.len(), "convolution_c20")?;
         let mut inverse = vec![0; output_order.len()];
         for (from, &to) in output_order.iter().enumerate() {
             inverse[to] = from;
         }
-        Ok(math::convert(result.gather(&StridedView::dense(&shape)?.permute(&inverse)?)?, dtype)?)
+        let (shape, output) = in_order(&shape, &inverse)?;
+        let is_depthwise = sizes.kernel_features == 1
+            && sizes.group_features == 1
+            && self.batch_groups == 1
+            && sizes.depth() <= BLOCK;
+        let windows = || Windows::new(self, Arc::clone(&sizes));
+        let depthwise = match is_depthwise {
+            true => Some(windows()?).map(|windows| {
+                let alike = Alike::all(&windows);
+                (windows, alike)
+            }),
+            false => None,
+        };
+        let windows = match PaddedWindows::new(self, Arc::clone(&sizes))? {
+            Some(padded) => SomeWindows::Padded(padded),
+            None => SomeWindows::Patches(windows()?),
+        };
+        let has_feature_groups = self.feature_groups > 1;
+        Ok(PreparedConvolution {
+            dtype,
+            sizes,
+            input,
+            kernel,
+            output,
+            shape,
+            has_feature_groups,
+            windows,
+            depthwise,
+        })
     }
 
     fn sizes(&self, input: &[usize], kernel: &[usize]) -> Result<ConvSizes, EvalError> {
@@ -175,198 +297,124 @@ impl Convolution<'_> {
     }
 }
 
-/// The positions in an image under the windows of a convolution.
-pub(super) struct Windows<'a> {
-    pub(super) sizes: &'a ConvSizes,
-    /// For each spatial dimension but the last one, output position and window position: the input
-    /// position, or `None` for padding. Window positions vary fastest.
-    outer: Vec<Scratch<Option<usize>>>,
-    /// Input positions along the last spatial dimension, window by window.
-    runs: Scratch<Run>,
-    /// Where the runs of each window end.
-    ends: Scratch<usize>,
-}
-
-/// Neighbouring positions of a window that see neighbouring positions of the input.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Run {
-    /// The first position in the window.
-    pub(super) to: usize,
-    /// The first position in the input.
-    pub(super) from: usize,
-    pub(super) len: usize,
-}
-
-impl<'a> Windows<'a> {
-    fn new(convolution: &Convolution<'_>, sizes: &'a ConvSizes) -> Result<Windows<'a>, EvalError> {
-        let mut tables = Vec::with_capacity(convolution.window.len());
-        for axis in 0..convolution.window.len() {
-            tables.push(positions(convolution, sizes, axis)?);
+impl PreparedConvolution {
+    /// Prepares a convolution of operands of these types and shapes; `None` if elements have to be
+    /// converted before or after, it would keep many places, or the attributes do not fit.
+    pub fn new(
+        parameters: &program::Convolution,
+        [lhs, rhs]: [(DType, &[usize]); 2],
+    ) -> Option<PreparedConvolution> {
+        let dtype = accumulation(lhs.0, rhs.0, parameters.dtype);
+        let window = sized(&parameters.window, &parameters.dims, rhs.1);
+        let convolution = Convolution::new(parameters, &window);
+        let is_converted = [lhs.0, rhs.0, parameters.dtype] != [dtype; 3];
+        if is_converted {
+            return None;
         }
-        let last = match tables.pop() {
-            Some(table) => table,
-            None => Scratch::filled(1, Some(0))?,
-        };
-        let width = sizes.kernel_spatial.last().map_or(1, |&width| width);
-        let (mut runs, mut ends) = (Scratch::new(last.len())?, Scratch::new(last.len())?);
-        for window in last.chunks_exact(width.max(1)) {
-            let mut run: Option<Run> = None;
-            for (to, &from) in window.iter().enumerate() {
-                match (&mut run, from) {
-                    (Some(run), Some(from)) if run.from + run.len == from => run.len += 1,
-                    (_, from) => {
-                        runs.extend(run);
-                        run = from.map(|from| Run { to, from, len: 1 });
-                    }
+        convolution.prepare([lhs.1, rhs.1], dtype, MAX_PREPARED).ok()
+    }
+
+    /// The number of places that it keeps.
+    pub fn listed(&self) -> usize {
+        self.sizes.places()
+    }
+
+    /// Writes the results of operands that are given as the bytes of their elements.
+    ///
+    /// # Errors
+    /// If these are not those of the shapes, or there is no memory for copies.
+    pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
+            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
+        }
+        let results = num_elements(&self.shape).ok_or(TensorError::OutOfBounds)?;
+        dispatch_sum!(self.dtype, T, R, C => {
+            let input = in_order(elements::<T>(lhs)?, self.input.as_ref())?;
+            let kernel = in_order(elements::<T>(rhs)?, self.kernel.as_ref())?;
+            let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
+            let depth = self.sizes.depth();
+            if input.len() != self.sizes.input_len()
+                || kernel.len() != depth * self.sizes.output_features
+                || out.len() != results
+            {
+                return Err(TensorError::OutOfBounds);
+            }
+            if kernel.is_empty() {
+                out.fill(T::ZERO);
+            }
+            if out.is_empty() || kernel.is_empty() {
+                return Ok(());
+            }
+            match &self.output {
+                None => self.compute::<T, R, C>([&input, &kernel], out),
+                Some(order) => {
+                    let mut results = Scratch::filled(out.len(), T::ZERO)?;
+                    self.compute::<T, R, C>([&input, &kernel], &mut results)?;
+                    order.gather_into(&results, out)
                 }
             }
-            runs.extend(run);
-            ends.push(runs.len());
-        }
-        Ok(Windows { sizes, outer: tables, runs, ends })
+        })
     }
 
-    /// The number of results along the last spatial dimension.
-    pub(super) fn line_len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// The runs of the window at `x` along the last spatial dimension.
-    pub(super) fn runs(&self, x: usize) -> &[Run] {
-        let start = if x == 0 { 0 } else { self.ends[x - 1] };
-        &self.runs[start..self.ends[x]]
-    }
-
-    /// Where the lines of the input begin that the windows of a line of results see, for each
-    /// position of the window along all spatial dimensions but the last one; `None` for padding.
-    pub(super) fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
-        let sizes = self.sizes;
-        let mut rest = line;
-        let mut output = vec![0; self.outer.len()];
-        for (position, size) in output.iter_mut().zip(&sizes.output_spatial).rev() {
-            *position = rest % size;
-            rest /= size;
-        }
-        starts.clear();
-        starts.push(Some(first_batch + rest));
-        for (axis, table) in self.outer.iter().enumerate() {
-            let window = sizes.kernel_spatial[axis];
-            let row = &table[output[axis] * window..][..window];
-            let size = sizes.input_spatial[axis];
-            for base in std::mem::take(starts) {
-                starts.extend(row.iter().map(|&at| Some(base? * size + at?)));
-            }
-        }
-        let line = sizes.input_spatial.last().map_or(1, |&size| size) * sizes.input_features;
-        for start in starts {
-            *start = start.map(|start| start * line);
-        }
-    }
-
-    /// The number of windows from `x` on along the last spatial dimension that see a run each, of
-    /// the same positions of the window, and the distance between those runs.
-    pub(super) fn alike(&self, x: usize) -> (usize, usize) {
-        let [first] = self.runs(x) else { return (1, 0) };
-        let mut step = None;
-        let mut count = 1;
-        while x + count < self.line_len() {
-            let [run] = self.runs(x + count) else { break };
-            let distance = run.from.checked_sub(first.from + (count - 1) * step.unwrap_or(0));
-            let is_alike = (run.to, run.len) == (first.to, first.len);
-            if !is_alike || distance.is_none() || step.is_some_and(|step| distance != Some(step)) {
-                break;
-            }
-            step = distance;
-            count += 1;
-        }
-        (count, step.unwrap_or(0))
-    }
-}
-
-/// For each output position along a spatial dimension and each position of the window: the input
-/// position, or `None` for padding.
-fn positions(
-    convolution: &Convolution<'_>,
-    sizes: &ConvSizes,
-    axis: usize,
-) -> Result<Scratch<Option<usize>>, EvalError> {
-    let dim = &convolution.window[axis];
-    let (outputs, window) = (sizes.output_spatial[axis], sizes.kernel_spatial[axis]);
-    let [size, window_size] = [sizes.input_spatial[axis], window].map(|size| size as i128);
-    let [stride, low] = [dim.stride, dim.pad_low].map(i128::from);
-    let [base_dilation, window_dilation] = [dim.base_dilation, dim.window_dilation].map(i128::from);
-    let reversed = convolution.reversal.get(axis).copied().unwrap_or(false);
-    let count =
-        outputs.checked_mul(window).ok_or_else(|| invalid("convolution_c25", "too large"))?;
-    let mut table = Scratch::new(count)?;
-    for output in 0..outputs as i128 {
-        for w in 0..window_size {
-            let w = if reversed { window_size - 1 - w } else { w };
-            let at: i128 = output * stride + w * window_dilation - low;
-            let inside = at >= 0 && at % base_dilation == 0 && at / base_dilation < size;
-            table.push(inside.then_some((at / base_dilation) as usize));
-        }
-    }
-    Ok(table)
-}
-
-/// Writes the results of a convolution of `input`, with the features last, and `kernel`, with the
-/// output features last.
-fn compute<T: Accumulator, const R: usize, const C: usize>(
-    convolution: &Convolution<'_>,
-    sizes: &ConvSizes,
-    [input, kernel]: [&[T]; 2],
-    out: &mut [T],
-) -> Result<(), EvalError> {
-    let features = sizes.output_features;
-    let depth = sizes.taps() * sizes.kernel_features;
-    let is_depthwise = sizes.kernel_features == 1
-        && sizes.group_features == 1
-        && convolution.batch_groups == 1
-        && depth <= BLOCK
-        // Otherwise padding counts: zero times infinity is not zero.
-        && kernel.iter().all(|&weight| weight.multiply(T::ZERO) == T::ZERO);
-    if is_depthwise {
-        let windows = &Windows::new(convolution, sizes)?;
-        let line = windows.line_len() * features;
-        let lines = task_size(out.len() / line, windows.line_len() * depth * features / 4, 1);
-        let tasks = out.chunks_mut(lines * line).enumerate();
-        return host::parallel(tasks.collect(), |(task, out)| {
-            depthwise::<T, C>(windows, [input, kernel], task * lines, out);
-            Ok(())
-        });
-    }
-    let groups = (0..sizes.groups).map(|group| match convolution.feature_groups {
-        1 => [group * sizes.group_batch, 0],
-        _ => [0, group * sizes.kernel_features],
-    });
-    let image = input.len() / sizes.batch;
-    // Windows over an empty input have padding only.
-    let elements =
-        |[batch, feature]: [usize; 2]| input.get(batch * image + feature..).unwrap_or_default();
-    match Padded::new(convolution, sizes, input)? {
-        Some(padded) if padded.are_elements() => {
-            let strides = [sizes.input_features, 1];
-            let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
-            multiply_groups::<T, R, C, _>(sizes, &matrices.collect::<Vec<_>>(), kernel, out)
-        }
-        Some(padded) => {
-            let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
-            multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, out)
-        }
-        None => {
-            let windows = &Windows::new(convolution, sizes)?;
-            // The input positions of a part of the windows.
-            let _reserved = reserve::<Option<usize>>(sizes.taps())?;
-            let patches = groups.map(|[first_batch, first_feature]| Patches {
-                windows,
-                input,
-                first_batch,
-                first_feature,
+    /// Writes the results for operands in the order of [`ConvSizes`].
+    fn compute<T: Accumulator, const R: usize, const C: usize>(
+        &self,
+        [input, kernel]: [&[T]; 2],
+        out: &mut [T],
+    ) -> Result<(), TensorError> {
+        let sizes = &*self.sizes;
+        let (features, depth) = (sizes.output_features, sizes.depth());
+        // Padding counts where weights are not finite: zero times infinity is not zero.
+        let is_finite = |&weight: &T| weight.multiply(T::ZERO) == T::ZERO;
+        if let Some((windows, alike)) = &self.depthwise
+            && kernel.iter().all(is_finite)
+        {
+            let line = windows.line_len() * features;
+            let lines = task_size(out.len() / line, windows.line_len() * depth * features / 4, 1);
+            let tasks = out.chunks_mut(lines * line).enumerate();
+            return host::parallel(tasks.collect(), |(task, out)| {
+                depthwise::<T, C>(windows, alike, [input, kernel], task * lines, out);
+                Ok(())
             });
-            multiply_groups::<T, R, C, _>(sizes, &patches.collect::<Vec<_>>(), kernel, out)
+        }
+        let groups = (0..sizes.groups).map(|group| match self.has_feature_groups {
+            false => [group * sizes.group_batch, 0],
+            true => [0, group * sizes.kernel_features],
+        });
+        let image = input.len() / sizes.batch;
+        // Windows over an empty input have padding only.
+        let elements =
+            |[batch, feature]: [usize; 2]| input.get(batch * image + feature..).unwrap_or_default();
+        match &self.windows {
+            SomeWindows::Padded(windows) if windows.are_elements() => {
+                let strides = [sizes.input_features, 1];
+                let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
+                multiply_groups::<T, R, C, _>(sizes, &matrices.collect::<Vec<_>>(), kernel, out)
+            }
+            SomeWindows::Padded(windows) => {
+                let padded = windows.over(input)?;
+                let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
+                multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, out)
+            }
+            SomeWindows::Patches(windows) => {
+                // The input positions of a part of the windows.
+                let _reserved = reserve::<Option<usize>>(sizes.taps())?;
+                let patches = groups.map(|first| Patches { windows, input, first });
+                multiply_groups::<T, R, C, _>(sizes, &patches.collect::<Vec<_>>(), kernel, out)
+            }
         }
     }
+}
+
+/// The elements in another order, if there is one.
+fn in_order<'a, T: Element>(
+    elements: &'a [T],
+    order: Option<&StridedView>,
+) -> Result<Cow<'a, [T]>, TensorError> {
+    Ok(match order {
+        None => Cow::Borrowed(elements),
+        Some(order) => Cow::Owned(order.gather(elements)?),
+    })
 }
 
 /// Writes the products of the windows of each group with its part of the kernel.
@@ -375,9 +423,9 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
     groups: &[W],
     kernel: &[T],
     out: &mut [T],
-) -> Result<(), EvalError> {
+) -> Result<(), TensorError> {
     let features = sizes.output_features;
-    let (rows, depth) = (out.len() / features, sizes.taps() * sizes.kernel_features);
+    let (rows, depth) = (out.len() / features, sizes.depth());
     let product = |group: usize| Product {
         rows,
         depth,
@@ -386,7 +434,7 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
         b: Matrix { elements: &kernel[group * sizes.group_features..], strides: [features, 1] },
     };
     if sizes.groups == 1 {
-        return Ok(multiply::<T, R, C>(&[product(0)], out)?);
+        return multiply::<T, R, C>(&[product(0)], out);
     }
     let task_rows = task_size(rows, depth * features, R);
     let tasks = out.chunks_mut(task_rows * features).enumerate();
@@ -401,66 +449,4 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
         }
         Ok(())
     })
-}
-
-/// The windows of a group of features as rows of a matrix.
-struct Patches<'a, T> {
-    windows: &'a Windows<'a>,
-    input: &'a [T],
-    first_batch: usize,
-    first_feature: usize,
-}
-
-impl<T: Accumulator> Rows<T> for Patches<'_, T> {
-    fn rows<'s>(
-        &'s self,
-        range: Range<usize>,
-        depth: usize,
-        scratch: &'s mut RowScratch<T>,
-    ) -> SomeRows<'s, T> {
-        let width = self.windows.line_len();
-        let copy = &mut scratch.elements;
-        copy.resize(range.len() * depth, T::ZERO);
-        let mut starts = Vec::new();
-        let mut line = None;
-        for (row, patch) in range.zip(copy.chunks_exact_mut(depth)) {
-            if line != Some(row / width) {
-                line = Some(row / width);
-                self.windows.lines(row / width, self.first_batch, &mut starts);
-            }
-            let runs = self.windows.runs(row % width);
-            for (patch, &start) in patch.chunks_exact_mut(depth / starts.len()).zip(&starts) {
-                match start {
-                    Some(start) => self.lay_out(start, runs, patch),
-                    None => patch.fill(T::ZERO),
-                }
-            }
-        }
-        SomeRows::Neighbours(copy, depth)
-    }
-}
-
-impl<T: Accumulator> Patches<'_, T> {
-    /// Copies what a window sees of a line of the input.
-    fn lay_out(&self, start: usize, runs: &[Run], patch: &mut [T]) {
-        let sizes = self.windows.sizes;
-        let (features, all) = (sizes.kernel_features, sizes.input_features);
-        // Lines without elements have no runs.
-        let line = self.input.get(start + self.first_feature..).unwrap_or_default();
-        if runs.iter().map(|run| run.len).sum::<usize>() * features < patch.len() {
-            patch.fill(T::ZERO);
-        }
-        for &Run { to, from, len } in runs {
-            let (line, patch) = (&line[from * all..], &mut patch[to * features..]);
-            if features == all {
-                patch[..len * features].copy_from_slice(&line[..len * features]);
-            } else {
-                for (line, patch) in
-                    line.chunks(all).zip(patch.chunks_exact_mut(features)).take(len)
-                {
-                    patch.copy_from_slice(&line[..features]);
-                }
-            }
-        }
-    }
 }

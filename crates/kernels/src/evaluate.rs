@@ -16,8 +16,8 @@ use numerics::math;
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 use program::{
-    BatchNorm, Comparison, Conventions, Convolution, DotDims, Dynamic, Env, EvalError, EvalResult,
-    Origin, Primitive, Quantized, RuntimeValue, WindowDim,
+    BatchNorm, Comparison, Conventions, DotDims, Dynamic, Env, EvalError, EvalResult, Origin,
+    Primitive, Quantized, RuntimeValue, WindowDim,
 };
 
 fn one(tensor: Tensor) -> EvalResult {
@@ -340,7 +340,7 @@ fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, Eva
         }
         Primitive::Convolution(parameters) => {
             let [lhs, rhs] = expect_n(operands)?;
-            convolution(parameters, parameters.window.clone(), lhs, rhs)?
+            convolution::evaluate(parameters, &parameters.window, lhs, rhs)?
         }
         Primitive::Einsum { config, dtype, declared } => {
             let result = einsum(config, operands, *dtype)?;
@@ -507,30 +507,9 @@ fn dynamic_op(dynamic: &Dynamic, operands: Vec<Tensor>) -> Result<Tensor, EvalEr
             for (dim, pads) in window.iter_mut().zip(padding.chunks_exact(2)) {
                 (dim.pad_low, dim.pad_high) = (pads[0], pads[1]);
             }
-            convolution(parameters, window, lhs, rhs)
+            convolution::evaluate(parameters, &window, lhs, rhs)
         }
     }
-}
-
-/// A convolution with the sizes of the window from the kernel.
-fn convolution(
-    parameters: &Convolution,
-    mut window: Vec<WindowDim>,
-    lhs: Tensor,
-    rhs: Tensor,
-) -> Result<Tensor, EvalError> {
-    for (dim, &d) in window.iter_mut().zip(&parameters.dims.kernel_spatial_dimensions) {
-        let size = usize::try_from(d).ok().and_then(|d| rhs.shape().get(d));
-        dim.size = size.map_or(0, |&size| size as i64);
-    }
-    let kernel = convolution::Convolution {
-        dims: &parameters.dims,
-        window: &window,
-        reversal: &parameters.reversal,
-        feature_groups: parameters.feature_groups,
-        batch_groups: parameters.batch_groups,
-    };
-    kernel.eval(lhs, rhs, parameters.dtype)
 }
 
 /// A window from tensors: sizes, strides, base dilations, window dilations, padding.

@@ -7,6 +7,7 @@ mod batch_norm;
 mod body;
 mod collective;
 mod contract;
+mod conv_windows;
 mod converted;
 mod convolution;
 mod depthwise;
@@ -19,7 +20,8 @@ pub mod fused;
 mod index_select;
 mod index_vectors;
 pub mod linalg;
-mod matmul;
+#[doc(hidden)]
+pub mod matmul; // For its tests.
 mod movement;
 mod order;
 mod padded;
@@ -29,7 +31,8 @@ mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
-mod rows;
+#[doc(hidden)]
+pub mod rows; // For the tests of `matmul`.
 mod scatter;
 mod select_and_scatter;
 mod small_products;
@@ -43,7 +46,7 @@ mod window;
 pub use batch_norm::{batch_norm_grad, batch_norm_inference, batch_norm_training};
 pub use body::Combiner;
 pub use contract::{Dot, Products, dot_general};
-pub use convolution::Convolution;
+pub use convolution::{Convolution, PreparedConvolution};
 pub use einsum::einsum;
 pub use evaluate::evaluate;
 pub use fft::fourier;

@@ -13,7 +13,7 @@ use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{Isa, Kernel, Tile};
+use numerics::simd::{Factors, Isa, Kernel, Sums, Tile, Windowed};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
@@ -31,12 +31,12 @@ const ROWS_ELEMENTS: usize = 1 << 15;
 /// Columns of at most so many elements are multiplied where they are: the rows of `b` with more are
 /// on too many pages, and fall on the same places of the caches.
 const MAX_IN_PLACE: usize = 1 << 10;
-/// Panels that are copied at a time for few rows.
-const PANELS: usize = 4;
+/// Bytes of a row of the panels that are copied at a time for few rows.
+const PANELS_BYTES: usize = 256;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Elements of columns of `b` that are copied at a time.
-const PANELS_ELEMENTS: usize = 1 << 19;
+const PANELS_ELEMENTS: usize = 1 << 18;
 
 /// Memory for copies of columns that is kept for the next product has at most so many bytes.
 const KEPT_BYTES: usize = 1 << 20;
@@ -46,7 +46,7 @@ thread_local! {
 }
 
 /// The types in which products are summed.
-pub trait Accumulator: Number + Tile {
+pub trait Accumulator: Number + Tile + Windowed {
     /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;
@@ -139,6 +139,31 @@ impl<T> Results<'_, T> {
             Results::Rows(rows) => &mut rows[row][columns],
         }
     }
+
+    /// Parts of up to `count` rows, and then empty ones.
+    #[inline(always)]
+    fn parts<const R: usize>(
+        &mut self,
+        row: usize,
+        count: usize,
+        columns: Range<usize>,
+    ) -> [&mut [T]; R] {
+        let mut parts: [&mut [T]; R] = std::array::from_fn(|_| Default::default());
+        match self {
+            Results::Strided(elements, stride) => {
+                let rows = elements[row * *stride..].chunks_mut(*stride);
+                for (part, row) in parts.iter_mut().zip(rows.take(count)) {
+                    *part = &mut row[columns.clone()];
+                }
+            }
+            Results::Rows(rows) => {
+                for (part, row) in parts.iter_mut().zip(rows[row..].iter_mut().take(count)) {
+                    *part = &mut row[columns.clone()];
+                }
+            }
+        }
+        parts
+    }
 }
 
 /// The product of a matrix `a` of `rows` x `depth` and a matrix `b` of `depth` x `columns`, none of
@@ -183,7 +208,8 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     let parts = (rows * columns).div_ceil(task_results);
     // Rows that each task has at least: those that copy columns of `b` need many.
     let is_in_place = products.iter().all(Product::may_stay);
-    let least = if columns >= 4 * C && !is_in_place { SHARED_ROWS } else { 2 * R };
+    let is_wide = columns >= PANELS_BYTES / size_of::<T>();
+    let least = if is_wide && !is_in_place { SHARED_ROWS } else { 2 * R };
     let row_parts = (rows / least).clamp(1, parts);
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
     let column_parts = parts.div_ceil(row_parts).min(columns.div_ceil(C));
@@ -244,7 +270,7 @@ impl<T: Accumulator> Product<'_, T> {
         let wide = match rows.len() <= tall {
             _ if !is_copied => columns.len(),
             _ if whole > 0 => whole,
-            true => (PANELS * C).min(columns.len()),
+            true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
         };
         let copied = match is_copied {
@@ -304,7 +330,7 @@ impl<T: Accumulator> Product<'_, T> {
                         true => Panels::InPlace(b, panels),
                         false => Panels::Copied(panels),
                     };
-                    let block = Block { a, count, depth, panels, width, ahead };
+                    let block = Block { isa, a, count, depth, panels, width, ahead };
                     let (column, levels) = (at, &mut levels[..]);
                     if depth <= BLOCK {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
@@ -377,6 +403,7 @@ pub fn add_fused<T: Accumulator>(
 
 /// Rows of `a` to be multiplied with copied columns of `b`.
 struct Block<'a, T, const C: usize> {
+    isa: Isa,
     a: SomeRows<'a, T>,
     count: usize,
     depth: usize,
@@ -414,7 +441,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     /// Computes the chains one after the other if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
-        let Tiles { block: Block { a, count, depth, mut panels, width, mut ahead }, .. } = self;
+        let Block { isa, a, count, depth, mut panels, width, mut ahead } = self.block;
         let tiles = width.div_ceil(C) * count.div_ceil(R);
         let lines = (ahead.panels * depth).div_ceil(tiles);
         let mut sums = [[T::ZERO; C]; R];
@@ -435,66 +462,68 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     }
                     Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
                 };
-                let tile = RowTile { a, rows, used, panel, depth };
+                let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
+                let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
                 if DEEP {
-                    tile.tree::<C, SINGLE>(copy, self.levels, &mut sums);
+                    tile.tree::<C, SINGLE>(copy, self.levels, &mut sums, results);
                 } else {
-                    tile.block::<C, SINGLE>(0, copy, &mut sums);
-                }
-                for (r, sums) in sums.iter_mut().enumerate().take(used) {
-                    for sum in sums.iter_mut() {
-                        *sum = sum.finish();
-                    }
-                    let out = self.out.part(self.row + first + r, columns.clone());
-                    match <&mut [T; C]>::try_from(&mut *out) {
-                        Ok(out) => *out = *sums,
-                        Err(_) => out.copy_from_slice(&sums[..out.len()]),
-                    }
+                    let to = SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
+                    tile.block::<C, SINGLE>(0, copy, to);
                 }
             }
         }
     }
 }
 
+/// Where sums of a block of products are written: see [`Sums`].
+struct SomeSums<'s, 'o, T, const R: usize, const C: usize> {
+    left: (&'s [[[T; C]; R]], usize),
+    sums: &'s mut [[T; C]; R],
+    results: Option<&'s mut [&'o mut [T]; R]>,
+}
+
 /// Rows of a tile of results, of which the first ones are used.
 struct RowTile<'a, T, const R: usize> {
+    isa: Isa,
     a: SomeRows<'a, T>,
     rows: [&'a [T]; R],
     used: usize,
-    /// Columns, and the distance between their rows, of which there are so many.
+    /// Columns, of which the first ones are used, and the distance between their rows.
     panel: (&'a [T], usize),
+    columns: usize,
+    /// The number of these rows.
     depth: usize,
 }
 
 impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
-    /// The sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines them,
-    /// with a place for the subtree of each size.
+    /// Writes the sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines
+    /// them, with a place for the subtree of each size.
     #[inline(always)]
     fn tree<const C: usize, const SINGLE: bool>(
         &self,
         mut copy: Option<&mut [T]>,
         levels: &mut [[[T; C]; R]],
         sums: &mut [[T; C]; R],
+        results: &mut [&mut [T]; R],
     ) {
         let last = self.depth.div_ceil(BLOCK) - 1;
         for block in 0..last {
             // Every one bit that the addition of one carries over is a subtree of this size.
-            let level = block.trailing_ones() as usize;
-            if level == 0 {
-                self.block::<C, SINGLE>(block, copy.as_deref_mut(), &mut levels[0]);
-                continue;
-            }
-            self.block::<C, SINGLE>(block, copy.as_deref_mut(), sums);
-            for left in &levels[..level] {
-                add_tiles(left, sums);
-            }
-            levels[level] = *sums;
+            let (left, rest) = levels.split_at_mut(block.trailing_ones() as usize);
+            let left = (&*left, (1 << left.len()) - 1);
+            let to = SomeSums { left, sums: &mut rest[0], results: None };
+            self.block::<C, SINGLE>(block, copy.as_deref_mut(), to);
         }
-        self.block::<C, SINGLE>(last, copy, sums);
-        for (level, left) in levels.iter().enumerate() {
-            if last >> level & 1 == 1 {
-                add_tiles(left, sums);
-            }
+        let to = SomeSums { left: (levels, last), sums, results: Some(results) };
+        self.block::<C, SINGLE>(last, copy, to);
+    }
+
+    /// The elements of rows in a block of products: where they are, or all of them.
+    #[inline(always)]
+    fn segments<'s>(&'s self, block: usize, all: &'s Range<usize>) -> &'s [Range<usize>] {
+        match self.a {
+            SomeRows::Neighbours(..) => std::slice::from_ref(all),
+            SomeRows::Segments { segments, .. } => segments.block(block),
         }
     }
 
@@ -505,28 +534,26 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         &self,
         block: usize,
         copy: Option<&mut [T]>,
-        sums: &mut [[T; C]; R],
+        to: SomeSums<'_, '_, T, R, C>,
     ) {
         let start = block * BLOCK;
-        let neighbours = start..self.depth.min(start + BLOCK);
-        let segments = match self.a {
-            SomeRows::Neighbours(..) => std::slice::from_ref(&neighbours),
-            SomeRows::Segments { segments, .. } => segments.block(block),
-        };
+        let all = start..self.depth.min(start + BLOCK);
+        let segments = self.segments(block, &all);
         let (panel, stride) = self.panel;
         let panel = (&panel[start * stride..], stride);
-        let mut copy = copy.map(|copy| &mut copy[start * C..]);
-        let rows = self.rows;
-        if T::chains(
-            &rows,
-            segments,
-            self.used,
-            panel,
-            copy.as_deref_mut(),
-            sums.as_flattened_mut(),
-        ) {
+        let copy = copy.map(|copy| &mut copy[start * C..]);
+        let SomeSums { left: (left, added), sums, mut results } = to;
+        let (rows, used, columns) = (&self.rows, self.used, self.columns);
+        let mut factors = Factors { rows, used, segments, panel, columns, copy };
+        let mut vectors = Sums {
+            tile: sums.as_flattened_mut(),
+            left: (left.as_flattened().as_flattened(), added),
+            results: results.as_deref_mut().map(|results| &mut results[..]),
+        };
+        if T::chains(self.isa, &mut factors, &mut vectors) {
             return;
         }
+        let (rows, copy) = (self.rows, factors.copy);
         let copies = copy.map_or(&mut [][..], |copy| copy.as_chunks_mut::<C>().0);
         for (copy, row) in copies.iter_mut().zip(panel.0.chunks(stride)) {
             row.first_chunk().into_iter().for_each(|row| *copy = *row);
@@ -535,6 +562,16 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
             single_chains(rows, segments, panel, sums);
         } else {
             chains(rows, segments, panel, sums);
+        }
+        for (level, left) in left.iter().enumerate() {
+            if added >> level & 1 == 1 {
+                add_tiles(left, sums);
+            }
+        }
+        for (result, sums) in results.into_iter().flatten().zip(sums) {
+            for (result, sum) in result.iter_mut().zip(sums) {
+                *result = sum.finish();
+            }
         }
     }
 }
@@ -585,176 +622,6 @@ fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
     for (left, right) in left.iter().zip(right) {
         for (left, right) in left.iter().zip(right) {
             *right = left.add(*right);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use numerics::Tensor;
-    use numerics::simd::TILE_ROWS;
-
-    /// The definition, for one result.
-    fn defined<T: Accumulator>(a: &[T], b: &[T]) -> T {
-        fn tree<T: Accumulator>(sums: &[T]) -> T {
-            match sums {
-                [] => T::ZERO,
-                [sum] => *sum,
-                _ => {
-                    let (left, right) = sums.split_at(sums.len().next_power_of_two() / 2);
-                    tree(left).add(tree(right))
-                }
-            }
-        }
-        let chain = |(a, b): (&[T], &[T])| {
-            a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum.multiply_add(a, b))
-        };
-        if a.len() <= 4 {
-            let sum = |sum: T, (&a, &b): (&T, &T)| sum.add(a.multiply(b));
-            return a.iter().zip(b).fold(T::ZERO, sum).finish();
-        }
-        let blocks: Vec<T> = a.chunks(256).zip(b.chunks(256)).map(chain).collect();
-        tree(&blocks).finish()
-    }
-
-    fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
-        let (elements, strides) = (a, [0, 1]);
-        let a = Matrix { elements, strides };
-        let b = Matrix { elements: b, strides: [1, 1] };
-        let product = Product { rows: 1, depth: elements.len(), columns: 1, a: &a, b };
-        multiply::<f32, TILE_ROWS, 16>(&[product], out).unwrap();
-    }
-
-    /// Numbers of all kinds, many of them special, from a few bits each.
-    fn numbers<T>(len: usize, seed: u64, from_bits: impl Fn(u64) -> T) -> Vec<T> {
-        let mut state = seed;
-        let mut next = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            from_bits(state >> 16)
-        };
-        (0..len).map(|_| next()).collect()
-    }
-
-    /// Ordinary numbers, and for one seed of two zeros, subnormal numbers, infinities and NaNs.
-    fn float(bits: u64, special: bool) -> f64 {
-        let ordinary = (bits as i32 as f64) / 65536.0;
-        match bits >> 40 & 15 {
-            0 if special => 0.0,
-            1 if special => -0.0,
-            2 if special => 1e-45 * (bits % 7) as f64,
-            3 if special => -1e-45,
-            4 if special && bits >> 32 & 63 == 0 => f64::INFINITY,
-            5 if special && bits >> 32 & 63 == 0 => f64::NEG_INFINITY,
-            6 if special && bits >> 32 & 63 == 0 => f64::NAN,
-            _ => ordinary,
-        }
-    }
-
-    fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T + Copy) {
-        let shapes = [
-            (1, 1, 1),
-            (1, 5, 40),
-            (1, 600, 1030),
-            (2, 3, 17),
-            (3, 256, 16),
-            (4, 257, 9),
-            (13, 70, 33),
-        ];
-        for (m, k, n) in shapes.into_iter().chain([(5, 700, 33), (9, 1, 5), (25, 600, 3)]) {
-            let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
-            for transposed in [false, true] {
-                let b_strides = if transposed { [1, k] } else { [n, 1] };
-                let a_matrix = Matrix { elements: &a, strides: [k, 1] };
-                let b_matrix = Matrix { elements: &b, strides: b_strides };
-                let product = Product { rows: m, depth: k, columns: n, a: &a_matrix, b: b_matrix };
-                // One value stays between the rows of the result.
-                let mut expected = vec![T::ONE; m * (n + 1)];
-                for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {
-                    for (j, out) in row[..n].iter_mut().enumerate() {
-                        let at = |k: usize| b[k * b_strides[0] + j * b_strides[1]];
-                        let column: Vec<T> = (0..k).map(at).collect();
-                        *out = defined(&a[i * k..][..k], &column);
-                    }
-                }
-                let expected = Tensor::from_vec([m * (n + 1)], expected).unwrap();
-                for isa in Isa::available() {
-                    let mut out = vec![T::ONE; m * (n + 1)];
-                    let mut results = Results::Strided(&mut out, n + 1);
-                    product.compute::<TILE_ROWS, C>(isa, 0..m, 0..n, &mut results).unwrap();
-                    let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
-                    let equal = out.bytes()[..] == expected.bytes()[..];
-                    assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
-                    // Some of the columns.
-                    let (mut part, first) = (vec![T::ONE; m * (n + 1)], n / 3);
-                    let mut results = Results::Strided(&mut part, n + 1);
-                    product.compute::<TILE_ROWS, C>(isa, 0..m, first..n, &mut results).unwrap();
-                    let part = Tensor::from_vec([m * (n + 1)], part).unwrap();
-                    let size = size_of::<T>();
-                    for row in 0..m {
-                        let (at, count) = (row * (n + 1) * size, (n - first) * size);
-                        let expected = &expected.bytes()[at + first * size..][..count];
-                        assert!(
-                            part.bytes()[at..][..count] == *expected,
-                            "{isa:?} {m} x {k} x {n}"
-                        );
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_path_gives_the_bits_of_the_definition() {
-        for seed in 0..4 {
-            let special = seed % 2 == 1;
-            check::<f32, 16>(seed, |bits| float(bits, special) as f32);
-            check::<f64, 8>(seed, |bits| float(bits, special));
-            check::<Complex32, 8>(seed, |bits| {
-                Complex32::new(float(bits, special) as f32, float(bits << 5, special) as f32)
-            });
-            check::<Complex64, 4>(seed, |bits| {
-                Complex64::new(float(bits, special), float(bits << 5, special))
-            });
-            check::<i32, 16>(seed, |bits| bits as i32);
-            check::<i64, 8>(seed, |bits| bits.wrapping_mul(bits) as i64);
-            check::<I1, 16>(seed, |bits| I1::from(bits & 3 == 0));
-        }
-    }
-
-    #[test]
-    fn products_are_rounded_where_there_are_few() {
-        // (1 + 2^-23)(1 - 2^-23) = 1 - 2^-46, which f32 rounds to 1.
-        let (a, b) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON);
-        let product = |a: &[f32], b: &[f32]| {
-            let mut out = [1.0];
-            dot(a, b, &mut out);
-            out[0]
-        };
-        assert_eq!(product(&[-1.0, 0.0, 0.0, 0.0, a], &[1.0, 0.0, 0.0, 0.0, b]), -2f32.powi(-46));
-        assert_eq!(product(&[-1.0, 0.0, 0.0, a], &[1.0, 0.0, 0.0, b]), 0.0);
-        // Perpendicular vectors.
-        assert_eq!(product(&[0.1, 0.7], &[-0.7, 0.1]), 0.0);
-        for depth in [1, 9] {
-            let zero = product(&vec![-1e-30; depth], &vec![1e-30; depth]);
-            assert_eq!(zero.to_bits(), 0, "no negative zero");
-        }
-    }
-
-    /// Products of integers that are exact in an `i128`: 256 of a chain, and a tree of blocks.
-    #[test]
-    fn errors_grow_with_the_logarithm_of_blocks() {
-        for k in [1usize, 3, 256, 257, 4096, 300_000] {
-            let number = |bits: u64| ((bits as i32) >> 8) as f32;
-            let (a, b) = (numbers(k, 3, number), numbers(k, 4, number));
-            let mut out = [0.0];
-            dot(&a, &b, &mut out);
-            let exact = |(&a, &b): (&f32, &f32)| (a as i128) * (b as i128);
-            let sum: i128 = a.iter().zip(&b).map(exact).sum();
-            let magnitude: i128 = a.iter().zip(&b).map(|pair| exact(pair).abs()).sum();
-            let levels = k.div_ceil(BLOCK).next_power_of_two().trailing_zeros() as usize;
-            let bound = (k.min(BLOCK) + levels) as f64 * 2f64.powi(-24) * 1.0001;
-            assert!((out[0] as i128 - sum).abs() as f64 <= bound * magnitude as f64, "{k}");
         }
     }
 }

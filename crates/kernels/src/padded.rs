@@ -11,12 +11,14 @@ use numerics::TensorError;
 use numerics::budget::{Reserved, Scratch, reserve};
 use program::WindowDim;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Windows as rows in segments.
-pub struct Padded<'a, T> {
-    input: &'a [T],
-    /// The input with zeros, if windows see any.
-    copy: Option<Scratch<T>>,
+/// Windows as rows in segments, of inputs with the features last.
+#[derive(Debug)]
+pub struct PaddedWindows {
+    sizes: Arc<ConvSizes>,
+    window: Vec<WindowDim>,
+    layout: Layout,
     segments: Segments,
     _charge: Reserved,
     /// The number of batches of a group and of windows along each spatial dimension, and how far
@@ -26,36 +28,30 @@ pub struct Padded<'a, T> {
     are_elements: bool,
 }
 
-impl<'a, T: Accumulator> Padded<'a, T> {
-    /// The windows over an input with the features last; `None` if a copy would be larger than all
+impl PaddedWindows {
+    /// The windows of a convolution; `None` if a copy of the input would be larger than all
     /// windows, or these have few elements.
     ///
     /// # Errors
-    /// If there is no memory for the copy.
+    /// If there is no memory for their places.
     pub fn new(
         convolution: &Convolution<'_>,
-        sizes: &ConvSizes,
-        input: &'a [T],
-    ) -> Result<Option<Padded<'a, T>>, TensorError> {
+        sizes: Arc<ConvSizes>,
+    ) -> Result<Option<PaddedWindows>, TensorError> {
         let depth = sizes.taps() * sizes.kernel_features;
         // Products of few elements are of neighbours.
-        let layout = Layout::new(convolution, sizes).filter(|_| depth > FEW || sizes.taps() == 1);
+        let layout = Layout::new(convolution, &sizes).filter(|_| depth > FEW || sizes.taps() == 1);
         let Some(layout) = layout else { return Ok(None) };
         let charge = reserve::<Range<usize>>(sizes.taps())?;
-        let mut segments = Segments::default();
-        layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
         let windows: usize = sizes.output_spatial.iter().product();
         let elements = layout.image.checked_mul(sizes.batch);
         let all = windows.saturating_mul(depth).saturating_mul(sizes.group_batch * sizes.groups);
-        let copy = match elements {
-            _ if layout.is_input => None,
-            Some(elements) if elements <= all.max(input.len()) => {
-                let mut copy = Scratch::filled(elements, T::ZERO)?;
-                layout.fill(convolution.window, sizes, input, &mut copy)?;
-                Some(copy)
-            }
-            _ => return Ok(None),
-        };
+        let most = all.max(sizes.input_len());
+        if !layout.is_input && elements.is_none_or(|elements| elements > most) {
+            return Ok(None);
+        }
+        let mut segments = Segments::default();
+        layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
         let outputs = sizes.output_spatial.iter().zip(convolution.window).zip(&layout.strides);
         let moves = outputs.map(|((&count, dim), &stride)| {
             [count, if count > 1 { dim.stride as usize * stride } else { 0 }]
@@ -66,7 +62,9 @@ impl<'a, T: Accumulator> Padded<'a, T> {
             && sizes.taps() == 1
             && sizes.input_spatial == sizes.output_spatial
             && convolution.window.iter().all(|dim| dim.stride == 1);
-        Ok(Some(Padded { input, copy, segments, _charge: charge, steps, are_elements }))
+        let window = convolution.window.to_vec();
+        let _charge = charge;
+        Ok(Some(PaddedWindows { sizes, window, layout, segments, _charge, steps, are_elements }))
     }
 
     /// True if each window is the element at its own position in the input.
@@ -74,15 +72,43 @@ impl<'a, T: Accumulator> Padded<'a, T> {
         self.are_elements
     }
 
+    /// The windows of an input.
+    ///
+    /// # Errors
+    /// If there is no memory for a copy with zeros.
+    pub fn over<'a, T: Accumulator>(
+        &'a self,
+        input: &'a [T],
+    ) -> Result<Padded<'a, T>, TensorError> {
+        if self.layout.is_input {
+            return Ok(Padded { windows: self, input, copy: None });
+        }
+        let mut copy = Scratch::filled(self.layout.image * self.sizes.batch, T::ZERO)?;
+        self.layout.fill(&self.window, &self.sizes, input, &mut copy)?;
+        Ok(Padded { windows: self, input, copy: Some(copy) })
+    }
+}
+
+/// Windows over an input.
+pub struct Padded<'a, T> {
+    windows: &'a PaddedWindows,
+    input: &'a [T],
+    /// The input with zeros, if windows see any.
+    copy: Option<Scratch<T>>,
+}
+
+impl<T> Padded<'_, T> {
     /// The windows of a group, from a batch and a feature on.
     pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'_, T> {
         let elements = self.copy.as_ref().map_or(self.input, |copy| &copy[..]);
-        let first = first_batch * self.steps[0][1] + first_feature;
-        PaddedGroup { padded: self, elements: elements.get(first..).unwrap_or_default() }
+        let first = first_batch * self.windows.steps[0][1] + first_feature;
+        let elements = elements.get(first..).unwrap_or_default();
+        PaddedGroup { windows: self.windows, elements }
     }
 }
 
 /// The places of elements of an input with zeros.
+#[derive(Debug)]
 struct Layout {
     /// Sizes of the spatial dimensions.
     spatial: Vec<usize>,
@@ -206,7 +232,7 @@ impl Layout {
 
 /// The windows of a group.
 pub struct PaddedGroup<'a, T> {
-    padded: &'a Padded<'a, T>,
+    windows: &'a PaddedWindows,
     elements: &'a [T],
 }
 
@@ -221,13 +247,13 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
         starts.clear();
         starts.extend(range.map(|row| {
             let (mut rest, mut start) = (row, 0);
-            for &[count, distance] in self.padded.steps.iter().rev() {
+            for &[count, distance] in self.windows.steps.iter().rev() {
                 start += rest % count * distance;
                 rest /= count;
             }
             start
         }));
-        SomeRows::Segments { elements: self.elements, starts, segments: &self.padded.segments }
+        SomeRows::Segments { elements: self.elements, starts, segments: &self.windows.segments }
     }
 
     fn has_segments(&self) -> bool {

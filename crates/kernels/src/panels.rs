@@ -37,10 +37,13 @@ impl<T> Ahead<'_, T> {
     #[inline(always)]
     pub fn prefetch<const C: usize>(&mut self, count: usize) {
         for _ in 0..count {
-            match self.elements.get(self.row * self.stride + self.panel * C) {
+            let at = self.row * self.stride + self.panel * C;
+            match self.elements.get(at) {
                 Some(element) if self.panel < self.panels => prefetch(element),
                 _ => return,
             }
+            // A row of a panel is two lines of a cache where it is long.
+            self.elements.get(at + C / 2).into_iter().for_each(prefetch);
             self.row += 1;
             if self.row == self.depth {
                 (self.panel, self.row) = (self.panel + 1, 0);

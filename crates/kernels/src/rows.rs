@@ -71,7 +71,7 @@ impl<'s, T> SomeRows<'s, T> {
 }
 
 /// Runs of neighbouring elements of a row, for each block of [`BLOCK`] products.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Segments {
     runs: Vec<Range<usize>>,
     /// Where the runs of each block end.

@@ -16,6 +16,9 @@ use program::{BodyShape, EvalError, WindowDim};
 const MAX_PREPARED: usize = 1 << 16;
 
 /// Number of windows along each dimension.
+///
+/// # Errors
+/// If there is not a window for each dimension, or it does not fit.
 pub fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, EvalError> {
     if shape.len() != window.len() {
         return Err(EvalError::new(

@@ -77,6 +77,14 @@ impl Bytes {
         Bytes { owner: Arc::new(Owned { elements, _charge: host::charge(len) }), range: 0..len }
     }
 
+    /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the
+    /// budget: the rest is there for its alignment.
+    pub(crate) fn part_of(elements: Vec<u8>, range: Range<usize>) -> Option<Bytes> {
+        elements.get(range.clone())?;
+        let owner = Arc::new(Owned { elements, _charge: host::charge(range.len()) });
+        Some(Bytes { owner, range })
+    }
+
     /// Reads to the end of `source`, which may have at most `limit` bytes and no more than the
     /// budget of the [`host`] has. `expected` is the number of bytes that it probably has.
     ///

@@ -309,6 +309,23 @@ impl StridedView {
         Ok(result)
     }
 
+    /// As [`StridedView::gather`], writing to `out`.
+    ///
+    /// # Errors
+    /// If `out` has another number of elements, or the view reaches outside of `source`.
+    pub fn gather_into<T: Pod>(&self, source: &[T], out: &mut [T]) -> Result<(), TensorError> {
+        let count = self.check(source.len())?;
+        if out.len() != count {
+            return Err(TensorError::Length { expected: count, found: out.len() });
+        }
+        let axes = self.axes();
+        match Blocks::of(&axes) {
+            Some(blocks) => blocks.gather(self.offset, source, out),
+            None => Runs { offset: self.offset, axes }.read(source, 0, out),
+        }
+        Ok(())
+    }
+
     /// Writes elements, in row-major order of the view's shape, to the places of the view.
     ///
     /// # Errors

@@ -3,9 +3,14 @@
 use crate::dispatch::dispatch_storage;
 use crate::shape::{self, StridedView};
 use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all, pages};
+use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
-use bytemuck::{Pod, Zeroable};
 use std::fmt;
+
+/// Bytes of a line of the cache, and of the widest vectors.
+const LINE_BYTES: usize = 64;
+/// Memory of at least so many bytes begins with a line.
+const MIN_ALIGNED_BYTES: usize = 1024;
 
 /// A dense tensor in row-major order. Cloning and reshaping share the elements.
 ///
@@ -32,13 +37,20 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     }
 }
 
-/// `len` zeros, in memory that the system gives as such where it can.
-fn zeroed<T: Zeroable>(len: usize) -> Result<Vec<T>, TensorError> {
+/// Zeros, in memory that the system gives as such where it can. Where there are many, they begin
+/// with a line of the cache, so that no vector of a kernel is in two lines.
+fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     let bytes = len.saturating_mul(size_of::<T>());
     host::check(bytes)?;
-    let elements = try_zeroed_vec(len).map_err(|()| TensorError::OutOfMemory { bytes })?;
-    pages::prefer_large(&elements);
-    Ok(elements)
+    let no_memory = TensorError::OutOfMemory { bytes };
+    if bytes < MIN_ALIGNED_BYTES {
+        return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
+    }
+    let memory: Vec<u8> =
+        try_zeroed_vec(bytes.saturating_add(LINE_BYTES)).map_err(|()| no_memory)?;
+    pages::prefer_large(&memory);
+    let start = memory.as_ptr().align_offset(LINE_BYTES);
+    Bytes::part_of(memory, start..start.saturating_add(bytes)).ok_or(TensorError::OutOfBounds)
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
@@ -223,11 +235,11 @@ impl Tensor {
         let is_zero = element.iter().all(|&byte| byte == 0);
         let data = dispatch_storage!(dtype, S => {
             let element: S = bytemuck::pod_read_unaligned(element);
-            Bytes::from_vec(if is_zero {
+            if is_zero {
                 zeroed::<S>(len)?
             } else {
-                collect(len, std::iter::repeat_n(element, len))?
-            })
+                Bytes::from_vec(collect(len, std::iter::repeat_n(element, len))?)
+            }
         });
         Ok(Tensor { dtype, shape: shape.to_vec(), data })
     }

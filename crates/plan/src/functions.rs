@@ -3,7 +3,7 @@
 use crate::graph::Node;
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
-use kernels::{Dot, Gather, Reduction, Scatter, WindowReduction};
+use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
 use numerics::shape::num_elements;
 use program::{DotDims, LoopOutput, Primitive};
 use smallvec::SmallVec;
@@ -46,6 +46,22 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             definitions.list(Some(dot.listed()))?;
             operands = views.iter().map(|viewed| viewed.memory).collect();
             Function::Dot(dot)
+        }
+        Primitive::Convolution(parameters) => {
+            // Zeros around the input are padding of the windows.
+            let padded = definitions.zero_padded(first);
+            let padded = padded
+                .and_then(|(input, low, high)| Some((input, parameters.with_padding(low, high)?)));
+            let (input, parameters) = match &padded {
+                Some((input, parameters)) => (*input, parameters),
+                None => (first, &**parameters),
+            };
+            operands[0] = input;
+            let (input, kernel) = (graph.shape(input)?, graph.shape(second)?);
+            let types = [(graph.dtype(first)?, &input[..]), (graph.dtype(second)?, &kernel[..])];
+            let convolution = PreparedConvolution::new(parameters, types)?;
+            definitions.list(Some(convolution.listed()))?;
+            Function::Convolution(Box::new(convolution))
         }
         Primitive::Reduce { dimensions, body } => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;

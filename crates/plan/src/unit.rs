@@ -1,6 +1,6 @@
 //! The data of plans: steps, values and their places.
 
-use kernels::{Dot, Gather, Reduction, Scatter, WindowReduction};
+use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
 use numerics::shape::Runs;
 use numerics::{DType, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
@@ -113,6 +113,8 @@ pub struct Step {
 pub enum Function {
     /// Products of matrices.
     Dot(Dot),
+    /// Products of windows of the first operand with the second.
+    Convolution(Box<PreparedConvolution>),
     /// The reduction of the first operand, with the second as initial value.
     Reduce(Reduction),
     /// The reduction of windows of the first operand, with the second as initial value.
@@ -131,6 +133,7 @@ impl Function {
     pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
         match (self, operands) {
             (Function::Dot(dot), &[lhs, rhs]) => dot.run(lhs, rhs, result),
+            (Function::Convolution(convolution), &[lhs, rhs]) => convolution.run(lhs, rhs, result),
             (Function::Reduce(reduction), &[input, init]) => reduction.run(input, init, result),
             (Function::ReduceWindow(reduction), &[input, init]) => {
                 reduction.run(input, init, result)

@@ -80,6 +80,21 @@ impl<'g> Definitions<'g> {
         looked_through.filter(is_within).or_else(|| self.whole(value))
     }
 
+    /// The operand of a padding with zeros between which there are none, and how many are before
+    /// and after it along each dimension.
+    pub fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
+        let node = self.nodes.get(&value)?;
+        let Primitive::Pad { low, high, interior } = self.graph.primitive(node) else {
+            return None;
+        };
+        let &[operand, padding] = &node.operands[..] else { return None };
+        let zero = self.graph.constants.get(&padding)?;
+        let is_zero = zero.bytes().iter().all(|&byte| byte == 0);
+        let is_around = low.iter().chain(high).all(|&count| count >= 0);
+        let is_whole = interior.iter().all(|&count| count == 0);
+        (is_zero && is_around && is_whole).then_some((operand, &low[..], &high[..]))
+    }
+
     /// A value as its own memory.
     pub fn whole(&self, value: Value) -> Option<Viewed> {
         let shape = self.graph.shape(value)?;

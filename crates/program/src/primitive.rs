@@ -455,6 +455,27 @@ pub struct Convolution {
     pub dtype: DType,
 }
 
+impl Convolution {
+    /// The convolution of an input without so many zeros before and after it along each dimension;
+    /// `None` if it does not see these as it sees its own padding.
+    pub fn with_padding(&self, low: &[i64], high: &[i64]) -> Option<Convolution> {
+        let mut convolution = self.clone();
+        let mut spatial = 0;
+        for (dim, &d) in convolution.window.iter_mut().zip(&self.dims.input_spatial_dimensions) {
+            let d = usize::try_from(d).ok()?;
+            let (low, high) = (*low.get(d)?, *high.get(d)?);
+            if dim.base_dilation != 1 {
+                return None;
+            }
+            dim.pad_low = dim.pad_low.checked_add(low)?;
+            dim.pad_high = dim.pad_high.checked_add(high)?;
+            spatial += usize::from((low, high) != (0, 0));
+        }
+        let count = low.iter().zip(high).filter(|&(low, high)| (*low, *high) != (0, 0)).count();
+        (count == spatial).then_some(convolution)
+    }
+}
+
 /// Dimension numbers of `convolution`, named as in the specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

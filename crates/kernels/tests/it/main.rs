@@ -6,6 +6,7 @@ mod convolution;
 mod einsum;
 mod fft;
 mod linalg;
+mod matmul;
 mod movement;
 mod quantize;
 mod top_k;

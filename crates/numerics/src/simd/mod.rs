@@ -8,12 +8,16 @@
 #![allow(unsafe_code)]
 
 mod neighbours;
+#[cfg(target_arch = "x86_64")]
+mod registers;
 mod tile;
 mod transpose;
+mod windows;
 
 pub use neighbours::add_eights;
-pub use tile::{TILE_ROWS, Tile};
+pub use tile::{Factors, Sums, TILE_ROWS, Tile};
 pub use transpose::transpose;
+pub use windows::{FeatureWindows, Tap, Windowed};
 
 use std::sync::OnceLock;
 

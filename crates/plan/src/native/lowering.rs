@@ -41,7 +41,8 @@ impl Lowering<'_> {
                 Function::Reduce(reduction) if !reduction.is_converted() => {
                     self.reduce(reduction, operands, result.start)?;
                 }
-                Function::Reduce(_)
+                Function::Convolution(_)
+                | Function::Reduce(_)
                 | Function::ReduceWindow(_)
                 | Function::Gather(_)
                 | Function::Scatter(_) => return None,

@@ -1,0 +1,251 @@
+//! Sums of products of neighbouring windows with weights of their features, in registers.
+
+use super::Isa;
+use crate::{Complex32, Complex64, I1};
+
+/// Where the factors of a product are, for the first feature of the first window.
+#[derive(Clone, Copy, Debug)]
+pub struct Tap {
+    /// In the input.
+    pub input: usize,
+    /// Among the weights.
+    pub weight: usize,
+}
+
+/// Windows of features that are beside each other, all with the same weights.
+pub struct FeatureWindows<'a, T> {
+    /// The input,
+    pub input: &'a [T],
+    /// and the weights.
+    pub weights: &'a [T],
+    /// The products of a sum, in order.
+    pub taps: &'a [Tap],
+    /// The distance between windows in the input.
+    pub step: usize,
+    /// The number of features.
+    pub features: usize,
+    /// The results: of all features of each window.
+    pub out: &'a mut [T],
+}
+
+/// A type whose windows are summed in vector registers.
+pub trait Windowed: Sized {
+    /// Writes, for each window and feature, the sum of its products: a chain of fused
+    /// multiply-adds from zero on, as a result: zeros are positive, and each NaN is the quiet one
+    /// without sign and payload. False, and nothing is written, if there are no instructions for
+    /// the type, there are fewer features than lanes, or something is too short.
+    #[inline(always)]
+    fn sum_windows(_isa: Isa, _windows: &mut FeatureWindows<'_, Self>) -> bool {
+        false
+    }
+}
+
+impl<T> FeatureWindows<'_, T> {
+    /// The number of windows, if all of them are within the input, the weights and the results.
+    #[cfg(target_arch = "x86_64")]
+    fn checked(&self) -> Option<usize> {
+        let count = self.out.len().checked_div(self.features)?;
+        let end = count.saturating_sub(1).checked_mul(self.step)?.checked_add(self.features)?;
+        let fits = |tap: &Tap| {
+            tap.input.checked_add(end).is_some_and(|end| end <= self.input.len())
+                && tap.weight.checked_add(self.features).is_some_and(|n| n <= self.weights.len())
+        };
+        self.taps.iter().all(fits).then_some(count)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use super::{FeatureWindows, Isa, Windowed};
+    use crate::simd::registers;
+
+    /// A module that sums up to `$most` windows at a time.
+    macro_rules! windows {
+        ($($module:ident $features:literal $ty:ident $most:literal;)*) => {$(
+            mod $module {
+                use super::FeatureWindows;
+                use crate::simd::registers::$module::{
+                    LANES, fused_multiply_add, load, results, store, zero,
+                };
+
+                /// # Safety
+                /// The windows are checked, and there are `count` of them, with as many features
+                /// as a vector has lanes.
+                #[target_feature(enable = $features)]
+                pub unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
+                    let features = windows.features;
+                    let mut window = 0;
+                    while window < count {
+                        let group = match count - window {
+                            $most.. => $most,
+                            4.. => 4,
+                            _ => 1,
+                        };
+                        let mut feature = 0;
+                        while feature < features {
+                            let vectors = if feature + 2 * LANES <= features { 2 } else { 1 };
+                            // The last vector has features of the one before if there are fewer.
+                            let at = [window, feature.min(features - vectors * LANES)];
+                            // SAFETY: there are as many windows and features from here on.
+                            unsafe {
+                                match (group, vectors) {
+                                    ($most, 2) => block::<$most, 2>(windows, at),
+                                    ($most, _) => block::<$most, 1>(windows, at),
+                                    (4, 2) => block::<4, 2>(windows, at),
+                                    (4, _) => block::<4, 1>(windows, at),
+                                    (_, 2) => block::<1, 2>(windows, at),
+                                    _ => block::<1, 1>(windows, at),
+                                }
+                            }
+                            feature += vectors * LANES;
+                        }
+                        window += group;
+                    }
+                }
+
+                /// Sums `W` windows with `V` vectors of features each.
+                ///
+                /// # Safety
+                /// The windows are checked, and there are as many windows and features.
+                #[target_feature(enable = $features)]
+                unsafe fn block<const W: usize, const V: usize>(
+                    windows: &mut FeatureWindows<'_, $ty>,
+                    [window, feature]: [usize; 2],
+                ) {
+                    let FeatureWindows { input, weights, taps, step, features, out } = windows;
+                    let step = *step;
+                    let input = input.as_ptr().wrapping_add(window * step + feature);
+                    let weights = weights.as_ptr().wrapping_add(feature);
+                    let mut sums = [[zero(); V]; W];
+                    for tap in *taps {
+                        let mut first = input.wrapping_add(tap.input);
+                        let weights = weights.wrapping_add(tap.weight);
+                        let mut factors = [zero(); V];
+                        for (v, factor) in factors.iter_mut().enumerate() {
+                            // SAFETY: each tap has weights of all features.
+                            *factor = unsafe { load(weights.add(v * LANES)) };
+                        }
+                        for sums in &mut sums {
+                            for (v, (sum, factor)) in sums.iter_mut().zip(factors).enumerate() {
+                                // SAFETY: each window has an element there.
+                                let element = unsafe { load(first.add(v * LANES)) };
+                                *sum = fused_multiply_add(element, factor, *sum);
+                            }
+                            first = first.wrapping_add(step);
+                        }
+                    }
+                    let out = out.as_mut_ptr().wrapping_add(window * *features + feature);
+                    for (w, sums) in sums.into_iter().enumerate() {
+                        for (v, sum) in sums.into_iter().enumerate() {
+                            // SAFETY: each window has results of all features.
+                            unsafe { store(out.add(w * *features + v * LANES), results(sum)) };
+                        }
+                    }
+                }
+            }
+        )*};
+    }
+
+    macro_rules! windowed {
+        ($($ty:ident $narrow:ident $wide:ident;)*) => {$(
+            impl Windowed for $ty {
+                #[inline(always)]
+                fn sum_windows(isa: Isa, windows: &mut FeatureWindows<'_, $ty>) -> bool {
+                    let Some(count) = windows.checked() else { return false };
+                    // SAFETY: the instructions were detected, and the rest is checked.
+                    unsafe {
+                        if isa.has_avx512() && windows.features >= registers::$wide::LANES {
+                            $wide::sum(windows, count);
+                        } else if isa.has_avx2() && windows.features >= registers::$narrow::LANES {
+                            $narrow::sum(windows, count);
+                        } else {
+                            return false;
+                        }
+                    }
+                    true
+                }
+            }
+        )*};
+    }
+
+    windowed! {
+        f32 single wide_single;
+        f64 double wide_double;
+    }
+
+    windows! {
+        single "avx2,fma" f32 5;
+        wide_single "avx512f" f32 8;
+        double "avx2,fma" f64 5;
+        wide_double "avx512f" f64 8;
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+impl Windowed for f32 {}
+#[cfg(not(target_arch = "x86_64"))]
+impl Windowed for f64 {}
+impl Windowed for I1 {}
+impl Windowed for i32 {}
+impl Windowed for i64 {}
+impl Windowed for Complex32 {}
+impl Windowed for Complex64 {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_are_chains_of_fused_multiply_adds() {
+        let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
+        for features in [1, 8, 16, 19, 32, 40, 75] {
+            for count in [1, 3, 4, 5, 8, 14] {
+                for step in [features, 2 * features] {
+                    let taps = [[0, 0], [1, 2], [4, 3], [5, 1]]
+                        .map(|[i, w]| Tap { input: i * features, weight: w * features });
+                    let input: Vec<f32> = (0..(2 * count + 5) * features).map(number).collect();
+                    let weights: Vec<f32> = (0..4 * features).map(|i| number(5 * i)).collect();
+                    for isa in Isa::available() {
+                        let mut out = vec![f32::NAN; count * features];
+                        let mut windows = FeatureWindows {
+                            input: &input,
+                            weights: &weights,
+                            taps: &taps,
+                            step,
+                            features,
+                            out: &mut out,
+                        };
+                        if !f32::sum_windows(isa, &mut windows) {
+                            assert!(!isa.has_avx2() || features < 8);
+                            continue;
+                        }
+                        for (at, found) in out.iter().enumerate() {
+                            let (window, feature) = (at / features, at % features);
+                            let expected = taps.iter().fold(0.0, |sum: f32, tap| {
+                                let element = input[window * step + tap.input + feature];
+                                element.mul_add(weights[tap.weight + feature], sum)
+                            });
+                            assert_eq!(found.to_bits(), expected.to_bits(), "{isa:?} {at}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn windows_beyond_the_input() {
+        let (input, weights) = ([1.0; 40], [2.0; 16]);
+        for (taps, step, len) in [
+            ([Tap { input: 9, weight: 0 }], 16, 32),
+            ([Tap { input: 0, weight: 1 }], 16, 32),
+            ([Tap { input: usize::MAX, weight: 0 }], 16, 32),
+            ([Tap { input: 0, weight: 0 }], usize::MAX, 48),
+        ] {
+            let out = &mut vec![0.0; len][..];
+            let (input, weights, taps) = (&input[..], &weights[..], &taps[..]);
+            let mut windows = FeatureWindows { input, weights, taps, step, features: 16, out };
+            assert!(!f32::sum_windows(Isa::best(), &mut windows));
+        }
+    }
+}
