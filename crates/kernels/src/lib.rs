@@ -20,7 +20,8 @@ pub mod fused;
 mod index_select;
 mod index_vectors;
 pub mod linalg;
-mod matmul;
+#[doc(hidden)]
+pub mod matmul; // For its tests.
 mod movement;
 mod order;
 mod padded;
@@ -30,7 +31,8 @@ mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
-mod rows;
+#[doc(hidden)]
+pub mod rows; // For the tests of `matmul`.
 mod scatter;
 mod select_and_scatter;
 mod small_products;
@@ -41,22 +43,25 @@ mod top_k;
 mod vector_products;
 mod window;
 
+pub use batch_norm::{batch_norm_grad, batch_norm_inference, batch_norm_training};
 pub use body::Combiner;
 pub use contract::{Dot, Products, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
+pub use einsum::einsum;
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{Gather, gather};
-pub use movement::{concatenate, iota, pad, part, sizes, slice};
+pub use movement::{clamped_starts, concatenate, iota, pad, part, sizes, slice};
 pub use order::place_of_scalar;
+pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;
-pub use reduce::{Reduction, reduce};
+pub use reduce::{Reduction, SHORT_WINDOW, reduce};
 pub use scatter::{Scatter, apply_updates, scatter};
 pub use select_and_scatter::select_and_scatter;
 pub use sort::sort;
 pub use sums::Tree;
 pub use top_k::top_k;
-pub use window::{WindowReduction, reduce_window, reduce_window_inside};
+pub use window::{WindowReduction, num_windows, reduce_window, reduce_window_inside};
 
 use numerics::{I1, Tensor};
 use program::{DYNAMIC, EvalError, RuntimeValue};

@@ -16,7 +16,7 @@ use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 
 /// Windows of at most so many elements are combined one by one, in the type of the elements.
-pub(super) const SHORT_WINDOW: usize = 32;
+pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
 

@@ -141,37 +141,7 @@ fn triangular_vectors(
         } else {
             x[k] = Complex64::ONE;
         }
-        // Rows from the last one up; the sums over the known components replace the unknowns.
-        let mut sums: Vec<Complex64> = (0..rest)
-            .map(|i| -(rest..=k).map(|j| element(i, j) * x[j]).sum::<Complex64>())
-            .collect();
-        let mut i = rest;
-        while i > 0 {
-            let size = if is_block(i - 1) { 2 } else { 1 };
-            i -= size;
-            if size == 1 {
-                x[i] = sums[i].over(away(element(i, i) - value, smallest));
-            } else {
-                let m = [
-                    [element(i, i) - value, element(i, i + 1)],
-                    [element(i + 1, i), element(i + 1, i + 1) - value],
-                ];
-                (x[i], x[i + 1]) = solve_pair(m, [sums[i], sums[i + 1]], smallest);
-            }
-            // Solutions that grow without bound are scaled; so are all sums, which are linear in
-            // them.
-            let largest = x[i..i + size].iter().map(|x| x.abs1()).fold(0.0, f64::max);
-            if largest > LARGE {
-                let scale = 1.0 / largest;
-                x.iter_mut().for_each(|x| *x *= scale);
-                sums.iter_mut().for_each(|x| *x *= scale);
-            }
-            for (row, sum) in sums[..i].iter_mut().enumerate() {
-                for (column, &x) in x.iter().enumerate().skip(i).take(size) {
-                    *sum -= element(row, column) * x;
-                }
-            }
-        }
+        substitute(&mut x, rest, value, smallest, element, is_block);
         let mut put = |k: usize, conjugated: bool| {
             for (i, &x) in x.iter().enumerate() {
                 vectors[(at(i), at(k))] = if conjugated != left { x.conj() } else { x };
@@ -186,6 +156,48 @@ fn triangular_vectors(
         }
     }
     vectors
+}
+
+/// Completes an eigenvector for `value` of which the components from `rest` on are known: rows from
+/// the last one up. The sums over the known components replace the unknowns.
+fn substitute(
+    x: &mut [Complex64],
+    rest: usize,
+    value: Complex64,
+    smallest: f64,
+    element: impl Fn(usize, usize) -> Complex64,
+    is_block: impl Fn(usize) -> bool,
+) {
+    let mut sums: Vec<Complex64> = (0..rest)
+        .map(|i| -(rest..x.len()).map(|j| element(i, j) * x[j]).sum::<Complex64>())
+        .collect();
+    let mut i = rest;
+    while i > 0 {
+        let size = if is_block(i - 1) { 2 } else { 1 };
+        i -= size;
+        if size == 1 {
+            x[i] = sums[i].over(away(element(i, i) - value, smallest));
+        } else {
+            let m = [
+                [element(i, i) - value, element(i, i + 1)],
+                [element(i + 1, i), element(i + 1, i + 1) - value],
+            ];
+            (x[i], x[i + 1]) = solve_pair(m, [sums[i], sums[i + 1]], smallest);
+        }
+        // Solutions that grow without bound are scaled; so are all sums, which are linear in
+        // them.
+        let largest = x[i..i + size].iter().map(|x| x.abs1()).fold(0.0, f64::max);
+        if largest > LARGE {
+            let scale = 1.0 / largest;
+            x.iter_mut().for_each(|x| *x *= scale);
+            sums.iter_mut().for_each(|x| *x *= scale);
+        }
+        for (row, sum) in sums[..i].iter_mut().enumerate() {
+            for (column, &x) in x.iter().enumerate().skip(i).take(size) {
+                *sum -= element(row, column) * x;
+            }
+        }
+    }
 }
 
 /// The number, moved away from zero.

@@ -4,5 +4,8 @@ mod common;
 mod constraints;
 mod inputs;
 mod registry;
+#[allow(dead_code)]
+#[path = "../../src/sharding.rs"]
+mod sharding; // With its unit tests, so that the library need not be built a second time for them.
 mod syntax;
 mod verify;

@@ -4,6 +4,7 @@ mod corpus;
 mod engines;
 mod examples;
 mod files;
+mod generated;
 mod passes;
 mod streams;
 mod tree;

@@ -4,6 +4,7 @@
 mod artifacts;
 mod compare;
 mod dynamic;
+mod examples;
 mod generated;
 mod host;
 mod hostile;

@@ -1,9 +1,7 @@
 //! Parser and printer: round trips, names, blocks, ops that are written alike, and recovery from
 //! errors.
 
-mod common;
-
-use common::{AddOp, body, module, print, read};
+use crate::common::{AddOp, body, module, print, read};
 use mlir::diag::Position;
 use mlir::text::{PrintOptions, print_module};
 use mlir::{Module, OpRef};

@@ -1,8 +1,6 @@
 //! The greedy driver, dialect conversion, use lists and compaction.
 
-mod common;
-
-use common::{AddOp, ConstantOp, DoubleOp, UseOp, assert_valid, body, module};
+use crate::common::{AddOp, ConstantOp, DoubleOp, UseOp, assert_valid, body, module};
 use mlir::pass::PassOptions;
 use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
 use mlir::rewrite::greedy::{Config, Outcome, rewrite};

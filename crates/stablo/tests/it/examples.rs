@@ -1,18 +1,18 @@
 //! The examples run.
 
-#[path = "../examples/build.rs"]
+#[path = "../../examples/build.rs"]
 mod build;
-#[path = "../examples/custom_call.rs"]
+#[path = "../../examples/custom_call.rs"]
 mod custom_call;
-#[path = "../examples/load_and_run.rs"]
+#[path = "../../examples/load_and_run.rs"]
 mod load_and_run;
-#[path = "../examples/old_version.rs"]
+#[path = "../../examples/old_version.rs"]
 mod old_version;
-#[path = "../examples/pipeline.rs"]
+#[path = "../../examples/pipeline.rs"]
 mod pipeline;
-#[path = "../examples/threads.rs"]
+#[path = "../../examples/threads.rs"]
 mod threads;
-#[path = "../examples/walk_and_edit.rs"]
+#[path = "../../examples/walk_and_edit.rs"]
 mod walk_and_edit;
 
 #[test]

@@ -1,8 +1,5 @@
 //! A dialect for tests: constants, sums, branches and regions.
 
-// Each test binary uses a part.
-#![allow(dead_code)]
-
 use mlir::diag::Source;
 use mlir::ir::{Loc, OpName, OpParts};
 use mlir::ods::{Dialect, Registry, TypeConstraint};

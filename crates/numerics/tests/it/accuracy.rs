@@ -29,7 +29,7 @@ impl Bound {
 }
 
 /// The documentation, with the table of bounds.
-const DOCUMENTATION: &str = include_str!("../../../docs/accuracy.md");
+const DOCUMENTATION: &str = include_str!("../../../../docs/accuracy.md");
 
 /// The bound in a column of the documentation's table: 1 for narrow types, 2 for `f64`, 3 for
 /// complex numbers.

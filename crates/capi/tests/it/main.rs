@@ -1,0 +1,4 @@
+//! Tests of the C interface; one binary, so that they link once.
+
+mod examples;
+mod stack;

@@ -1,0 +1,80 @@
+//! Tests of `contract.rs`.
+
+use kernels::{Dot, dot_general};
+use numerics::shape::StridedView;
+use numerics::{DType, Tensor, math};
+use program::DotDims;
+
+fn tensor(shape: &[usize], values: &[i64]) -> Tensor {
+    Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")
+}
+
+#[test]
+fn dot_general_example_of_the_specification() {
+    let lhs = tensor(&[2, 2, 2], &[1, 2, 3, 4, 5, 6, 7, 8]);
+    let rhs = tensor(&[2, 2, 2], &[1, 0, 0, 1, 1, 0, 0, 1]);
+    let numbers = DotDims {
+        lhs_batching_dimensions: vec![0],
+        rhs_batching_dimensions: vec![0],
+        lhs_contracting_dimensions: vec![2],
+        rhs_contracting_dimensions: vec![1],
+    };
+    assert_eq!(dot_general(lhs.clone(), rhs, &numbers, DType::I64).expect("valid"), lhs);
+}
+
+#[test]
+fn products_of_all_sizes() {
+    let tiny = [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)];
+    let small = [(6, 16, 6), (1, 64, 31), (2, 33, 20), (3, 40, 16), (30, 2, 33)];
+    let large = [(20, 65, 30), (40, 20, 9)];
+    for (m, k, n) in tiny.into_iter().chain(small).chain(large) {
+        let element = |i: usize, l: usize| (i * k + l) as i64;
+        let other = |l: usize, j: usize| 3 * (j * k + l) as i64 - 7;
+        let expected =
+            (0..m * n).map(|at| (0..k).map(|l| element(at / n, l) * other(l, at % n)).sum::<i64>());
+        let expected = tensor(&[m, n], &expected.collect::<Vec<_>>());
+        let a = tensor(&[m, k], &(0..m * k).map(|at| element(at / k, at % k)).collect::<Vec<_>>());
+        let columns = (0..k * n).map(|at| other(at % k, at / k)).collect::<Vec<_>>();
+        let rows = (0..k * n).map(|at| other(at / n, at % n)).collect::<Vec<_>>();
+        for (b, contracting) in [(tensor(&[n, k], &columns), 1), (tensor(&[k, n], &rows), 0)] {
+            let numbers = DotDims {
+                lhs_contracting_dimensions: vec![1],
+                rhs_contracting_dimensions: vec![contracting],
+                ..DotDims::default()
+            };
+            let found = dot_general(a.clone(), b, &numbers, DType::I64).expect("valid");
+            assert_eq!(found, expected, "{m} x {k} x {n}");
+        }
+    }
+}
+
+#[test]
+fn few_elements_are_converted() {
+    let numbers = DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![0],
+        ..DotDims::default()
+    };
+    let fractions = |shape: [usize; 2]| {
+        let elements = (0..shape[0] * shape[1]).map(|i| (i % 23) as f32 / 7.0 - 1.0).collect();
+        Tensor::from_vec(shape, elements).expect("shape and values agree")
+    };
+    for (m, k, n) in [(6, 16, 5), (7, 280, 2), (3, 4, 1), (2, 0, 3)] {
+        for types in [
+            [DType::BF16, DType::BF16, DType::BF16],
+            [DType::F16, DType::F8E4M3FN, DType::F32],
+            [DType::I8, DType::U8, DType::I32],
+            [DType::F32, DType::BF16, DType::F16],
+        ] {
+            let [a, b] = [[m, k], [k, n]].map(fractions);
+            let (a, b) = (math::convert(a, types[0]).unwrap(), math::convert(b, types[1]).unwrap());
+            let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
+            let dot = Dot::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
+            let dot = dot.expect("few elements");
+            assert!(dot.is_converted() && dot.products().is_none());
+            let mut found = Tensor::zeros(types[2], [m, n]).expect("small");
+            dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
+            assert_eq!(found, dot_general(a, b, &numbers, types[2]).expect("valid"), "{types:?}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Tests of `convolution.rs`.
+
+use kernels::Convolution;
+use numerics::{DType, Tensor};
+use program::{ConvDims, WindowDim};
+use std::sync::LazyLock;
+
+fn tensor(shape: &[usize], values: &[i64]) -> Tensor {
+    Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")
+}
+
+static NHWC: LazyLock<ConvDims> = LazyLock::new(|| ConvDims {
+    input_batch_dimension: 0,
+    input_feature_dimension: 3,
+    input_spatial_dimensions: vec![1, 2],
+    kernel_input_feature_dimension: 2,
+    kernel_output_feature_dimension: 3,
+    kernel_spatial_dimensions: vec![0, 1],
+    output_batch_dimension: 0,
+    output_feature_dimension: 3,
+    output_spatial_dimensions: vec![1, 2],
+});
+
+fn conv(feature_groups: usize, window: &[WindowDim]) -> Convolution<'_> {
+    Convolution { dims: &NHWC, window, reversal: &[], feature_groups, batch_groups: 1 }
+}
+
+const WINDOW: WindowDim =
+    WindowDim { size: 3, stride: 4, pad_low: 0, pad_high: 0, base_dilation: 2, window_dilation: 1 };
+
+#[test]
+fn convolution_example_of_the_specification() {
+    let lhs = tensor(&[1, 4, 4, 1], &[1, 2, 5, 6, 3, 4, 7, 8, 10, 11, 14, 15, 12, 13, 16, 17]);
+    let rhs = tensor(&[3, 3, 1, 1], &[1; 9]);
+    let result = conv(1, &[WINDOW; 2]).eval(lhs.clone(), rhs.clone(), DType::I64).expect("valid");
+    assert_eq!(result, tensor(&[1, 2, 2, 1], &[10, 26, 46, 62]));
+    // Two features, each with its own kernel, are two independent convolutions.
+    let both = |t: &Tensor, shape: &[usize], factor: i64| {
+        let values = t.as_slice::<i64>().expect("i64").iter().flat_map(|&x| [x, x * factor]);
+        tensor(shape, &values.collect::<Vec<_>>())
+    };
+    let (lhs, rhs) = (both(&lhs, &[1, 4, 4, 2], 1), both(&rhs, &[3, 3, 1, 2], 2));
+    let result = conv(2, &[WINDOW; 2]).eval(lhs, rhs, DType::I64).expect("valid");
+    assert_eq!(result, tensor(&[1, 2, 2, 2], &[10, 20, 26, 52, 46, 92, 62, 124]));
+}
+
+/// A convolution of numbers that are exact in every order, by the formula of the specification.
+fn by_definition(c: &Convolution<'_>, lhs: &Tensor, rhs: &Tensor, shape: &[usize]) -> Vec<f32> {
+    let (input, kernel) = (lhs.as_slice::<f32>().unwrap(), rhs.as_slice::<f32>().unwrap());
+    let (x, k) = (lhs.shape(), rhs.shape());
+    let at = |shape: &[usize], index: [usize; 4]| {
+        index.iter().zip(shape).fold(0, |at, (i, size)| at * size + i)
+    };
+    let mut results = Vec::new();
+    let mut indices = numerics::shape::Indices::new(shape);
+    while let Some(&[batch, row, column, feature]) = indices.next_index() {
+        let group = feature / (k[3] / c.feature_groups);
+        let batch_group = feature / (k[3] / c.batch_groups);
+        let first = if c.feature_groups > 1 { group * k[2] } else { 0 };
+        let batch = if c.batch_groups > 1 { batch_group * shape[0] + batch } else { batch };
+        let mut sum = 0.0;
+        let mut taps = numerics::shape::Indices::new(&k[..3]);
+        while let Some(&[i, j, f]) = taps.next_index() {
+            let place = |axis: usize, output: usize, tap: usize| {
+                let dim = &c.window[axis];
+                let tap = if c.reversal[axis] { k[axis] - 1 - tap } else { tap } as i64;
+                let at = output as i64 * dim.stride + tap * dim.window_dilation - dim.pad_low;
+                let within = at >= 0 && at % dim.base_dilation == 0;
+                let at = (at / dim.base_dilation) as usize;
+                (within && at < x[axis + 1]).then_some(at)
+            };
+            if let (Some(row), Some(column)) = (place(0, row, i), place(1, column, j)) {
+                sum += input[at(x, [batch, row, column, first + f])]
+                    * kernel[at(k, [i, j, f, feature])];
+            }
+        }
+        results.push(sum);
+    }
+    results
+}
+
+#[test]
+fn convolutions_follow_the_formula() {
+    let mut state = 5u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % limit
+    };
+    for round in 0..400 {
+        let feature_groups = [1, 1, 2, 20][below(4)];
+        let batch_groups = if feature_groups == 1 { 1 + below(2) } else { 1 };
+        let features = if feature_groups > 2 { 1 } else { [1, 2, 40][below(3)] };
+        let results = feature_groups.max(batch_groups) * [1, 2, 9, 16][below(4)];
+        let size: [usize; 2] = [1 + below(9), 1 + below(9)];
+        let width: [usize; 2] = [1 + below(4), 1 + below(4)];
+        let window = width.map(|size| WindowDim {
+            size: size as i64,
+            stride: 1 + below(3) as i64,
+            pad_low: below(4) as i64 - 1,
+            pad_high: below(4) as i64 - 1,
+            base_dilation: 1 + below(2) as i64,
+            window_dilation: 1 + below(2) as i64,
+        });
+        let reversal = [below(4) == 0, below(4) == 0];
+        let c = Convolution {
+            dims: &NHWC,
+            window: &window,
+            reversal: &reversal,
+            feature_groups,
+            batch_groups,
+        };
+        let mut tensor = |shape: &[usize]| {
+            let count = shape.iter().product();
+            let values = (0..count).map(|_| below(9) as f32 - 4.0).collect::<Vec<f32>>();
+            Tensor::from_vec(shape, values).unwrap()
+        };
+        let batch = batch_groups * (1 + round % 2);
+        let lhs = tensor(&[batch, size[0], size[1], features * feature_groups]);
+        let rhs = tensor(&[width[0], width[1], features, results]);
+        let _entered = host::Host::default().with_workers(1 + round % 3).enter();
+        let result = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
+        let expected = by_definition(&c, &lhs, &rhs, result.shape());
+        assert_eq!(result.as_slice::<f32>().unwrap(), expected, "{window:?} {lhs:?} {rhs:?}");
+    }
+}
+
+/// Of an input of one element, no dilation is too large.
+#[test]
+fn dilations_that_overflow() {
+    for base_dilation in [1 << 62, i64::MAX] {
+        let dim = WindowDim { size: 1, stride: 1, base_dilation, ..WINDOW };
+        let whole = WindowDim { base_dilation: 1, ..dim };
+        let lhs = tensor(&[1, 1, 1, 4], &[1, 2, 3, 4]);
+        let rhs = tensor(&[1, 1, 4, 1], &[1, 10, 100, 1000]);
+        for window in [[dim, whole], [whole, dim], [dim, dim]] {
+            let result = conv(1, &window).eval(lhs.clone(), rhs.clone(), DType::I64);
+            assert_eq!(result.expect("valid"), tensor(&[1, 1, 1, 1], &[4321]));
+        }
+    }
+}
+
+/// Padding is multiplied, and zero times infinity is not a number.
+#[test]
+fn padding_counts_if_weights_are_infinite() {
+    let window = [WindowDim { pad_low: 1, stride: 1, base_dilation: 1, ..WINDOW }; 2];
+    for groups in [1, 2] {
+        let lhs = Tensor::splat([1, 3, 3, 2], 1f32).unwrap();
+        let rhs = Tensor::splat([3, 3, 2 / groups, 2], f32::INFINITY).unwrap();
+        let result = conv(groups, &window).eval(lhs, rhs, DType::F32).unwrap();
+        let inner = |i: usize| [6, 7].contains(&i);
+        for (i, x) in result.as_slice::<f32>().unwrap().iter().enumerate() {
+            assert_eq!((x.is_nan(), x.is_infinite()), (!inner(i), inner(i)), "{groups} {i}");
+        }
+    }
+}

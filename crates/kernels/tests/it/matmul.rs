@@ -1,0 +1,166 @@
+//! Tests of `matmul.rs`.
+
+use kernels::matmul::{Accumulator, BLOCK, Product, Results, multiply};
+use kernels::rows::Matrix;
+use numerics::simd::{Isa, TILE_ROWS};
+use numerics::{Complex32, Complex64, I1, Tensor};
+
+/// The definition, for one result.
+fn defined<T: Accumulator>(a: &[T], b: &[T]) -> T {
+    fn tree<T: Accumulator>(sums: &[T]) -> T {
+        match sums {
+            [] => T::ZERO,
+            [sum] => *sum,
+            _ => {
+                let (left, right) = sums.split_at(sums.len().next_power_of_two() / 2);
+                tree(left).add(tree(right))
+            }
+        }
+    }
+    let chain = |(a, b): (&[T], &[T])| {
+        a.iter().zip(b).fold(T::ZERO, |sum, (&a, &b)| sum.multiply_add(a, b))
+    };
+    if a.len() <= 4 {
+        let sum = |sum: T, (&a, &b): (&T, &T)| sum.add(a.multiply(b));
+        return a.iter().zip(b).fold(T::ZERO, sum).finish();
+    }
+    let blocks: Vec<T> = a.chunks(256).zip(b.chunks(256)).map(chain).collect();
+    tree(&blocks).finish()
+}
+
+fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
+    let (elements, strides) = (a, [0, 1]);
+    let a = Matrix { elements, strides };
+    let b = Matrix { elements: b, strides: [1, 1] };
+    let product = Product { rows: 1, depth: elements.len(), columns: 1, a: &a, b };
+    multiply::<f32, TILE_ROWS, 32>(&[product], out).unwrap();
+}
+
+/// Numbers of all kinds, many of them special, from a few bits each.
+fn numbers<T>(len: usize, seed: u64, from_bits: impl Fn(u64) -> T) -> Vec<T> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        from_bits(state >> 16)
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Ordinary numbers, and for one seed of two zeros, subnormal numbers, infinities and NaNs.
+fn float(bits: u64, special: bool) -> f64 {
+    let ordinary = (bits as i32 as f64) / 65536.0;
+    match bits >> 40 & 15 {
+        0 if special => 0.0,
+        1 if special => -0.0,
+        2 if special => 1e-45 * (bits % 7) as f64,
+        3 if special => -1e-45,
+        4 if special && bits >> 32 & 63 == 0 => f64::INFINITY,
+        5 if special && bits >> 32 & 63 == 0 => f64::NEG_INFINITY,
+        6 if special && bits >> 32 & 63 == 0 => f64::NAN,
+        _ => ordinary,
+    }
+}
+
+fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T + Copy) {
+    let shapes = [
+        (1, 1, 1),
+        (1, 5, 40),
+        (1, 600, 1030),
+        (2, 3, 17),
+        (3, 256, 16),
+        (4, 257, 9),
+        (13, 70, 33),
+    ];
+    for (m, k, n) in shapes.into_iter().chain([(5, 700, 33), (9, 1, 5), (25, 600, 3)]) {
+        let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
+        for transposed in [false, true] {
+            let b_strides = if transposed { [1, k] } else { [n, 1] };
+            let a_matrix = Matrix { elements: &a, strides: [k, 1] };
+            let b_matrix = Matrix { elements: &b, strides: b_strides };
+            let product = Product { rows: m, depth: k, columns: n, a: &a_matrix, b: b_matrix };
+            // One value stays between the rows of the result.
+            let mut expected = vec![T::ONE; m * (n + 1)];
+            for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {
+                for (j, out) in row[..n].iter_mut().enumerate() {
+                    let at = |k: usize| b[k * b_strides[0] + j * b_strides[1]];
+                    let column: Vec<T> = (0..k).map(at).collect();
+                    *out = defined(&a[i * k..][..k], &column);
+                }
+            }
+            let expected = Tensor::from_vec([m * (n + 1)], expected).unwrap();
+            for isa in Isa::available() {
+                let mut out = vec![T::ONE; m * (n + 1)];
+                let mut results = Results::Strided(&mut out, n + 1);
+                product.compute::<TILE_ROWS, C>(isa, 0..m, 0..n, &mut results).unwrap();
+                let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
+                let equal = out.bytes()[..] == expected.bytes()[..];
+                assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
+                // Some of the columns.
+                let (mut part, first) = (vec![T::ONE; m * (n + 1)], n / 3);
+                let mut results = Results::Strided(&mut part, n + 1);
+                product.compute::<TILE_ROWS, C>(isa, 0..m, first..n, &mut results).unwrap();
+                let part = Tensor::from_vec([m * (n + 1)], part).unwrap();
+                let size = size_of::<T>();
+                for row in 0..m {
+                    let (at, count) = (row * (n + 1) * size, (n - first) * size);
+                    let expected = &expected.bytes()[at + first * size..][..count];
+                    assert!(part.bytes()[at..][..count] == *expected, "{isa:?} {m} x {k} x {n}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_path_gives_the_bits_of_the_definition() {
+    for seed in 0..4 {
+        let special = seed % 2 == 1;
+        check::<f32, 32>(seed, |bits| float(bits, special) as f32);
+        check::<f64, 16>(seed, |bits| float(bits, special));
+        check::<Complex32, 8>(seed, |bits| {
+            Complex32::new(float(bits, special) as f32, float(bits << 5, special) as f32)
+        });
+        check::<Complex64, 4>(seed, |bits| {
+            Complex64::new(float(bits, special), float(bits << 5, special))
+        });
+        check::<i32, 16>(seed, |bits| bits as i32);
+        check::<i64, 8>(seed, |bits| bits.wrapping_mul(bits) as i64);
+        check::<I1, 16>(seed, |bits| I1::from(bits & 3 == 0));
+    }
+}
+
+#[test]
+fn products_are_rounded_where_there_are_few() {
+    // (1 + 2^-23)(1 - 2^-23) = 1 - 2^-46, which f32 rounds to 1.
+    let (a, b) = (1.0 + f32::EPSILON, 1.0 - f32::EPSILON);
+    let product = |a: &[f32], b: &[f32]| {
+        let mut out = [1.0];
+        dot(a, b, &mut out);
+        out[0]
+    };
+    assert_eq!(product(&[-1.0, 0.0, 0.0, 0.0, a], &[1.0, 0.0, 0.0, 0.0, b]), -2f32.powi(-46));
+    assert_eq!(product(&[-1.0, 0.0, 0.0, a], &[1.0, 0.0, 0.0, b]), 0.0);
+    // Perpendicular vectors.
+    assert_eq!(product(&[0.1, 0.7], &[-0.7, 0.1]), 0.0);
+    for depth in [1, 9] {
+        let zero = product(&vec![-1e-30; depth], &vec![1e-30; depth]);
+        assert_eq!(zero.to_bits(), 0, "no negative zero");
+    }
+}
+
+/// Products of integers that are exact in an `i128`: 256 of a chain, and a tree of blocks.
+#[test]
+fn errors_grow_with_the_logarithm_of_blocks() {
+    for k in [1usize, 3, 256, 257, 4096, 300_000] {
+        let number = |bits: u64| ((bits as i32) >> 8) as f32;
+        let (a, b) = (numbers(k, 3, number), numbers(k, 4, number));
+        let mut out = [0.0];
+        dot(&a, &b, &mut out);
+        let exact = |(&a, &b): (&f32, &f32)| (a as i128) * (b as i128);
+        let sum: i128 = a.iter().zip(&b).map(exact).sum();
+        let magnitude: i128 = a.iter().zip(&b).map(|pair| exact(pair).abs()).sum();
+        let levels = k.div_ceil(BLOCK).next_power_of_two().trailing_zeros() as usize;
+        let bound = (k.min(BLOCK) + levels) as f64 * 2f64.powi(-24) * 1.0001;
+        assert!((out[0] as i128 - sum).abs() as f64 <= bound * magnitude as f64, "{k}");
+    }
+}

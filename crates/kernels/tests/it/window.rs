@@ -1,0 +1,73 @@
+//! Tests of `window.rs`.
+
+use kernels::{SHORT_WINDOW, Tree, WindowReduction, num_windows};
+use numerics::DType;
+use numerics::math::BinaryOp;
+use numerics::shape::{Indices, strides};
+use program::{BodyShape, WindowDim};
+
+/// The definition for one window: a chain from `init` on, or a tree.
+fn combined(elements: &[f32], init: f32) -> f32 {
+    if elements.len() <= SHORT_WINDOW {
+        return elements.iter().fold(init, |x, y| x + y);
+    }
+    let mut tree = Tree::new();
+    elements.iter().for_each(|&x| tree.push(x, |x, y| x + y));
+    init + tree.finish(|x, y| x + y).unwrap()
+}
+
+#[test]
+fn windows_see_padding_and_holes() {
+    let dim = |size, stride, pad_low, pad_high, base_dilation, window_dilation| WindowDim {
+        size,
+        stride,
+        pad_low,
+        pad_high,
+        base_dilation,
+        window_dilation,
+    };
+    let whole = dim(1, 1, 0, 0, 1, 1);
+    let cases = [
+        (vec![2, 9, 8, 5], vec![whole, dim(3, 2, 1, 1, 1, 1), dim(2, 1, 0, 2, 1, 2), whole]),
+        (vec![9, 8, 45], vec![dim(3, 1, 1, 1, 1, 1), dim(3, 1, -1, 2, 1, 1), whole]),
+        (vec![9, 8, 3], vec![dim(7, 1, 3, 3, 1, 1), dim(7, 1, 3, 3, 1, 1), whole]),
+        (vec![6, 7], vec![dim(3, 1, 2, 0, 2, 1), dim(2, 3, 0, 1, 1, 2)]),
+        (vec![6, 40], vec![whole, dim(40, 1, 39, 0, 1, 1)]),
+        (vec![60, 6], vec![dim(60, 1, 59, 0, 1, 1), whole]),
+        (vec![5, 16], vec![whole, dim(16, 1, 15, 0, 1, 1)]),
+        (vec![4, 4, 1], vec![dim(2, 1, 1, 0, 1, 1), dim(2, 1, 1, 0, 1, 1), whole]),
+        (vec![3, 70], vec![dim(1, 2, 1, 1, 1, 1), dim(3, 2, 0, 0, 1, 1)]),
+        // Taps so far from each other that places overflow.
+        (vec![5, 40], vec![dim(3, 1, 1 << 60, 1 << 60, 1, 1 << 60), whole]),
+    ];
+    for (shape, window) in cases {
+        let n: usize = shape.iter().product();
+        let elements: Vec<f32> = (0..n).map(|i| 1.0 / (1.0 + (i * 29 % 37) as f32)).collect();
+        let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        let reduction = WindowReduction::prepare(body, DType::F32, &shape, &window).unwrap();
+        let counts = num_windows(&shape, &window).unwrap();
+        let mut found = vec![0f32; counts.iter().product()];
+        let (input, init) = (bytemuck::cast_slice(&elements), 0.3f32);
+        reduction
+            .run(input, bytemuck::bytes_of(&init), bytemuck::cast_slice_mut(&mut found))
+            .unwrap();
+        let (mut indices, strides) = (Indices::new(&counts), strides(&shape));
+        let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
+        for (number, found) in found.into_iter().enumerate() {
+            let index = indices.next_index().unwrap();
+            let (mut seen, mut taps) = (Vec::new(), Indices::new(&sizes));
+            while let Some(tap) = taps.next_index() {
+                let place = (0..shape.len()).map(|d| {
+                    let dim = &window[d];
+                    let at = index[d] as i64 * dim.stride - dim.pad_low
+                        + tap[d] as i64 * dim.window_dilation;
+                    let is_element = at >= 0 && at % dim.base_dilation == 0;
+                    let at = (at / dim.base_dilation) as usize;
+                    (is_element && at < shape[d]).then(|| at * strides[d])
+                });
+                seen.push(place.sum::<Option<usize>>().map_or(init, |at| elements[at]));
+            }
+            assert_eq!(found, combined(&seen, init), "window {number} of {shape:?}");
+        }
+    }
+}

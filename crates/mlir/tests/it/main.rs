@@ -1,0 +1,9 @@
+//! Tests of the IR; one binary, so that they link once.
+
+mod aliases;
+mod common;
+mod layout;
+mod options;
+mod pipelines;
+mod rewriting;
+mod text;

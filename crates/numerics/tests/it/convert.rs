@@ -1,0 +1,121 @@
+//! Tests of `math/convert.rs`.
+
+use numerics::math::{bitcast, convert, reduce_precision};
+use numerics::{
+    Complex32, Complex64, DType, Element, F4E2M1FN, F8E4M3FN, I1, I4, Tensor, U2, U4, bf16, f16,
+};
+
+fn vector<T: Element>(elements: &[T]) -> Tensor {
+    Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
+}
+
+fn converted<S: Element, T: Element>(elements: &[S]) -> Vec<T> {
+    convert(vector(elements), T::DTYPE).unwrap().to_vec().unwrap()
+}
+
+#[test]
+fn floats_to_integers_saturate() {
+    let floats = [1.9f32, -1.9, 1e10, -1e10, f32::NAN, f32::INFINITY];
+    assert_eq!(converted::<f32, i32>(&floats), [1, -1, i32::MAX, i32::MIN, 0, i32::MAX]);
+    assert_eq!(converted::<f32, u8>(&floats), [1, 0, 255, 0, 0, 255]);
+    assert_eq!(converted::<f32, I4>(&floats), [1, -1, 7, -8, 0, 7].map(I4::new));
+    assert_eq!(converted::<f64, u64>(&[1.8446744073709552e19]), [u64::MAX]);
+}
+
+#[test]
+fn integers_wrap() {
+    assert_eq!(converted::<i32, i8>(&[300, -129]), [44, 127]);
+    assert_eq!(converted::<i32, U4>(&[-1, 17]), [15, 1].map(U4::new));
+    assert_eq!(converted::<u64, i64>(&[u64::MAX]), [-1]);
+    assert_eq!(converted::<I4, u32>(&[I4::new(-1)]), [u32::MAX]);
+}
+
+#[test]
+fn integers_round_once() {
+    // 2^25 + 1 lies between 2^25 and 2^25 + 4; 2^60 + 2^36 + 1 just above the midpoint of two
+    // floats.
+    assert_eq!(
+        converted::<i64, f32>(&[(1 << 25) + 1, (1 << 60) + (1 << 36) + 1]),
+        [(1u32 << 25) as f32, ((1u64 << 60) + (1 << 37)) as f32]
+    );
+    // A midpoint of bf16 plus one, which an f64 in between would have rounded away.
+    let above = (1i64 << 60) + (1 << 52) + 1;
+    assert_eq!(
+        converted::<i64, bf16>(&[above, -above, above - 1]),
+        [bf16::from_bits(0x5D81), bf16::from_bits(0xDD81), bf16::from_bits(0x5D80)]
+    );
+    assert_eq!(
+        converted::<u64, f16>(&[u64::MAX, 65519, 65520]),
+        [f16::INFINITY, f16::MAX, f16::INFINITY]
+    );
+}
+
+#[test]
+fn booleans_and_complex_numbers() {
+    let truth = [I1::new(true), I1::new(false)];
+    assert_eq!(converted::<f32, I1>(&[f32::NAN, -0.0]), truth);
+    assert_eq!(
+        converted::<I1, F8E4M3FN>(&truth),
+        [F8E4M3FN::from_bits(0x38), F8E4M3FN::from_bits(0)]
+    );
+    assert_eq!(converted::<Complex32, i32>(&[Complex32::new(2.5, 9.0)]), [2]);
+    assert_eq!(converted::<u8, Complex64>(&[7]), [Complex64::new(7.0, 0.0)]);
+    assert_eq!(
+        converted::<Complex64, Complex32>(&[Complex64::new(0.5, 1e300)]),
+        [Complex32::new(0.5, f32::INFINITY)]
+    );
+}
+
+#[test]
+fn long_tensors_convert_in_blocks() {
+    let elements: Vec<i32> = (0..3000).collect();
+    assert_eq!(converted::<i32, f64>(&elements), (0..3000).map(f64::from).collect::<Vec<_>>());
+}
+
+#[test]
+fn bits_of_wider_and_narrower_types() {
+    let x = Tensor::from_vec([1], vec![0x4030_2010u32]).unwrap();
+    let bytes = bitcast(&x, DType::U8).unwrap();
+    assert_eq!(bytes, Tensor::from_vec([1, 4], vec![0x10u8, 0x20, 0x30, 0x40]).unwrap());
+    assert_eq!(bitcast(&bytes, DType::U32).unwrap(), x);
+    let nibbles = bitcast(&x, DType::I4).unwrap();
+    assert_eq!(
+        nibbles,
+        Tensor::from_vec([1, 8], [0, 1, 0, 2, 0, 3, 0, 4].map(I4::new).to_vec()).unwrap()
+    );
+    assert_eq!(bitcast(&nibbles, DType::U32).unwrap(), x);
+    let crumbs = bitcast(&vector(&[U4::new(0b1101)]), DType::U2).unwrap();
+    assert_eq!(crumbs, Tensor::from_vec([1, 2], [1, 3].map(U2::new).to_vec()).unwrap());
+    assert_eq!(bitcast(&crumbs, DType::F4E2M1FN).unwrap(), vector(&[F4E2M1FN::from_bits(0b1101)]));
+    assert_eq!(bitcast(&vector(&[1.0f32]), DType::I32).unwrap(), vector(&[0x3F80_0000i32]));
+    assert!(bitcast(&bytes, DType::U64).is_err());
+    assert!(bitcast(&vector(&[1u8]), DType::F6E2M3FN).is_err());
+    assert!(bitcast(&Tensor::scalar(1u8), DType::U16).is_err());
+}
+
+#[test]
+fn reduced_precision() {
+    let reduced = |x: f32, exponent, mantissa| {
+        let x = reduce_precision(Tensor::scalar(x), exponent, mantissa).unwrap();
+        x.item::<f32>().unwrap()
+    };
+    // To bf16 and f16, but for subnormal numbers.
+    for bits in (0..=u16::MAX).step_by(7) {
+        let x = f32::from_bits(u32::from(bits) << 16 | 0x9ABC);
+        if x.is_nan() {
+            assert!(reduced(x, 8, 7).is_nan());
+        } else {
+            assert_eq!(reduced(x, 8, 7), bf16::from_f32(x).to_f32());
+            let half = f16::from_f32(x);
+            if half.is_normal() && half > f16::MIN_POSITIVE {
+                assert_eq!(reduced(x, 5, 10), half.to_f32());
+            }
+        }
+    }
+    assert_eq!(reduced(65520.0, 5, 10), f32::INFINITY);
+    assert_eq!(reduced(-1e-6, 5, 10).to_bits(), (-0.0f32).to_bits());
+    assert_eq!(reduced(f32::NAN, 5, 0), f32::INFINITY);
+    assert_eq!(reduced(2.5, 11, 52), 2.5);
+    assert!(reduce_precision(Tensor::scalar(1.0f32), 0, 1).is_err());
+    assert!(reduce_precision(Tensor::scalar(1i32), 5, 1).is_err());
+}

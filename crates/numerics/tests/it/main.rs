@@ -1,0 +1,21 @@
+//! Tests of numbers; one binary, so that they link once.
+
+mod accuracy;
+mod binary;
+mod budget;
+mod bytes;
+mod compare;
+mod convert;
+mod dtype;
+mod element;
+mod float_format;
+mod floats;
+mod integers;
+mod lanes;
+mod scalar;
+mod shape;
+mod tensor;
+mod text;
+mod ulp;
+mod unary;
+mod within;
