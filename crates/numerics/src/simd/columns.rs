@@ -89,7 +89,7 @@ unsafe fn singles<const N: usize>(groups: [Columns<'_, f32>; N], len: usize) -> 
         }
         k += 4;
     }
-    let mut chains = sums.map(|sum| bytemuck::cast::<__m256, [f32; GROUP]>(sum));
+    let mut chains = sums.map(bytemuck::cast::<__m256, [f32; GROUP]>);
     for (chains, group) in chains.iter_mut().zip(&groups) {
         for (column, chain) in chains.iter_mut().enumerate() {
             let elements = &group.elements[column * group.stride..];
