@@ -13,7 +13,6 @@ use crate::{
     values,
 };
 use numerics::math;
-use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 use program::{
     BatchNorm, Comparison, Conventions, DotDims, Dynamic, Env, EvalError, EvalResult, Origin,
@@ -263,7 +262,7 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
         }
         Primitive::Transpose(permutation) => {
             let [operand] = expect_n(operands)?;
-            operand.gather(&StridedView::dense(operand.shape())?.permute(permutation)?)?
+            movement::transpose(&operand, permutation)?
         }
         Primitive::Reverse(dimensions) => {
             let [operand] = expect_n(operands)?;

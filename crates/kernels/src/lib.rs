@@ -51,7 +51,7 @@ pub use einsum::einsum;
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{Gather, gather};
-pub use movement::{clamped_starts, concatenate, iota, pad, part, sizes, slice};
+pub use movement::{clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose};
 pub use order::place_of_scalar;
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;

@@ -1,8 +1,35 @@
 //! Movement of elements: parts, padding, concatenation.
 
+use super::parallel::task_size;
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 use program::EvalError;
+
+/// Rows of the result that threads transpose at a time are a multiple of this.
+const ROWS: usize = 16;
+
+/// The operand with its dimensions in the order of `permutation`, on as many threads as pay.
+///
+/// # Errors
+/// If it is no permutation of the dimensions.
+pub fn transpose(operand: &Tensor, permutation: &[usize]) -> Result<Tensor, EvalError> {
+    let view = StridedView::dense(operand.shape())?.permute(permutation)?;
+    let rows = view.shape().first().map_or(1, |&rows| rows);
+    let row = operand.num_elements().checked_div(rows).unwrap_or(0);
+    let count = task_size(rows, row, if rows < 2 * ROWS { 1 } else { ROWS });
+    if count >= rows || view.is_dense() {
+        return Ok(operand.gather(&view)?);
+    }
+    let dtype = operand.dtype();
+    let mut result = Tensor::zeros(dtype, view.shape())?;
+    let tasks = result.bytes_mut()?.chunks_mut(count * row * dtype.bytes()).enumerate();
+    host::parallel(tasks.collect(), |(task, out): (usize, &mut [u8])| {
+        let first = task * count;
+        let part = view.rows(first, count.min(rows - first))?;
+        part.gather_bytes(dtype, operand.bytes(), out)
+    })?;
+    Ok(result)
+}
 
 /// The elements from `starts` up to but without `limits`, by `strides`, one of each a dimension.
 ///

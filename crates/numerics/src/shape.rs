@@ -329,6 +329,41 @@ impl StridedView {
         Ok(())
     }
 
+    /// As [`StridedView::gather_into`], of elements of a type, given as bytes.
+    ///
+    /// # Errors
+    /// As there, and if the bytes are not aligned for the type.
+    pub fn gather_bytes(
+        &self,
+        dtype: DType,
+        source: &[u8],
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        dispatch_storage!(dtype, S => {
+            let source = bytemuck::try_cast_slice::<u8, S>(source);
+            let out = bytemuck::try_cast_slice_mut::<u8, S>(out);
+            let (Ok(source), Ok(out)) = (source, out) else { return Err(TensorError::OutOfBounds) };
+            self.gather_into(source, out)
+        })
+    }
+
+    /// The view from an index of its first dimension on, of so many of these.
+    ///
+    /// # Errors
+    /// If it has no dimension, or not as many.
+    pub fn rows(&self, first: usize, count: usize) -> Result<StridedView, TensorError> {
+        let (Some(&rows), Some(&stride)) = (self.shape.first(), self.strides.first()) else {
+            return Err(TensorError::OutOfBounds);
+        };
+        if first.checked_add(count).is_none_or(|end| end > rows) {
+            return Err(TensorError::OutOfBounds);
+        }
+        let mut view = self.clone();
+        view.offset = at(self.offset, first, stride);
+        view.shape[0] = count;
+        Ok(view)
+    }
+
     /// Writes elements, in row-major order of the view's shape, to the places of the view.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Tests of `movement.rs`.
 
-use kernels::{clamped_starts, concatenate, pad, part};
+use kernels::{clamped_starts, concatenate, pad, part, transpose};
 use numerics::Tensor;
 
 fn ints(shape: &[usize], values: &[i64]) -> Tensor {
@@ -50,4 +50,27 @@ fn parts_put_together_are_the_whole() {
     assert_eq!(parts[1].to_vec::<i64>().expect("i64"), [2, 3, 6, 7]);
     assert_eq!(concatenate(&parts.iter().collect::<Vec<_>>(), 1).expect("one shape"), whole);
     assert!(part(&whole, 1, 0, 3).is_err());
+}
+
+#[test]
+fn transposes_on_several_threads() {
+    let _entered = host::Host::default().with_workers(3).enter();
+    for (shape, order) in [(vec![900, 1001], [1, 0, 2]), (vec![3, 700, 500], [0, 2, 1])] {
+        let order = &order[..].iter().copied().filter(|&d| d < shape.len()).collect::<Vec<_>>();
+        let count: usize = shape.iter().product();
+        let operand = ints(&shape, &(0..count as i64).collect::<Vec<_>>());
+        let result = transpose(&operand, order).expect("a permutation");
+        let sizes: Vec<usize> = order.iter().map(|&d| shape[d]).collect();
+        assert_eq!(result.shape(), sizes);
+        let found = result.as_slice::<i64>().expect("i64");
+        let strides = numerics::shape::strides(&shape);
+        for (at, &element) in found.iter().enumerate().step_by(997) {
+            let (mut rest, mut expected) = (at, 0);
+            for (&d, &size) in order.iter().zip(&sizes).rev() {
+                expected += rest % size * strides[d];
+                rest /= size;
+            }
+            assert_eq!(element, expected as i64, "{at} of {sizes:?}");
+        }
+    }
 }
