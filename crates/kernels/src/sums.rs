@@ -262,7 +262,9 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
 
 /// Runs a loop over elements of a type, with the widest instructions where many compute with it.
 fn run<T: Element>(kernel: impl Kernel) {
-    if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16) {
+    if const {
+        matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16)
+    } {
         Isa::best().run(kernel);
     } else {
         kernel.run();
