@@ -260,9 +260,15 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     }
 }
 
-/// Runs a loop over elements of a type, with the widest instructions where many compute with it.
+/// True for types that many vector instructions compute with.
+const fn has_vectors(dtype: DType) -> bool {
+    matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16)
+}
+
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it. The
+/// condition is a constant: a loop over other types is compiled once.
 fn run<T: Element>(kernel: impl Kernel) {
-    if matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16) {
+    if const { has_vectors(T::DTYPE) } {
         Isa::best().run(kernel);
     } else {
         kernel.run();

@@ -66,14 +66,14 @@ pub(super) trait PairSink: Sized {
     /// Takes a function of two elements of one type.
     fn zip<T: Element, R: Element>(
         self,
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output;
 
     /// As [`PairSink::zip`], of a function of so much code that the compiler would not inline it
     /// into more loops.
     fn zip_large<T: Element, R: Element>(
         self,
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         self.zip(f)
     }

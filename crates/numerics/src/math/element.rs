@@ -106,14 +106,18 @@ pub struct ElementKernel {
 }
 
 impl ElementKernel {
-    fn one<T: Element, R: Element>(f: impl Fn(T) -> R + Send + Sync + 'static) -> ElementKernel {
+    fn one<T: Element, R: Element>(
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
+    ) -> ElementKernel {
         ElementKernel {
             apply: Box::new(move |x: &Bits, _: &Bits| Bits::of(f(x.get()))),
             result: R::DTYPE,
         }
     }
 
-    fn two<T: Element, R: Element>(f: impl Fn(T, T) -> R + Send + Sync + 'static) -> ElementKernel {
+    fn two<T: Element, R: Element>(
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
+    ) -> ElementKernel {
         ElementKernel {
             apply: Box::new(move |x: &Bits, y: &Bits| Bits::of(f(x.get(), y.get()))),
             result: R::DTYPE,
@@ -211,13 +215,13 @@ struct Collect;
 impl ElementSink for Collect {
     type Output = Option<ElementKernel>;
 
-    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> Self::Output {
         Some(ElementKernel::one(f))
     }
 
     fn map_to<T: Element, R: Element>(
         self,
-        f: impl Fn(T) -> R + Send + Sync + 'static,
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         Some(ElementKernel::one(f))
     }
@@ -232,7 +236,7 @@ impl PairSink for Collect {
 
     fn zip<T: Element, R: Element>(
         self,
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         Some(ElementKernel::two(f))
     }

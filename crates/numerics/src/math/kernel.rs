@@ -15,7 +15,6 @@ use crate::{DType, Element, I1, Tensor, TensorError, shape};
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
 
 /// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
@@ -92,15 +91,16 @@ impl fmt::Debug for SliceKernel {
 }
 
 impl SliceKernel {
-    pub(super) fn in_place<T: Element>(f: impl Fn(T) -> T + Send + Sync + 'static) -> SliceKernel {
-        let f = Arc::new(f);
-        SliceKernel::in_place_only(Arc::clone(&f)).with(MemoryKernel::one(f))
+    pub(super) fn in_place<T: Element>(
+        f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
+    ) -> SliceKernel {
+        SliceKernel::in_place_only(f).with(MemoryKernel::one(f))
     }
 
     /// The kernel without a function of values in one memory.
-    fn in_place_only<T: Element>(f: Arc<impl Fn(T) -> T + Send + Sync + 'static>) -> SliceKernel {
+    fn in_place_only<T: Element>(f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> SliceKernel {
         let run = move |elements: &mut [u8]| {
-            run(T::DTYPE, InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &*f });
+            run::<T>(InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &f });
             Some(())
         };
         SliceKernel {
@@ -114,33 +114,31 @@ impl SliceKernel {
     }
 
     pub(super) fn one<T: Element, R: Element>(
-        f: impl Fn(T) -> R + Send + Sync + 'static,
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
-        let f = Arc::new(f);
-        let within = MemoryKernel::one(Arc::clone(&f));
+        let within = MemoryKernel::one(f);
         let kernel = SliceKernel::of([T::DTYPE; 3], 1, R::DTYPE, move |results, operands| {
             let xs = cast::<T>(operands.first()?)?;
-            run(T::DTYPE, OneLoop { results: cast_mut::<R>(results)?, xs, f: &*f });
+            run::<T>(OneLoop { results: cast_mut::<R>(results)?, xs, f: &f });
             Some(())
         });
         kernel.with(within)
     }
 
     pub(super) fn two<T: Element, R: Element>(
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
-        let f = Arc::new(f);
-        SliceKernel::two_only(Arc::clone(&f)).with(MemoryKernel::two(f))
+        SliceKernel::two_only(f).with(MemoryKernel::two(f))
     }
 
     /// The kernel without a function of values in one memory.
     fn two_only<T: Element, R: Element>(
-        f: Arc<impl Fn(T, T) -> R + Send + Sync + 'static>,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
         SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
             let &[xs, ys] = operands else { return None };
             let operands = [cast::<T>(xs)?, cast::<T>(ys)?];
-            run(T::DTYPE, TwoLoop { results: cast_mut::<R>(results)?, operands, f: &*f });
+            run::<T>(TwoLoop { results: cast_mut::<R>(results)?, operands, f: &f });
             Some(())
         })
     }
@@ -370,12 +368,13 @@ impl SliceKernel {
 }
 
 /// Runs a loop over elements of a type, with the widest instructions where there are many that
-/// compute with it.
+/// compute with it. The condition is a constant: a loop over other types is compiled once.
 #[inline(always)]
-fn run(dtype: DType, kernel: impl Kernel) {
-    match dtype {
-        DType::F32 | DType::F64 | DType::I32 | DType::U32 => Isa::best().run(kernel),
-        _ => kernel.run(),
+fn run<T: Element>(kernel: impl Kernel) {
+    if const { matches!(T::DTYPE, DType::F32 | DType::F64 | DType::I32 | DType::U32) } {
+        Isa::best().run(kernel);
+    } else {
+        kernel.run();
     }
 }
 
@@ -463,25 +462,28 @@ struct Compile;
 impl ElementSink for Compile {
     type Output = Option<SliceKernel>;
 
-    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> Self::Output {
         Some(SliceKernel::in_place(f))
     }
 
-    fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
-        Some(SliceKernel::in_place_only(Arc::new(f)))
+    fn map_large<T: Element>(
+        self,
+        f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
+    ) -> Self::Output {
+        Some(SliceKernel::in_place_only(f))
     }
 
     fn map_lanes(
         self,
-        f: impl Fn(f32) -> f32 + Send + Sync + 'static,
-        easy: impl Fn(f32) -> bool + Send + Sync + 'static,
+        f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+        easy: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
         scalar: RealFunction,
     ) -> Self::Output {
-        let other = Arc::new(of_single(scalar));
-        let within = MemoryKernel::one(Arc::clone(&other));
+        let other = of_single(scalar);
+        let within = MemoryKernel::one(other);
         let kernel = SliceKernel::of([DType::F32; 3], 1, DType::F32, move |results, operands| {
             let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
-            run(DType::F32, EasyLoop { results, xs, f: &f, easy: &easy, other: &*other });
+            run::<f32>(EasyLoop { results, xs, f: &f, easy: &easy, other: &other });
             Some(())
         });
         Some(kernel.with(within))
@@ -489,7 +491,7 @@ impl ElementSink for Compile {
 
     fn map_to<T: Element, R: Element>(
         self,
-        f: impl Fn(T) -> R + Send + Sync + 'static,
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         Some(SliceKernel::one(f))
     }
@@ -504,16 +506,16 @@ impl PairSink for Compile {
 
     fn zip<T: Element, R: Element>(
         self,
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         Some(SliceKernel::two(f))
     }
 
     fn zip_large<T: Element, R: Element>(
         self,
-        f: impl Fn(T, T) -> R + Send + Sync + 'static,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
-        Some(SliceKernel::two_only(Arc::new(f)))
+        Some(SliceKernel::two_only(f))
     }
 
     fn unsupported(self) -> Self::Output {

@@ -124,11 +124,14 @@ pub(super) trait ElementSink: Sized {
     type Output;
 
     /// Takes a function whose result has the type of the operand.
-    fn map<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output;
+    fn map<T: Element>(self, f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> Self::Output;
 
     /// As [`ElementSink::map`], of a function of so much code that the compiler would not inline it
     /// into more loops.
-    fn map_large<T: Element>(self, f: impl Fn(T) -> T + Send + Sync + 'static) -> Self::Output {
+    fn map_large<T: Element>(
+        self,
+        f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
+    ) -> Self::Output {
         self.map(f)
     }
 
@@ -136,8 +139,8 @@ pub(super) trait ElementSink: Sized {
     /// numbers that are `easy`; `scalar` is the same for these, and is defined for others, too.
     fn map_lanes(
         self,
-        _f: impl Fn(f32) -> f32 + Send + Sync + 'static,
-        _easy: impl Fn(f32) -> bool + Send + Sync + 'static,
+        _f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+        _easy: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
         scalar: RealFunction,
     ) -> Self::Output {
         self.map(of_single(scalar))
@@ -146,7 +149,7 @@ pub(super) trait ElementSink: Sized {
     /// Takes a function with a result of another type.
     fn map_to<T: Element, R: Element>(
         self,
-        f: impl Fn(T) -> R + Send + Sync + 'static,
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output;
 
     /// The operation is not defined for the type.
@@ -233,7 +236,7 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
 }
 
 /// A function of `f64` as one of `f32`.
-pub(super) fn of_single(f: RealFunction) -> impl Fn(f32) -> f32 {
+pub(super) fn of_single(f: RealFunction) -> impl Fn(f32) -> f32 + Copy {
     move |x| {
         let wide = f64::from(x);
         lanes::one_nan(wide, f(wide)) as f32

@@ -58,9 +58,10 @@ impl MemoryKernel {
     }
 
     pub(super) fn one<T: Element, R: Element>(
-        f: Arc<impl Fn(T) -> R + Send + Sync + 'static>,
+        f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> Option<MemoryKernel> {
-        if !(is_common(T::DTYPE) && is_common(R::DTYPE)) {
+        // A constant: there is no code for other types.
+        if const { !(is_common(T::DTYPE) && is_common(R::DTYPE)) } {
             return None;
         }
         let isa = isa(T::DTYPE);
@@ -70,16 +71,17 @@ impl MemoryKernel {
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(OneLoop { memory, result, operand: x, count, f: &*f, types });
+            isa.run(OneLoop { memory, result, operand: x, count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
     }
 
     pub(super) fn two<T: Element, R: Element>(
-        f: Arc<impl Fn(T, T) -> R + Send + Sync + 'static>,
+        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Option<MemoryKernel> {
-        if !(is_common(T::DTYPE) && is_common(R::DTYPE)) {
+        // A constant: there is no code for other types.
+        if const { !(is_common(T::DTYPE) && is_common(R::DTYPE)) } {
             return None;
         }
         let isa = isa(T::DTYPE);
@@ -89,7 +91,7 @@ impl MemoryKernel {
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(TwoLoop { memory, result, operands: [x, y], count, f: &*f, types });
+            isa.run(TwoLoop { memory, result, operands: [x, y], count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
