@@ -21,6 +21,7 @@ mod index_vectors;
 pub mod linalg;
 mod matmul;
 mod movement;
+mod narrow;
 mod order;
 mod padded;
 mod panels;

@@ -4,6 +4,7 @@ use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{MAX_CONVERTED, convert_into, converted};
 use super::extremum;
 use super::matmul::Accumulator;
+use super::narrow::{NARROW, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
     Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows, copy_strided,
@@ -525,6 +526,9 @@ fn combine_part<T: Element>(
 ) {
     match *layout {
         Layout::Columns(1) => combine_rows(elements, count, operation, out),
+        Layout::Columns(inner) if inner < NARROW && out.len().is_multiple_of(inner) => {
+            combine_narrow(elements, [count, inner], operation, out);
+        }
         Layout::Columns(inner) => {
             let elements = if inner == rows { &elements[first..] } else { elements };
             let groups = out.chunks_mut(inner).zip(elements.chunks(count * inner));
