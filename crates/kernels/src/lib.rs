@@ -30,6 +30,7 @@ mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
+pub mod row_loops;
 mod rows;
 mod scatter;
 mod select_and_scatter;
