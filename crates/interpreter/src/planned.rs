@@ -5,6 +5,7 @@ use crate::inputs::mismatch;
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::profile::Running;
 use kernels::fused::{self, Registers};
+use kernels::row_loops::{self, RowKernel, RowLoop};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
 use numerics::{DType, Tensor};
@@ -201,6 +202,19 @@ impl<'r> Run<'r> {
                 }
                 Ok(())
             }
+            Action::Rows { steps, rows, operands, outputs } => {
+                let mut held: SmallVec<[Held; 2]> = SmallVec::new();
+                for (&value, output) in outputs.iter().zip(&rows.outputs) {
+                    held.push(self.hold(value, output)?);
+                }
+                let mut registers = std::mem::take(&mut self.frame.registers);
+                self.run_rows(steps, rows, operands, &mut held, &mut registers)?;
+                self.frame.registers = registers;
+                for (&value, held) in outputs.iter().zip(held) {
+                    self.put(value, held)?;
+                }
+                Ok(())
+            }
             Action::Move { parts, fill, output, ty } => {
                 let (mut held, parts) = match self.overwritten(step, parts, *output, ty)? {
                     Some((held, rest)) => (held, rest),
@@ -277,6 +291,27 @@ impl<'r> Run<'r> {
             results.push(held.bytes_mut()?);
         }
         Ok(fused::run(fused, &bytes, results, registers)?)
+    }
+
+    fn run_rows(
+        &self,
+        steps: &[Step],
+        rows: &RowLoop,
+        operands: &[Value],
+        held: &mut [Held],
+        registers: &mut Registers,
+    ) -> Result<(), EvalError> {
+        let kernels = steps.iter().filter_map(|step| step.action.row_kernel());
+        let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
+        let mut bytes: SmallVec<[&[u8]; 8]> = SmallVec::new();
+        for &value in operands {
+            bytes.push(self.bytes(value)?);
+        }
+        let mut results = SmallVec::new();
+        for held in held {
+            results.push(held.bytes_mut()?);
+        }
+        Ok(row_loops::run(rows, &kernels, &bytes, results, registers)?)
     }
 
     fn run_function(

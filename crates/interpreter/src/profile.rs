@@ -190,7 +190,7 @@ impl<'r> Running<'r> {
             Running::Step(unit, step) => {
                 let around = step.call.and_then(|call| unit.calls.get(call as usize));
                 call = around.map(|&(origin, _)| OpId::from(origin));
-                add_parts(step, Share::Own, &mut parts, &mut loop_bytes);
+                add_parts(unit, step, Share::Own, &mut parts, &mut loop_bytes);
                 let kind = StepKind::of_step(step, program);
                 (plan::title(step, &name), kind, step.origin)
             }
@@ -223,10 +223,27 @@ fn types(instruction: &Instruction) -> String {
 }
 
 /// Adds the instructions that a step computes. `control` is its share in control flow.
-fn add_parts(step: &Step, control: Share, parts: &mut Vec<(u32, Share)>, loop_bytes: &mut u64) {
+fn add_parts(
+    unit: &Unit,
+    step: &Step,
+    control: Share,
+    parts: &mut Vec<(u32, Share)>,
+    loop_bytes: &mut u64,
+) {
     let share = match &step.action {
         Action::Block { steps, .. } => {
-            steps.iter().for_each(|step| add_parts(step, Share::Nested, parts, loop_bytes));
+            for step in steps {
+                add_parts(unit, step, Share::Nested, parts, loop_bytes);
+            }
+            return;
+        }
+        Action::Rows { steps, operands, outputs, .. } => {
+            for &value in operands.iter().chain(outputs) {
+                let bytes = unit.types[value as usize].min_bytes() as u64;
+                *loop_bytes = loop_bytes.saturating_add(bytes);
+            }
+            let instructions = steps.iter().flat_map(|step| &step.instructions);
+            parts.extend(instructions.map(|&instruction| (instruction, Share::Arithmetic)));
             return;
         }
         Action::Loop { fused, .. } => {
@@ -313,7 +330,7 @@ impl StepKind {
         let primitive = step.instructions.first().and_then(|&i| instructions.get(i as usize));
         let kind = primitive.map_or(StepKind::Kernel, |i| StepKind::of(&i.primitive));
         match &step.action {
-            Action::Loop { .. } => StepKind::Loop,
+            Action::Loop { .. } | Action::Rows { .. } => StepKind::Loop,
             Action::Block { .. } => StepKind::Block,
             Action::While { .. } | Action::Branch { .. } => StepKind::Control,
             Action::Move { .. } | Action::Apply { .. } => kind,

@@ -22,6 +22,8 @@ const TILE: [usize; 2] = [64, 1024];
 #[derive(Default)]
 pub struct Registers {
     tiles: Vec<AlignedBytes>,
+    /// Memory of some rows of the values of a row loop.
+    pub(super) rows: Vec<AlignedBytes>,
 }
 
 impl Registers {
@@ -54,34 +56,47 @@ pub fn run(
     outputs: SmallVec<[&mut [u8]; 2]>,
     registers: &mut Registers,
 ) -> Result<(), TensorError> {
-    let source = |load: &Load| {
-        let bytes = operands.get(load.operand).copied();
-        let fits = |bytes: &&[u8]| bytes.len() == load.source_elements * load.dtype.bytes();
-        bytes.filter(fits).ok_or(TensorError::OutOfBounds)
-    };
-    let sources: SmallVec<[&[u8]; 6]> = fused.loads.iter().map(source).collect::<Result<_, _>>()?;
+    let source =
+        |load: &Load| Source::whole(load, operands.get(load.operand).copied().unwrap_or_default());
+    let sources: SmallVec<[Source<'_>; 6]> =
+        fused.loads.iter().map(source).collect::<Result<_, _>>()?;
     let fits = |(output, bytes): (&LoopOutput, &&mut [u8])| {
         bytes.len() == fused.elements * output.dtype.bytes()
     };
     if outputs.len() != fused.outputs.len() || !fused.outputs.iter().zip(&outputs).all(fits) {
         return Err(TensorError::OutOfBounds);
     }
-    let (layout, len) = (fused.layout(), fused.elements);
-    let mut whole = Chunk { fused, layout, sources: &sources, start: 0, len, outputs };
-    // A rough mean of additions and of functions such as exponentials.
-    let work = 8 * fused.ops.len();
-    let size = task_size(fused.elements, work, TILE[1]);
+    let mut whole = Chunk::new(fused, &sources, 0, fused.elements, outputs);
+    let size = task_size(fused.elements, fused.work() / fused.elements.max(1), TILE[1]);
     if size >= fused.elements {
         return whole.run(registers);
     }
     host::parallel(whole.split(size), |mut chunk| chunk.run(&mut Registers::default()))
 }
 
+/// The elements that a load of a loop reads.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub bytes: &'a [u8],
+    /// True if these are only what the iterations of the chunk read.
+    pub is_part: bool,
+}
+
+impl<'a> Source<'a> {
+    /// All elements of an operand, if that is what the load reads from.
+    pub fn whole(load: &Load, bytes: &'a [u8]) -> Result<Source<'a>, TensorError> {
+        if bytes.len() != load.source_elements * load.dtype.bytes() {
+            return Err(TensorError::OutOfBounds);
+        }
+        Ok(Source { bytes, is_part: false })
+    }
+}
+
 /// Consecutive iterations of a loop.
-struct Chunk<'a, 'o> {
+pub(super) struct Chunk<'a, 'o> {
     fused: &'a Fused,
     layout: &'a Layout,
-    sources: &'a [&'a [u8]],
+    sources: &'a [Source<'a>],
     start: usize,
     len: usize,
     /// The bytes of these iterations of each result.
@@ -89,6 +104,27 @@ struct Chunk<'a, 'o> {
 }
 
 impl<'a, 'o> Chunk<'a, 'o> {
+    /// `len` iterations from `start` on, with the bytes of these of each result.
+    pub fn new(
+        fused: &'a Fused,
+        sources: &'a [Source<'a>],
+        start: usize,
+        len: usize,
+        outputs: SmallVec<[&'o mut [u8]; 2]>,
+    ) -> Chunk<'a, 'o> {
+        Chunk { fused, layout: fused.layout(), sources, start, len, outputs }
+    }
+
+    /// The bytes of the results.
+    pub fn outputs(self) -> SmallVec<[&'o mut [u8]; 2]> {
+        self.outputs
+    }
+
+    /// Where iteration `start` of the chunk is in a source.
+    fn position(&self, source: Source<'_>, start: usize) -> usize {
+        if source.is_part { start } else { self.start + start }
+    }
+
     /// The chunk in parts of `size` iterations, but for the last one.
     fn split(mut self, size: usize) -> Vec<Chunk<'a, 'o>> {
         let mut parts = Vec::new();
@@ -107,7 +143,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
         parts
     }
 
-    fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
+    pub fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
         if self.run_tiles(registers)?.is_break() {
             // There are elements for which there is no code.
             self.layout = &self.fused.layout;
@@ -158,7 +194,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
                 continue;
             }
             let tile = &mut registers[*register][..len * load.dtype.bytes()];
-            view.read_bytes(load.dtype, source, self.start + start, tile)?;
+            view.read_bytes(load.dtype, source.bytes, self.position(*source, start), tile)?;
         }
         Ok(())
     }
@@ -295,10 +331,13 @@ impl<'a, 'o> Chunk<'a, 'o> {
     ) -> Result<&'r [u8], TensorError> {
         let size = self.element_bytes(value);
         Ok(match self.layout.places[value] {
-            TilePlace::Source => &self.sources[value][(self.start + start) * size..][..len * size],
+            TilePlace::Source => {
+                let source = self.sources[value];
+                &source.bytes[self.position(source, start) * size..][..len * size]
+            }
             TilePlace::Element => {
                 let first = self.fused.loads[value].view.as_ref().map_or(0, Runs::first);
-                &self.sources[value][first * size..][..size]
+                &self.sources[value].bytes[first * size..][..size]
             }
             TilePlace::Register(register) => &registers[register][..len * size],
             TilePlace::Output(output) => &self.outputs[output][start * size..][..len * size],

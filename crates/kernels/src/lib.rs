@@ -23,6 +23,7 @@ pub mod linalg;
 #[doc(hidden)]
 pub mod matmul; // For its tests.
 mod movement;
+mod narrow;
 mod order;
 mod padded;
 mod panels;
@@ -31,6 +32,7 @@ mod quantize;
 mod random_numbers;
 mod reduce;
 mod rng;
+pub mod row_loops;
 #[doc(hidden)]
 pub mod rows; // For the tests of `matmul`.
 mod scatter;

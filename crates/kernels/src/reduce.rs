@@ -4,6 +4,7 @@ use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{MAX_CONVERTED, convert_into, converted};
 use super::extremum;
 use super::matmul::Accumulator;
+use super::narrow::{NARROW, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
     Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows, copy_strided,
@@ -474,6 +475,23 @@ impl Reduction {
         combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
     }
 
+    /// As [`Reduction::run`], of some of the results, whose elements are rows.
+    ///
+    /// # Errors
+    /// If the elements are not as many, or those of a result no neighbours.
+    pub fn run_rows(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        if !self.is_of_rows() || input.len() != out.len() * self.count() || out.is_empty() {
+            return Err(TensorError::OutOfBounds);
+        }
+        let layout = Layout::Columns(1);
+        combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
+    }
+
+    /// True if the elements that are combined to a result are neighbours.
+    pub fn is_of_rows(&self) -> bool {
+        self.inner == 1
+    }
+
     /// True if elements are converted to be combined.
     pub fn is_converted(&self) -> bool {
         self.wide != self.dtype
@@ -525,6 +543,9 @@ fn combine_part<T: Element>(
 ) {
     match *layout {
         Layout::Columns(1) => combine_rows(elements, count, operation, out),
+        Layout::Columns(inner) if inner < NARROW && out.len().is_multiple_of(inner) => {
+            combine_narrow(elements, [count, inner], operation, out);
+        }
         Layout::Columns(inner) => {
             let elements = if inner == rows { &elements[first..] } else { elements };
             let groups = out.chunks_mut(inner).zip(elements.chunks(count * inner));

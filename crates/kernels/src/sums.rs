@@ -78,6 +78,11 @@ impl<V> Tree<V> {
         Ok(())
     }
 
+    /// Adds the result of leaves after all others, fewer than each subtree has.
+    pub fn push_last(&mut self, subtree: V) {
+        self.subtrees.push(subtree);
+    }
+
     /// Combines all leaves, and leaves an empty tree. `None` if there were none.
     pub fn finish(&mut self, mut combine: impl FnMut(V, V) -> V) -> Option<V> {
         let Ok(result) = self.try_finish(|left, right| Ok::<V, Infallible>(combine(left, right)));
@@ -233,7 +238,7 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
                     // The last part is smaller than the subtrees of the others.
                     match part.len() {
                         LONGEST => tree.push(sum[0], self.0),
-                        _ => tree.subtrees.push(sum[0]),
+                        _ => tree.push_last(sum[0]),
                     }
                 }
                 *out = tree.finish(self.0).unwrap_or_default();
@@ -340,7 +345,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
             }
             if !rest.is_empty() {
                 // Smaller than the subtrees of the blocks.
-                tree.subtrees.push(combine_parts(rest, rest.len(), f, &mut levels)[0]);
+                tree.push_last(combine_parts(rest, rest.len(), f, &mut levels)[0]);
             }
             if let Some(result) = tree.finish(f) {
                 *out = result;

@@ -455,6 +455,13 @@ impl Runs {
         (first.stride == 0).then(|| rest.iter().map(|axis| axis.size).product())
     }
 
+    /// True if the view is of `rows` elements, each of which is repeated `row` times.
+    pub fn repeats_each(&self, rows: usize, row: usize) -> bool {
+        let is_axis = |axis: &Axis, size, stride| axis.size == size && axis.stride == stride;
+        matches!(&self.axes[..], [outer, inner]
+            if self.offset == 0 && is_axis(outer, rows, 1) && is_axis(inner, row, 0))
+    }
+
     /// True if the view repeats one element.
     pub fn is_splat(&self) -> bool {
         self.axes.iter().all(|axis| axis.stride == 0)

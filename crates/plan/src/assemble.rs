@@ -187,7 +187,7 @@ impl Assembler<'_> {
                 self.ops[switch] = Op::Switch { index, targets: targets.into() };
                 Some(())
             }
-            Action::Kernel { .. } | Action::Block { .. } => None,
+            Action::Kernel { .. } | Action::Block { .. } | Action::Rows { .. } => None,
         }
     }
 

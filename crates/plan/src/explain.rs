@@ -76,6 +76,7 @@ pub fn title(step: &Step, name: Name<'_>) -> String {
     };
     match &step.action {
         Action::Loop { .. } => format!("loop of {ops}"),
+        Action::Rows { .. } => format!("row loop of {ops}"),
         Action::Block { .. } => format!("block of {ops}"),
         Action::Move { .. } => format!("move {}", name(step.origin)),
         Action::Apply { .. } => name(step.origin),
@@ -104,7 +105,7 @@ impl Listing<'_> {
                 add(&mut counts, self.counts(steps));
                 continue;
             }
-            let is_loop = matches!(step.action, Action::Loop { .. });
+            let is_loop = matches!(step.action, Action::Loop { .. } | Action::Rows { .. });
             let own = [1, usize::from(is_loop), step.ops as usize];
             let nested = match &step.action {
                 Action::While { cond, body, .. } => {
@@ -199,6 +200,14 @@ impl Listing<'_> {
                 self.indent -= 1;
                 Ok(())
             }
+            Action::Rows { steps, rows, .. } => {
+                let count = rows.rows;
+                self.line(format_args!("{results} = {title} over {count} rows : {types}"))?;
+                self.indent += 1;
+                steps.iter().try_for_each(|step| self.step(step))?;
+                self.indent -= 1;
+                Ok(())
+            }
             Action::Move { parts, fill, .. } => {
                 let operands = parts.iter().map(|part| part.operand).chain(*fill);
                 let operands = self.values(operands);
@@ -266,8 +275,8 @@ impl Listing<'_> {
             Place::Constant(_) => {
                 format!("constant {}", describe(&self.unit.types[value as usize]))
             }
-            Place::Nowhere => "_".into(),
-            Place::Memory { .. } | Place::Slot(_) => format!("%{value}"),
+            // Those are within row loops.
+            Place::Nowhere | Place::Memory { .. } | Place::Slot(_) => format!("%{value}"),
         }
     }
 }
@@ -276,7 +285,7 @@ impl Listing<'_> {
 fn results(step: &Step) -> Vec<Value> {
     let targets = |transfers: &[Transfer]| transfers.iter().map(|transfer| transfer.to).collect();
     match &step.action {
-        Action::Loop { outputs, .. } => outputs.to_vec(),
+        Action::Loop { outputs, .. } | Action::Rows { outputs, .. } => outputs.to_vec(),
         Action::Move { output, .. } | Action::Apply { output, .. } => vec![*output],
         Action::Kernel { results, .. } => results.to_vec(),
         Action::While { initial, .. } => targets(initial),

@@ -19,6 +19,7 @@ mod moves;
 mod native;
 mod outer;
 mod places;
+mod rows;
 mod short;
 mod unit;
 mod views;

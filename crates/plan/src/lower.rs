@@ -6,6 +6,7 @@ use crate::groups::{self, Groups};
 use crate::loops::{Built, build};
 use crate::moves;
 use crate::places::for_each_use;
+use crate::rows;
 use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
 use crate::views::{Definitions, is_removable};
 use program::Primitive;
@@ -34,6 +35,7 @@ pub(crate) fn lower<'g>(
     lowering.choose(&groups);
     let Lowering { uses, chosen, .. } = lowering;
     let steps = in_order(definitions.graph, &region.nodes, &groups, chosen);
+    let steps = rows::merge(definitions.graph, steps, &region.results);
     let results = match targets {
         Some(targets) => transfers(definitions.graph, region, targets),
         None => {

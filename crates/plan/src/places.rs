@@ -181,7 +181,9 @@ pub(crate) fn for_each_use(action: &Action, visit: &mut impl FnMut(Value)) {
 /// Visits the values that an action uses itself.
 fn for_each_own_use(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
-        Action::Loop { operands, .. } => operands.iter().for_each(|&value| visit(value)),
+        Action::Loop { operands, .. } | Action::Rows { operands, .. } => {
+            operands.iter().for_each(|&value| visit(value));
+        }
         Action::Move { parts, fill, .. } => {
             for part in parts {
                 visit(part.operand);
@@ -230,9 +232,11 @@ pub(crate) fn for_each_value(steps: &[Step], visit: &mut impl FnMut(Value)) {
 }
 
 /// Visits the values that an action defines for the steps after it.
-fn for_each_result(action: &Action, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_result(action: &Action, visit: &mut impl FnMut(Value)) {
     match action {
-        Action::Loop { outputs, .. } => outputs.iter().for_each(|&value| visit(value)),
+        Action::Loop { outputs, .. } | Action::Rows { outputs, .. } => {
+            outputs.iter().for_each(|&value| visit(value));
+        }
         Action::Move { output, .. } | Action::Apply { output, .. } => visit(*output),
         Action::Kernel { results, .. } => results.iter().for_each(|&value| visit(value)),
         Action::While { initial, .. } => initial.iter().for_each(|transfer| visit(transfer.to)),

@@ -1,5 +1,6 @@
 //! The data of plans: steps, values and their places.
 
+use kernels::row_loops::{RowKernel, RowLoop};
 use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
 use numerics::shape::Runs;
 use numerics::{DType, Tensor, TensorError};
@@ -147,6 +148,20 @@ impl Function {
     }
 }
 
+impl Action {
+    /// The action as a kernel of a row loop, if it can be one.
+    pub fn row_kernel(&self) -> Option<RowKernel<'_>> {
+        match self {
+            Action::Loop { fused, .. } => Some(RowKernel::Loop(fused)),
+            Action::Apply { function, .. } => match &**function {
+                Function::Reduce(reduction) => Some(RowKernel::Reduce(reduction)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
 /// Elements that are moved.
 #[derive(Debug)]
 pub struct Part {
@@ -196,6 +211,17 @@ pub enum Action {
         /// Its operands.
         operands: Vec<Value>,
         /// Its results.
+        outputs: SmallVec<[Value; 1]>,
+    },
+    /// Loops and reductions over the same rows, some rows at a time.
+    Rows {
+        /// The loops and reductions.
+        steps: Vec<Step>,
+        /// What they read and write.
+        rows: Box<RowLoop>,
+        /// The operands.
+        operands: Vec<Value>,
+        /// The results; other values of the steps are nowhere.
         outputs: SmallVec<[Value; 1]>,
     },
     /// Movement of elements.

@@ -58,6 +58,12 @@ pub enum Stage {
 }
 
 impl Fused {
+    /// The work of all iterations, in elementary operations: an operation counts as a rough mean of
+    /// additions and of functions such as exponentials.
+    pub fn work(&self) -> usize {
+        self.elements.saturating_mul(self.ops.len()).saturating_mul(8)
+    }
+
     /// The layout with which the loop runs: that with machine code, if this is ready.
     pub fn layout(&self) -> &Layout {
         let is_ready = |layout: &&Layout| {

@@ -19,6 +19,7 @@ use codegen::{
 };
 use lowering::Lowering;
 use numerics::math::SliceKernel;
+use program::Fused;
 use region::{End, Region, effects, remove_stores};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -122,8 +123,13 @@ impl Making<'_> {
                     let needed = self.needed(steps);
                     block.native = self.compile(block, &needed);
                 }
-                Action::Loop { fused, .. } => {
-                    loops::add_code(fused, &mut self.assembler, &self.executable);
+                Action::Loop { fused, .. } => self.add_loop(fused),
+                Action::Rows { steps, .. } => {
+                    for step in steps {
+                        if let Action::Loop { fused, .. } = &mut step.action {
+                            self.add_loop(fused);
+                        }
+                    }
                 }
                 Action::While { cond, body, .. } => {
                     self.sequence(cond);
@@ -135,6 +141,10 @@ impl Making<'_> {
                 _ => {}
             }
         }
+    }
+
+    fn add_loop(&mut self, fused: &mut Fused) {
+        loops::add_code(fused, &mut self.assembler, &self.executable);
     }
 
     /// The parts of the memory with values of some steps that occur elsewhere, too.

@@ -1,0 +1,93 @@
+//! Reductions of matrices of few columns.
+
+use super::sums::{Combine, Tree, copy_strided};
+use numerics::Element;
+
+/// Matrices of fewer columns are narrow,
+pub const NARROW: usize = 16;
+/// and so many of their rows are copied at a time: a power of two.
+const COPIED: usize = 1024;
+
+/// Combines the columns of matrices of `count` rows of `columns` neighbouring elements each, with a
+/// place in `out` for each: as rows of copies, since vectors of so few columns are short.
+pub fn combine_narrow<T: Element>(
+    elements: &[T],
+    [count, columns]: [usize; 2],
+    operation: &dyn Combine<T>,
+    out: &mut [T],
+) {
+    let mut copies = Vec::new();
+    let mut combine = |matrices: &[T], count: usize, out: &mut [T]| {
+        copies.resize(matrices.len().max(copies.len()), T::ZERO);
+        let copies = &mut copies[..matrices.len()];
+        let size = count * columns;
+        for (matrix, copies) in matrices.chunks_exact(size).zip(copies.chunks_exact_mut(size)) {
+            for (column, copy) in copies.chunks_exact_mut(count).enumerate() {
+                copy_strided(&matrix[column..], columns, copy);
+            }
+        }
+        operation.combine_rows(copies, count, out);
+    };
+    if count <= COPIED {
+        let matrices = COPIED / count;
+        for (out, elements) in
+            out.chunks_mut(matrices * columns).zip(elements.chunks(matrices * columns * count))
+        {
+            combine(&elements[..out.len() * count], count, out);
+        }
+        return;
+    }
+    for (out, matrix) in out.chunks_exact_mut(columns).zip(elements.chunks_exact(count * columns)) {
+        let mut tree = Tree::new();
+        let merge = |mut left: Vec<T>, right: Vec<T>| {
+            operation.merge(&mut left, &right);
+            left
+        };
+        for part in matrix.chunks(COPIED * columns) {
+            let mut results = vec![T::ZERO; columns];
+            let rows = part.len() / columns;
+            combine(part, rows, &mut results);
+            // The last part is smaller than the subtrees of the others.
+            match rows {
+                COPIED => tree.push(results, merge),
+                _ => tree.push_last(results),
+            }
+        }
+        if let Some(results) = tree.finish(merge) {
+            out.copy_from_slice(&results);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_columns_are_trees() {
+        // Neither associative nor commutative, so that it shows every change of order.
+        let mix = |x: u64, y: u64| {
+            (x ^ 0x9E37_79B9_7F4A_7C15).wrapping_mul(31).rotate_left(7) ^ y.wrapping_mul(17)
+        };
+        for (count, columns, matrices) in [
+            (1, 2, 3),
+            (5, 3, 700),
+            (256, 3, 9),
+            (1000, 15, 2),
+            (1024, 2, 2),
+            (1025, 3, 2),
+            (3100, 4, 3),
+        ] {
+            let elements: Vec<u64> = (0..(count * columns * matrices) as u64).collect();
+            let mut out = vec![0; columns * matrices];
+            combine_narrow(&elements, [count, columns], &mix, &mut out);
+            for (number, out) in out.into_iter().enumerate() {
+                let first = number / columns * columns * count + number % columns;
+                let column = elements[first..].iter().step_by(columns).take(count);
+                let mut tree = Tree::new();
+                column.for_each(|&element| tree.push(element, mix));
+                assert_eq!(Some(out), tree.finish(mix), "{count} x {columns}");
+            }
+        }
+    }
+}
