@@ -5,7 +5,7 @@
 
 // Loops and reductions over the same rows run some rows at a time, and only results are stored.
 // PLAN-LABEL: @main: 
-// PLAN-SAME: 7 steps, 4 of them loops
+// PLAN-SAME: 8 steps, 4 of them loops
 
 func.func @main() -> (tensor<2x2xf32>, tensor<1x4xf32>, tensor<2xi32>) {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
