@@ -1,7 +1,7 @@
 //! Row loops: loops and reductions over the same rows, some rows at a time.
 //!
-//! What one of them computes of some rows is in the cache when the next one reads it, and stored
-//! only if it is a result; and threads divide the rows once. Each has the bits that it has on its own.
+//! Values of some rows are in the cache when the next kernel reads them, and stored only if they are
+//! results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
 use crate::fused::{Chunk, Registers, Source};
 use crate::parallel::task_size;
@@ -18,7 +18,7 @@ const BLOCK_BYTES: usize = 512 << 10;
 /// Blocks of so many elements leave none to the last iteration of machine code.
 const BLOCK_ELEMENTS: usize = codegen::MAX_STEP;
 
-/// What the kernels of a row loop read and write.
+/// The operands and results of the kernels of a row loop.
 #[derive(Debug)]
 pub struct RowLoop {
     /// Number of rows.
@@ -33,7 +33,7 @@ pub struct RowLoop {
     pub outputs: Vec<LoopOutput>,
 }
 
-/// What a kernel reads and writes.
+/// The operands and results of a kernel.
 #[derive(Debug)]
 pub struct RowPart {
     /// The operands.

@@ -217,7 +217,7 @@ pub enum Action {
     Rows {
         /// The loops and reductions.
         steps: Vec<Step>,
-        /// What they read and write.
+        /// Their operands and results.
         rows: Box<RowLoop>,
         /// The operands.
         operands: Vec<Value>,
