@@ -74,6 +74,8 @@ mod vectors {
         added: usize,
         sums: [*mut T; TILE_ROWS],
         are_results: bool,
+        /// True if results are written to their places at once.
+        are_in_place: bool,
     }
 
     impl<'a, T: Copy> Checked<'a, T> {
@@ -110,8 +112,10 @@ mod vectors {
                 *place = tile.wrapping_add(r * columns);
             }
             let used = factors.columns;
+            // The columns that are written: of whole vectors, and all of them with a copy.
+            let are_in_place = used == columns || (used == lanes && copy.is_none());
             if let Some(results) = &mut sums.results
-                && used.is_multiple_of(lanes)
+                && are_in_place
             {
                 for (place, result) in places.iter_mut().zip(results.iter_mut()) {
                     if result.len() == used {
@@ -129,6 +133,7 @@ mod vectors {
                 added,
                 sums: places,
                 are_results: sums.results.is_some(),
+                are_in_place,
             })
         }
     }
@@ -291,7 +296,7 @@ mod vectors {
                         }
                     }
                     if let Some(results) = &mut sums.results
-                        && !columns.is_multiple_of(HALF)
+                        && !checked.are_in_place
                     {
                         let rows = sums.tile.chunks_exact($columns);
                         for (result, row) in results.iter_mut().zip(rows) {
@@ -384,6 +389,13 @@ mod tests {
                 assert!(!isa.has_vectors());
                 return;
             }
+            // With a copy, all columns are computed, and no others than the used ones written.
+            let mut unread = copy.clone();
+            let mut again = vec![f32::NAN; used * columns];
+            let mut places: Vec<&mut [f32]> = again.chunks_mut(columns).collect();
+            let mut to = Sums { tile: &mut sums, left: (&[], 0), results: Some(&mut places) };
+            assert!(f32::chains(isa, &mut factors(Some(&mut unread)), &mut to));
+            assert_eq!(again, results);
             for (at, found) in results.iter().enumerate() {
                 let expected = expected(at / columns, at % columns) + 0.0;
                 assert_eq!(found.to_bits(), expected.to_bits(), "{at} of {used} x {columns}");
@@ -434,6 +446,25 @@ mod tests {
                 let expected = [quiet, quiet, 0, 0, three, three];
                 assert_eq!(results.map(f64::to_bits), expected, "{isa:?}");
             }
+        }
+    }
+
+    #[test]
+    fn no_columns_are_no_results() {
+        let rows = [&[1.0; 2][..]; TILE_ROWS];
+        let mut factors = Factors {
+            rows: &rows,
+            used: 3,
+            segments: &[Range { start: 0, end: 2 }],
+            panel: (&[1.0; 64], 32),
+            columns: 0,
+            copy: None,
+        };
+        let mut sums = [0f32; COLUMNS * TILE_ROWS];
+        let mut places = [&mut [][..], &mut [], &mut []];
+        for isa in Isa::available() {
+            let results = Some(&mut places[..]);
+            f32::chains(isa, &mut factors, &mut Sums { tile: &mut sums, left: (&[], 0), results });
         }
     }
 
