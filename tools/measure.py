@@ -15,6 +15,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 
@@ -189,6 +190,10 @@ def main():
     tables = arguments.tables or ["rooflines", "growth"]
     if unknown := set(tables) - {"rooflines", "growth"}:
         parser.error(f"there is no table {', '.join(sorted(unknown))}")
+    if arguments.largest < min(SIZES):
+        parser.error(f"--largest: {arguments.largest} is less than {min(SIZES)}, the smallest size")
+    if not shutil.which(arguments.bin):
+        parser.error(f"--bin: no program {arguments.bin} (cargo build --release -p stablo-cli)")
     if "rooflines" in tables:
         rooflines(arguments.bin, arguments.largest)
     if "growth" in tables:

@@ -5,14 +5,14 @@ use crate::inputs::mismatch;
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::profile::Running;
 use kernels::fused::{self, Registers};
-use kernels::row_loops::{self, RowKernel, RowLoop};
+use kernels::row_loops::{self, RowKernel};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
-use numerics::{DType, Tensor};
+use numerics::{DType, Tensor, TensorError};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
-use program::{EvalError, FunctionId, Fused, LoopOutput, Origin, RuntimeValue, ValueType};
+use program::{EvalError, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -190,30 +190,16 @@ impl<'r> Run<'r> {
                     None => error,
                 }),
             Action::Loop { fused, operands, outputs } => {
-                let mut held: SmallVec<[Held; 2]> = SmallVec::new();
-                for (&value, output) in outputs.iter().zip(&fused.outputs) {
-                    held.push(self.hold(value, output)?);
-                }
-                let mut registers = std::mem::take(&mut self.frame.registers);
-                self.run_loop(fused, operands, &mut held, &mut registers)?;
-                self.frame.registers = registers;
-                for (&value, held) in outputs.iter().zip(held) {
-                    self.put(value, held)?;
-                }
-                Ok(())
+                self.run_loop(operands, outputs, &fused.outputs, |bytes, results, registers| {
+                    fused::run(fused, bytes, results, registers)
+                })
             }
             Action::Rows { steps, rows, operands, outputs } => {
-                let mut held: SmallVec<[Held; 2]> = SmallVec::new();
-                for (&value, output) in outputs.iter().zip(&rows.outputs) {
-                    held.push(self.hold(value, output)?);
-                }
-                let mut registers = std::mem::take(&mut self.frame.registers);
-                self.run_rows(steps, rows, operands, &mut held, &mut registers)?;
-                self.frame.registers = registers;
-                for (&value, held) in outputs.iter().zip(held) {
-                    self.put(value, held)?;
-                }
-                Ok(())
+                let kernels = steps.iter().filter_map(|step| step.action.row_kernel());
+                let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
+                self.run_loop(operands, outputs, &rows.outputs, |bytes, results, registers| {
+                    row_loops::run(rows, &kernels, bytes, results, registers)
+                })
             }
             Action::Move { parts, fill, output, ty } => {
                 let (mut held, parts) = match self.overwritten(step, parts, *output, ty)? {
@@ -275,43 +261,34 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Runs a loop on the bytes of its operands, and puts its results into their places.
     fn run_loop(
-        &self,
-        fused: &Fused,
+        &mut self,
         operands: &[Value],
-        held: &mut [Held],
-        registers: &mut Registers,
+        outputs: &[Value],
+        types: &[LoopOutput],
+        run: impl FnOnce(&[&[u8]], SmallVec<[&mut [u8]; 2]>, &mut Registers) -> Result<(), TensorError>,
     ) -> Result<(), EvalError> {
+        let mut held: SmallVec<[Held; 2]> = SmallVec::new();
+        for (&value, ty) in outputs.iter().zip(types) {
+            held.push(self.hold(value, ty)?);
+        }
+        let mut registers = std::mem::take(&mut self.frame.registers);
         let mut bytes: SmallVec<[&[u8]; 8]> = SmallVec::new();
         for &value in operands {
             bytes.push(self.bytes(value)?);
         }
         let mut results = SmallVec::new();
-        for held in held {
+        for held in &mut held {
             results.push(held.bytes_mut()?);
         }
-        Ok(fused::run(fused, &bytes, results, registers)?)
-    }
-
-    fn run_rows(
-        &self,
-        steps: &[Step],
-        rows: &RowLoop,
-        operands: &[Value],
-        held: &mut [Held],
-        registers: &mut Registers,
-    ) -> Result<(), EvalError> {
-        let kernels = steps.iter().filter_map(|step| step.action.row_kernel());
-        let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
-        let mut bytes: SmallVec<[&[u8]; 8]> = SmallVec::new();
-        for &value in operands {
-            bytes.push(self.bytes(value)?);
+        run(&bytes, results, &mut registers)?;
+        drop(bytes);
+        self.frame.registers = registers;
+        for (&value, held) in outputs.iter().zip(held) {
+            self.put(value, held)?;
         }
-        let mut results = SmallVec::new();
-        for held in held {
-            results.push(held.bytes_mut()?);
-        }
-        Ok(row_loops::run(rows, &kernels, &bytes, results, registers)?)
+        Ok(())
     }
 
     fn run_function(

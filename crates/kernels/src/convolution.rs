@@ -112,7 +112,8 @@ impl ConvSizes {
 
     /// The number of elements of the input.
     pub fn input_len(&self) -> usize {
-        self.batch * self.input_spatial.iter().product::<usize>() * self.input_features
+        let sizes = [&[self.batch], &self.input_spatial[..], &[self.input_features]].concat();
+        num_elements(&sizes).unwrap_or(0)
     }
 }
 
@@ -128,7 +129,10 @@ pub struct PreparedConvolution {
     output: Option<StridedView>,
     shape: Vec<usize>,
     has_feature_groups: bool,
-    windows: SomeWindows,
+    /// The numbers of elements of input and kernel.
+    lens: [Option<usize>; 2],
+    /// None if there are no results, or these are sums of nothing.
+    windows: Option<SomeWindows>,
     /// If each feature has a kernel of its own: what is used where that is finite.
     depthwise: Option<(Windows, Vec<Alike>)>,
 }
@@ -189,9 +193,6 @@ impl Convolution<'_> {
         let (input_sizes, input) = in_order(lhs, &input_order)?;
         let (kernel_sizes, kernel) = in_order(rhs, &kernel_order)?;
         let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
-        if sizes.places() > most {
-            return Err(invalid("convolution_c25", "too large"));
-        }
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let batch = &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat();
@@ -202,21 +203,30 @@ impl Convolution<'_> {
             inverse[to] = from;
         }
         let (shape, output) = in_order(&shape, &inverse)?;
-        let is_depthwise = sizes.kernel_features == 1
+        // The other sizes of nothing may be too large for tables, or to be multiplied.
+        let is_empty = kernel_sizes.contains(&0) || shape.contains(&0);
+        if !is_empty && sizes.places() > most {
+            return Err(invalid("convolution_c25", "too large"));
+        }
+        let is_depthwise = !is_empty
+            && sizes.kernel_features == 1
             && sizes.group_features == 1
             && self.batch_groups == 1
             && sizes.depth() <= BLOCK;
-        let windows = || Windows::new(self, Arc::clone(&sizes));
+        let tables = || Windows::new(self, Arc::clone(&sizes));
         let depthwise = match is_depthwise {
-            true => Some(windows()?).map(|windows| {
+            true => Some(tables()?).map(|windows| {
                 let alike = Alike::all(&windows);
                 (windows, alike)
             }),
             false => None,
         };
-        let windows = match PaddedWindows::new(self, Arc::clone(&sizes))? {
-            Some(padded) => SomeWindows::Padded(padded),
-            None => SomeWindows::Patches(windows()?),
+        let windows = match is_empty {
+            true => None,
+            false => Some(match PaddedWindows::new(self, Arc::clone(&sizes))? {
+                Some(padded) => SomeWindows::Padded(padded),
+                None => SomeWindows::Patches(tables()?),
+            }),
         };
         let has_feature_groups = self.feature_groups > 1;
         Ok(PreparedConvolution {
@@ -227,6 +237,7 @@ impl Convolution<'_> {
             output,
             shape,
             has_feature_groups,
+            lens: [&input_sizes, &kernel_sizes].map(|sizes| num_elements(sizes)),
             windows,
             depthwise,
         })
@@ -332,24 +343,18 @@ impl PreparedConvolution {
             let input = in_order(elements::<T>(lhs)?, self.input.as_ref())?;
             let kernel = in_order(elements::<T>(rhs)?, self.kernel.as_ref())?;
             let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
-            let depth = self.sizes.depth();
-            if input.len() != self.sizes.input_len()
-                || kernel.len() != depth * self.sizes.output_features
-                || out.len() != results
-            {
+            if self.lens != [Some(input.len()), Some(kernel.len())] || out.len() != results {
                 return Err(TensorError::OutOfBounds);
             }
-            if kernel.is_empty() {
+            let Some(windows) = &self.windows else {
                 out.fill(T::ZERO);
-            }
-            if out.is_empty() || kernel.is_empty() {
                 return Ok(());
-            }
+            };
             match &self.output {
-                None => self.compute::<T, R, C>([&input, &kernel], out),
+                None => self.compute::<T, R, C>(windows, [&input, &kernel], out),
                 Some(order) => {
                     let mut results = Scratch::filled(out.len(), T::ZERO)?;
-                    self.compute::<T, R, C>([&input, &kernel], &mut results)?;
+                    self.compute::<T, R, C>(windows, [&input, &kernel], &mut results)?;
                     order.gather_into(&results, out)
                 }
             }
@@ -359,6 +364,7 @@ impl PreparedConvolution {
     /// Writes the results for operands in the order of [`ConvSizes`].
     fn compute<T: Accumulator, const R: usize, const C: usize>(
         &self,
+        windows: &SomeWindows,
         [input, kernel]: [&[T]; 2],
         out: &mut [T],
     ) -> Result<(), TensorError> {
@@ -385,7 +391,7 @@ impl PreparedConvolution {
         // Windows over an empty input have padding only.
         let elements =
             |[batch, feature]: [usize; 2]| input.get(batch * image + feature..).unwrap_or_default();
-        match &self.windows {
+        match windows {
             SomeWindows::Padded(windows) if windows.are_elements() => {
                 let strides = [sizes.input_features, 1];
                 let matrices = groups.map(|first| Matrix { elements: elements(first), strides });

@@ -1,7 +1,7 @@
 //! Row loops: loops and reductions over the same rows, some rows at a time.
 //!
-//! Values of some rows are in the cache when the next kernel reads them, and stored only if they are
-//! results; and threads divide the rows once. Each kernel has the bits that it has on its own.
+//! Values of some rows are in the cache when the next kernel reads them, and stored only if they
+//! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
 use crate::fused::{Chunk, Registers, Source};
 use crate::parallel::task_size;
@@ -135,7 +135,7 @@ struct Rows<'a, 'o> {
 }
 
 impl<'a, 'o> Rows<'a, 'o> {
-    /// The rows in parts of `size`, but for the last one. `bytes` has those of a row of each result.
+    /// The rows in parts of `size`, but for the last one. A row of each result has these `bytes`.
     fn split(mut self, size: usize, bytes: &[usize]) -> Vec<Rows<'a, 'o>> {
         let mut parts = Vec::new();
         while self.count > size {

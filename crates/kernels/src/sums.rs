@@ -7,8 +7,8 @@
 //! kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
+use numerics::Element;
 use numerics::simd::{Isa, Kernel, add_eights};
-use numerics::{DType, Element};
 use std::convert::Infallible;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.
@@ -265,15 +265,10 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     }
 }
 
-/// True for types that many vector instructions compute with.
-const fn has_vectors(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::F16 | DType::BF16)
-}
-
-/// Runs a loop over elements of a type, with the widest instructions where many compute with it. The
-/// condition is a constant: a loop over other types is compiled once.
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it.
+/// The condition is a constant: a loop over other types is compiled once.
 fn run<T: Element>(kernel: impl Kernel) {
-    if const { has_vectors(T::DTYPE) } {
+    if const { T::DTYPE.is_vectorized() } {
         Isa::best().run(kernel);
     } else {
         kernel.run();

@@ -191,6 +191,13 @@ impl DType {
     pub fn is_complex(self) -> bool {
         self.family() == Family::Complex
     }
+
+    /// True for types that many vector instructions compute with; small floats are computed as
+    /// `f32`.
+    pub const fn is_vectorized(self) -> bool {
+        use DType::{BF16, F16, F32, F64, I32, U32};
+        matches!(self, F32 | F64 | I32 | U32 | F16 | BF16)
+    }
 }
 
 impl fmt::Display for DType {

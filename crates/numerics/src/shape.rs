@@ -340,9 +340,7 @@ impl StridedView {
         out: &mut [u8],
     ) -> Result<(), TensorError> {
         dispatch_storage!(dtype, S => {
-            let source = bytemuck::try_cast_slice::<u8, S>(source);
-            let out = bytemuck::try_cast_slice_mut::<u8, S>(out);
-            let (Ok(source), Ok(out)) = (source, out) else { return Err(TensorError::OutOfBounds) };
+            let (source, out) = elements::<S>(source, out)?;
             self.gather_into(source, out)
         })
     }
@@ -547,11 +545,7 @@ impl Runs {
         target: &mut [u8],
     ) -> Result<(), TensorError> {
         dispatch_storage!(dtype, S => {
-            let source = bytemuck::try_cast_slice::<u8, S>(source);
-            let target = bytemuck::try_cast_slice_mut::<u8, S>(target);
-            let (Ok(source), Ok(target)) = (source, target) else {
-                return Err(TensorError::OutOfBounds);
-            };
+            let (source, target) = elements::<S>(source, target)?;
             self.write(source, target);
             Ok(())
         })
@@ -569,12 +563,21 @@ impl Runs {
         out: &mut [u8],
     ) -> Result<(), TensorError> {
         dispatch_storage!(dtype, S => {
-            let source = bytemuck::try_cast_slice::<u8, S>(source);
-            let out = bytemuck::try_cast_slice_mut::<u8, S>(out);
-            let (Ok(source), Ok(out)) = (source, out) else { return Err(TensorError::OutOfBounds) };
+            let (source, out) = elements::<S>(source, out)?;
             self.read(source, start, out);
             Ok(())
         })
+    }
+}
+
+/// Elements that are read and written, given as bytes that are aligned for them.
+fn elements<'a, T: Pod>(
+    source: &'a [u8],
+    target: &'a mut [u8],
+) -> Result<(&'a [T], &'a mut [T]), TensorError> {
+    match (bytemuck::try_cast_slice(source), bytemuck::try_cast_slice_mut(target)) {
+        (Ok(source), Ok(target)) => Ok((source, target)),
+        _ => Err(TensorError::OutOfBounds),
     }
 }
 

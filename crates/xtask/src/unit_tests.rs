@@ -1,6 +1,6 @@
 //! Checks that no test stands where it would not run: a library without unit tests says so in its
-//! manifest (`test = false`), which saves compiling it a second time; so does one without examples in
-//! its documentation (`doctest = false`).
+//! manifest (`test = false`), which saves compiling it a second time; so does one without examples
+//! in its documentation (`doctest = false`).
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -139,6 +139,23 @@ fn dilations_that_overflow() {
     }
 }
 
+/// Sums of nothing are zero, and no results are none, whatever the other sizes.
+#[test]
+fn huge_windows_over_nothing() {
+    let size = 1 << 40;
+    let huge = WindowDim { size, pad_high: size, stride: 1, base_dilation: 1, ..WINDOW };
+    let side = size as usize;
+    let rhs = tensor(&[side, side, 0, 2], &[]);
+    let lhs = tensor(&[1, 4, 4, 0], &[]);
+    let result = conv(1, &[huge; 2]).eval(lhs, rhs, DType::I64).expect("valid");
+    assert_eq!(result, tensor(&[1, 5, 5, 2], &[0; 50]));
+
+    let one = WindowDim { size: 1, pad_high: 0, ..huge };
+    let lhs = tensor(&[0, side, side, 1], &[]);
+    let result = conv(1, &[one; 2]).eval(lhs, tensor(&[1, 1, 1, 2], &[1, 2]), DType::I64);
+    assert_eq!(result.expect("valid"), tensor(&[0, side, side, 2], &[]));
+}
+
 /// Padding is multiplied, and zero times infinity is not a number.
 #[test]
 fn padding_counts_if_weights_are_infinite() {

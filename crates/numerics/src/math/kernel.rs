@@ -367,16 +367,11 @@ impl SliceKernel {
     }
 }
 
-/// True for types that many vector instructions compute with; small floats are computed as `f32`.
-const fn has_vectors(dtype: DType) -> bool {
-    matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::U32 | DType::F16 | DType::BF16)
-}
-
 /// Runs a loop over elements of a type, with the widest instructions where there are many that
 /// compute with it. The condition is a constant: a loop over other types is compiled once.
 #[inline(always)]
 fn run<T: Element>(kernel: impl Kernel) {
-    if const { has_vectors(T::DTYPE) } {
+    if const { T::DTYPE.is_vectorized() } {
         Isa::best().run(kernel);
     } else {
         kernel.run();
