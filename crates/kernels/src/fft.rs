@@ -4,15 +4,17 @@
 
 use super::parallel::task_size;
 use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
-use numerics::budget::{Scratch, reserve};
-use numerics::simd::{Isa, Kernel};
+use bytemuck::Pod;
+use numerics::budget::reserve;
+use numerics::math::AlignedBytes;
+use numerics::simd::{DoublesKernel, Isa, Kernel};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{EvalError, Fourier};
 use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Elementary operations for an element of a line, roughly.
-const LINE_WORK: usize = 128;
+const LINE_WORK: usize = 64;
 /// At most so many plans are kept.
 const MAX_PLANS: usize = 8;
 /// Their lines have at most so many elements together.
@@ -255,60 +257,82 @@ impl<S: Sample> Lines<'_, S> {
         start: usize,
         count: usize,
         mut results: Results<'_, D>,
-    ) -> Result<(), TensorError> {
+    ) -> Result<(), TensorError>
+    where
+        [f64; L]: Pod,
+        for<'a, 'x> Transform<'a, 'x, [f64; L]>: DoublesKernel,
+    {
         let isa = Isa::best();
         // The last element of half a transform is beyond those of pairs.
         let size = self.plan.size() + 1;
-        let mut x = Scratch::filled(size, Lanes::<L>::ZERO)?;
-        let mut scratch = Scratch::filled(size, Lanes::<L>::ZERO)?;
-        let (way, is_inverse) = match (self.transform, self.pairs) {
-            (Fourier::RealForward, Some(pairs)) => (Way::Separate(pairs), false),
-            (Fourier::RealInverse, Some(pairs)) => (Way::Join(pairs), true),
-            (Fourier::Forward | Fourier::RealForward, _) => (Way::Forward, false),
-            (Fourier::Inverse | Fourier::RealInverse, _) => (Way::Inverse, true),
+        let _reserved = reserve::<[Lanes<[f64; L]>; 2]>(size)?;
+        let mut memory = [0; 2].map(|_| AlignedBytes::zeros(size * size_of::<Lanes<[f64; L]>>()));
+        let [mut x, mut scratch] = memory.each_mut().map(|bytes| bytemuck::cast_slice_mut(bytes));
+        let way = match (self.transform, self.pairs) {
+            (Fourier::RealForward, Some(pairs)) => Way::Separate(pairs),
+            (Fourier::RealInverse, Some(pairs)) => Way::Join(pairs),
+            _ => Way::Complex,
         };
         for first in (0..count).step_by(L) {
             let lanes = L.min(count - first);
             let start = start + first * self.strides[1];
-            isa.run(Load { lines: self, start, lanes, x: &mut x });
-            isa.run(Transform { plan: self.plan, way, x: &mut x, scratch: &mut scratch });
-            let divisor = if is_inverse { self.length } else { 1 };
-            let is_pairs = self.transform == Fourier::RealInverse && self.pairs.is_some();
-            let count = if is_pairs { self.length / 2 } else { self.sizes[1] };
-            let x = &mut x[..count];
-            isa.run(Store { x, divisor, is_pairs, first, lanes, results: &mut results });
+            isa.run(Load { lines: self, start, lanes, x });
+            isa.run_doubles(Transform { plan: self.plan, way, x: &mut x, scratch: &mut scratch });
+            isa.run(Store { lines: self, x, first, lanes, results: &mut results });
         }
         Ok(())
     }
+
+    /// True if lines are transformed back.
+    #[inline(always)]
+    fn are_inverse(&self) -> bool {
+        matches!(self.transform, Fourier::Inverse | Fourier::RealInverse)
+    }
 }
 
-/// Reads some lines from `start` on, those of real numbers in pairs.
+/// Reads some lines from `start` on: those of real numbers in pairs; those to be transformed back
+/// with their parts exchanged, but for halves of transforms of pairs.
 struct Load<'a, S, const L: usize> {
     lines: &'a Lines<'a, S>,
     start: usize,
     lanes: usize,
-    x: &'a mut [Lanes<L>],
+    x: &'a mut [Lanes<[f64; L]>],
 }
 
 impl<S: Sample, const L: usize> Kernel for Load<'_, S, L> {
     #[inline(always)]
     fn run(self) {
+        if self.lines.are_inverse() && self.lines.pairs.is_none() {
+            self.load::<1>();
+        } else {
+            self.load::<0>();
+        }
+    }
+}
+
+impl<S: Sample, const L: usize> Load<'_, S, L> {
+    /// Puts the real parts of elements first, or second if `RE` is 1.
+    #[inline(always)]
+    fn load<const RE: usize>(self) {
         let Load { lines, start, lanes, x } = self;
         let [stride, next] = lines.strides;
         let is_real = lines.transform == Fourier::RealForward;
         let is_pairs = is_real && lines.pairs.is_some();
         let count = if is_pairs { lines.length / 2 } else { lines.sizes[0] };
         let from = &lines.from[start..];
+        let put = |x: &mut Lanes<[f64; L]>, lane: usize, [re, im]: [f64; 2]| {
+            (x[RE][lane], x[1 - RE][lane]) = (re, im);
+        };
         if next == 1 {
             for (k, x) in x[..count].iter_mut().enumerate() {
                 let at = |k: usize| &from[k * stride..][..lanes];
                 if is_pairs {
                     for (lane, (re, im)) in at(2 * k).iter().zip(at(2 * k + 1)).enumerate() {
-                        (x.re[lane], x.im[lane]) = (re.parts()[0], im.parts()[0]);
+                        put(x, lane, [re.parts()[0], im.parts()[0]]);
                     }
                 } else {
                     for (lane, element) in at(k).iter().enumerate() {
-                        [x.re[lane], x.im[lane]] = element.parts();
+                        put(x, lane, element.parts());
                     }
                 }
             }
@@ -317,79 +341,89 @@ impl<S: Sample, const L: usize> Kernel for Load<'_, S, L> {
                 let line = &from[lane * next..][..lines.sizes[0]];
                 if is_pairs {
                     for (x, [re, im]) in x[..count].iter_mut().zip(line.as_chunks().0) {
-                        (x.re[lane], x.im[lane]) = (re.parts()[0], im.parts()[0]);
+                        put(x, lane, [re.parts()[0], im.parts()[0]]);
                     }
                 } else {
                     for (x, element) in x[..count].iter_mut().zip(line) {
-                        [x.re[lane], x.im[lane]] = element.parts();
+                        put(x, lane, element.parts());
                     }
                 }
             }
         }
         if lines.transform == Fourier::RealInverse && lines.pairs.is_none() {
             // The second half is the first one backwards, conjugated.
-            x[0].im = [0.0; L];
+            x[0][1 - RE] = [0.0; L];
             for k in count..lines.length {
-                x[k] = x[lines.length - k].conj();
+                x[k] = x[lines.length - k];
+                x[k][1 - RE] = x[k][1 - RE].map(|im| -im);
             }
         }
     }
 }
 
-/// Writes transformed lines, the first of which is that at `first`, divided by a number.
-struct Store<'a, 'o, D, const L: usize> {
-    x: &'a mut [Lanes<L>],
-    divisor: usize,
-    is_pairs: bool,
+/// Writes transformed lines, the first of which is that at `first`; those that were transformed
+/// back with their parts in order, and divided by the length.
+struct Store<'a, 'o, S, D, const L: usize> {
+    lines: &'a Lines<'a, S>,
+    x: &'a mut [Lanes<[f64; L]>],
     first: usize,
     lanes: usize,
     results: &'a mut Results<'o, D>,
 }
 
-impl<D: Sample, const L: usize> Kernel for Store<'_, '_, D, L> {
+impl<S: Sample, D: Sample, const L: usize> Kernel for Store<'_, '_, S, D, L> {
     #[inline(always)]
     fn run(self) {
-        let Store { x, divisor, is_pairs, first, lanes, results } = self;
-        if divisor.is_power_of_two() {
+        let (lines, length) = (self.lines, self.lines.length as f64);
+        if !lines.are_inverse() {
+            self.store(|x| x);
+        } else if lines.length.is_power_of_two() {
             // The inverse is exact.
-            let factor = 1.0 / divisor as f64;
-            if divisor > 1 {
-                x.iter_mut().for_each(|x| *x = x.scaled(factor));
-            }
+            let factor = 1.0 / length;
+            self.store(|[im, re]| [re, im].map(|part| part.map(|x| x * factor)));
         } else {
-            let divisor = divisor as f64;
-            for x in &mut *x {
-                x.re.iter_mut().chain(&mut x.im).for_each(|part| *part /= divisor);
-            }
+            self.store(|[im, re]| [re, im].map(|part| part.map(|x| x / length)));
         }
+    }
+}
+
+impl<S: Sample, D: Sample, const L: usize> Store<'_, '_, S, D, L> {
+    #[inline(always)]
+    fn store(self, finish: impl Fn(Lanes<[f64; L]>) -> Lanes<[f64; L]>) {
+        let Store { lines, x, first, lanes, results } = self;
+        let is_pairs = lines.transform == Fourier::RealInverse && lines.pairs.is_some();
+        let x = &x[..if is_pairs { lines.length / 2 } else { lines.sizes[1] }];
         let part = |part: f64| D::from_parts([part, 0.0]);
         match results {
             Results::Rows(rows) => {
-                for (lane, row) in rows[first..first + lanes].iter_mut().enumerate() {
-                    if is_pairs {
-                        for (pair, x) in row.as_chunks_mut().0.iter_mut().zip(&*x) {
-                            *pair = [part(x.re[lane]), part(x.im[lane])];
-                        }
-                    } else {
-                        for (to, x) in row.iter_mut().zip(&*x) {
-                            *to = D::from_parts([x.re[lane], x.im[lane]]);
+                let rows = &mut rows[first..first + lanes];
+                for (k, x) in x.iter().enumerate() {
+                    let [re, im] = finish(*x);
+                    for (row, (re, im)) in rows.iter_mut().zip(re.into_iter().zip(im)) {
+                        if is_pairs {
+                            (row[2 * k], row[2 * k + 1]) = (part(re), part(im));
+                        } else {
+                            row[k] = D::from_parts([re, im]);
                         }
                     }
                 }
             }
             Results::Columns(columns) if is_pairs => {
                 let (pairs, _) = columns.as_chunks_mut();
-                for ([even, odd], x) in pairs.iter_mut().zip(&*x) {
+                for ([even, odd], x) in pairs.iter_mut().zip(x) {
                     let both = even[first..][..lanes].iter_mut().zip(&mut odd[first..][..lanes]);
-                    for (lane, (even, odd)) in both.enumerate() {
-                        (*even, *odd) = (part(x.re[lane]), part(x.im[lane]));
+                    let [re, im] = finish(*x);
+                    for ((even, odd), (re, im)) in both.zip(re.into_iter().zip(im)) {
+                        (*even, *odd) = (part(re), part(im));
                     }
                 }
             }
             Results::Columns(columns) => {
-                for (column, x) in columns.iter_mut().zip(&*x) {
-                    for (lane, to) in column[first..][..lanes].iter_mut().enumerate() {
-                        *to = D::from_parts([x.re[lane], x.im[lane]]);
+                for (column, x) in columns.iter_mut().zip(x) {
+                    let [re, im] = finish(*x);
+                    let column = &mut column[first..][..lanes];
+                    for (to, (re, im)) in column.iter_mut().zip(re.into_iter().zip(im)) {
+                        *to = D::from_parts([re, im]);
                     }
                 }
             }

@@ -4,7 +4,7 @@
 //! line does not depend on the number of lanes, nor on the vector instructions: results have the
 //! same bits on every machine.
 
-use numerics::simd::Kernel;
+use numerics::simd::{Doubles, DoublesKernel};
 use std::array::from_fn;
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul, Sub};
@@ -12,84 +12,90 @@ use std::ops::{Add, Mul, Sub};
 /// Lengths with a larger prime factor become convolutions.
 const MAX_PRIME: usize = 128;
 
-/// An element of each of several lines.
-#[derive(Clone, Copy, Debug)]
-pub struct Lanes<const L: usize> {
-    /// Real parts.
-    pub re: [f64; L],
-    /// Imaginary parts.
-    pub im: [f64; L],
+/// An element of each of several lines, in memory: the real parts, and the imaginary ones.
+pub type Lanes<A> = [A; 2];
+
+/// An element of each of several lines, in vectors.
+#[derive(Clone, Copy)]
+struct Element<V> {
+    re: V,
+    im: V,
 }
 
-impl<const L: usize> Lanes<L> {
+impl<V: Doubles> Element<V> {
+    /// Reads from memory.
+    #[inline(always)]
+    fn read([re, im]: &Lanes<V::Array>) -> Element<V> {
+        Element { re: V::read(re), im: V::read(im) }
+    }
+
+    /// As it is in memory.
+    #[inline(always)]
+    fn lanes(self) -> Lanes<V::Array> {
+        [self.re.array(), self.im.array()]
+    }
+
     /// Zeros.
-    pub const ZERO: Lanes<L> = Lanes { re: [0.0; L], im: [0.0; L] };
+    #[inline(always)]
+    fn zero() -> Element<V> {
+        Element { re: V::splat(0.0), im: V::splat(0.0) }
+    }
 
     /// Real and imaginary parts exchanged. Between exchanges, a transform is the inverse one.
     #[inline(always)]
-    pub fn swapped(self) -> Lanes<L> {
-        Lanes { re: self.im, im: self.re }
+    fn swapped(self) -> Element<V> {
+        Element { re: self.im, im: self.re }
     }
 
     /// The complex conjugates.
     #[inline(always)]
-    pub fn conj(self) -> Lanes<L> {
-        Lanes { re: self.re, im: self.im.map(|x| -x) }
+    fn conj(self) -> Element<V> {
+        Element { re: self.re, im: -self.im }
     }
 
     /// The product with `-i`.
     #[inline(always)]
-    fn turned(self) -> Lanes<L> {
-        Lanes { re: self.im, im: self.re.map(|x| -x) }
+    fn turned(self) -> Element<V> {
+        Element { re: self.im, im: -self.re }
     }
 
     /// The sum with the product of other numbers and a real one, rounded once.
     #[inline(always)]
-    fn plus_scaled(self, other: Lanes<L>, factor: f64) -> Lanes<L> {
-        Lanes {
-            re: from_fn(|l| other.re[l].mul_add(factor, self.re[l])),
-            im: from_fn(|l| other.im[l].mul_add(factor, self.im[l])),
-        }
+    fn plus_scaled(self, other: Element<V>, factor: V) -> Element<V> {
+        Element { re: other.re.mul_add(factor, self.re), im: other.im.mul_add(factor, self.im) }
     }
 
     /// The product with a real number.
     #[inline(always)]
-    pub fn scaled(self, factor: f64) -> Lanes<L> {
-        Lanes { re: self.re.map(|x| x * factor), im: self.im.map(|x| x * factor) }
+    fn scaled(self, factor: f64) -> Element<V> {
+        let factor = V::splat(factor);
+        Element { re: self.re * factor, im: self.im * factor }
     }
 }
 
-impl<const L: usize> Add for Lanes<L> {
-    type Output = Lanes<L>;
+impl<V: Doubles> Add for Element<V> {
+    type Output = Element<V>;
     #[inline(always)]
-    fn add(self, other: Lanes<L>) -> Lanes<L> {
-        Lanes {
-            re: from_fn(|l| self.re[l] + other.re[l]),
-            im: from_fn(|l| self.im[l] + other.im[l]),
-        }
+    fn add(self, other: Element<V>) -> Element<V> {
+        Element { re: self.re + other.re, im: self.im + other.im }
     }
 }
 
-impl<const L: usize> Sub for Lanes<L> {
-    type Output = Lanes<L>;
+impl<V: Doubles> Sub for Element<V> {
+    type Output = Element<V>;
     #[inline(always)]
-    fn sub(self, other: Lanes<L>) -> Lanes<L> {
-        Lanes {
-            re: from_fn(|l| self.re[l] - other.re[l]),
-            im: from_fn(|l| self.im[l] - other.im[l]),
-        }
+    fn sub(self, other: Element<V>) -> Element<V> {
+        Element { re: self.re - other.re, im: self.im - other.im }
     }
 }
 
 /// The product with a complex number.
-impl<const L: usize> Mul<Root> for Lanes<L> {
-    type Output = Lanes<L>;
+impl<V: Doubles> Mul<Root> for Element<V> {
+    type Output = Element<V>;
     #[inline(always)]
-    fn mul(self, [re, im]: Root) -> Lanes<L> {
-        Lanes {
-            re: from_fn(|l| self.re[l].mul_add(re, -(self.im[l] * im))),
-            im: from_fn(|l| self.re[l].mul_add(im, self.im[l] * re)),
-        }
+    fn mul(self, root: Root) -> Element<V> {
+        let [re, im] = [V::splat(root[0]), V::splat(root[1])];
+        Element { re: self.re.mul_sub(re, self.im * im), im: self.re.mul_add(im, self.im * re) }
     }
 }
 
@@ -216,15 +222,19 @@ impl Plan {
         let multiple = |odd: usize| odd * least.div_ceil(odd).next_power_of_two();
         let plan = Plan::new([1, 3, 5, 9].map(multiple).into_iter().min().unwrap_or(least), false);
         let size = plan.length;
-        let mut around = vec![Lanes::<1>::ZERO; size];
+        let [mut x, mut scratch] = [0; 2].map(|_| vec![[[0.0; 1]; 2]; size]);
         for (j, &[re, im]) in chirp.iter().enumerate() {
             // Scaled for the way back.
-            let value = Lanes { re: [re / size as f64], im: [-im / size as f64] };
-            around[j] = value;
-            around[(size - j) % size] = value;
+            let value = [[re / size as f64], [-im / size as f64]];
+            x[j] = value;
+            x[(size - j) % size] = value;
         }
-        plan.transform(&mut around, &mut vec![Lanes::ZERO; size]);
-        let transformed = around.iter().map(|x| [x.re[0], x.im[0]]).collect();
+        let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
+        // It has no chirp within.
+        if let Method::Factors(stages) = &plan.method {
+            transform::<f64>(stages, &mut x, &mut scratch);
+        }
+        let transformed = x.iter().map(|&[[re], [im]]| [re, im]).collect();
         Method::Chirp { chirp, transformed, plan: Box::new(plan) }
     }
 
@@ -236,56 +246,59 @@ impl Plan {
         }
     }
 
-    /// Replaces the first `length` of [`Plan::size`] elements by their transform. The
-    /// contents of `scratch`, of the same size, are lost.
+    /// Replaces the first `length` of [`Plan::size`] elements by their transform. The contents of
+    /// `scratch`, of the same size, are lost.
     #[inline(always)]
-    fn transform<const L: usize>(&self, x: &mut Vec<Lanes<L>>, scratch: &mut Vec<Lanes<L>>) {
+    fn replace<'x, X: Doubles, V: Doubles<Array = [f64; 4]>>(
+        &self,
+        x: &mut &'x mut [Lanes<X::Array>],
+        scratch: &mut &'x mut [Lanes<X::Array>],
+    ) {
         match &self.method {
-            Method::Factors(stages) => transform(stages, x, scratch),
-            Method::Quarters { stages, twiddles } => transform_quarters(stages, twiddles, x),
+            Method::Factors(stages) => transform::<X>(stages, x, scratch),
+            Method::Quarters { stages, twiddles } => {
+                transform_quarters::<X, V>(stages, twiddles, x);
+            }
             Method::Chirp { chirp, transformed, plan } => {
                 for (x, &c) in x.iter_mut().zip(chirp) {
-                    *x = *x * c;
+                    *x = (Element::<X>::read(x) * c).lanes();
                 }
-                x[self.length..].fill(Lanes::ZERO);
+                x[self.length..].fill(Element::<X>::zero().lanes());
                 // No chirp has another one within.
                 let Method::Factors(stages) = &plan.method else { return };
-                transform(stages, x, scratch);
+                transform::<X>(stages, x, scratch);
                 for (x, &c) in x.iter_mut().zip(transformed) {
-                    *x = (*x * c).swapped();
+                    *x = (Element::<X>::read(x) * c).swapped().lanes();
                 }
-                transform(stages, x, scratch);
+                transform::<X>(stages, x, scratch);
                 for (x, &c) in x.iter_mut().zip(chirp) {
-                    *x = x.swapped() * c;
+                    *x = (Element::<X>::read(x).swapped() * c).lanes();
                 }
             }
         }
     }
 }
 
-/// The transforms of lines one after the other, by those of their quarters.
+/// The transforms of lines one after the other, by those of their quarters, in the lanes of `V`.
 #[inline(always)]
-fn transform_quarters<const L: usize>(
+fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
     stages: &[Stage],
     twiddles: &[[Root; 4]],
-    x: &mut [Lanes<L>],
+    x: &mut [Lanes<X::Array>],
 ) {
     let count = twiddles.len();
-    let [mut quarters, mut scratch] = [0; 2].map(|_| vec![Lanes::<4>::ZERO; count]);
-    for line in 0..L {
-        for (k, quarter) in quarters.iter_mut().enumerate() {
-            let of = |lane: usize| &x[4 * k + lane];
-            let (re, im) = (from_fn(|lane| of(lane).re[line]), from_fn(|lane| of(lane).im[line]));
-            *quarter = Lanes { re, im };
+    let [mut quarters, mut scratch] = [0; 2].map(|_| vec![[[0.0; 4]; 2]; count]);
+    let (mut quarters, mut scratch) = (&mut quarters[..], &mut scratch[..]);
+    for line in 0..size_of::<X::Array>() / size_of::<f64>() {
+        for (quarter, x) in quarters.iter_mut().zip(x.as_chunks::<4>().0) {
+            *quarter = [0, 1].map(|part| from_fn(|lane| x[lane][part].as_ref()[line]));
         }
-        transform(stages, &mut quarters, &mut scratch);
-        for (k, (quarter, roots)) in quarters.iter().zip(twiddles).enumerate() {
-            let turned = from_fn(|lane| {
-                Lanes { re: [quarter.re[lane]], im: [quarter.im[lane]] } * roots[lane]
-            });
-            for (j, result) in of_4(turned).into_iter().enumerate() {
-                let to = &mut x[k + j * count];
-                (to.re[line], to.im[line]) = (result.re[0], result.im[0]);
+        transform::<V>(stages, &mut quarters, &mut scratch);
+        for (k, ([re, im], roots)) in quarters.iter().zip(twiddles).enumerate() {
+            let turned = from_fn(|lane| Element { re: re[lane], im: im[lane] } * roots[lane]);
+            for (j, result) in Four.of(turned).into_iter().enumerate() {
+                let [re, im] = &mut x[k + j * count];
+                (re.as_mut()[line], im.as_mut()[line]) = (result.re, result.im);
             }
         }
     }
@@ -293,80 +306,120 @@ fn transform_quarters<const L: usize>(
 
 /// The stages in turn.
 #[inline(always)]
-fn transform<const L: usize>(stages: &[Stage], x: &mut Vec<Lanes<L>>, scratch: &mut Vec<Lanes<L>>) {
+fn transform<'x, V: Doubles>(
+    stages: &[Stage],
+    x: &mut &'x mut [Lanes<V::Array>],
+    scratch: &mut &'x mut [Lanes<V::Array>],
+) {
     let mut stride = 1;
     for stage in stages {
         match stage.radix {
-            4 => stage.run(x, scratch, stride, of_4),
-            2 => stage.run(x, scratch, stride, |[a, b]| [a + b, a - b]),
-            3 => stage.run(x, scratch, stride, |x| of_odd::<3, 1, L>(x, &stage.roots)),
-            5 => stage.run(x, scratch, stride, |x| of_odd::<5, 2, L>(x, &stage.roots)),
-            7 => stage.run(x, scratch, stride, |x| of_odd::<7, 3, L>(x, &stage.roots)),
-            _ => stage.run_odd(x, scratch, stride),
+            2 => stage.run::<2, V>(x, scratch, stride, &Two),
+            3 => stage.run::<3, V>(x, scratch, stride, &Odd::<1>(&stage.roots)),
+            4 => stage.run::<4, V>(x, scratch, stride, &Four),
+            5 => stage.run::<5, V>(x, scratch, stride, &Odd::<2>(&stage.roots)),
+            7 => stage.run::<7, V>(x, scratch, stride, &Odd::<3>(&stage.roots)),
+            _ => stage.run_odd::<V>(x, scratch, stride),
         }
         stride *= stage.radix;
         std::mem::swap(x, scratch);
     }
 }
 
-#[inline(always)]
-fn of_4<const L: usize>([a, b, c, d]: [Lanes<L>; 4]) -> [Lanes<L>; 4] {
-    let (even, odd) = ([a + c, a - c], [b + d, (b - d).turned()]);
-    [even[0] + odd[0], even[1] + odd[1], even[0] - odd[0], even[1] - odd[1]]
+/// A transform of `R` elements. No closure, as these are not always inlined, and what is not has
+/// no vectors.
+trait Butterfly<const R: usize> {
+    /// The transform. Implementations are `#[inline(always)]`.
+    fn of<V: Doubles>(&self, x: [Element<V>; R]) -> [Element<V>; R];
 }
 
-/// The transform of an odd number of elements, which is `2 * H + 1`.
-#[inline(always)]
-fn of_odd<const R: usize, const H: usize, const L: usize>(
-    x: [Lanes<L>; R],
-    roots: &[Root],
-) -> [Lanes<L>; R] {
-    let sums: [Lanes<L>; H] = from_fn(|j| x[j + 1] + x[R - 1 - j]);
-    let differences: [Lanes<L>; H] = from_fn(|j| x[j + 1] - x[R - 1 - j]);
-    let mut results = [x[0]; R];
-    for sum in sums {
-        results[0] = results[0] + sum;
+struct Two;
+
+impl Butterfly<2> for Two {
+    #[inline(always)]
+    fn of<V: Doubles>(&self, [a, b]: [Element<V>; 2]) -> [Element<V>; 2] {
+        [a + b, a - b]
     }
-    for k in 1..=H {
-        let (mut even, mut odd) = (x[0], Lanes::ZERO);
-        for j in 0..H {
-            let [cos, sin] = roots[(j + 1) * k % R];
-            even = even.plus_scaled(sums[j], cos);
-            odd = odd.plus_scaled(differences[j], -sin);
-        }
-        (results[k], results[R - k]) = (even + odd.turned(), even - odd.turned());
-    }
-    results
 }
+
+struct Four;
+
+impl Butterfly<4> for Four {
+    #[inline(always)]
+    fn of<V: Doubles>(&self, [a, b, c, d]: [Element<V>; 4]) -> [Element<V>; 4] {
+        let (even, odd) = ([a + c, a - c], [b + d, (b - d).turned()]);
+        [even[0] + odd[0], even[1] + odd[1], even[0] - odd[0], even[1] - odd[1]]
+    }
+}
+
+/// Of an odd number of elements, which is `2 * H + 1`, with the roots of unity.
+struct Odd<'a, const H: usize>(&'a [Root]);
+
+macro_rules! odd {
+    ($($radix:literal $half:literal)*) => {$(
+        impl Butterfly<$radix> for Odd<'_, $half> {
+            #[inline(always)]
+            fn of<V: Doubles>(&self, x: [Element<V>; $radix]) -> [Element<V>; $radix] {
+                let (mut sums, mut differences) = ([x[0]; $half], [x[0]; $half]);
+                for j in 0..$half {
+                    sums[j] = x[j + 1] + x[$radix - 1 - j];
+                    differences[j] = x[j + 1] - x[$radix - 1 - j];
+                }
+                let mut results = [x[0]; $radix];
+                for sum in sums {
+                    results[0] = results[0] + sum;
+                }
+                for k in 1..=$half {
+                    let (mut even, mut odd) = (x[0], Element::zero());
+                    for j in 0..$half {
+                        let [cos, sin] = self.0[(j + 1) * k % $radix];
+                        even = even.plus_scaled(sums[j], V::splat(cos));
+                        odd = odd.plus_scaled(differences[j], V::splat(-sin));
+                    }
+                    results[k] = even + odd.turned();
+                    results[$radix - k] = even - odd.turned();
+                }
+                results
+            }
+        }
+    )*};
+}
+odd! { 3 1 5 2 7 3 }
 
 impl Stage {
     /// Transforms lines whose elements are `stride` lines of earlier stages.
     #[inline(always)]
-    fn run<const R: usize, const L: usize>(
+    fn run<const R: usize, V: Doubles>(
         &self,
-        x: &[Lanes<L>],
-        y: &mut [Lanes<L>],
+        x: &[Lanes<V::Array>],
+        y: &mut [Lanes<V::Array>],
         stride: usize,
-        butterfly: impl Fn([Lanes<L>; R]) -> [Lanes<L>; R],
+        butterfly: &impl Butterfly<R>,
     ) {
         let step = stride * self.rest;
         for (p, y) in y[..R * step].chunks_exact_mut(R * stride).enumerate() {
-            let x = &x[p * stride..];
-            if self.rest == 1 {
-                for q in 0..stride {
-                    let results = butterfly(from_fn(|j| x[q + j * step]));
-                    for (k, result) in results.into_iter().enumerate() {
-                        y[q + k * stride] = result;
-                    }
+            let x: [_; R] = from_fn(|j| &x[p * stride + j * step..][..stride]);
+            let mut rest = y;
+            let y: [_; R] = from_fn(|_| {
+                let (part, others) = std::mem::take(&mut rest).split_at_mut(stride);
+                rest = others;
+                part
+            });
+            let twiddles = &self.twiddles[..if self.rest == 1 { 0 } else { self.twiddles.len() }];
+            let twiddles = twiddles.get(p * (R - 1)..).and_then(|all| all.get(..R - 1));
+            for q in 0..stride {
+                let mut elements = [Element::<V>::zero(); R];
+                for j in 0..R {
+                    elements[j] = Element::read(&x[j][q]);
                 }
-            } else {
-                let twiddles = &self.twiddles[p * (R - 1)..][..R - 1];
-                for q in 0..stride {
-                    let results = butterfly(from_fn(|j| x[q + j * step]));
-                    y[q] = results[0];
-                    for k in 1..R {
-                        y[q + k * stride] = results[k] * twiddles[k - 1];
+                let results = butterfly.of(elements);
+                y[0][q] = results[0].lanes();
+                for k in 1..R {
+                    let mut result = results[k];
+                    if let Some(twiddles) = twiddles {
+                        result = result * twiddles[k - 1];
                     }
+                    y[k][q] = result.lanes();
                 }
             }
         }
@@ -374,41 +427,75 @@ impl Stage {
 
     /// [`Stage::run`] with an odd radix.
     #[inline(always)]
-    fn run_odd<const L: usize>(&self, x: &[Lanes<L>], y: &mut [Lanes<L>], stride: usize) {
+    fn run_odd<V: Doubles>(&self, x: &[Lanes<V::Array>], y: &mut [Lanes<V::Array>], stride: usize) {
         let radix = self.radix;
         let (step, half) = (stride * self.rest, radix / 2);
-        let mut pairs = [[Lanes::ZERO; 2]; MAX_PRIME / 2];
+        let mut pairs = [[Element::<V>::zero(); 2]; MAX_PRIME / 2];
         let pairs = &mut pairs[..half];
         for (p, y) in y[..radix * step].chunks_exact_mut(radix * stride).enumerate() {
             let x = &x[p * stride..];
             for q in 0..stride {
-                let first = x[q];
+                let first = Element::read(&x[q]);
                 let mut sum = first;
                 for (j, pair) in pairs.iter_mut().enumerate() {
-                    let (a, b) = (x[q + (j + 1) * step], x[q + (radix - 1 - j) * step]);
+                    let a = Element::read(&x[q + (j + 1) * step]);
+                    let b = Element::read(&x[q + (radix - 1 - j) * step]);
                     *pair = [a + b, a - b];
                     sum = sum + pair[0];
                 }
-                y[q] = sum;
-                for k in 1..=half {
-                    let (mut even, mut odd, mut at) = (first, Lanes::ZERO, 0);
-                    for &[sum, difference] in pairs.iter() {
-                        at = if at + k >= radix { at + k - radix } else { at + k };
-                        let [cos, sin] = self.roots[at];
-                        even = even.plus_scaled(sum, cos);
-                        odd = odd.plus_scaled(difference, -sin);
-                    }
-                    for (k, mut result) in
-                        [(k, even + odd.turned()), (radix - k, even - odd.turned())]
-                    {
-                        if self.rest > 1 {
-                            result = result * self.twiddles[p * (radix - 1) + k - 1];
-                        }
-                        y[q + k * stride] = result;
-                    }
+                y[q] = sum.lanes();
+                // Two at a time, as the sums of one wait for each other.
+                for k in (1..half).step_by(2) {
+                    let results = self.sums_of_pairs(first, pairs, [k, k + 1]);
+                    self.put(y, [p, q, stride], k, results[0]);
+                    self.put(y, [p, q, stride], k + 1, results[1]);
+                }
+                if half % 2 == 1 {
+                    let [last] = self.sums_of_pairs(first, pairs, [half]);
+                    self.put(y, [p, q, stride], half, last);
                 }
             }
         }
+    }
+
+    /// Writes results `k` and `radix - k` of a transform, from their even and odd parts.
+    #[inline(always)]
+    fn put<V: Doubles>(
+        &self,
+        y: &mut [Lanes<V::Array>],
+        [p, q, stride]: [usize; 3],
+        k: usize,
+        [even, odd]: [Element<V>; 2],
+    ) {
+        let both = [(k, even + odd.turned()), (self.radix - k, even - odd.turned())];
+        for (k, mut result) in both {
+            if self.rest > 1 {
+                result = result * self.twiddles[p * (self.radix - 1) + k - 1];
+            }
+            y[q + k * stride] = result.lanes();
+        }
+    }
+
+    /// The even and odd parts of some results, of sums and differences of pairs of elements.
+    #[inline(always)]
+    fn sums_of_pairs<V: Doubles, const N: usize>(
+        &self,
+        first: Element<V>,
+        pairs: &[[Element<V>; 2]],
+        numbers: [usize; N],
+    ) -> [[Element<V>; 2]; N] {
+        let mut results = [[first, Element::zero()]; N];
+        let mut at = [0; N];
+        for &[sum, difference] in pairs {
+            for n in 0..N {
+                at[n] += numbers[n];
+                at[n] -= if at[n] >= self.radix { self.radix } else { 0 };
+                let [cos, sin] = self.roots[at[n]];
+                results[n][0] = results[n][0].plus_scaled(sum, V::splat(cos));
+                results[n][1] = results[n][1].plus_scaled(difference, V::splat(-sin));
+            }
+        }
+        results
     }
 }
 
@@ -427,26 +514,26 @@ impl Pairs {
 
     /// The first half of the transform, and the element after it, from that of the pairs.
     #[inline(always)]
-    fn separate<const L: usize>(&self, pairs: &[Lanes<L>], x: &mut [Lanes<L>]) {
+    fn separate<V: Doubles>(&self, pairs: &[Lanes<V::Array>], x: &mut [Lanes<V::Array>]) {
         let n = self.0.len() - 1;
         for ((k, x), &root) in x.iter_mut().enumerate().zip(&self.0) {
             // The first element follows the last one.
-            let around = |k: usize| pairs[if k == n { 0 } else { k }];
-            let (a, b) = (around(k), around(n - k).conj());
-            *x = ((a + b) + (a - b).turned() * root).scaled(0.5);
+            let around = [k, n - k].map(|k| &pairs[if k == n { 0 } else { k }]);
+            let (a, b) = (Element::<V>::read(around[0]), Element::read(around[1]).conj());
+            *x = ((a + b) + (a - b).turned() * root).scaled(0.5).lanes();
         }
     }
 
-    /// Twice the inverse of [`Pairs::separate`]. The imaginary parts of the first and last elements
-    /// are not read.
+    /// Twice the inverse of [`Pairs::separate`], with parts exchanged. The imaginary parts of the
+    /// first and last elements are not read.
     #[inline(always)]
-    fn join<const L: usize>(&self, x: &mut [Lanes<L>], pairs: &mut [Lanes<L>]) {
+    fn join<V: Doubles>(&self, x: &mut [Lanes<V::Array>], pairs: &mut [Lanes<V::Array>]) {
         let n = self.0.len() - 1;
-        (x[0].im, x[n].im) = ([0.0; L], [0.0; L]);
+        (x[0][1], x[n][1]) = (V::splat(0.0).array(), V::splat(0.0).array());
         for ((k, pair), &[re, im]) in pairs[..n].iter_mut().enumerate().zip(&self.0) {
-            let (a, b) = (x[k], x[n - k].conj());
+            let (a, b) = (Element::<V>::read(&x[k]), Element::read(&x[n - k]).conj());
             // The product with i is the conjugate of that with -i.
-            *pair = (a + b) - ((a - b) * [re, -im]).turned();
+            *pair = ((a + b) - ((a - b) * [re, -im]).turned()).swapped().lanes();
         }
     }
 }
@@ -454,47 +541,53 @@ impl Pairs {
 /// The direction and the places of a transform of lines in lanes.
 #[derive(Clone, Copy, Debug)]
 pub enum Way<'a> {
-    /// The transform.
-    Forward,
-    /// The inverse transform, times the length.
-    Inverse,
+    /// The transform of complex lines. With real and imaginary parts exchanged before and after,
+    /// it is the inverse one, times the length.
+    Complex,
     /// The transform of real lines given as pairs: half of it, and one more element.
     Separate(&'a Pairs),
-    /// Real lines as pairs, from half of their transform and one more element, times the length.
+    /// Real lines, times the length, from half of their transform and one more element: as pairs,
+    /// the second element of each as real part.
     Join(&'a Pairs),
 }
 
-/// Transforms the lines in `x`, in place.
-pub struct Transform<'a, const L: usize> {
+/// Transforms lines in memory.
+pub struct Transform<'a, 'x, A> {
     /// The plan for their length, or for half of it if they are real.
     pub plan: &'a Plan,
     /// The direction.
     pub way: Way<'a>,
     /// The lines: [`Plan::size`] elements and one more.
-    pub x: &'a mut Vec<Lanes<L>>,
+    pub x: &'a mut &'x mut [Lanes<A>],
     /// Scratch memory of the same size.
-    pub scratch: &'a mut Vec<Lanes<L>>,
+    pub scratch: &'a mut &'x mut [Lanes<A>],
 }
 
-impl<const L: usize> Kernel for Transform<'_, L> {
+impl DoublesKernel for Transform<'_, '_, [f64; 4]> {
     #[inline(always)]
-    fn run(self) {
+    fn run<V: Doubles<Array = [f64; 4]>>(self) {
+        self.by::<V, V>();
+    }
+}
+
+impl DoublesKernel for Transform<'_, '_, [f64; 1]> {
+    #[inline(always)]
+    fn run<V: Doubles<Array = [f64; 4]>>(self) {
+        self.by::<f64, V>();
+    }
+}
+
+impl<A> Transform<'_, '_, A> {
+    #[inline(always)]
+    fn by<X: Doubles<Array = A>, V: Doubles<Array = [f64; 4]>>(self) {
         let Transform { plan, way, x, scratch } = self;
-        let length = plan.length;
         if let Way::Join(pairs) = way {
-            pairs.join(x, scratch);
+            pairs.join::<X>(x, scratch);
             std::mem::swap(x, scratch);
         }
-        let is_inverse = matches!(way, Way::Inverse | Way::Join(_));
-        if is_inverse {
-            x[..length].iter_mut().for_each(|x| *x = x.swapped());
-        }
-        plan.transform(x, scratch);
-        if is_inverse {
-            x[..length].iter_mut().for_each(|x| *x = x.swapped());
-        }
+        plan.replace::<X, V>(x, scratch);
         if let Way::Separate(pairs) = way {
-            pairs.separate(x, scratch);
+            pairs.separate::<X>(x, scratch);
             std::mem::swap(x, scratch);
         }
     }
@@ -522,22 +615,35 @@ mod tests {
         (0..n).map(sum).collect()
     }
 
+    /// Lines transformed `L` at a time.
     fn transformed<const L: usize>(
         isa: Isa,
         plan: &Plan,
         lines: &[Vec<[f64; 2]>],
         way: Way<'_>,
-    ) -> Vec<Vec<[f64; 2]>> {
-        let mut x = vec![Lanes::<L>::ZERO; plan.size() + 1];
-        let mut scratch = x.clone();
-        for (lane, line) in lines.iter().enumerate() {
-            for (x, &parts) in x.iter_mut().zip(line) {
-                [x.re[lane], x.im[lane]] = parts;
+    ) -> Vec<Vec<[f64; 2]>>
+    where
+        for<'a, 'x> Transform<'a, 'x, [f64; L]>: DoublesKernel,
+    {
+        let mut results = Vec::new();
+        for lines in lines.chunks(L) {
+            let [mut x, mut scratch] = [0; 2].map(|_| vec![[[0.0; L]; 2]; plan.size() + 1]);
+            for (lane, line) in lines.iter().enumerate() {
+                for (x, &parts) in x.iter_mut().zip(line) {
+                    [x[0][lane], x[1][lane]] = parts;
+                }
             }
+            let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
+            isa.run_doubles(Transform { plan, way, x: &mut x, scratch: &mut scratch });
+            let x = &x[..=plan.length];
+            let of = |lane: usize| x.iter().map(|x| [x[0][lane], x[1][lane]]).collect();
+            results.extend((0..lines.len()).map(of));
         }
-        isa.run(Transform { plan, way, x: &mut x, scratch: &mut scratch });
-        let of = |lane: usize| x[..=plan.length].iter().map(|x| [x.re[lane], x.im[lane]]).collect();
-        (0..lines.len()).map(of).collect()
+        results
+    }
+
+    fn swapped(line: &[[f64; 2]]) -> Vec<[f64; 2]> {
+        line.iter().map(|&[re, im]| [im, re]).collect()
     }
 
     fn assert_close(found: &[[f64; 2]], expected: &[[f64; 2]]) {
@@ -553,16 +659,20 @@ mod tests {
 
     #[test]
     fn lines_of_every_kind() {
+        let way = Way::Complex;
         for n in LENGTHS {
-            let lines: Vec<_> = (0..3).map(|seed| line(n, seed)).collect();
+            let lines: Vec<_> = (0..6).map(|seed| line(n, seed)).collect();
             let plans = [Plan::new(n, false), Plan::new(n, true)];
             let [together, alone] = plans.each_ref().map(|plan| {
-                let found = transformed::<4>(Isa::BASELINE, plan, &lines, Way::Forward);
+                let found = transformed::<4>(Isa::BASELINE, plan, &lines, way);
                 for isa in Isa::available() {
-                    for (line, found) in lines.iter().zip(&found) {
-                        let lines = std::slice::from_ref(line);
-                        let single = &transformed::<1>(isa, plan, lines, Way::Forward)[0];
-                        assert_eq!(single[..n], found[..n], "the same bits");
+                    for again in [
+                        transformed::<4>(isa, plan, &lines, way),
+                        transformed::<1>(isa, plan, &lines, way),
+                    ] {
+                        for (again, found) in again.iter().zip(&found) {
+                            assert_eq!(again[..n], found[..n], "the same bits");
+                        }
                     }
                 }
                 found
@@ -570,14 +680,9 @@ mod tests {
             for ((line, x), y) in lines.iter().zip(&together).zip(&alone) {
                 assert_close(&x[..n], &defined(line));
                 assert_close(&y[..n], &defined(line));
-                let back = &transformed::<1>(
-                    Isa::best(),
-                    &plans[0],
-                    std::slice::from_ref(x),
-                    Way::Inverse,
-                )[0];
+                let back = transformed::<1>(Isa::best(), &plans[0], &[swapped(x)], way);
                 let scaled: Vec<_> = line.iter().map(|x| x.map(|x| x * n as f64)).collect();
-                assert_close(&back[..n], &scaled);
+                assert_close(&swapped(&back[0])[..n], &scaled);
             }
         }
     }
@@ -591,9 +696,9 @@ mod tests {
             let lines = std::slice::from_ref(&pairs);
             let half = transformed::<1>(Isa::best(), &plan, lines, Way::Separate(&roots));
             assert_close(&half[0], &defined(&real)[..=n]);
-            let back = &transformed::<1>(Isa::best(), &plan, &half, Way::Join(&roots))[0];
+            let back = transformed::<1>(Isa::best(), &plan, &half, Way::Join(&roots));
             let scaled: Vec<_> = pairs.iter().map(|x| x.map(|x| x * 2.0 * n as f64)).collect();
-            assert_close(&back[..n], &scaled);
+            assert_close(&swapped(&back[0])[..n], &scaled);
         }
     }
 }

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 mod columns;
+mod doubles;
 mod neighbours;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod registers;
@@ -17,6 +18,7 @@ mod transpose;
 mod windows;
 
 pub use columns::{ColumnSums, Columns, GROUP};
+pub use doubles::{Doubles, DoublesKernel};
 pub use neighbours::add_eights;
 pub use tile::{Factors, Sums, TILE_ROWS, Tile};
 pub use transpose::transpose;
