@@ -1,15 +1,17 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
-use super::matmul::{self, Product};
+use super::matmul::{self, Product, Results};
 use super::rows::Matrix;
 use super::small_products;
 use numerics::budget::{self, Reserved};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
+use numerics::simd::Isa;
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::{DotDims, EvalError};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Fewer columns than this make a product go the other way round.
 const FEW_COLUMNS: usize = 8;
@@ -299,6 +301,111 @@ impl Dot {
         sums.resize(out.len() / result.bytes() * dtype.bytes());
         multiply(dtype, self.sizes, (a, lhs), (b, rhs), sums)?;
         convert_into(sums, [dtype, result], out)
+    }
+}
+
+impl Dot {
+    /// Number of matrix products for each of `rows` equal parts of the result in order, and of rows
+    /// of these; `None` if the parts are not computed one by one.
+    fn parts(&self, rows: usize) -> Option<[usize; 2]> {
+        let Sizes { count, m, n, k } = self.sizes;
+        if self.is_converted() || self.is_swapped || k == 0 || n == 0 || rows == 0 {
+            return None;
+        }
+        if count == 1 && m % rows == 0 && m > 0 {
+            return Some([1, m / rows]);
+        }
+        (count % rows == 0 && count > 0).then_some([count / rows, m])
+    }
+
+    /// The number of elements in each of `rows` equal parts of the result in order; `None` if the
+    /// parts are not computed one by one.
+    pub fn row_results(&self, rows: usize) -> Option<usize> {
+        self.parts(rows).map(|[count, m]| count * m * self.sizes.n)
+    }
+
+    /// True if each of `rows` parts of the result needs no more of the left operand, or of the
+    /// right one, than the same of as many parts of `elements` each.
+    pub fn reads_rows(&self, rows: usize, is_right: bool, elements: usize) -> bool {
+        let Some([count, m]) = self.parts(rows) else { return false };
+        let matrices = if is_right { &self.rhs } else { &self.lhs };
+        let [row, column] = matrices.strides;
+        let size = if is_right { self.sizes.n } else { m };
+        let last = (size - 1).saturating_mul(row) + (self.sizes.k - 1).saturating_mul(column);
+        if self.sizes.count == 1 && rows > 1 {
+            let start = matrices.starts.first().copied().unwrap_or(usize::MAX);
+            return !is_right && start.saturating_add(last) < elements && m * row == elements;
+        }
+        matrices.starts.iter().enumerate().all(|(nth, &start)| {
+            let first = nth / count * elements;
+            first <= start && start + last < first + elements
+        })
+    }
+
+    /// Number of products of matrices, and of rows of each.
+    pub fn matrices(&self) -> [usize; 2] {
+        [self.sizes.count, self.sizes.m]
+    }
+
+    /// Columns and depth of each product.
+    pub fn columns(&self) -> [usize; 2] {
+        [self.sizes.n, self.sizes.k]
+    }
+
+    /// Number of multiplications.
+    pub fn work(&self) -> usize {
+        let Sizes { count, m, n, k } = self.sizes;
+        [m, n, k].into_iter().fold(count, usize::saturating_mul)
+    }
+
+    /// As [`Dot::run`], of some of `rows` parts of the result, on this thread. Operands are whole,
+    /// or the same parts of them if that is true.
+    ///
+    /// # Errors
+    /// As [`Dot::run`], or if the parts are not computed one by one.
+    pub fn run_rows(
+        &self,
+        rows: usize,
+        range: Range<usize>,
+        operands: [(&[u8], bool); 2],
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let [count, m] = self.parts(rows).ok_or(TensorError::OutOfBounds)?;
+        let Sizes { count: all, n, k, .. } = self.sizes;
+        dispatch_sum!(self.dtype, T, R, C => {
+            let [lhs, rhs] = [cast::<T>(operands[0].0)?, cast::<T>(operands[1].0)?];
+            let out = cast_mut::<T>(out)?;
+            if out.len() != range.len() * count * m * n || out.is_empty() {
+                return Err(TensorError::OutOfBounds);
+            }
+            // Where the elements begin that are given.
+            let given = |elements: &[T], is_part: bool| match is_part {
+                true => range.start * (elements.len() / range.len()),
+                false => 0,
+            };
+            let firsts = [given(lhs, operands[0].1), given(rhs, operands[1].1)];
+            let from = |elements, start: usize, first| {
+                let part = start.checked_sub(first).and_then(|at| <[T]>::get(elements, at..));
+                part.ok_or(TensorError::OutOfBounds)
+            };
+            let is_one = all == 1;
+            let (products, m) = match is_one {
+                true => (0..1, m * range.len()),
+                false => (range.start * count..range.end * count, m),
+            };
+            let (left, right) = (&self.lhs, &self.rhs);
+            for (product, out) in products.zip(out.chunks_mut(m * n)) {
+                let row = if is_one { range.start * (m / range.len()) } else { 0 };
+                let start = left.starts[product] + row * left.strides[0];
+                let a = Matrix { elements: from(lhs, start, firsts[0])?, strides: left.strides };
+                let elements = from(rhs, right.starts[product], firsts[1])?;
+                let b = Matrix { elements, strides: [right.strides[1], right.strides[0]] };
+                let product = Product { rows: m, depth: k, columns: n, a: &a, b };
+                let mut results = Results::Strided(out, n);
+                product.compute::<R, C>(Isa::best(), 0..m, 0..n, &mut results)?;
+            }
+            Ok(())
+        })
     }
 }
 

@@ -11,6 +11,7 @@ use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
 use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// Bytes of all registers together: about what the first-level cache holds besides the sources.
@@ -26,7 +27,20 @@ pub struct Registers {
     pub(super) rows: Vec<AlignedBytes>,
 }
 
+thread_local! {
+    /// The registers of tasks, which are kept for the next one on the thread.
+    static TASK: Cell<Registers> = Cell::default();
+}
+
 impl Registers {
+    /// Runs a task with registers that are kept for the next one on this thread.
+    pub(super) fn of_task<R>(task: impl FnOnce(&mut Registers) -> R) -> R {
+        let mut registers = TASK.take();
+        let result = task(&mut registers);
+        TASK.set(registers);
+        result
+    }
+
     /// Makes room for a tile of elements of each of these sizes.
     fn reserve(&mut self, sizes: &[usize], tile: usize) {
         if self.tiles.len() < sizes.len() {
@@ -71,7 +85,9 @@ pub fn run(
     if size >= fused.elements {
         return whole.run(registers);
     }
-    host::parallel(whole.split(size), |mut chunk| chunk.run(&mut Registers::default()))
+    host::parallel(whole.split(size), |mut chunk| {
+        Registers::of_task(|registers| chunk.run(registers))
+    })
 }
 
 /// The elements that a load of a loop reads.
@@ -113,11 +129,6 @@ impl<'a, 'o> Chunk<'a, 'o> {
         outputs: SmallVec<[&'o mut [u8]; 2]>,
     ) -> Chunk<'a, 'o> {
         Chunk { fused, layout: fused.layout(), sources, start, len, outputs }
-    }
-
-    /// The bytes of the results.
-    pub fn outputs(self) -> SmallVec<[&'o mut [u8]; 2]> {
-        self.outputs
     }
 
     /// Where iteration `start` of the chunk is in a source.

@@ -1,8 +1,9 @@
-//! Row loops: loops and reductions over the same rows, some rows at a time.
+//! Row loops: loops, reductions and products over the same rows, some rows at a time.
 //!
 //! Values of some rows are in the cache when the next kernel reads them, and stored only if they
 //! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
+use crate::contract::Dot;
 use crate::fused::{Chunk, Registers, Source};
 use crate::parallel::task_size;
 use crate::reduce::Reduction;
@@ -15,22 +16,26 @@ use std::ops::Range;
 /// Bytes of the rows that are computed at a time: half of a second-level cache. With fewer, what it
 /// takes to begin with a kernel outweighs what a nearer cache saves.
 const BLOCK_BYTES: usize = 512 << 10;
-/// Blocks of so many elements leave none to the last iteration of machine code.
-const BLOCK_ELEMENTS: usize = codegen::MAX_STEP;
+/// The same where products need many rows.
+const MAX_BLOCK_BYTES: usize = 2 << 20;
 
 /// The operands and results of the kernels of a row loop.
 #[derive(Debug)]
 pub struct RowLoop {
     /// Number of rows.
     pub rows: usize,
-    /// Elements of a row of reductions.
-    pub row: usize,
+    /// A multiple of so many rows is computed at a time, or all,
+    pub unit: usize,
+    /// and of many rows no fewer than these.
+    pub least: usize,
     /// For each kernel, in order.
     pub parts: Vec<RowPart>,
     /// The values that they compute.
     pub values: Vec<RowValue>,
     /// The results.
     pub outputs: Vec<LoopOutput>,
+    /// The bytes of a row of each place: of the results, and then of memory for other values.
+    pub places: Vec<usize>,
 }
 
 /// The operands and results of a kernel.
@@ -52,12 +57,12 @@ pub enum RowSource {
 }
 
 /// A value of a row loop.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct RowValue {
     /// The bytes of a row.
     pub row_bytes: usize,
-    /// The number of the result that it is, if it is one.
-    pub output: Option<usize>,
+    /// The number of its place.
+    pub place: usize,
 }
 
 /// A kernel of a row loop.
@@ -65,8 +70,10 @@ pub struct RowValue {
 pub enum RowKernel<'a> {
     /// A loop over all elements of the rows, or over an element for each row.
     Loop(&'a Fused),
-    /// The reduction of each row.
+    /// Reductions of equal parts of each row.
     Reduce(&'a Reduction),
+    /// Products for each row.
+    Dot(&'a Dot),
 }
 
 impl RowKernel<'_> {
@@ -77,18 +84,20 @@ impl RowKernel<'_> {
             RowKernel::Reduce(reduction) => {
                 reduction.results().saturating_mul(reduction.count()).saturating_mul(2)
             }
+            RowKernel::Dot(dot) => dot.work(),
         }
     }
 }
 
 impl RowLoop {
-    /// Number of rows that are computed at a time.
-    fn block(&self) -> usize {
-        let bytes: usize = self.values.iter().map(|value| value.row_bytes).sum();
-        let rows = (BLOCK_BYTES / bytes.max(1)).clamp(1, self.rows);
-        // The fewest rows that make whole iterations.
-        let unit = BLOCK_ELEMENTS >> self.row.trailing_zeros().min(BLOCK_ELEMENTS.ilog2());
-        if rows > unit { rows - rows % unit } else { rows }
+    /// Number of rows that are computed at a time, of `count`.
+    fn block(&self, count: usize) -> usize {
+        let bytes = self.places.iter().sum::<usize>().max(1);
+        let least = self.least.min(MAX_BLOCK_BYTES / bytes);
+        let rows = (BLOCK_BYTES / bytes).max(least).max(1).next_multiple_of(self.unit);
+        // Parts of about the same size.
+        let parts = count.div_ceil(rows).max(1);
+        count.div_ceil(parts).next_multiple_of(self.unit).min(count)
     }
 }
 
@@ -103,24 +112,24 @@ pub fn run(
     outputs: SmallVec<[&mut [u8]; 2]>,
     registers: &mut Registers,
 ) -> Result<(), TensorError> {
-    let mut sizes: SmallVec<[usize; 2]> = SmallVec::from_elem(usize::MAX, outputs.len());
-    for value in &rows.values {
-        let Some(output) = value.output else { continue };
-        *sizes.get_mut(output).ok_or(TensorError::OutOfBounds)? = value.row_bytes;
-    }
+    let sizes = rows.places.get(..outputs.len()).ok_or(TensorError::OutOfBounds)?;
     let fits =
         |(bytes, &size): (&&mut [u8], &usize)| size.checked_mul(rows.rows) == Some(bytes.len());
-    if !outputs.iter().zip(&sizes).all(fits) || kernels.len() != rows.parts.len() {
+    if !outputs.iter().zip(sizes).all(fits) || kernels.len() != rows.parts.len() {
         return Err(TensorError::OutOfBounds);
     }
-    let block = rows.block();
     let mut whole = Rows { rows, kernels, operands, start: 0, count: rows.rows, outputs };
     let work = kernels.iter().fold(0, |sum: usize, kernel| sum.saturating_add(kernel.work()));
-    let size = task_size(rows.rows, work / rows.rows, 1);
+    let size = task_size(rows.rows, work / rows.rows, rows.unit);
+    // A task for each thread if that leaves few rows to each: see `least`.
+    let share = rows.rows.div_ceil(host::workers()).min(rows.least);
+    let size = size.max(share.next_multiple_of(rows.unit));
     if size >= rows.rows {
-        return whole.run(block, registers);
+        return whole.run(registers);
     }
-    host::parallel(whole.split(size, &sizes), |mut part| part.run(block, &mut Registers::default()))
+    host::parallel(whole.split(size, sizes), |mut part| {
+        Registers::of_task(|registers| part.run(registers))
+    })
 }
 
 /// Neighbouring rows.
@@ -153,85 +162,96 @@ impl<'a, 'o> Rows<'a, 'o> {
         parts
     }
 
-    /// Runs the kernels on `block` rows after the others.
-    fn run(&mut self, block: usize, registers: &mut Registers) -> Result<(), TensorError> {
+    /// Runs the kernels on some rows after the others.
+    fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
+        let block = self.rows.block(self.count);
         let mut results = std::mem::take(&mut self.outputs);
         let mut memory = std::mem::take(&mut registers.rows);
-        memory.resize_with(memory.len().max(self.rows.values.len()), AlignedBytes::default);
-        for (value, memory) in self.rows.values.iter().zip(&mut memory) {
-            let bytes = block * value.row_bytes;
-            if value.output.is_none() && memory.len() < bytes {
-                *memory = AlignedBytes::zeros(bytes);
+        let rooms = &self.rows.places[results.len()..];
+        memory.resize_with(memory.len().max(rooms.len()), AlignedBytes::default);
+        for (row, memory) in rooms.iter().zip(&mut memory) {
+            if memory.len() < block * row {
+                *memory = AlignedBytes::zeros(block * row);
             }
         }
         for start in (0..self.count).step_by(block) {
             let count = block.min(self.count - start);
-            let mut outputs: SmallVec<[&mut [u8]; 2]> =
-                results.iter_mut().map(|result| &mut **result).collect();
-            let mut values: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
-            for (value, memory) in self.rows.values.iter().zip(&mut memory) {
-                let bytes = value.row_bytes;
-                values.push(match value.output {
-                    Some(output) => {
-                        &mut std::mem::take(&mut outputs[output])[start * bytes..][..count * bytes]
-                    }
-                    None => &mut memory[..count * bytes],
-                });
+            let mut places: SmallVec<[&mut [u8]; 8]> = SmallVec::new();
+            for (result, bytes) in results.iter_mut().zip(&self.rows.places) {
+                places.push(&mut result[start * bytes..][..count * bytes]);
             }
+            places.extend(memory.iter_mut().take(rooms.len()).map(|memory| &mut memory[..]));
             for (part, kernel) in self.rows.parts.iter().zip(self.kernels) {
                 let rows = self.start + start..self.start + start + count;
-                self.run_kernel(*kernel, part, rows, &mut values, registers)?;
+                self.run_kernel(*kernel, part, rows, &mut places, registers)?;
             }
         }
         registers.rows = memory;
+        self.outputs = results;
         Ok(())
     }
 
-    /// Runs a kernel on some rows, of which `values` has those that kernels compute.
+    /// Runs a kernel on some rows of the values in `places`.
     fn run_kernel<'v>(
         &self,
         kernel: RowKernel<'_>,
         part: &RowPart,
         rows: Range<usize>,
-        values: &mut [&'v mut [u8]],
+        places: &mut [&'v mut [u8]],
         registers: &mut Registers,
     ) -> Result<(), TensorError> {
-        // The results are taken out of their places while operands are read.
-        let results = part.results.iter();
-        let mut results: SmallVec<[&'v mut [u8]; 2]> =
-            results.map(|&value| std::mem::take(&mut values[value])).collect();
+        let bytes = |value: usize| rows.len() * self.rows.values[value].row_bytes;
+        // The places of results are taken while operands are read.
+        let place = |value: usize| self.rows.values[value].place;
+        let taken = part.results.iter().map(|&value| std::mem::take(&mut places[place(value)]));
+        let mut taken: SmallVec<[&'v mut [u8]; 2]> = taken.collect();
+        let results = taken.iter_mut().zip(&part.results);
+        let mut results: SmallVec<[&mut [u8]; 2]> =
+            results.map(|(place, &value)| &mut place[..bytes(value)]).collect();
+        let part_of = |value: usize| &places[place(value)][..bytes(value)];
         match kernel {
             RowKernel::Loop(fused) => {
                 let source = |load: &Load| match part.operands[load.operand] {
                     RowSource::Operand(operand) => Source::whole(load, self.operands[operand]),
-                    RowSource::Value(value) => Ok(Source { bytes: &*values[value], is_part: true }),
+                    RowSource::Value(value) => Ok(Source { bytes: part_of(value), is_part: true }),
                 };
                 let sources = fused.loads.iter().map(source);
                 let sources: SmallVec<[Source<'_>; 6]> = sources.collect::<Result<_, _>>()?;
                 let row = fused.elements / self.rows.rows;
                 let (start, len) = (rows.start * row, rows.len() * row);
-                let mut chunk = Chunk::new(fused, &sources, start, len, results);
-                chunk.run(registers)?;
-                results = chunk.outputs();
+                let results = std::mem::take(&mut results);
+                Chunk::new(fused, &sources, start, len, results).run(registers)?;
             }
             RowKernel::Reduce(reduction) => {
                 let (&[operand, init], [result]) = (&part.operands[..], &mut results[..]) else {
                     return Err(TensorError::OutOfBounds);
                 };
-                let bytes = self.rows.row * reduction.dtype().bytes();
                 let operand = match operand {
                     RowSource::Operand(operand) => {
+                        let count = reduction.results() / self.rows.rows * reduction.count();
+                        let bytes = count * reduction.dtype().bytes();
                         let bytes = rows.start * bytes..rows.end * bytes;
                         self.operands[operand].get(bytes).ok_or(TensorError::OutOfBounds)?
                     }
-                    RowSource::Value(value) => &*values[value],
+                    RowSource::Value(value) => part_of(value),
                 };
                 let RowSource::Operand(init) = init else { return Err(TensorError::OutOfBounds) };
                 reduction.run_rows(operand, self.operands[init], result)?;
             }
+            RowKernel::Dot(dot) => {
+                let (&[lhs, rhs], [result]) = (&part.operands[..], &mut results[..]) else {
+                    return Err(TensorError::OutOfBounds);
+                };
+                let operands = [lhs, rhs].map(|source| match source {
+                    RowSource::Operand(operand) => (self.operands[operand], false),
+                    RowSource::Value(value) => (part_of(value), true),
+                });
+                dot.run_rows(self.rows.rows, rows, operands, result)?;
+            }
         }
-        for (&value, result) in part.results.iter().zip(results) {
-            values[value] = result;
+        drop(results);
+        for (&value, taken) in part.results.iter().zip(taken) {
+            places[place(value)] = taken;
         }
         Ok(())
     }

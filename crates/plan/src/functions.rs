@@ -1,11 +1,12 @@
 //! Operations that are prepared for the types of their operands.
 
-use crate::graph::Node;
+use crate::graph::{Node, Value};
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
+use numerics::DType;
 use numerics::shape::num_elements;
-use program::{DotDims, LoopOutput, Primitive};
+use program::{Convolution, DotDims, LoopOutput, Primitive, WindowDim};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -25,26 +26,14 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             };
             let dims = dims.as_deref().cloned().unwrap_or_else(vectors);
             let types = [graph.dtype(first)?, graph.dtype(second)?];
-            let dot = |views: [&Viewed; 2]| {
-                let [lhs, rhs] = views.map(|viewed| &viewed.view);
-                let dot = Dot::new((types[0], lhs), (types[1], rhs), &dims, *dtype)?;
-                // Conversions are of all memory.
-                let is_used = |v: &&Viewed| num_elements(v.view.shape()) >= Some(v.len);
-                (!dot.is_converted() || views.iter().all(is_used)).then_some(dot)
-            };
-            // Where movement in front of it cannot be looked through, it is done before.
-            let moved = [definitions.any_view(first)?, definitions.any_view(second)?];
-            let whole = [definitions.whole(first)?, definitions.whole(second)?];
-            let mut choices = [
-                [&moved[0], &moved[1]],
-                [&moved[0], &whole[1]],
-                [&whole[0], &moved[1]],
-                [&whole[0], &whole[1]],
-            ]
-            .into_iter();
-            let (dot, views) = choices.find_map(|views| Some((dot(views)?, views)))?;
-            definitions.list(Some(dot.listed()))?;
-            operands = views.iter().map(|viewed| viewed.memory).collect();
+            let dot;
+            (dot, operands) = product(definitions, [first, second], types, &dims, *dtype)?;
+            Function::Dot(dot)
+        }
+        Primitive::Convolution(parameters)
+            if let Some((dot, factors)) = pointwise(definitions, [first, second], parameters) =>
+        {
+            operands = factors;
             Function::Dot(dot)
         }
         Primitive::Convolution(parameters) => {
@@ -101,6 +90,78 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     };
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
     Some(Action::Apply { function: Arc::new(function), operands, output, ty })
+}
+
+/// The product of two values, and the values whose memory it reads.
+fn product(
+    definitions: &Definitions<'_>,
+    [lhs, rhs]: [Value; 2],
+    types: [DType; 2],
+    dims: &DotDims,
+    dtype: DType,
+) -> Option<(Dot, SmallVec<[Value; 3]>)> {
+    let dot = |views: [&Viewed; 2]| {
+        let [lhs, rhs] = views.map(|viewed| &viewed.view);
+        let dot = Dot::new((types[0], lhs), (types[1], rhs), dims, dtype)?;
+        // Conversions are of all memory.
+        let is_used = |v: &&Viewed| num_elements(v.view.shape()) >= Some(v.len);
+        (!dot.is_converted() || views.iter().all(is_used)).then_some(dot)
+    };
+    // Where movement in front of it cannot be looked through, it is done before.
+    let moved = [definitions.any_view(lhs)?, definitions.any_view(rhs)?];
+    let whole = [definitions.whole(lhs)?, definitions.whole(rhs)?];
+    let mut choices = [
+        [&moved[0], &moved[1]],
+        [&moved[0], &whole[1]],
+        [&whole[0], &moved[1]],
+        [&whole[0], &whole[1]],
+    ]
+    .into_iter();
+    let (dot, views) = choices.find_map(|views| Some((dot(views)?, views)))?;
+    definitions.list(Some(dot.listed()))?;
+    Some((dot, views.iter().map(|viewed| viewed.memory).collect()))
+}
+
+/// A convolution whose windows are single elements, as the product that it is: of the input's
+/// features with the kernel, if results have the order of a product.
+fn pointwise(
+    definitions: &Definitions<'_>,
+    [input, kernel]: [Value; 2],
+    parameters: &Convolution,
+) -> Option<(Dot, SmallVec<[Value; 3]>)> {
+    let (graph, dims) = (definitions.graph, &parameters.dims);
+    let types = [graph.dtype(input)?, graph.dtype(kernel)?];
+    let is_single = |dim: &WindowDim| {
+        let WindowDim { stride, pad_low, pad_high, base_dilation, .. } = *dim;
+        (stride, pad_low, pad_high, base_dilation) == (1, 0, 0, 1)
+    };
+    let shape = graph.shape(kernel)?;
+    let is_one = |&d: &i64| usize::try_from(d).ok().and_then(|d| shape.get(d)) == Some(&1);
+    let is_grouped = parameters.feature_groups != 1 || parameters.batch_groups != 1;
+    if is_grouped
+        || types != [parameters.dtype; 2]
+        || !parameters.window.iter().all(is_single)
+        || !dims.kernel_spatial_dimensions.iter().all(is_one)
+    {
+        return None;
+    }
+    // Where each dimension of the input but that of features goes, in order.
+    let from = [&[dims.input_batch_dimension], &dims.input_spatial_dimensions[..]].concat();
+    let to = [&[dims.output_batch_dimension], &dims.output_spatial_dimensions[..]].concat();
+    let mut places: Vec<(i64, i64)> = from.into_iter().zip(to).collect();
+    places.sort_unstable();
+    if !places.is_sorted_by_key(|&(_, to)| to)
+        || dims.output_feature_dimension != places.len() as i64
+    {
+        return None;
+    }
+    let dims = DotDims {
+        lhs_contracting_dimensions: vec![dims.input_feature_dimension],
+        rhs_contracting_dimensions: vec![dims.kernel_input_feature_dimension],
+        ..DotDims::default()
+    };
+    let (dot, factors) = product(definitions, [input, kernel], types, &dims, parameters.dtype)?;
+    (!dot.is_converted()).then_some((dot, factors))
 }
 
 /// The places that a gather or scatter keeps in lists: for each index vector, and for each of so

@@ -1,9 +1,12 @@
-//! Row loops: which loops and reductions of rows run together, some rows at a time.
+//! Row loops: which loops, reductions and products of rows run together, some rows at a time.
 
 use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, is_small};
 use crate::unit::{Action, Step};
+use codegen::MAX_STEP;
+use kernels::Dot;
 use kernels::row_loops::{RowKernel, RowLoop, RowPart, RowSource, RowValue};
+use numerics::simd::TILE_ROWS;
 use program::{Load, LoopOutput};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -16,10 +19,17 @@ const MAX_ROW: usize = 1 << 14;
 const MIN_WORK: usize = 1 << 20;
 /// A row loop has at most so many steps.
 const MAX_STEPS: usize = 32;
+/// Fewer products of matrices are not divided.
+const MIN_PRODUCTS: usize = 8;
+/// Matrices of fewer rows are divided by columns, and these are multiplied at a time.
+const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
+/// Matrices of more elements are in no cache while others are multiplied with them.
+const MAX_FACTOR: usize = 1 << 18;
 
-/// Steps that may become a row loop, of `rows` rows of `row` elements.
+/// Steps that may become a row loop, of `rows` rows.
 struct Group {
     rows: usize,
+    /// The elements in a row of what it was made for.
     row: usize,
     members: Vec<Step>,
     /// Small steps that need no member before them, and the number of these.
@@ -45,8 +55,8 @@ pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> V
             own.finish(graph, &uses, &mut merged);
             step = refused;
         }
-        match reduced(graph, &step.action) {
-            Some((rows, row)) => group = Some(Group::around(graph, [rows, row], step, &mut merged)),
+        match seed(graph, &step.action) {
+            Some(shape) => group = Some(Group::around(graph, shape, step, &mut merged)),
             None => merged.push(step),
         }
     }
@@ -56,17 +66,38 @@ pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> V
     merged
 }
 
-/// The number of rows and the elements of each, for a reduction of rows that are not small.
-fn reduced(graph: &Graph<'_>, action: &Action) -> Option<(usize, usize)> {
-    let (Some(RowKernel::Reduce(reduction)), Action::Apply { operands, .. }) =
-        (action.row_kernel(), action)
-    else {
+/// The number of rows, and the elements of each, of a reduction or product to make a group for.
+fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
+    let Action::Apply { operands, .. } = action else { return None };
+    if is_small(&graph.types[*operands.first()? as usize]) {
         return None;
+    }
+    let [rows, row] = match action.row_kernel()? {
+        RowKernel::Reduce(reduction) if reduction.is_of_rows() => {
+            [reduction.results(), reduction.count()]
+        }
+        RowKernel::Dot(dot) => {
+            let rows = product_rows(dot)?;
+            [rows, dot.row_results(rows)?]
+        }
+        _ => return None,
     };
-    let (rows, row) = (reduction.results(), reduction.count());
-    let is_large = !is_small(&graph.types[*operands.first()? as usize]);
-    let fits = is_large && rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row);
-    (fits && reduction.is_of_rows()).then_some((rows, row))
+    (rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row)).then_some([rows, row])
+}
+
+/// The number of rows that products are divided into, if they are: of matrices, or of a single one.
+fn product_rows(dot: &Dot) -> Option<usize> {
+    let [count, rows] = dot.matrices();
+    match count {
+        1 => (rows >= MIN_PRODUCT_ROWS && has_small_factor(dot)).then_some(rows),
+        _ => (count >= MIN_PRODUCTS).then_some(count),
+    }
+}
+
+/// True if the right factor stays in a cache.
+fn has_small_factor(dot: &Dot) -> bool {
+    let [columns, depth] = dot.columns();
+    columns.saturating_mul(depth) <= MAX_FACTOR
 }
 
 impl Group {
@@ -100,18 +131,31 @@ impl Group {
         group
     }
 
-    /// The elements in a row of the values of a step, if it computes rows of this shape.
+    /// The elements in a row of the values of a step, if it computes these rows.
     fn elements(&self, action: &Action) -> Option<usize> {
-        match action.row_kernel()? {
-            RowKernel::Loop(fused) if fused.elements == self.rows => Some(1),
-            RowKernel::Loop(fused) => {
-                (Some(fused.elements) == self.rows.checked_mul(self.row)).then_some(self.row)
+        let part =
+            |elements: usize| elements.is_multiple_of(self.rows).then(|| elements / self.rows);
+        let elements = match action.row_kernel()? {
+            RowKernel::Loop(fused) => part(fused.elements)?,
+            RowKernel::Reduce(reduction) if reduction.is_of_rows() => part(reduction.results())?,
+            RowKernel::Reduce(_) => return None,
+            // Of a matrix, each row is one of the group: that is how many there are.
+            RowKernel::Dot(dot) if product_rows(dot) == Some(self.rows) => {
+                dot.row_results(self.rows)?
             }
-            RowKernel::Reduce(reduction) => {
-                let shape = (reduction.results(), reduction.count());
-                (reduction.is_of_rows() && shape == (self.rows, self.row)).then_some(1)
-            }
+            RowKernel::Dot(_) => return None,
+        };
+        (1..=MAX_ROW).contains(&elements).then_some(elements)
+    }
+
+    /// True if a step computes rows like those that the group was made for, or of values of it.
+    fn is_related(&self, action: &Action, elements: usize) -> bool {
+        let mut is_related = elements == 1 || elements == self.row;
+        if let Some(RowKernel::Reduce(reduction)) = action.row_kernel() {
+            is_related |= elements * reduction.count() == self.row;
         }
+        for_each_use(action, &mut |value| is_related |= self.values.contains_key(&value));
+        is_related
     }
 
     /// Adds a step, also a small one that can run before the group; otherwise gives it back.
@@ -119,6 +163,7 @@ impl Group {
         if let Some(elements) = self.elements(&step.action)
             && self.members.len() < MAX_STEPS
             && self.is_local(&step.action)
+            && self.is_related(&step.action, elements)
         {
             for_each_result(&step.action, &mut |value| {
                 self.values.insert(value, elements);
@@ -146,16 +191,31 @@ impl Group {
                 let is_local = |load: &Load| match self.values.get(&operands[load.operand]) {
                     Some(&elements) => match &load.view {
                         None => elements == row,
-                        Some(view) => elements == 1 && view.repeats_each(self.rows, row),
+                        Some(view) => {
+                            row.is_multiple_of(elements)
+                                && view.repeats_each(self.rows * elements, row / elements)
+                        }
                     },
                     None => true,
                 };
                 fused.loads.iter().all(is_local)
             }
-            (Action::Apply { operands, .. }, Some(RowKernel::Reduce(_))) => {
+            (Action::Apply { operands, .. }, Some(kernel)) => {
                 let elements = |value| self.values.get(value).copied();
-                let [operand, init] = [0, 1].map(|at| operands.get(at).and_then(elements));
-                operand.is_none_or(|elements| elements == self.row) && init.is_none()
+                let [first, second] = [0, 1].map(|at| operands.get(at).and_then(elements));
+                match kernel {
+                    RowKernel::Reduce(reduction) => {
+                        let row = reduction.results() / self.rows * reduction.count();
+                        first.is_none_or(|elements| elements == row) && second.is_none()
+                    }
+                    RowKernel::Dot(dot) => {
+                        let is_local = |is_right, elements: Option<usize>| {
+                            elements.is_none_or(|row| dot.reads_rows(self.rows, is_right, row))
+                        };
+                        is_local(false, first) && is_local(true, second)
+                    }
+                    RowKernel::Loop(_) => false,
+                }
             }
             _ => false,
         }
@@ -196,6 +256,24 @@ impl Group {
         steps.extend(after.into_iter().map(|(_, step)| step));
     }
 
+    /// A multiple of so many rows leaves no part of an iteration of machine code to loops, and no
+    /// part of a tile to products; and with fewer than the others, products wait for their factors.
+    fn unit(&self, steps: &[Step]) -> (usize, usize) {
+        let (mut unit, mut tiles) = (1, 1);
+        for step in steps {
+            match step.action.row_kernel() {
+                Some(RowKernel::Loop(fused)) => {
+                    let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
+                    unit = unit.max(MAX_STEP >> row);
+                }
+                Some(RowKernel::Dot(dot)) if dot.matrices()[0] == 1 => tiles = 2 * TILE_ROWS,
+                _ => {}
+            }
+        }
+        let unit = tiles.next_multiple_of(unit);
+        (unit, if tiles > 1 { MIN_PRODUCT_ROWS.max(unit) } else { unit })
+    }
+
     /// The row loop of steps, its operands and its results.
     fn row_loop(
         &self,
@@ -207,15 +285,19 @@ impl Group {
         for step in steps {
             for_each_use(&step.action, &mut |value| *own_uses.entry(value).or_default() += 1);
         }
+        let (unit, least) = self.unit(steps);
         let mut rows = RowLoop {
             rows: self.rows,
-            row: self.row,
+            unit,
+            least,
             parts: vec![],
             values: vec![],
             outputs: vec![],
+            places: vec![],
         };
         let mut numbers: FxHashMap<Value, usize> = FxHashMap::default();
         let (mut operands, mut outputs) = (Vec::new(), SmallVec::new());
+        let mut inner = Vec::new();
         for step in steps {
             let mut part = RowPart { operands: SmallVec::new(), results: SmallVec::new() };
             let elements = self.elements(&step.action)?;
@@ -229,19 +311,48 @@ impl Group {
             for_each_result(&step.action, &mut |value| results.push(value));
             for value in results {
                 let dtype = graph.dtype(value)?;
-                let is_inner = uses.get(&value) == own_uses.get(&value);
-                let output = (!is_inner).then_some(outputs.len());
-                if !is_inner {
+                let row_bytes = elements * dtype.bytes();
+                if uses.get(&value) == own_uses.get(&value) {
+                    inner.push(rows.values.len());
+                } else {
                     outputs.push(value);
                     rows.outputs.push(LoopOutput { dtype, shape: graph.shape(value)? });
+                    rows.places.push(row_bytes);
                 }
                 numbers.insert(value, rows.values.len());
                 part.results.push(rows.values.len());
-                rows.values.push(RowValue { row_bytes: elements * dtype.bytes(), output });
+                // Those within the loop have places of their own later.
+                rows.values.push(RowValue { row_bytes, place: outputs.len().saturating_sub(1) });
             }
             rows.parts.push(part);
         }
+        place_values(&mut rows, &inner);
         Some((rows, operands, outputs))
+    }
+}
+
+/// Adds places for these values, each in use from the part that computes it to the last one that
+/// reads it.
+fn place_values(rows: &mut RowLoop, values: &[usize]) {
+    let mut ends = vec![None; rows.values.len()];
+    for (number, part) in rows.parts.iter().enumerate() {
+        let read = part.operands.iter().filter_map(|operand| match operand {
+            RowSource::Value(value) => Some(*value),
+            RowSource::Operand(_) => None,
+        });
+        read.chain(part.results.iter().copied()).for_each(|value| ends[value] = Some(number));
+    }
+    let mut free: Vec<usize> = Vec::new();
+    for (number, part) in rows.parts.iter().enumerate() {
+        for value in part.results.iter().copied().filter(|value| values.contains(value)) {
+            let row_bytes = rows.values[value].row_bytes;
+            let place = free.pop().unwrap_or(rows.places.len());
+            rows.places.resize(rows.places.len().max(place + 1), 0);
+            rows.places[place] = rows.places[place].max(row_bytes);
+            rows.values[value].place = place;
+        }
+        let ended = values.iter().filter(|&&value| ends[value] == Some(number));
+        free.extend(ended.map(|&value| rows.values[value].place));
     }
 }
 

@@ -155,6 +155,7 @@ impl Action {
             Action::Loop { fused, .. } => Some(RowKernel::Loop(fused)),
             Action::Apply { function, .. } => match &**function {
                 Function::Reduce(reduction) => Some(RowKernel::Reduce(reduction)),
+                Function::Dot(dot) => Some(RowKernel::Dot(dot)),
                 _ => None,
             },
             _ => None,
