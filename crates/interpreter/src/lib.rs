@@ -10,6 +10,7 @@
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
+mod compiled;
 mod engine;
 mod frame;
 mod inputs;

@@ -107,7 +107,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     pub fn code(&self) -> &'r Code {
-        &self.session.prepared.code
+        self.session.prepared.code()
     }
 
     /// Does the work of the process.

@@ -1,8 +1,9 @@
 //! Executes plans: steps over the memory of small values and slots.
 
+use crate::compiled::Plan;
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::mismatch;
-use crate::lent::{self, Lender, Lent, lenders};
+use crate::lent::{self, Lender, Lent};
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::profile::Running;
 use kernels::fused::{self, Registers};
@@ -24,13 +25,16 @@ const MAX_SPARE: usize = 32;
 /// and so many bytes of it are kept for later runs.
 const KEPT_BYTES: usize = 32 << 20;
 
-/// A plan, and memory for its runs.
-pub(crate) struct Planned {
-    unit: Unit,
-    /// For each slot: the memory of the caller that may stand for it.
-    lenders: Box<[Option<Lender>]>,
-    frames: Mutex<Vec<Frame>>,
+/// A plan, and memory for its runs by one program.
+#[derive(Clone, Copy)]
+pub(crate) struct Planned<'p> {
+    pub plan: &'p Plan,
+    pub frames: &'p Frames,
 }
+
+/// Memory that runs leave to later ones.
+#[derive(Default)]
+pub(crate) struct Frames(Mutex<Vec<Frame>>);
 
 /// The memory of a run.
 struct Frame {
@@ -53,25 +57,18 @@ enum Held<'a> {
     Value(RuntimeValue),
 }
 
-impl Planned {
-    pub fn new(unit: Unit) -> Planned {
-        Planned { lenders: lenders(&unit), unit, frames: Mutex::default() }
-    }
-
-    pub fn unit(&self) -> &Unit {
-        &self.unit
-    }
-
+impl Planned<'_> {
     fn frame(&self) -> Frame {
-        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         kept.unwrap_or_else(|| {
-            let mut memory = AlignedBytes::zeros(self.unit.memory);
-            for (at, bytes) in &self.unit.initial {
+            let unit = &self.plan.unit;
+            let mut memory = AlignedBytes::zeros(unit.memory);
+            for (at, bytes) in &unit.initial {
                 memory[*at..at + bytes.len()].copy_from_slice(bytes);
             }
             Frame {
                 memory,
-                slots: vec![None; self.unit.slots],
+                slots: vec![None; unit.slots],
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
@@ -95,7 +92,7 @@ impl Planned {
             bytes += tensor.bytes().len();
             bytes <= KEPT_BYTES
         });
-        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() < KEPT_FRAMES {
             frames.push(frame);
         }
@@ -106,11 +103,11 @@ impl<'r> Machine<'_, 'r> {
     /// Runs a plan on arguments of some types, and returns its results.
     pub fn run_planned(
         &mut self,
-        planned: &'r Planned,
+        planned: Planned<'r>,
         types: &[Arc<ValueType>],
         args: Slots,
     ) -> Result<Slots, EvalError> {
-        let unit = &planned.unit;
+        let unit = &planned.plan.unit;
         check_slots("argument", &args, types)?;
         if args.len() != unit.arguments.len() {
             let (found, expected) = (args.len(), unit.arguments.len());
@@ -132,10 +129,10 @@ impl<'r> Machine<'_, 'r> {
     /// Runs a plan in memory of the caller, whose types are those of its arguments and results.
     pub fn run_planned_into(
         &mut self,
-        planned: &'r Planned,
+        planned: Planned<'r>,
         lent: Lent<'_>,
     ) -> Result<(), EvalError> {
-        let unit = &planned.unit;
+        let unit = &planned.plan.unit;
         let _reserved = budget::reserve::<u8>(unit.memory)?;
         let inputs = lent.inputs;
         let mut run = Run::new(planned, lent);
@@ -163,8 +160,8 @@ struct Run<'r, 'a> {
 }
 
 impl<'r, 'a> Run<'r, 'a> {
-    fn new(planned: &'r Planned, lent: Lent<'a>) -> Run<'r, 'a> {
-        let Planned { unit, lenders, .. } = planned;
+    fn new(planned: Planned<'r>, lent: Lent<'a>) -> Run<'r, 'a> {
+        let Plan { unit, lenders } = planned.plan;
         Run { unit, lenders, lent, frame: planned.frame(), frames: Vec::new() }
     }
 

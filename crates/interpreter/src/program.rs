@@ -1,9 +1,10 @@
 //! Prepared programs.
 
+use crate::compiled::Compiled;
 use crate::frame::ScalarOp;
 use crate::inputs::{Side, Signature, describe_elements};
 use crate::lent::Output;
-use crate::planned::Planned;
+use crate::planned::{Frames, Planned};
 use crate::profile::{Record, Recorded};
 use crate::scheduler::describe;
 use crate::session::{Job, Session, shared_bytes};
@@ -34,37 +35,32 @@ pub struct Program {
     record: Record,
 }
 
-/// Code, with what the machine knows of it.
+/// Code that is compiled, and memory for its runs.
 pub(crate) struct Prepared {
-    pub code: Code,
-    /// For each instruction that computes scalars without tensors: how.
-    scalars: Vec<Option<ScalarOp>>,
-    /// The plans of functions, each made when it is needed; empty for those that run instruction by
-    /// instruction.
-    plans: Vec<OnceLock<Option<Planned>>>,
-    makes_code: bool,
+    compiled: Arc<Compiled>,
+    /// For each function with a plan.
+    memory: Vec<Frames>,
 }
 
 impl Prepared {
-    fn new(code: Code, is_planned: bool, makes_code: bool) -> Prepared {
-        let plans = if is_planned { code.functions.len() } else { 0 };
-        Prepared {
-            scalars: ScalarOp::of_code(&code),
-            plans: std::iter::repeat_with(OnceLock::new).take(plans).collect(),
-            makes_code,
-            code,
-        }
+    fn new(compiled: Arc<Compiled>) -> Prepared {
+        let memory = std::iter::repeat_with(Frames::default).take(compiled.num_plans()).collect();
+        Prepared { compiled, memory }
     }
 
-    /// The plan of a function, if it has one.
-    pub fn planned(&self, function: FunctionId) -> Option<&Planned> {
-        let plan = || plan::plan(&self.code, function, self.makes_code).map(Planned::new);
-        self.plans.get(function.index())?.get_or_init(plan).as_ref()
+    pub fn code(&self) -> &Code {
+        &self.compiled.code
+    }
+
+    /// The plan of a function with the memory for its runs, if it has one.
+    pub fn planned(&self, function: FunctionId) -> Option<Planned<'_>> {
+        let plan = self.compiled.plan(function)?;
+        Some(Planned { plan, frames: self.memory.get(function.index())? })
     }
 
     /// The form of an instruction that computes scalars without tensors.
     pub fn scalar_op(&self, index: usize) -> Option<&ScalarOp> {
-        self.scalars[index].as_ref()
+        self.compiled.scalar_op(index)
     }
 }
 
@@ -87,7 +83,10 @@ impl Program {
         // Loops have the results of the specification only.
         let is_planned =
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
-        let prepared = Prepared::new(code, is_planned, !options.without_machine_code);
+        let prepared = Prepared::new(match is_planned {
+            true => Compiled::planned(code, !options.without_machine_code),
+            false => Compiled::unplanned(code),
+        });
         prepared.planned(entry);
         let (reference, record) = (OnceLock::new(), Record::default());
         Ok(Program { module, prepared, reference, entry, signature, options, record })
@@ -100,7 +99,13 @@ impl Program {
 
     /// The code.
     pub fn code(&self) -> &Code {
-        &self.prepared.code
+        self.prepared.code()
+    }
+
+    /// True if this program and another one have the same code and plans in memory, as programs
+    /// with the same ops in the same order do that are prepared with the same options.
+    pub fn shares_code_with(&self, other: &Program) -> bool {
+        Arc::ptr_eq(&self.prepared.compiled, &other.prepared.compiled)
     }
 
     /// The code for runs that show all values, or for others.
@@ -110,7 +115,8 @@ impl Program {
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
-            Prepared::new(code_of(&self.module, entry.into(), &self.options).0, false, false)
+            let (code, _) = code_of(&self.module, entry.into(), &self.options);
+            Prepared::new(Compiled::unplanned(code))
         })
     }
 
@@ -118,14 +124,14 @@ impl Program {
     pub fn explain_plan(&self) -> String {
         let name = |origin| self.op(origin).name().to_string();
         match self.prepared.planned(self.entry) {
-            Some(planned) => plan::explain_unit(self.code(), self.entry, planned.unit(), &name),
+            Some(planned) => plan::explain_unit(self.code(), self.entry, &planned.plan.unit, &name),
             None => plan::explain(self.code(), &name),
         }
     }
 
     /// True if what runs call nests so little that one process takes the stack of its caller.
     pub fn is_flat(&self) -> bool {
-        self.prepared.planned(self.entry).is_some_and(|planned| planned.unit().is_flat)
+        self.prepared.planned(self.entry).is_some_and(|planned| planned.plan.unit.is_flat)
     }
 
     /// The function that runs start with.

@@ -262,7 +262,7 @@ impl<'r> Session<'r> {
     fn is_flat(&self, job: &Job<'_>) -> bool {
         match job {
             Job::Call { function, .. } | Job::CallInto { function, .. } => {
-                self.prepared.planned(*function).is_some_and(|planned| planned.unit().is_flat)
+                self.prepared.planned(*function).is_some_and(|planned| planned.plan.unit.is_flat)
             }
             Job::Instruction { .. } => false,
         }

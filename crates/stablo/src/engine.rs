@@ -96,6 +96,13 @@ impl Program {
         Roofline::measure(&self.program.host())
     }
 
+    /// True if this program and another one have the same plans and machine code in memory:
+    /// programs with the same ops and constants do that are prepared for the same engine while
+    /// others live, whatever their locations and limits.
+    pub fn shares_code_with(&self, other: &Program) -> bool {
+        self.program.shares_code_with(&other.program)
+    }
+
     /// The prepared code with its module, for analyses.
     pub(crate) fn prepared(&self) -> &interpreter::Program {
         &self.program
