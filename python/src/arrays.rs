@@ -8,10 +8,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::ffi::{CStr, c_int};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use stablo::{Bytes, DType, RuntimeValue, Tensor};
+use stablo::{Bytes, DType, RuntimeValue, Tensor, TensorError, TensorMut, TensorRef};
 
 /// An array: its element type as MLIR spells it, its shape, and a buffer of its bytes.
 pub type Array<'py> = (String, Vec<usize>, Bound<'py, PyAny>);
@@ -82,6 +83,111 @@ impl Inputs {
     pub fn into_parts(self) -> (Vec<RuntimeValue>, impl Sized) {
         (self.values, self.buffers)
     }
+}
+
+/// Memory of Python for the results of a run.
+pub struct Outputs(Vec<Output>);
+
+/// A buffer in row-major order that may be written, and what it holds.
+struct Output {
+    dtype: DType,
+    shape: Vec<usize>,
+    buffer: PyUntypedBuffer,
+}
+
+impl Outputs {
+    /// Results given as memory for their bytes.
+    pub fn new(arrays: Vec<Array<'_>>) -> PyResult<Outputs> {
+        let mut outputs = Outputs(Vec::with_capacity(arrays.len()));
+        for (dtype, shape, array) in arrays {
+            let found = DType::from_name(&dtype);
+            let dtype = found.ok_or_else(|| message(format!("there is no dtype `{dtype}`")))?;
+            let buffer = PyUntypedBuffer::get(&array)?;
+            if buffer.readonly() || !buffer.is_c_contiguous() {
+                return Err(PyBufferError::new_err("the memory cannot be written in order"));
+            }
+            outputs.0.push(Output { dtype, shape, buffer });
+        }
+        Ok(outputs)
+    }
+
+    /// Results with elements of these types; none if an object does not export a buffer that can be
+    /// written in row-major order.
+    pub fn of(arrays: &Bound<'_, PyTuple>, dtypes: &[DType]) -> PyResult<Option<Outputs>> {
+        let py = arrays.py();
+        let mut outputs = Outputs(Vec::with_capacity(dtypes.len()));
+        for (array, &dtype) in arrays.iter_borrowed().zip(dtypes) {
+            if !array.get_type().is(ndarray(py)?) {
+                return Ok(None);
+            }
+            let Ok(buffer) = PyUntypedBuffer::get(&array) else { return Ok(None) };
+            let is_suitable = element_type(buffer.format(), buffer.item_size()) == Some(dtype)
+                && buffer.is_c_contiguous()
+                && !buffer.readonly();
+            if !is_suitable {
+                return Ok(None);
+            }
+            let shape = buffer.shape().to_vec();
+            outputs.0.push(Output { dtype, shape, buffer });
+        }
+        Ok(Some(outputs))
+    }
+
+    /// Calls `run` with inputs and the memory for results, which is not that of any input then:
+    /// inputs that share some are copied.
+    pub fn with<T>(
+        &self,
+        inputs: Inputs,
+        run: impl FnOnce(&[TensorRef<'_>], &mut [TensorMut<'_>]) -> PyResult<T>,
+    ) -> PyResult<T> {
+        let failed = |error: TensorError| message(error.to_string());
+        let places: Vec<Range<usize>> = self.0.iter().map(Output::place).collect();
+        for (index, place) in places.iter().enumerate() {
+            if let Some(other) = places[..index].iter().position(|other| overlap(other, place)) {
+                return Err(message(format!("results {other} and {index} share memory")));
+            }
+        }
+        let (values, _buffers) = inputs.into_parts();
+        let input = |value: RuntimeValue| {
+            let tensor = value.into_tensor().map_err(|error| message(error.to_string()))?;
+            let Range { start, end } = tensor.bytes().as_ptr_range();
+            if !places.iter().any(|place| overlap(place, &(start.addr()..end.addr()))) {
+                return Ok(tensor);
+            }
+            let shape = tensor.shape().to_vec();
+            Tensor::copied(tensor.dtype(), shape, tensor.bytes()).map_err(failed)
+        };
+        let inputs = values.into_iter().map(input).collect::<PyResult<Vec<_>>>()?;
+        let inputs: Vec<TensorRef<'_>> = inputs.iter().map(TensorRef::from).collect();
+        let mut outputs = self.0.iter().map(Output::as_mut).collect::<PyResult<Vec<_>>>()?;
+        run(&inputs, &mut outputs)
+    }
+}
+
+impl Output {
+    /// The memory, of which there is no other reference.
+    fn as_mut(&self) -> PyResult<TensorMut<'_>> {
+        let Output { dtype, shape, buffer } = self;
+        let bytes: &mut [u8] = match buffer.len_bytes() {
+            0 => &mut [],
+            #[expect(unsafe_code)]
+            // SAFETY: the exporter keeps the memory in place until the buffer is released. It has
+            // no gaps, as was found when it was taken, and neither inputs nor other results are
+            // there, as `with` found. As with functions of NumPy that release the interpreter lock,
+            // the caller answers for no other thread using it meanwhile.
+            len => unsafe { std::slice::from_raw_parts_mut(buffer.buf_ptr().cast(), len) },
+        };
+        TensorMut::from_bytes(*dtype, shape, bytes).map_err(|error| message(error.to_string()))
+    }
+
+    fn place(&self) -> Range<usize> {
+        let start = self.buffer.buf_ptr().addr();
+        start..start.saturating_add(self.buffer.len_bytes())
+    }
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start.max(b.start) < a.end.min(b.end)
 }
 
 /// The tensor of an array that nothing will change.

@@ -2,7 +2,7 @@
 
 use crate::arrays::{Array, Inputs, result};
 use crate::errors::{json, message, raised};
-use crate::program::{Program, detached, run_until_interrupted};
+use crate::program::{Program, detached, run_on_inputs};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::mpsc::channel;
@@ -53,8 +53,8 @@ pub fn compare(
     let programs = [left.prepared(py)?, right.prepared(py)?];
     stablo::same_signature(&programs[0].program, &programs[1].program)
         .map_err(|error| raised(py, &error))?;
-    let expected = run_until_interrupted(py, programs[0], Inputs::new(inputs.clone())?, None)?;
-    let found = run_until_interrupted(py, programs[1], Inputs::new(inputs)?, None)?;
+    let expected = run_on_inputs(py, programs[0], Inputs::new(inputs.clone())?, None)?;
+    let found = run_on_inputs(py, programs[1], Inputs::new(inputs)?, None)?;
     let tolerance = tolerance(distances);
     let compared = |(expected, found): (&RuntimeValue, &RuntimeValue)| {
         let (RuntimeValue::Tensor(expected), RuntimeValue::Tensor(found)) = (expected, found)

@@ -16,6 +16,12 @@ use stablo::DType;
 /// The name of a capsule that nothing has taken, and that of one that is taken.
 const NAMES: [&CStr; 2] = [c"dltensor", c"used_dltensor"];
 
+/// The same for records with a version.
+const VERSIONED_NAMES: [&CStr; 2] = [c"dltensor_versioned", c"used_dltensor_versioned"];
+
+/// The flag of arrays that must not be written.
+const READ_ONLY: u64 = 1;
+
 /// The number of the processor's memory among devices.
 const CPU: i32 = 1;
 
@@ -42,12 +48,30 @@ struct Managed {
     deleter: Option<unsafe extern "C" fn(*mut Managed)>,
 }
 
+/// `DLManagedTensorVersioned`.
+#[repr(C)]
+struct Versioned {
+    version: [u32; 2],
+    context: *mut c_void,
+    deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    flags: u64,
+    view: View,
+}
+
+/// A record that a capsule held.
+#[derive(Clone, Copy)]
+enum Record {
+    Plain(NonNull<Managed>),
+    Versioned(NonNull<Versioned>),
+}
+
 /// The memory of an array of another library, as a buffer of bytes.
 #[pyclass(frozen, module = "stablo")]
 pub struct Lent {
-    managed: NonNull<Managed>,
+    record: Record,
     start: *mut u8,
     len: usize,
+    is_writable: bool,
 }
 
 #[expect(unsafe_code)]
@@ -64,8 +88,17 @@ impl Drop for Lent {
     fn drop(&mut self) {
         // SAFETY: the taker of a capsule calls its deleter, once.
         unsafe {
-            if let Some(deleter) = self.managed.as_ref().deleter {
-                deleter(self.managed.as_ptr());
+            match self.record {
+                Record::Plain(record) => {
+                    if let Some(deleter) = record.as_ref().deleter {
+                        deleter(record.as_ptr());
+                    }
+                }
+                Record::Versioned(record) => {
+                    if let Some(deleter) = record.as_ref().deleter {
+                        deleter(record.as_ptr());
+                    }
+                }
             }
         }
     }
@@ -81,10 +114,12 @@ impl Lent {
     ) -> PyResult<()> {
         let lent = slf.get();
         let len = isize::try_from(lent.len)?;
+        // The memory is read-only unless its owner says otherwise.
+        let read_only = c_int::from(!lent.is_writable);
         // SAFETY: Python gives a view to fill, which refers to the object, and the object keeps the
-        // memory as long as it lives. It is read-only, as the owner may not expect changes.
+        // memory as long as it lives.
         match unsafe {
-            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.cast(), len, 1, flags)
+            ffi::PyBuffer_FillInfo(view, slf.as_ptr(), lent.start.cast(), len, read_only, flags)
         } {
             0 => Ok(()),
             _ => Err(PyErr::fetch(slf.py())),
@@ -98,11 +133,19 @@ type Array = (&'static str, Vec<usize>, Vec<usize>, Lent);
 /// Takes an array in the processor's memory from a capsule of `__dlpack__`.
 #[pyfunction]
 pub fn from_dlpack(capsule: &Bound<'_, PyCapsule>) -> PyResult<Array> {
-    let managed = take(capsule)?;
-    let mut lent = Lent { managed, start: std::ptr::null_mut(), len: 0 };
+    let record = take(capsule)?;
     #[expect(unsafe_code)]
-    // SAFETY: a capsule of that name holds such a record, which lives until its deleter is called.
-    let view = unsafe { &lent.managed.as_ref().view };
+    // SAFETY: capsules of these names hold such records, which live until their deleter is called.
+    let (view, is_writable) = unsafe {
+        match &record {
+            Record::Plain(record) => (&record.as_ref().view, false),
+            Record::Versioned(record) => {
+                let Versioned { view, flags, .. } = record.as_ref();
+                (view, flags & READ_ONLY == 0)
+            }
+        }
+    };
+    let mut lent = Lent { record, start: std::ptr::null_mut(), len: 0, is_writable };
     let unsuitable = |what: String| Err(message(format!("an array of DLPack {what}")));
     if view.device != CPU {
         return unsuitable(format!("is on device {}, not in the processor's memory", view.device));
@@ -144,18 +187,35 @@ pub fn from_dlpack(capsule: &Bound<'_, PyCapsule>) -> PyResult<Array> {
 }
 
 /// Takes the record out of a capsule, which is then marked as taken.
+fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<Record> {
+    if let Some(record) = take_as::<Versioned>(capsule, VERSIONED_NAMES)? {
+        #[expect(unsafe_code)]
+        // SAFETY: every version begins with its number.
+        let [major, minor] = unsafe { record.as_ref().version };
+        if major != 1 {
+            let text = format!("the capsule is of DLPack {major}.{minor}, not of version 1");
+            return Err(PyBufferError::new_err(text));
+        }
+        return Ok(Record::Versioned(record));
+    }
+    let record = take_as::<Managed>(capsule, NAMES)?;
+    let missing = || PyBufferError::new_err("this is no capsule of DLPack that can be taken");
+    record.map(Record::Plain).ok_or_else(missing)
+}
+
+/// Takes a record of a type out of a capsule that has the name for these; `None` if it has not.
 #[expect(unsafe_code)]
-fn take(capsule: &Bound<'_, PyCapsule>) -> PyResult<NonNull<Managed>> {
-    let [fresh, taken] = NAMES.map(CStr::as_ptr);
+fn take_as<T>(capsule: &Bound<'_, PyCapsule>, names: [&CStr; 2]) -> PyResult<Option<NonNull<T>>> {
+    let [fresh, taken] = names.map(CStr::as_ptr);
     // SAFETY: the names are static, and the capsule is one.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule.as_ptr(), fresh) == 0 {
-            return Err(PyBufferError::new_err("this is no capsule of DLPack that can be taken"));
+            return Ok(None);
         }
-        let record = ffi::PyCapsule_GetPointer(capsule.as_ptr(), fresh).cast::<Managed>();
+        let record = ffi::PyCapsule_GetPointer(capsule.as_ptr(), fresh).cast::<T>();
         let record = NonNull::new(record).ok_or_else(|| PyErr::fetch(capsule.py()))?;
         match ffi::PyCapsule_SetName(capsule.as_ptr(), taken) {
-            0 => Ok(record),
+            0 => Ok(Some(record)),
             _ => Err(PyErr::fetch(capsule.py())),
         }
     }

@@ -1,6 +1,6 @@
 //! Programs: reading, changing, writing and running them.
 
-use crate::arrays::{Array, Inputs, result, tensor};
+use crate::arrays::{Array, Inputs, Outputs, result, tensor};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
 use crate::profile::Profile;
@@ -23,7 +23,7 @@ use stablo::ir::{DYNAMIC, OpId, OpRef, ValueDef};
 use stablo::{
     BytecodeOptions, Bytes, DType, Doubt, Host, LastValues, LoadOptions, Module, Observer,
     PrintOptions, ProcessId, Profiling, Progress, RefineOptions, RunOptions, RuntimeValue,
-    SerializeOptions, Tensor, Type, ViewOptions, Work,
+    SerializeOptions, Tensor, Type, Unobserved, ViewOptions, Work,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
@@ -178,8 +178,34 @@ impl Program {
         Ok(values)
     }
 
+    /// Objects that are buffers of the element types of the arguments; none if they are not.
+    fn buffers(&self, py: Python<'_>, arrays: &Bound<'_, PyTuple>) -> PyResult<Option<Inputs>> {
+        let types = self.prepared(py)?.program.signature().0;
+        if types.len() != arrays.len() {
+            return Ok(None);
+        }
+        let mut inputs = Inputs::with_capacity(types.len());
+        for (array, ty) in arrays.iter_borrowed().zip(types) {
+            let Some(dtype) = stablo::storage_dtype(ty) else { return Ok(None) };
+            if !inputs.try_push(&array, dtype)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(inputs))
+    }
+
+    fn run_in(&self, py: Python<'_>, inputs: Inputs, outputs: &Outputs) -> PyResult<()> {
+        let prepared = self.prepared(py)?;
+        outputs.with(inputs, |inputs, outputs| {
+            let run = |observer: &mut dyn Observer| {
+                prepared.program.run_into_observed(inputs, outputs, observer)
+            };
+            run_until_interrupted(py, prepared, None, run)
+        })
+    }
+
     fn run_on<'py>(&self, py: Python<'py>, inputs: Inputs) -> PyResult<Bound<'py, PyTuple>> {
-        let results = run_until_interrupted(py, self.prepared(py)?, inputs, None)?;
+        let results = run_on_inputs(py, self.prepared(py)?, inputs, None)?;
         let results: PyResult<Vec<_>> = results.into_iter().map(|v| result(py, v)).collect();
         PyTuple::new(py, results?)
     }
@@ -300,18 +326,38 @@ impl Program {
         py: Python<'py>,
         arrays: &Bound<'_, PyTuple>,
     ) -> PyResult<Option<Bound<'py, PyTuple>>> {
-        let types = self.prepared(py)?.program.signature().0;
-        if types.len() != arrays.len() {
-            return Ok(None);
+        match self.buffers(py, arrays)? {
+            Some(inputs) => self.run_on(py, inputs).map(Some),
+            None => Ok(None),
         }
-        let mut inputs = Inputs::with_capacity(types.len());
-        for (array, ty) in arrays.iter_borrowed().zip(types) {
-            let Some(dtype) = stablo::storage_dtype(ty) else { return Ok(None) };
-            if !inputs.try_push(&array, dtype)? {
-                return Ok(None);
-            }
-        }
-        self.run_on(py, inputs).map(Some)
+    }
+
+    /// Runs `main` on arrays, and writes its results into memory for their bytes.
+    fn run_into(
+        &self,
+        py: Python<'_>,
+        inputs: Vec<Array<'_>>,
+        outputs: Vec<Array<'_>>,
+    ) -> PyResult<()> {
+        self.run_in(py, Inputs::new(inputs)?, &Outputs::new(outputs)?)
+    }
+
+    /// As `run_into`, on objects that are buffers of the element types of the arguments, and arrays
+    /// of those of the results; returns false if they are not.
+    fn call_into(
+        &self,
+        py: Python<'_>,
+        arrays: &Bound<'_, PyTuple>,
+        results: &Bound<'_, PyTuple>,
+    ) -> PyResult<bool> {
+        let types = self.prepared(py)?.program.signature().1;
+        let dtypes = types.iter().map(stablo::storage_dtype).collect::<Option<Vec<_>>>();
+        let Some(dtypes) = dtypes.filter(|dtypes| dtypes.len() == results.len()) else {
+            return Ok(false);
+        };
+        let Some(inputs) = self.buffers(py, arrays)? else { return Ok(false) };
+        let Some(outputs) = Outputs::of(results, &dtypes)? else { return Ok(false) };
+        self.run_in(py, inputs, &outputs).map(|()| true)
     }
 
     /// Runs `main` and returns the value of each op as it is computed: the op, the index of the
@@ -322,7 +368,7 @@ impl Program {
         inputs: Vec<Array<'_>>,
     ) -> PyResult<Vec<(Op, usize, Bound<'py, PyAny>)>> {
         let (prepared, mut values) = (self.prepared(py)?, Vec::new());
-        run_until_interrupted(py, prepared, Inputs::new(inputs)?, Some(&mut values))?;
+        run_on_inputs(py, prepared, Inputs::new(inputs)?, Some(&mut values))?;
         let value = |(id, index, tensor): (OpId, usize, Tensor)| {
             let module = Arc::clone(prepared.program.module());
             Ok((Op { module, id }, index, result(py, tensor.into())?))
@@ -340,9 +386,9 @@ impl Program {
         let kept = Profiling::Executions(MAX_EXECUTIONS);
         let prepared = detached(py, || self.prepare(kept))?;
         for _ in 1..runs.get() {
-            run_until_interrupted(py, &prepared, Inputs::new(inputs.clone())?, None)?;
+            run_on_inputs(py, &prepared, Inputs::new(inputs.clone())?, None)?;
         }
-        run_until_interrupted(py, &prepared, Inputs::new(inputs)?, None)?;
+        run_on_inputs(py, &prepared, Inputs::new(inputs)?, None)?;
         let program = &prepared.program;
         let (profile, roofline) = py.detach(|| (program.profile(), program.roofline()));
         Ok(Profile { module: Arc::clone(&self.module), profile, roofline })
@@ -476,22 +522,32 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// Runs a program without the interpreter lock; a signal whose handler raises, such as Ctrl-C,
-/// stops it, unless it is small.
-pub fn run_until_interrupted(
+/// Runs a program on inputs and returns its results, as [`run_until_interrupted`] does.
+pub fn run_on_inputs(
     py: Python<'_>,
     prepared: &Prepared,
     inputs: Inputs,
     values: Option<&mut Values>,
 ) -> PyResult<Vec<RuntimeValue>> {
     let (inputs, _buffers) = inputs.into_parts();
+    let run = |observer: &mut dyn Observer| prepared.program.run_observed(inputs, observer);
+    run_until_interrupted(py, prepared, values, run)
+}
+
+/// Runs a program, as `run` does, without the interpreter lock; a signal whose handler raises, such
+/// as Ctrl-C, stops it, unless it is small.
+fn run_until_interrupted<T: Send>(
+    py: Python<'_>,
+    prepared: &Prepared,
+    values: Option<&mut Values>,
+    run: impl FnOnce(&mut dyn Observer) -> stablo::Result<T> + Send,
+) -> PyResult<T> {
     if prepared.is_small && values.is_none() {
-        let run = || prepared.program.run(inputs);
-        return py.detach(run).map_err(|error| raised(py, &error));
+        return py.detach(|| run(&mut Unobserved)).map_err(|error| raised(py, &error));
     }
     if prepared.program.runs_in_place() && values.is_none() {
         let mut watcher = SignalWatcher { looked: Instant::now(), signal: None };
-        let outcome = py.detach(|| prepared.program.run_observed(inputs, &mut watcher));
+        let outcome = py.detach(|| run(&mut watcher));
         return match watcher.signal {
             Some(signal) => Err(signal),
             None => outcome.map_err(|error| raised(py, &error)),
@@ -503,8 +559,7 @@ pub fn run_until_interrupted(
             let (sender, receiver) = channel();
             let is_interrupted = &is_interrupted;
             scope.spawn(move || {
-                let mut watcher = Watcher { is_interrupted, values };
-                let outcome = prepared.program.run_observed(inputs, &mut watcher);
+                let outcome = run(&mut Watcher { is_interrupted, values });
                 // The receiver waits until it has the result.
                 let _ = sender.send(outcome);
             });

@@ -22,7 +22,7 @@ from typing import Any, Callable, Collection, Iterator, Mapping, NamedTuple, Opt
 import numpy
 
 from . import _stablo, _torch, compat
-from ._arrays import Arrays, numpy_dtype, signature_of, to_array, to_bytes, to_native
+from ._arrays import Arrays, numpy_dtype, signature_of, to_array, to_bytes, to_native, to_outputs
 from ._builder import Builder
 from ._stablo import Error, Op, SSAValue, __version__
 from ._trees import Convention, convention
@@ -354,34 +354,62 @@ class Program:
         """MLIR bytecode of the dialects as they are, for readers of the same version."""
         return self._native.bytecode()
 
-    def run(self, *arrays: Any, **named: Any) -> tuple[Any, ...]:
+    def run(self, *arrays: Any, out: Any = None, **named: Any) -> tuple[Any, ...]:
         """Runs `main` and returns all results. Arguments are arrays or what NumPy makes arrays of,
         in order or by the names in `signature`. A number or list of numbers takes the element type of the argument; an array has
         it. Arrays in row-major order are not copied, and must not change before the run ends. Results own their memory. Raises
-        `Error` if arguments do not fit, or if an op fails."""
+        `Error` if arguments do not fit, or if an op fails.
+
+        With `out`, results are written into arrays of the caller, which are returned: one array, or a sequence with one for each
+        result, of its shape and element type. They are arrays of NumPy, or others that give out memory to be written by the buffer
+        protocol or by DLPack. Loops and kernels write there if elements are in row-major order. An array may be that of an argument, too,
+        which is copied then. Nothing is written if arguments or `out` do not fit; arguments of the name `out` are given in order.
+
+        >>> double = parse("func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { %0 = stablehlo.add %x, %x : tensor<3xf32> return %0 : tensor<3xf32> }")
+        >>> x = numpy.ones(3, numpy.float32)
+        >>> double.run(x, out=x)[0] is x
+        True
+        >>> x
+        array([2., 2., 2.], dtype=float32)
+        """
+        if out is not None:
+            return self._run_into(arrays, named, out)
         # Contiguous arrays of the right types need no conversion.
         results = None if named else self._native.call(arrays)
         return self._converted(arrays, named) if results is None else results
 
+    def _run_into(self, arrays: tuple[Any, ...], named: dict[str, Any], out: Any) -> tuple[Any, ...]:
+        results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if named or not self._native.call_into(arrays, results):
+            inputs = to_native(self.signature.inputs, arrays, named)
+            outputs = to_outputs(self.signature.outputs, results)
+            self._native.run_into(inputs, [output.native() for output in outputs])
+            for output in outputs:
+                output.finish()
+        return results
+
     def _converted(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         return self._native.run(to_native(self.signature.inputs, arrays, named))
 
-    def __call__(self, *arrays: Any, **named: Any) -> Any:
+    def __call__(self, *arrays: Any, out: Any = None, **named: Any) -> Any:
         """As `run`; a single result is not in a tuple. A program that `jax.export` wrote takes and returns dictionaries, lists, tuples
-        and `None` as the exported function does, or its arrays in order."""
+        and `None` as the exported function does, or its arrays in order; `out` has its arrays in order."""
         if self._convention is not None:
-            return self._call_nested(self._convention, arrays, named)
-        results = None if named else self._native.call(arrays)
+            return self._call_nested(self._convention, arrays, out, named)
+        if out is not None:
+            results: Optional[tuple[Any, ...]] = self._run_into(arrays, named, out)
+        else:
+            results = None if named else self._native.call(arrays)
         if results is None:
             results = self._converted(arrays, named)
         return results[0] if len(results) == 1 else results
 
-    def _call_nested(self, convention: Convention, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _call_nested(self, convention: Convention, arguments: tuple[Any, ...], out: Any, named: dict[str, Any]) -> Any:
         leaves = convention.flatten(arguments, named)
         given = [*arguments, *named.values()]
         if leaves is None and (len(given) != len(self.signature.inputs) or any(isinstance(value, (dict, type(None))) for value in given)):
             raise Error(f"the arguments are not nested as those of the exported function, ({convention}), where * is an array")
-        return convention.unflatten(self.run(*arguments, **named) if leaves is None else self.run(*leaves))
+        return convention.unflatten(self.run(*arguments, out=out, **named) if leaves is None else self.run(*leaves, out=out))
 
     def trace(self, *arrays: Any, **named: Any) -> list[TracedValue]:
         """Runs `main` as `run` does, and returns the value of each result of each op as it is computed, those in loops and functions

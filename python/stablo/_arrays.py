@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any, Optional, Sequence
 
 import numpy
 
@@ -103,6 +103,64 @@ def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
+
+
+class Output:
+    """An array of the caller for a result."""
+
+    def __init__(self, value: Value, given: Any, index: int) -> None:
+        self._name = f"result {index}" if value.name is None else f"result {index} ({value.name})"
+        self._dtype, array = value.dtype, _writable(given)
+        if self._dtype is None:
+            raise Error(f"{self._name} is a {value.type}, which no array stands for")
+        if array is None:
+            raise Error(f"{self._name} is a {value.type}; the object given for it, {shortened(given)}, is no array that can be written")
+        expected = numpy_dtype(self._dtype)
+        if array.dtype != expected:
+            raise Error(f"{self._name} is a {value.type}, with elements of {expected}; an array of {array.dtype} was given for it")
+        self._array = array
+        # Where elements are in another order, the result is made elsewhere.
+        is_plain = array.flags.c_contiguous and array.flags.aligned
+        self._memory = array if is_plain else numpy.empty(array.shape, array.dtype)
+
+    def native(self) -> tuple[str, list[int], Any]:
+        """The memory as the native part takes it."""
+        assert self._dtype is not None
+        return self._dtype, list(self._memory.shape), self._memory.reshape(-1).view(numpy.uint8)
+
+    def finish(self) -> None:
+        """Puts a result that was made elsewhere into the array."""
+        if self._memory is not self._array:
+            self._array[...] = self._memory
+
+
+def to_outputs(outputs: Sequence[Value], given: Sequence[Any]) -> list[Output]:
+    """The arrays for the results in order."""
+    if len(given) != len(outputs):
+        types = ", ".join(value.type for value in outputs)
+        raise Error(f"{len(given)} array{' is' if len(given) == 1 else 's are'} given for the results; the program returns ({types})")
+    return [Output(value, array, index) for index, (value, array) in enumerate(zip(outputs, given))]
+
+
+def _writable(given: Any) -> Optional[numpy.ndarray[Any, Any]]:
+    """An array over the memory of an object; none if it gives out none that can be written."""
+    array: Optional[numpy.ndarray[Any, Any]] = None
+    if is_masked(given):
+        return None
+    if isinstance(given, numpy.ndarray):
+        array = given
+    elif hasattr(given, "__dlpack__"):
+        try:
+            name, shape, strides, memory = _stablo.from_dlpack(given.__dlpack__(max_version=(1, 0)))
+            array = numpy.ndarray(shape, numpy_dtype(name), memory, strides=strides)
+        except (TypeError, ValueError, BufferError, RuntimeError):
+            return None
+    else:
+        try:
+            array = numpy.asarray(memoryview(given))
+        except TypeError:
+            return None
+    return array if array.flags.writeable else None
 
 
 def is_masked(array: Any) -> bool:

@@ -651,6 +651,115 @@ class Running(unittest.TestCase):
             signal.signal(signal.SIGALRM, before)
 
 
+class Into(unittest.TestCase):
+    """Results in arrays of the caller."""
+
+    PROGRAM = """
+func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50x40xf32>) {
+  %0 = stablehlo.add %x, %x : tensor<40x50xf32>
+  %1 = stablehlo.transpose %x, dims = [1, 0] : (tensor<40x50xf32>) -> tensor<50x40xf32>
+  return %0, %1 : tensor<40x50xf32>, tensor<50x40xf32>
+}"""
+
+    def setUp(self) -> None:
+        self.x = np.arange(2000, dtype=np.float32).reshape(40, 50)
+
+    def test_results_are_the_arrays_given(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        twice, transposed = np.empty((40, 50), np.float32), np.empty((50, 40), np.float32)
+        for run in (lambda: program(self.x, out=(twice, transposed)), lambda: program.run(x=self.x.tolist(), out=[twice, transposed])):
+            found = run()
+            self.assertIs(found[0], twice)
+            self.assertIs(found[1], transposed)
+            np.testing.assert_array_equal(twice, 2 * self.x)
+            np.testing.assert_array_equal(transposed, self.x.T)
+            twice[:] = transposed[:] = 0
+
+    def test_one_result_is_one_array(self) -> None:
+        program = stablo.parse(unary("stablehlo.negate", "tensor<3xi16>"))
+        out = np.zeros(3, np.int16)
+        self.assertIs(program(np.array([1, 2, 3], np.int16), out=out), out)
+        self.assertEqual(out.tolist(), [-1, -2, -3])
+
+    def test_arrays_in_any_order(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        memory = np.zeros((100, 40), np.float32)
+        twice, transposed = np.asfortranarray(np.zeros((40, 50), np.float32)), memory[::2]
+        program(self.x, out=(twice, transposed))
+        np.testing.assert_array_equal(twice, 2 * self.x)
+        np.testing.assert_array_equal(memory[::2], self.x.T)
+        self.assertFalse(memory[1::2].any())
+
+    def test_results_may_be_where_arguments_are(self) -> None:
+        program = stablo.parse(unary("stablehlo.reverse", "tensor<2000xf32>").replace(" : tensor<2000xf32>  ", ", dims = [0] : tensor<2000xf32> "))
+        memory = np.arange(2001, dtype=np.float32)
+        program(memory[:2000], out=memory[1:])
+        np.testing.assert_array_equal(memory, [0, *range(1999, -1, -1)])
+
+    def test_other_memory_that_can_be_written(self) -> None:
+        program = stablo.parse(unary("stablehlo.negate", "tensor<3xf64>"))
+        for out in (array.array("d", bytes(24)), memoryview(bytearray(24)).cast("d")):
+            self.assertIs(program([1.0, 2.0, 3.0], out=out), out)
+            self.assertEqual(list(out), [-1.0, -2.0, -3.0])
+
+        class Foreign:
+            def __init__(self, memory: np.ndarray) -> None:  # type: ignore[type-arg]
+                self.memory = memory
+
+            def __dlpack__(self, **options: object):  # type: ignore[no-untyped-def]
+                return self.memory.__dlpack__(**options)
+
+        memory = np.zeros((3, 2))
+        try:
+            memory.__dlpack__(max_version=(1, 0))
+        except TypeError:
+            self.skipTest("this NumPy has arrays of DLPack without version")
+        program(np.ones(3), out=Foreign(memory[:, 0]))
+        self.assertEqual(memory.tolist(), [[-1.0, 0.0]] * 3)
+        memory.flags.writeable = False
+        with self.assertRaisesRegex(stablo.Error, "no array that can be written"):
+            program(np.ones(3), out=Foreign(memory[:, 1]))
+
+    def test_types_of_ml_dtypes(self) -> None:
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not installed")
+        out = np.zeros(2, ml_dtypes.bfloat16)
+        stablo.parse(unary("stablehlo.negate", "tensor<2xbf16>"))([1.0, -2.0], out=out)
+        self.assertEqual(out.tolist(), [-1.0, 2.0])
+
+    def test_dynamic_results(self) -> None:
+        program, out = stablo.parse(TWICE), (np.zeros((3, 2), np.float32), np.zeros((), np.int32))
+        program(np.ones((3, 2), np.float32), 7, out=out)
+        self.assertEqual((out[0].tolist(), int(out[1])), ([[2.0, 2.0]] * 3, 7))
+        with self.assertRaisesRegex(stablo.Error, "tensor<4x2xf32>, the output given a tensor<3x2xf32>"):
+            program(np.ones((4, 2), np.float32), 7, out=out)
+
+    def test_mistakes_write_nothing(self) -> None:
+        program = stablo.parse(self.PROGRAM)
+        first, second = np.ones((40, 50), np.float32), np.ones((50, 40), np.float32)
+        read_only = np.ones((50, 40), np.float32)
+        read_only.flags.writeable = False
+        memory = np.ones(2001, np.float32)
+        for out, message in (
+            (first, "1 array is given for the results"),
+            ((first, second, second), "3 arrays are given"),
+            ((first, second.astype(np.float64)), "an array of float64 was given"),
+            ((first, first.copy()), "result 1 of @main has type tensor<50x40xf32>"),
+            ((first, first), "results 0 and 1 share memory"),
+            ((first, read_only), "no array that can be written"),
+            ((first, [0.0]), r"\[0.0\], is no array"),
+            ((first, np.ma.array(second, mask=False)), "no array that can be written"),
+            ((memory[:2000].reshape(40, 50), memory[1:].reshape(50, 40)), "results 0 and 1 share memory"),
+        ):
+            with self.assertRaisesRegex(stablo.Error, message):
+                program(self.x, out=out)
+        with self.assertRaisesRegex(stablo.Error, "argument"):
+            program(self.x[1:], out=(first, second))
+        self.assertTrue(all((array == 1).all() for array in (first, second, read_only, memory)))
+
+
 class Package(unittest.TestCase):
     def test_examples(self) -> None:
         for module in (stablo, compat, stablo._builder, stablo._trees):

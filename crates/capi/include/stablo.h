@@ -130,6 +130,25 @@ bool stablo_program_run(const stablo_program *program, const stablo_array *input
                         size_t num_inputs, stablo_array **outputs, size_t *num_outputs,
                         char **error);
 
+/* Memory for a result. */
+typedef struct stablo_buffer {
+  /* As those of the result; see stablo_array. */
+  const char *dtype;
+  const int64_t *shape;
+  size_t rank;
+  /* Memory for the elements, aligned for them; their bytes. */
+  void *data;
+  size_t size;
+} stablo_buffer;
+
+/* As stablo_program_run, with results in memory of the caller, one buffer each: loops and kernels
+ * write them there. Inputs are read where they are. Buffers may overlap inputs, which are copied
+ * then, but not each other. If inputs or buffers have another number, element type, shape or size
+ * than the function, nothing is written; after other errors the buffers may have any contents. */
+bool stablo_program_run_into(const stablo_program *program, const stablo_array *inputs,
+                             size_t num_inputs, const stablo_buffer *outputs, size_t num_outputs,
+                             char **error);
+
 /* Frees a prepared program, which no thread may be running; NULL is allowed. */
 void stablo_program_free(stablo_program *program);
 

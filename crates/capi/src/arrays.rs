@@ -31,30 +31,56 @@ pub(crate) unsafe fn read(
     let arrays = unsafe { slice_at(arrays, count)? };
     let tensor = |(index, array): (usize, &stablo_array)| {
         // SAFETY: as the caller says.
-        unsafe { tensor(array) }
+        unsafe { array.elements() }
+            .and_then(|Elements { dtype, shape, bytes }| {
+                Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).map_err(|e| e.to_string())
+            })
             .map(RuntimeValue::Tensor)
             .map_err(|why| format!("input {index}: {why}"))
     };
     arrays.iter().enumerate().map(tensor).collect()
 }
 
-/// The tensor of an array.
-///
-/// # Safety
-/// The pointers of the array are as the header says.
-unsafe fn tensor(array: &stablo_array) -> Failable<Tensor> {
-    // SAFETY: as the caller says.
-    let (name, shape, data) = unsafe {
-        (
-            text_at(array.dtype, "")?,
-            slice_at(array.shape, array.rank)?,
-            slice_at(array.data.cast::<u8>(), array.size)?,
-        )
-    };
-    let dtype = DType::from_name(name).ok_or_else(|| format!("there is no dtype `{name}`"))?;
-    let size = |&size: &i64| usize::try_from(size).map_err(|_| format!("{size} is not a size"));
-    let shape = shape.iter().map(size).collect::<Failable<Vec<usize>>>()?;
-    Tensor::from_bytes(dtype, shape, Bytes::from(data)).map_err(|error| error.to_string())
+/// The element type, the shape and the bytes of a tensor.
+pub(crate) struct Elements<'a> {
+    pub dtype: DType,
+    pub shape: Vec<usize>,
+    pub bytes: &'a [u8],
+}
+
+impl Elements<'_> {
+    /// The element type of a name, and the shape of `rank` sizes.
+    ///
+    /// # Safety
+    /// The pointers are as the header says.
+    pub(crate) unsafe fn type_of(
+        dtype: *const c_char,
+        shape: *const i64,
+        rank: usize,
+    ) -> Failable<(DType, Vec<usize>)> {
+        // SAFETY: as the caller says.
+        let (name, shape) = unsafe { (text_at(dtype, "")?, slice_at(shape, rank)?) };
+        let dtype = DType::from_name(name).ok_or_else(|| format!("there is no dtype `{name}`"))?;
+        let size = |&size: &i64| usize::try_from(size).map_err(|_| format!("{size} is not a size"));
+        Ok((dtype, shape.iter().map(size).collect::<Failable<_>>()?))
+    }
+}
+
+impl stablo_array {
+    /// The elements of the array.
+    ///
+    /// # Safety
+    /// The pointers of the array are as the header says, while the result lives.
+    pub(crate) unsafe fn elements<'a>(&self) -> Failable<Elements<'a>> {
+        // SAFETY: as the caller says.
+        let ((dtype, shape), bytes) = unsafe {
+            (
+                Elements::type_of(self.dtype, self.shape, self.rank)?,
+                slice_at(self.data.cast::<u8>(), self.size)?,
+            )
+        };
+        Ok(Elements { dtype, shape, bytes })
+    }
 }
 
 /// The names of the element types, with the zero byte that C wants.

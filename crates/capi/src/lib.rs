@@ -6,9 +6,11 @@
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
 
 mod arrays;
+mod into;
 mod options;
 
 pub use arrays::stablo_array;
+pub use into::{stablo_buffer, stablo_program_run_into};
 pub use options::{stablo_load_options, stablo_refine_options, stablo_run_options};
 
 use stablo::{LoadOptions, Module, PrintOptions, Program, RuntimeValue, Version, with_large_stack};
@@ -44,7 +46,35 @@ unsafe fn attempt<T: Send>(
     error: *mut *mut c_char,
     work: impl FnOnce() -> Failable<T> + Send,
 ) -> Option<T> {
-    let result = catch_unwind(AssertUnwindSafe(|| with_large_stack(work)));
+    // SAFETY: as the caller says.
+    unsafe { report(error, || with_large_stack(work)) }
+}
+
+/// As [`attempt`], for runs of a program: where these need no stack of their own, on this one, as
+/// starting a thread takes longer than a run of a small program.
+///
+/// # Safety
+/// As there.
+unsafe fn attempt_in<T: Send>(
+    program: Option<&stablo_program>,
+    error: *mut *mut c_char,
+    work: impl FnOnce() -> Failable<T> + Send,
+) -> Option<T> {
+    if program.is_some_and(|program| program.0.runs_in_place()) {
+        // SAFETY: as the caller says.
+        unsafe { report(error, work) }
+    } else {
+        // SAFETY: as the caller says.
+        unsafe { attempt(error, work) }
+    }
+}
+
+/// Does some work and returns its result, with errors as [`attempt`] reports them.
+///
+/// # Safety
+/// As there.
+unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable<T>) -> Option<T> {
+    let result = catch_unwind(AssertUnwindSafe(work));
     let (value, message) = match result {
         Ok(Ok(value)) => (Some(value), None),
         Ok(Err(message)) => (None, Some(message)),
@@ -289,11 +319,12 @@ fn prepare(
     Program::prepare(module.clone(), entry?, limits).map_err(text_of)
 }
 
-/// Runs `work` for its tensors, and gives them to C.
+/// Runs `work`, for which a program may be prepared already, for its tensors, and gives them to C.
 ///
 /// # Safety
 /// Each pointer is null or may be written.
 unsafe fn run(
+    program: Option<&stablo_program>,
     outputs: *mut *mut stablo_array,
     num_outputs: *mut usize,
     error: *mut *mut c_char,
@@ -307,7 +338,8 @@ unsafe fn run(
         work()?.into_iter().map(|value| value.into_tensor().map_err(text_of)).collect()
     };
     // SAFETY: the caller lets `error` be written unless it is null.
-    let Some(tensors): Option<Vec<stablo::Tensor>> = (unsafe { attempt(error, run) }) else {
+    let Some(tensors): Option<Vec<stablo::Tensor>> = (unsafe { attempt_in(program, error, run) })
+    else {
         return false;
     };
     let arrays = arrays::write(&tensors);
@@ -345,7 +377,7 @@ pub unsafe extern "C" fn stablo_run(
         prepare(module, entry, options)?.run(inputs).map_err(text_of)
     };
     // SAFETY: as the caller says.
-    unsafe { run(outputs, num_outputs, error, work) }
+    unsafe { run(None, outputs, num_outputs, error, work) }
 }
 
 /// A prepared program, opaque to C.
@@ -392,7 +424,7 @@ pub unsafe extern "C" fn stablo_program_run(
         program.0.run(inputs?).map_err(text_of)
     };
     // SAFETY: as the caller says.
-    unsafe { run(outputs, num_outputs, error, work) }
+    unsafe { run(program, outputs, num_outputs, error, work) }
 }
 
 /// See `stablo.h`.

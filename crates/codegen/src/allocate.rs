@@ -72,6 +72,7 @@ fn emit_round(
         assembler,
         width: vectors.width,
         registers: [None; MAX_REGISTERS],
+        unused: u32::MAX >> (u32::BITS as usize - vectors.width.registers()),
         next: [NEVER; MAX_REGISTERS],
         register_of: vec![u8::MAX; insts.len()],
         homes: vec![Home::Nowhere; insts.len()],
@@ -83,6 +84,7 @@ fn emit_round(
         let index = value.0 as usize;
         if first_uses[index] != NEVER {
             allocation.registers[register] = Some(value);
+            allocation.unused &= !(1 << register);
             allocation.next[register] = first_uses[index];
             allocation.register_of[index] = register as u8;
         }
@@ -137,6 +139,8 @@ struct Allocation<'a> {
     width: Width,
     /// The value in each register.
     registers: [Option<Value>; MAX_REGISTERS],
+    /// A bit for each register without one.
+    unused: u32,
     /// Where that is used next.
     next: [u32; MAX_REGISTERS],
     register_of: Vec<u8>,
@@ -326,8 +330,7 @@ impl Allocation<'_> {
     /// The last operand of an instruction: in memory if it is there and not needed again, soon if
     /// it is a constant.
     fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Rm {
-        let is_soon = next <= self.position + SOON
-            && self.registers[..self.width.registers()].contains(&None);
+        let is_soon = next <= self.position + SOON && self.unused != 0;
         let is_held = self.register_of[value.0 as usize] != u8::MAX || is_soon;
         let is_constant =
             matches!(self.insts[value.0 as usize].kind, Kind::Constant(_)) || next == NEVER;
@@ -373,6 +376,7 @@ impl Allocation<'_> {
 
     fn hold(&mut self, register: Ymm, value: Value) {
         self.registers[register.0 as usize] = Some(value);
+        self.unused &= !(1 << register.0);
         self.register_of[value.0 as usize] = register.0;
         // Until the instruction has ended, it is needed at once.
         self.next[register.0 as usize] = 0;
@@ -388,6 +392,7 @@ impl Allocation<'_> {
             if next == NEVER {
                 if register != u8::MAX {
                     self.registers[register as usize] = None;
+                    self.unused |= 1 << register;
                     self.register_of[value.0 as usize] = u8::MAX;
                 }
                 if let Home::Place(Mem {
@@ -414,17 +419,23 @@ impl Allocation<'_> {
     /// A register without a value, which may be one that is needed late.
     fn free(&mut self, others: &[Value]) -> Ymm {
         let count = self.width.registers();
-        if let Some(register) = self.registers[..count].iter().position(Option::is_none) {
-            return Ymm(register as u8);
+        if self.unused != 0 {
+            return Ymm(self.unused.trailing_zeros() as u8);
         }
         let is_other =
             |register: usize| self.registers[register].is_some_and(|value| others.contains(&value));
-        let latest = (0..count)
-            .filter(|&register| !is_other(register))
-            .max_by_key(|&register| self.next[register])
-            .unwrap_or(0);
+        let mut latest = None;
+        for register in 0..count {
+            let is_later =
+                latest.is_none_or(|known: usize| self.next[register] >= self.next[known]);
+            if is_later && !is_other(register) {
+                latest = Some(register);
+            }
+        }
+        let latest = latest.unwrap_or(0);
         let register = Ymm(latest as u8);
         if let Some(value) = self.registers[latest].take() {
+            self.unused |= 1 << latest;
             self.register_of[value.0 as usize] = u8::MAX;
             if self.homes[value.0 as usize] == Home::Nowhere {
                 let offset = self.free_slots.pop().unwrap_or_else(|| {

@@ -1,7 +1,9 @@
 //! Loops over elements in machine code.
 
 use crate::allocate::emit;
-use crate::elementwise::{Chunk, LANES, bytes_of_mask, compute, has_lanes, mask_of_bytes};
+use crate::elementwise::{
+    Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, is_of_angle, mask_of_bytes,
+};
 use crate::executable::Executable;
 use crate::vector::{NOWHERE, Scalar, Vectors, Width};
 use crate::x64::{Assembler, Avx, Condition, Gpr, Length, Mem};
@@ -56,6 +58,16 @@ pub fn has_code(kernel: &SliceKernel) -> bool {
 }
 
 fn has_code_in(kernel: &SliceKernel, mut code: Vectors) -> bool {
+    let is_of = |dtype: DType| {
+        kernel.result() == dtype && kernel.operands().iter().all(|&operand| operand == dtype)
+    };
+    // The code of these is long to make.
+    if is_of(DType::F32)
+        && let Some(function) = kernel.function()
+        && (is_long(function) || code.exceptions.is_some() && is_of_angle(function))
+    {
+        return true;
+    }
     let operands: Option<SmallVec<[Chunk; 3]>> =
         kernel.operands().iter().map(|&dtype| placeholder(&mut code, dtype)).collect();
     let Some((function, operands)) = kernel.function().zip(operands) else { return false };

@@ -3,9 +3,8 @@
 //! A processor looks some tens of instructions ahead, which is less than a function of a few
 //! numbers has; so those that could run meanwhile are put where it sees them.
 
-use crate::vector::{Kind, NONE, Value, Vectors};
+use crate::vector::{Inst, Kind, NONE, Value, Vectors};
 use crate::x64::Avx;
-use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -19,8 +18,8 @@ const WINDOW: usize = 128;
 fn latency(kind: &Kind, is_load: bool) -> u32 {
     let own = match kind {
         Kind::Constant(_) | Kind::Carried(_) => return 0,
-        Kind::Vector { op, .. } if [Avx::SQRTPD, Avx::SQRTPS].contains(op) => 20,
-        Kind::Vector { op, .. } if [Avx::DIVPD, Avx::DIVPS].contains(op) => 12,
+        Kind::Vector { op: Avx::SQRTPD | Avx::SQRTPS, .. } => 20,
+        Kind::Vector { op: Avx::DIVPD | Avx::DIVPS, .. } => 12,
         Kind::Vector { op, .. } if is_arithmetic(*op) => 4,
         _ => 1,
     };
@@ -28,19 +27,56 @@ fn latency(kind: &Kind, is_load: bool) -> u32 {
 }
 
 fn is_arithmetic(op: Avx) -> bool {
-    [
-        Avx::ADDPD,
-        Avx::ADDPS,
-        Avx::FMADD231PD,
-        Avx::FMADD231PS,
-        Avx::MULPD,
-        Avx::MULPS,
-        Avx::SUBPD,
-        Avx::SUBPS,
-        Avx::PMULLD,
-        Avx::PMULUDQ,
-    ]
-    .contains(&op)
+    matches!(
+        op,
+        Avx::ADDPD
+            | Avx::ADDPS
+            | Avx::FMADD231PD
+            | Avx::FMADD231PS
+            | Avx::MULPD
+            | Avx::MULPS
+            | Avx::SUBPD
+            | Avx::SUBPS
+            | Avx::PMULLD
+            | Avx::PMULUDQ
+    )
+}
+
+/// The operands of an instruction.
+fn operands(inst: &Inst) -> impl Iterator<Item = usize> {
+    inst.operands.iter().filter(|&&operand| operand != NONE).map(|operand| operand.0 as usize)
+}
+
+/// For each instruction, those that use its result: one list after the other.
+struct Users {
+    ends: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Users {
+    fn of(insts: &[Inst]) -> Users {
+        let mut ends = vec![0u32; insts.len() + 1];
+        insts.iter().flat_map(operands).for_each(|operand| ends[operand + 1] += 1);
+        let mut sum = 0;
+        // Where each list starts, which becomes where it ends.
+        for end in &mut ends {
+            sum += *end;
+            *end = sum;
+        }
+        let mut all = vec![0; sum as usize];
+        for (at, inst) in (0..).zip(insts) {
+            for operand in operands(inst) {
+                all[ends[operand] as usize] = at;
+                ends[operand] += 1;
+            }
+        }
+        Users { ends, all }
+    }
+
+    fn of_inst(&self, at: usize) -> &[u32] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[start as usize..self.ends[at] as usize]
+    }
 }
 
 impl Vectors {
@@ -59,52 +95,53 @@ impl Vectors {
         let count = self.insts.len();
         let latencies: Vec<u32> =
             self.insts.iter().map(|inst| latency(&inst.kind, inst.place.is_some())).collect();
-        let mut users: Vec<SmallVec<[usize; 4]>> = vec![SmallVec::new(); count];
+        let users = Users::of(&self.insts);
         // The number of operands that are not there yet, and the cycles from the start of an
         // instruction to the end of all that wait for it.
-        let mut waits = vec![0usize; count];
+        let mut waits = vec![0u32; count];
         let mut paths = vec![0u32; count];
         for at in (0..count).rev() {
-            let after = users[at].iter().map(|&user| paths[user]).max();
+            let after = users.of_inst(at).iter().map(|&user| paths[user as usize]).max();
             paths[at] = after.unwrap_or(0) + latencies[at];
-            for operand in self.insts[at].operands.iter().filter(|&&operand| operand != NONE) {
-                users[operand.0 as usize].push(at);
-                waits[at] += 1;
-            }
+            waits[at] = operands(&self.insts[at]).count() as u32;
         }
         let mut order: Vec<usize> = Vec::with_capacity(count);
-        // Those that may start, and the others by the cycle in which they may.
-        let mut ready: BinaryHeap<(u32, Reverse<usize>)> =
-            (0..count).filter(|&at| waits[at] == 0).map(|at| (paths[at], Reverse(at))).collect();
-        let mut later: BinaryHeap<(Reverse<u32>, usize)> = BinaryHeap::new();
-        let mut too_early = Vec::new();
+        // Those that may start, those that the processor does not see yet, and the others by the
+        // cycle in which they may start.
+        let mut ready: BinaryHeap<(u32, Reverse<u32>)> = BinaryHeap::new();
+        let mut unseen: BinaryHeap<Reverse<u32>> =
+            (0..count as u32).filter(|&at| waits[at as usize] == 0).map(Reverse).collect();
+        let mut later: BinaryHeap<(Reverse<u32>, u32)> = BinaryHeap::new();
         let mut times = vec![0u32; count];
         let mut is_started = vec![false; count];
         let (mut cycle, mut first) = (0, 0);
         while first < count {
             let mut started = 0;
             while started < WIDTH
-                && let Some((path, Reverse(at))) = ready.pop()
+                && let Some((_, Reverse(at))) = ready.pop()
             {
-                if at >= first + WINDOW {
-                    too_early.push((path, Reverse(at)));
-                    continue;
-                }
+                let at = at as usize;
                 order.push(at);
                 is_started[at] = true;
                 while is_started.get(first) == Some(&true) {
                     first += 1;
                 }
                 started += usize::from(!matches!(self.insts[at].kind, Kind::Constant(_)));
-                for &user in &users[at] {
-                    times[user] = times[user].max(cycle + latencies[at]);
-                    waits[user] -= 1;
-                    if waits[user] == 0 {
-                        later.push((Reverse(times[user]), user));
+                for &user in users.of_inst(at) {
+                    let (time, wait) = (&mut times[user as usize], &mut waits[user as usize]);
+                    *time = (*time).max(cycle + latencies[at]);
+                    *wait -= 1;
+                    if *wait == 0 {
+                        later.push((Reverse(*time), user));
                     }
                 }
             }
-            ready.extend(too_early.drain(..));
+            while let Some(&Reverse(at)) = unseen.peek()
+                && (at as usize) < first + WINDOW
+            {
+                unseen.pop();
+                ready.push((paths[at as usize], Reverse(at)));
+            }
             cycle += 1;
             if ready.is_empty()
                 && let Some((Reverse(time), _)) = later.peek()
@@ -115,7 +152,11 @@ impl Vectors {
                 && time <= cycle
             {
                 later.pop();
-                ready.push((paths[at], Reverse(at)));
+                if (at as usize) < first + WINDOW {
+                    ready.push((paths[at as usize], Reverse(at)));
+                } else {
+                    unseen.push(Reverse(at));
+                }
             }
         }
         self.reorder(&order);
@@ -127,8 +168,7 @@ impl Vectors {
         for (at, inst) in self.insts.iter().enumerate().rev() {
             is_used[at] |= matches!(inst.kind, Kind::Store { .. });
             if is_used[at] {
-                let operands = inst.operands.iter().filter(|&&operand| operand != NONE);
-                operands.for_each(|operand| is_used[operand.0 as usize] = true);
+                operands(inst).for_each(|operand| is_used[operand] = true);
             }
         }
         let used: Vec<usize> = (0..self.insts.len()).filter(|&at| is_used[at]).collect();

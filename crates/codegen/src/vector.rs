@@ -446,26 +446,26 @@ impl Vectors {
 }
 
 fn is_commutative(op: Avx) -> bool {
-    [
-        Avx::ADDPD,
-        Avx::ADDPS,
-        Avx::ANDPS,
-        Avx::MULPD,
-        Avx::MULPS,
-        Avx::ORPS,
-        Avx::PADDD,
-        Avx::PADDQ,
-        Avx::PCMPEQD,
-        Avx::PCMPEQQ,
-        Avx::PMAXSD,
-        Avx::PMAXUD,
-        Avx::PMINSD,
-        Avx::PMINUD,
-        Avx::PMULLD,
-        Avx::PMULUDQ,
-        Avx::XORPS,
-    ]
-    .contains(&op)
+    matches!(
+        op,
+        Avx::ADDPD
+            | Avx::ADDPS
+            | Avx::ANDPS
+            | Avx::MULPD
+            | Avx::MULPS
+            | Avx::ORPS
+            | Avx::PADDD
+            | Avx::PADDQ
+            | Avx::PCMPEQD
+            | Avx::PCMPEQQ
+            | Avx::PMAXSD
+            | Avx::PMAXUD
+            | Avx::PMINSD
+            | Avx::PMINUD
+            | Avx::PMULLD
+            | Avx::PMULUDQ
+            | Avx::XORPS
+    )
 }
 
 /// A set of parts of the memory, in units of eight bytes.

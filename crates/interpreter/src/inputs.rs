@@ -2,8 +2,7 @@
 
 use crate::scheduler::describe;
 use mlir::Type;
-use mlir::diag::counted;
-use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::diag::{Diagnostics, counted};
 use mlir::prepare::{storage_type, value_type};
 use numerics::DType;
 use program::{EvalError, RuntimeValue, ValueType};
@@ -66,32 +65,75 @@ fn describe_type(ty: &ValueType) -> String {
     }
 }
 
-/// Compares inputs with the signature of the function.
-///
-/// # Errors
-/// One for a wrong number of inputs, else one for each input that does not fit.
-pub(crate) fn check(function: FuncOp<'_>, inputs: &[RuntimeValue]) -> Result<(), Diagnostics> {
-    let (types, _) = function.signature();
-    let name = function.symbol_name().unwrap_or("");
-    if types.len() != inputs.len() {
-        let takes: Vec<String> = types.iter().map(Type::to_string).collect();
-        let message = format!(
-            "@{name} takes {} ({}); found {}",
-            counted(types.len(), "input"),
-            takes.join(", "),
-            inputs.len()
-        );
-        return Err(vec![function.error("inputs", message)]);
+/// The type of a tensor, as it prints.
+pub(crate) fn describe_elements(dtype: DType, shape: &[usize]) -> String {
+    let shape: Vec<i64> = shape.iter().map(|&size| size as i64).collect();
+    Type::tensor(shape, Type::from(dtype)).to_string()
+}
+
+/// The types that the values of a call must have.
+pub(crate) struct Signature {
+    inputs: Vec<ValueType>,
+    results: Vec<ValueType>,
+}
+
+/// The values of a call that are compared with the types of a signature.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Inputs,
+    Outputs,
+}
+
+impl Signature {
+    pub fn of(function: FuncOp<'_>) -> Signature {
+        let (inputs, results) = function.signature();
+        let types = |types: &[Type]| types.iter().map(value_type).collect();
+        Signature { inputs: types(inputs), results: types(results) }
     }
-    let wrong = |(index, (value, ty)): (usize, (&RuntimeValue, &Type))| -> Option<Diagnostic> {
-        (!value_fits(value, ty)).then(|| {
+
+    /// Checks that there are as many values on one side of the signature of `function` as it has
+    /// types, and that these accept them.
+    ///
+    /// # Errors
+    /// One for a wrong number of values, else one for each that is not accepted.
+    pub fn check<T>(
+        &self,
+        side: Side,
+        values: &[T],
+        function: FuncOp<'_>,
+        accepts: impl Fn(&ValueType, &T) -> bool,
+        describe: impl Fn(&T) -> String,
+    ) -> Result<(), Diagnostics> {
+        let types = if side == Side::Inputs { &self.inputs } else { &self.results };
+        let is_wrong = |index: &usize| !accepts(&types[*index], &values[*index]);
+        if types.len() == values.len() && !(0..values.len()).any(|index| is_wrong(&index)) {
+            return Ok(());
+        }
+        let (inputs, results) = function.signature();
+        let (types, label, declared, given) = match side {
+            Side::Inputs => (inputs, "inputs", "argument", "input"),
+            Side::Outputs => (results, "outputs", "result", "output"),
+        };
+        let name = function.symbol_name().unwrap_or("");
+        if types.len() != values.len() {
+            let verb = if side == Side::Inputs { "takes" } else { "returns" };
+            let noun = if side == Side::Inputs { given } else { declared };
+            let listed: Vec<String> = types.iter().map(Type::to_string).collect();
+            let (count, listed) = (counted(types.len(), noun), listed.join(", "));
+            let found = match side {
+                Side::Inputs => format!("found {}", values.len()),
+                Side::Outputs => format!("found {}", counted(values.len(), given)),
+            };
+            let message = format!("@{name} {verb} {count} ({listed}); {found}");
+            return Err(vec![function.error(label, message)]);
+        }
+        let error = |index: usize| {
+            let (ty, found) = (&types[index], describe(&values[index]));
             let message = format!(
-                "argument {index} of @{name} has type {ty}, the input given has type {}",
-                describe(value)
+                "{declared} {index} of @{name} has type {ty}, the {given} given has type {found}"
             );
-            function.error("inputs", message)
-        })
-    };
-    let errors: Diagnostics = inputs.iter().zip(types).enumerate().filter_map(wrong).collect();
-    if errors.is_empty() { Ok(()) } else { Err(errors) }
+            function.error(label, message)
+        };
+        Err((0..values.len()).filter(is_wrong).map(error).collect())
+    }
 }

@@ -10,9 +10,11 @@
 //!
 //! Source: StableHLO, `docs/reference.md`.
 
+mod compiled;
 mod engine;
 mod frame;
 mod inputs;
+mod lent;
 mod machine;
 mod observer;
 mod order;
@@ -26,6 +28,7 @@ mod world;
 pub use ::program::{Conventions, Grid, MAX_PROCESSES, ProcessId};
 pub use engine::Engine;
 pub use inputs::{storage_dtype, value_fits};
+pub use lent::write_results;
 pub use mlir::prepare::{CustomCall, CustomCalls};
 pub use observer::{Observer, Progress, Unobserved};
 pub use profile::{Execution, Profiling, Recorded, Share, StepKind, StepRecord};

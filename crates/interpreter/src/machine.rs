@@ -2,13 +2,14 @@
 
 use crate::frame::{Slot, truth};
 use crate::inputs::{check_types, mismatch};
+use crate::lent::{Lent, Outputs, copy_results};
 use crate::profile::{Recorder, Running};
 use crate::program::Program;
 use crate::scheduler::Scheduler;
 use crate::session::{Job, Session};
 use mlir::diag::counted;
 use numerics::budget::{self, Reserved};
-use numerics::{Element, Tensor, dispatch_all};
+use numerics::{Element, Tensor, TensorRef, dispatch_all};
 use program::{
     Block, BlockId, Code, Conventions, Env, EvalError, EvalResult, FunctionId, Instruction,
     Operand, Origin, Primitive, RuntimeValue, UNUSED, ValueType, World,
@@ -106,11 +107,11 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     pub fn code(&self) -> &'r Code {
-        &self.session.prepared.code
+        self.session.prepared.code()
     }
 
     /// Does the work of the process.
-    pub fn run(mut self, job: Job) -> EvalResult {
+    pub fn run(mut self, job: Job<'_>) -> EvalResult {
         match job {
             Job::Call { function, arguments } => {
                 let arguments = arguments.into_iter().map(Slot::from).collect();
@@ -118,6 +119,12 @@ impl<'s, 'r> Machine<'s, 'r> {
                 let results = self.call_function(function, arguments);
                 self.end();
                 values(results?)
+            }
+            Job::CallInto { function, inputs, outputs } => {
+                self.begin(Running::Function(self.code().function(function)));
+                let done = self.call_into(function, inputs, outputs);
+                self.end();
+                done.map(|()| Vec::new())
             }
             Job::Instruction { origin, operands } => {
                 let code = self.code();
@@ -158,6 +165,22 @@ impl<'s, 'r> Machine<'s, 'r> {
         let results = self.run_block(body, args);
         self.frames.pop();
         results
+    }
+
+    /// Calls a function in memory of the caller.
+    fn call_into<'a>(
+        &mut self,
+        function: FunctionId,
+        inputs: &'a [TensorRef<'a>],
+        mut outputs: Outputs<'a>,
+    ) -> Result<(), EvalError> {
+        if let Some(planned) = self.session.prepared.planned(function) {
+            return self.run_planned_into(planned, Lent { inputs, outputs });
+        }
+        let argument = |input: &TensorRef<'_>| Ok(RuntimeValue::from(input.to_tensor()?).into());
+        let arguments = inputs.iter().map(argument).collect::<Result<Slots, EvalError>>()?;
+        let results = values(self.call_function(function, arguments)?)?;
+        copy_results(&mut outputs, &results)
     }
 
     /// The slots of the function that runs.

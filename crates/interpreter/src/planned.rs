@@ -1,14 +1,16 @@
 //! Executes plans: steps over the memory of small values and slots.
 
+use crate::compiled::Plan;
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::mismatch;
+use crate::lent::{self, Lender, Lent};
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::profile::Running;
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
-use numerics::{DType, Tensor, TensorError};
+use numerics::{DType, Tensor, TensorError, TensorRef};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
@@ -23,11 +25,16 @@ const MAX_SPARE: usize = 32;
 /// and so many bytes of it are kept for later runs.
 const KEPT_BYTES: usize = 32 << 20;
 
-/// A plan, and memory for its runs.
-pub(crate) struct Planned {
-    unit: Unit,
-    frames: Mutex<Vec<Frame>>,
+/// A plan, and memory for its runs by one program.
+#[derive(Clone, Copy)]
+pub(crate) struct Planned<'p> {
+    pub plan: &'p Plan,
+    pub frames: &'p Frames,
 }
+
+/// Memory that runs leave to later ones.
+#[derive(Default)]
+pub(crate) struct Frames(Mutex<Vec<Frame>>);
 
 /// The memory of a run.
 struct Frame {
@@ -42,31 +49,26 @@ struct Frame {
 }
 
 /// The memory of a value while it is written.
-enum Held {
+enum Held<'a> {
     /// The result is copied into the memory of small values.
     Small(AlignedBytes),
+    /// The memory of an output of the run.
+    Output(u32, &'a mut [u8]),
     Value(RuntimeValue),
 }
 
-impl Planned {
-    pub fn new(unit: Unit) -> Planned {
-        Planned { unit, frames: Mutex::default() }
-    }
-
-    pub fn unit(&self) -> &Unit {
-        &self.unit
-    }
-
+impl Planned<'_> {
     fn frame(&self) -> Frame {
-        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         kept.unwrap_or_else(|| {
-            let mut memory = AlignedBytes::zeros(self.unit.memory);
-            for (at, bytes) in &self.unit.initial {
+            let unit = &self.plan.unit;
+            let mut memory = AlignedBytes::zeros(unit.memory);
+            for (at, bytes) in &unit.initial {
                 memory[*at..at + bytes.len()].copy_from_slice(bytes);
             }
             Frame {
                 memory,
-                slots: vec![None; self.unit.slots],
+                slots: vec![None; unit.slots],
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
@@ -90,7 +92,7 @@ impl Planned {
             bytes += tensor.bytes().len();
             bytes <= KEPT_BYTES
         });
-        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() < KEPT_FRAMES {
             frames.push(frame);
         }
@@ -101,18 +103,18 @@ impl<'r> Machine<'_, 'r> {
     /// Runs a plan on arguments of some types, and returns its results.
     pub fn run_planned(
         &mut self,
-        planned: &'r Planned,
+        planned: Planned<'r>,
         types: &[Arc<ValueType>],
         args: Slots,
     ) -> Result<Slots, EvalError> {
-        let unit = &planned.unit;
+        let unit = &planned.plan.unit;
         check_slots("argument", &args, types)?;
         if args.len() != unit.arguments.len() {
             let (found, expected) = (args.len(), unit.arguments.len());
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
         }
         let _reserved = budget::reserve::<u8>(unit.memory)?;
-        let mut run = Run { unit, frame: planned.frame(), frames: Vec::new() };
+        let mut run = Run::new(planned, Lent::default());
         for (&argument, value) in unit.arguments.iter().zip(args) {
             run.put_value(argument, value.into_value()?)?;
         }
@@ -123,17 +125,58 @@ impl<'r> Machine<'_, 'r> {
         planned.keep(run.frame);
         Ok(results)
     }
+
+    /// Runs a plan in memory of the caller, whose types are those of its arguments and results.
+    pub fn run_planned_into(
+        &mut self,
+        planned: Planned<'r>,
+        lent: Lent<'_>,
+    ) -> Result<(), EvalError> {
+        let unit = &planned.plan.unit;
+        let _reserved = budget::reserve::<u8>(unit.memory)?;
+        let inputs = lent.inputs;
+        let mut run = Run::new(planned, lent);
+        for (&argument, input) in unit.arguments.iter().zip(inputs) {
+            run.put_input(argument, input)?;
+        }
+        self.nested(|machine| {
+            run.sequence(machine, &unit.body)?;
+            run.write_results()
+        })?;
+        planned.keep(run.frame);
+        Ok(())
+    }
 }
 
 /// A run of a unit.
-struct Run<'r> {
+struct Run<'r, 'a> {
     unit: &'r Unit,
+    lenders: &'r [Option<Lender>],
+    /// The memory of the caller.
+    lent: Lent<'a>,
     frame: Frame,
     /// Frames for the blocks of kernels, by function.
     frames: Vec<(FunctionId, machine::Frame)>,
 }
 
-impl<'r> Run<'r> {
+impl<'r, 'a> Run<'r, 'a> {
+    fn new(planned: Planned<'r>, lent: Lent<'a>) -> Run<'r, 'a> {
+        let Plan { unit, lenders } = planned.plan;
+        Run { unit, lenders, lent, frame: planned.frame(), frames: Vec::new() }
+    }
+
+    /// Gives an argument its value: a copy if it is small, else the memory of the caller.
+    fn put_input(&mut self, argument: Value, input: &TensorRef<'_>) -> Result<(), EvalError> {
+        match self.place(argument) {
+            Place::Slot(slot) => {
+                let value = input.as_tensor().map(|tensor| tensor.clone().into());
+                self.frame.slots[slot as usize] = value;
+                Ok(())
+            }
+            _ => self.put_bytes(argument, input.bytes()),
+        }
+    }
+
     fn sequence(
         &mut self,
         machine: &mut Machine<'_, 'r>,
@@ -269,7 +312,7 @@ impl<'r> Run<'r> {
         types: &[LoopOutput],
         run: impl FnOnce(&[&[u8]], SmallVec<[&mut [u8]; 2]>, &mut Registers) -> Result<(), TensorError>,
     ) -> Result<(), EvalError> {
-        let mut held: SmallVec<[Held; 2]> = SmallVec::new();
+        let mut held: SmallVec<[Held<'a>; 2]> = SmallVec::new();
         for (&value, ty) in outputs.iter().zip(types) {
             held.push(self.hold(value, ty)?);
         }
@@ -396,7 +439,7 @@ impl<'r> Run<'r> {
         }
         let ways = |way: Way| transfers.iter().filter(move |transfer| transfer.way == way);
         let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
-        let staged: SmallVec<[Held; 2]> = staged.collect::<Result<_, _>>()?;
+        let staged: SmallVec<[Held<'a>; 2]> = staged.collect::<Result<_, _>>()?;
         for transfer in ways(Way::Copy) {
             self.copy_value(transfer.from, transfer.to)?;
         }
@@ -420,7 +463,7 @@ impl<'r> Run<'r> {
             Place::Constant(constant) => Ok(self.unit.constants[constant as usize].bytes()),
             Place::Slot(slot) => match &self.frame.slots[slot as usize] {
                 Some(value) => Ok(value.tensor()?.bytes()),
-                None => Err(use_before_definition()),
+                None => self.lent_bytes(slot).ok_or_else(use_before_definition),
             },
             Place::Nowhere => Err(use_before_definition()),
         }
@@ -431,6 +474,13 @@ impl<'r> Run<'r> {
         match self.place(value) {
             Place::Constant(constant) => Ok(self.unit.constants[constant as usize].clone().into()),
             Place::Slot(slot) => {
+                if self.frame.slots[slot as usize].is_none()
+                    && let Some(bytes) = self.lent_bytes(slot)
+                {
+                    let (dtype, shape) = self.tensor_type(value)?;
+                    let copy = Tensor::copied(dtype, shape, bytes)?;
+                    self.frame.slots[slot as usize] = Some(copy.into());
+                }
                 let slot = &mut self.frame.slots[slot as usize];
                 let value = if is_last { slot.take() } else { slot.clone() };
                 value.ok_or_else(use_before_definition)
@@ -443,7 +493,18 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// The memory of the caller that stands for a slot.
+    fn lent_bytes(&self, slot: u32) -> Option<&[u8]> {
+        self.lent.bytes(self.lenders[slot as usize])
+    }
+
     fn tensor_type(&self, value: Value) -> Result<(DType, Vec<usize>), EvalError> {
+        if let Place::Slot(slot) = self.place(value)
+            && let Some(Lender::Input(index)) = self.lenders[slot as usize]
+            && let Some(input) = self.lent.inputs.get(index as usize)
+        {
+            return Ok((input.dtype(), input.shape().to_vec()));
+        }
         let ty = &self.unit.types[value as usize];
         match (&**ty, ty.static_shape()) {
             (ValueType::Tensor { dtype, .. }, Some(shape)) => Ok((*dtype, shape)),
@@ -452,7 +513,7 @@ impl<'r> Run<'r> {
     }
 
     /// Takes the memory of a result, to be written.
-    fn hold(&mut self, value: Value, output: &LoopOutput) -> Result<Held, EvalError> {
+    fn hold(&mut self, value: Value, output: &LoopOutput) -> Result<Held<'a>, EvalError> {
         match self.place(value) {
             Place::Memory { bytes, .. } => {
                 let mut held = self.frame.unused.pop().unwrap_or_default();
@@ -460,6 +521,10 @@ impl<'r> Run<'r> {
                 Ok(Held::Small(held))
             }
             Place::Slot(slot) => {
+                if let Some((index, memory)) = self.lent.take(self.lenders[slot as usize]) {
+                    self.frame.slots[slot as usize] = None;
+                    return Ok(Held::Output(index, memory));
+                }
                 if let Some(RuntimeValue::Tensor(mut old)) = self.frame.slots[slot as usize].take()
                     && old.dtype() == output.dtype
                     && old.shape() == output.shape
@@ -481,7 +546,7 @@ impl<'r> Run<'r> {
         parts: &'p [Part],
         output: Value,
         ty: &LoopOutput,
-    ) -> Result<Option<(Held, &'p [Part])>, EvalError> {
+    ) -> Result<Option<(Held<'a>, &'p [Part])>, EvalError> {
         let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else {
             return Ok(None);
         };
@@ -529,13 +594,17 @@ impl<'r> Run<'r> {
     }
 
     /// Puts memory into the place of a value.
-    fn put(&mut self, value: Value, held: Held) -> Result<(), EvalError> {
+    fn put(&mut self, value: Value, held: Held<'a>) -> Result<(), EvalError> {
         match (self.place(value), held) {
             (Place::Slot(slot), Held::Value(value)) => {
                 self.frame.slots[slot as usize] = Some(value);
                 Ok(())
             }
             (_, Held::Value(held)) => self.put_value(value, held),
+            (_, Held::Output(index, memory)) => {
+                self.lent.put(index, memory);
+                Ok(())
+            }
             (_, Held::Small(bytes)) => {
                 self.put_bytes(value, &bytes)?;
                 self.frame.unused.push(bytes);
@@ -581,7 +650,7 @@ impl<'r> Run<'r> {
     }
 
     /// A copy of a value, which may share the memory of a slot.
-    fn copy(&mut self, value: Value) -> Result<Held, EvalError> {
+    fn copy(&mut self, value: Value) -> Result<Held<'a>, EvalError> {
         match self.place(value) {
             Place::Memory { at, bytes } => {
                 let mut held = self.frame.unused.pop().unwrap_or_default();
@@ -634,12 +703,32 @@ impl<'r> Run<'r> {
         };
         results.iter().enumerate().map(value).collect()
     }
+
+    /// Copies the results that no step wrote into the outputs.
+    fn write_results(&mut self) -> Result<(), EvalError> {
+        let results = &self.unit.body.results;
+        for (index, (transfer, output)) in results.iter().zip(&self.lent.outputs).enumerate() {
+            if let Place::Slot(slot) = self.place(transfer.from)
+                && let Some(value) = &self.frame.slots[slot as usize]
+            {
+                output.check(index, value)?;
+            }
+        }
+        for (index, transfer) in results.iter().enumerate() {
+            if let Some(memory) = self.lent.take_unwritten(index) {
+                lent::copy(memory, self.bytes(transfer.from)?)?;
+                self.lent.put(index as u32, memory);
+            }
+        }
+        Ok(())
+    }
 }
 
-impl Held {
+impl Held<'_> {
     fn bytes_mut(&mut self) -> Result<&mut [u8], EvalError> {
         match self {
             Held::Small(bytes) => Ok(bytes),
+            Held::Output(_, memory) => Ok(memory),
             Held::Value(RuntimeValue::Tensor(tensor)) => Ok(tensor.bytes_mut()?),
             Held::Value(_) => Err(internal("a loop writes a tensor")),
         }

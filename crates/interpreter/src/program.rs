@@ -1,16 +1,21 @@
 //! Prepared programs.
 
+use crate::compiled::Compiled;
 use crate::frame::ScalarOp;
-use crate::planned::Planned;
+use crate::inputs::{Side, Signature, describe_elements};
+use crate::lent::Output;
+use crate::planned::{Frames, Planned};
 use crate::profile::{Record, Recorded};
-use crate::session::{Job, Session};
-use crate::{Conventions, Engine, Observer, RunOptions, inputs, order};
+use crate::scheduler::describe;
+use crate::session::{Job, Session, shared_bytes};
+use crate::{Conventions, Engine, Observer, RunOptions, order};
 use host::Host;
 use mlir::diag::counted;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::prepare::{Callable, Callables, Context, prepare};
 use mlir::{Module, OpId, OpRef};
-use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue};
+use numerics::{TensorMut, TensorRef};
+use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue, ValueType};
 use side_dialects::func::FuncOp;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, OnceLock};
@@ -24,42 +29,38 @@ pub struct Program {
     /// Instructions one by one, for runs that show all values; made when it is needed.
     reference: OnceLock<Prepared>,
     entry: FunctionId,
+    signature: Signature,
     options: RunOptions,
     /// The records of runs, if they make some.
     record: Record,
 }
 
-/// Code, with what the machine knows of it.
+/// Code that is compiled, and memory for its runs.
 pub(crate) struct Prepared {
-    pub code: Code,
-    /// For each instruction that computes scalars without tensors: how.
-    scalars: Vec<Option<ScalarOp>>,
-    /// The plans of functions, each made when it is needed; empty for those that run instruction by
-    /// instruction.
-    plans: Vec<OnceLock<Option<Planned>>>,
-    makes_code: bool,
+    compiled: Arc<Compiled>,
+    /// For each function with a plan.
+    memory: Vec<Frames>,
 }
 
 impl Prepared {
-    fn new(code: Code, is_planned: bool, makes_code: bool) -> Prepared {
-        let plans = if is_planned { code.functions.len() } else { 0 };
-        Prepared {
-            scalars: ScalarOp::of_code(&code),
-            plans: std::iter::repeat_with(OnceLock::new).take(plans).collect(),
-            makes_code,
-            code,
-        }
+    fn new(compiled: Arc<Compiled>) -> Prepared {
+        let memory = std::iter::repeat_with(Frames::default).take(compiled.num_plans()).collect();
+        Prepared { compiled, memory }
     }
 
-    /// The plan of a function, if it has one.
-    pub fn planned(&self, function: FunctionId) -> Option<&Planned> {
-        let plan = || plan::plan(&self.code, function, self.makes_code).map(Planned::new);
-        self.plans.get(function.index())?.get_or_init(plan).as_ref()
+    pub fn code(&self) -> &Code {
+        &self.compiled.code
+    }
+
+    /// The plan of a function with the memory for its runs, if it has one.
+    pub fn planned(&self, function: FunctionId) -> Option<Planned<'_>> {
+        let plan = self.compiled.plan(function)?;
+        Some(Planned { plan, frames: self.memory.get(function.index())? })
     }
 
     /// The form of an instruction that computes scalars without tensors.
     pub fn scalar_op(&self, index: usize) -> Option<&ScalarOp> {
-        self.scalars[index].as_ref()
+        self.compiled.scalar_op(index)
     }
 }
 
@@ -75,17 +76,20 @@ impl Program {
         options: impl Into<RunOptions>,
     ) -> Result<Program, Diagnostics> {
         let options = options.into();
-        let entry = entry_function(&module, entry).map_err(|e| vec![e])?.id();
-        let (code, entry) = code_of(&module, entry, &options);
-        let missing = || vec![Diagnostic::error("entry", "the entry is no function")];
-        let entry = entry.ok_or_else(missing)?;
+        let function = entry_function(&module, entry).map_err(|e| vec![e])?;
+        let signature = Signature::of(function);
+        let (code, entry) = code_of(&module, function.id(), &options);
+        let entry = entry.ok_or_else(no_function)?;
         // Loops have the results of the specification only.
         let is_planned =
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
-        let prepared = Prepared::new(code, is_planned, !options.without_machine_code);
+        let prepared = Prepared::new(match is_planned {
+            true => Compiled::planned(code, !options.without_machine_code),
+            false => Compiled::unplanned(code),
+        });
         prepared.planned(entry);
         let (reference, record) = (OnceLock::new(), Record::default());
-        Ok(Program { module, prepared, reference, entry, options, record })
+        Ok(Program { module, prepared, reference, entry, signature, options, record })
     }
 
     /// The module that the program was prepared from; observers see its ops.
@@ -95,7 +99,13 @@ impl Program {
 
     /// The code.
     pub fn code(&self) -> &Code {
-        &self.prepared.code
+        self.prepared.code()
+    }
+
+    /// True if this program and another one have the same code and plans in memory, as programs
+    /// with the same ops in the same order do that are prepared with the same options.
+    pub fn shares_code_with(&self, other: &Program) -> bool {
+        Arc::ptr_eq(&self.prepared.compiled, &other.prepared.compiled)
     }
 
     /// The code for runs that show all values, or for others.
@@ -105,7 +115,8 @@ impl Program {
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
-            Prepared::new(code_of(&self.module, entry.into(), &self.options).0, false, false)
+            let (code, _) = code_of(&self.module, entry.into(), &self.options);
+            Prepared::new(Compiled::unplanned(code))
         })
     }
 
@@ -113,14 +124,14 @@ impl Program {
     pub fn explain_plan(&self) -> String {
         let name = |origin| self.op(origin).name().to_string();
         match self.prepared.planned(self.entry) {
-            Some(planned) => plan::explain_unit(self.code(), self.entry, planned.unit(), &name),
+            Some(planned) => plan::explain_unit(self.code(), self.entry, &planned.plan.unit, &name),
             None => plan::explain(self.code(), &name),
         }
     }
 
     /// True if what runs call nests so little that one process takes the stack of its caller.
     pub fn is_flat(&self) -> bool {
-        self.prepared.planned(self.entry).is_some_and(|planned| planned.unit().is_flat)
+        self.prepared.planned(self.entry).is_some_and(|planned| planned.plan.unit.is_flat)
     }
 
     /// The function that runs start with.
@@ -198,16 +209,72 @@ impl Program {
             let message = format!("there are inputs for {found}, but the grid is {grid}");
             return Err(vec![Diagnostic::error("inputs", message)]);
         }
-        let function = FuncOp::cast(self.op(self.code().function(self.entry).origin));
-        let function =
-            function.ok_or_else(|| vec![Diagnostic::error("entry", "the entry is no function")])?;
-        inputs.iter().try_for_each(|inputs| inputs::check(function, inputs))?;
+        for inputs in &inputs {
+            let accepts = |ty: &ValueType, value: &RuntimeValue| ty.accepts(value);
+            self.signature.check(Side::Inputs, inputs, self.function()?, accepts, describe)?;
+        }
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
-        let session = Session::new(self, &inputs, observer).map_err(failed)?;
+        let bytes = || shared_bytes(&inputs);
+        let session = Session::new(self, bytes, observer).map_err(failed)?;
         let job = |arguments| Job::Call { function: self.entry, arguments };
         let jobs = inputs.into_iter().map(job).collect();
         session.run_grid(grid, jobs, Vec::new(), 0).map_err(failed)
     }
+
+    /// Runs the entry function as a single process on inputs that are borrowed, and writes its
+    /// results into memory of the caller. Nothing is written if inputs or outputs do not match.
+    ///
+    /// # Errors
+    /// As [`Program::run`], and if the outputs do not match the results.
+    pub fn run_into(
+        &self,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostics> {
+        self.check_borrowed(inputs, outputs)?;
+        let failed = |e: EvalError| vec![self.diagnostic(&e)];
+        let bytes = || inputs.iter().map(|input| input.bytes().len()).sum();
+        let session = Session::new(self, bytes, observer).map_err(failed)?;
+        let outputs = outputs.iter_mut().map(Output::of).collect();
+        let job = Job::CallInto { function: self.entry, inputs, outputs };
+        session.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0).map(drop).map_err(failed)
+    }
+
+    /// Compares inputs and outputs with the signature of the entry function.
+    ///
+    /// # Errors
+    /// If they do not match its number, shapes or element types of arguments and results.
+    pub fn check_borrowed(
+        &self,
+        inputs: &[TensorRef<'_>],
+        outputs: &[TensorMut<'_>],
+    ) -> Result<(), Diagnostics> {
+        let function = self.function()?;
+        self.signature.check(
+            Side::Inputs,
+            inputs,
+            function,
+            |ty, input| ty.accepts_elements(input.dtype(), input.shape()),
+            |input| describe_elements(input.dtype(), input.shape()),
+        )?;
+        self.signature.check(
+            Side::Outputs,
+            outputs,
+            function,
+            |ty, output| ty.accepts_elements(output.dtype(), output.shape()),
+            |output| describe_elements(output.dtype(), output.shape()),
+        )
+    }
+
+    /// The function that runs start with.
+    fn function(&self) -> Result<FuncOp<'_>, Diagnostics> {
+        FuncOp::cast(self.op(self.code().function(self.entry).origin)).ok_or_else(no_function)
+    }
+}
+
+fn no_function() -> Diagnostics {
+    vec![Diagnostic::error("entry", "the entry is no function")]
 }
 
 /// Number of cores that the process may use. The system is asked once: on Linux that reads files,

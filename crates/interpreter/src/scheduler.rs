@@ -3,8 +3,8 @@
 //! Each process has a thread, but only one of them runs at a time, from one rendezvous to the next.
 //! So runs are deterministic, and a deadlock is detected as soon as no process can continue.
 
+use crate::inputs::describe_elements;
 use host::Charge;
-use mlir::Type;
 use program::{
     Channel, Contributions, EvalError, Exchange, FunctionId, Grid, Origin, ProcessId, RuntimeValue,
 };
@@ -343,10 +343,7 @@ impl Scheduler {
 /// The type of a value, as it prints.
 pub(crate) fn describe(value: &RuntimeValue) -> String {
     match value {
-        RuntimeValue::Tensor(tensor) => {
-            let shape: Vec<i64> = tensor.shape().iter().map(|&d| d as i64).collect();
-            Type::tensor(shape, Type::from(tensor.dtype())).to_string()
-        }
+        RuntimeValue::Tensor(tensor) => describe_elements(tensor.dtype(), tensor.shape()),
         RuntimeValue::Token => "a token".into(),
         RuntimeValue::Tuple(values) => {
             format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", "))

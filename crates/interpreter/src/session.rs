@@ -1,11 +1,13 @@
 //! One run: its limits, who watches it, and the grids of processes that it starts.
 
+use crate::lent::Outputs;
 use crate::machine::{Machine, internal};
 use crate::program::{Prepared, Program};
 use crate::scheduler::Scheduler;
 use crate::{Observer, Profiling, Progress};
 use host::{Budget, Charge, Host};
 use mlir::diag::counted;
+use numerics::TensorRef;
 use program::{EvalError, EvalResult, FunctionId, Grid, MAX_PROCESSES, Origin, RuntimeValue};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
@@ -61,20 +63,32 @@ impl plan::Ticks for &Session<'_> {
 }
 
 /// The work of a process.
-pub(crate) enum Job {
-    Call { function: FunctionId, arguments: Vec<RuntimeValue> },
-    Instruction { origin: Origin, operands: Vec<RuntimeValue> },
+pub(crate) enum Job<'a> {
+    Call {
+        function: FunctionId,
+        arguments: Vec<RuntimeValue>,
+    },
+    /// As `Call`, in memory of the caller; there are no results but those in the outputs.
+    CallInto {
+        function: FunctionId,
+        inputs: &'a [TensorRef<'a>],
+        outputs: Outputs<'a>,
+    },
+    Instruction {
+        origin: Origin,
+        operands: Vec<RuntimeValue>,
+    },
 }
 
 impl<'r> Session<'r> {
     /// A run of a program.
     ///
     /// # Errors
-    /// If the inputs of the processes take more memory than the run may, or its time is limited and
-    /// the host has no clock.
+    /// If the inputs of the processes, which have `input_bytes`, take more memory than the run may,
+    /// or its time is limited and the host has no clock.
     pub fn new(
         program: &'r Program,
-        inputs: &[Vec<RuntimeValue>],
+        input_bytes: impl FnOnce() -> usize,
         observer: &'r mut dyn Observer,
     ) -> Result<Session<'r>, EvalError> {
         let options = program.options();
@@ -82,7 +96,7 @@ impl<'r> Session<'r> {
         let limit = |message: String| EvalError::new("limit", message);
         let mut charge = None;
         if let Some(memory) = options.limits.memory {
-            let (budget, bytes) = (Budget::new(memory), shared_bytes(inputs));
+            let (budget, bytes) = (Budget::new(memory), input_bytes());
             charge = Some(budget.reserve(bytes).map_err(|_| {
                 limit(format!("the inputs have {bytes} bytes; the limit is {memory} bytes"))
             })?);
@@ -211,7 +225,7 @@ impl<'r> Session<'r> {
     pub fn run_grid(
         &self,
         grid: Grid,
-        jobs: Vec<Job>,
+        jobs: Vec<Job<'_>>,
         infeed: Vec<FunctionId>,
         depth: usize,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
@@ -219,16 +233,12 @@ impl<'r> Session<'r> {
         let _alive = self.claim(count, grid)?;
         let _memory = self.reserve_processes(count)?;
         let scheduler = Scheduler::new(grid, count, infeed);
-        let run = |process: usize, job: Job| -> EvalResult {
-            let mut turn = Turn {
-                scheduler: &scheduler,
-                process,
-                error: Some(internal("a process panicked")),
-            };
+        let run = |process: usize, job: Job<'_>| -> EvalResult {
+            let mut turn = Turn { scheduler: &scheduler, process, outcome: None };
             let results = scheduler
                 .start(process)
                 .and_then(|()| Machine::new(self, &scheduler, process, depth).run(job));
-            turn.error = results.as_ref().err().cloned();
+            turn.outcome = Some(results.as_ref().err().cloned());
             results
         };
         let results = if count == 1
@@ -249,10 +259,10 @@ impl<'r> Session<'r> {
     }
 
     /// True if the job nests so little that it needs no stack of its own.
-    fn is_flat(&self, job: &Job) -> bool {
+    fn is_flat(&self, job: &Job<'_>) -> bool {
         match job {
-            Job::Call { function, .. } => {
-                self.prepared.planned(*function).is_some_and(|planned| planned.unit().is_flat)
+            Job::Call { function, .. } | Job::CallInto { function, .. } => {
+                self.prepared.planned(*function).is_some_and(|planned| planned.plan.unit.is_flat)
             }
             Job::Instruction { .. } => false,
         }
@@ -262,8 +272,8 @@ impl<'r> Session<'r> {
     fn run_threads(
         &self,
         scheduler: &Scheduler,
-        jobs: Vec<Job>,
-        run: &(impl Fn(usize, Job) -> EvalResult + Sync),
+        jobs: Vec<Job<'_>>,
+        run: &(impl Fn(usize, Job<'_>) -> EvalResult + Sync),
     ) -> Vec<EvalResult> {
         let count = jobs.len();
         let stack_bytes = self.program.options().limits.stack_bytes;
@@ -307,7 +317,7 @@ impl<'r> Session<'r> {
 }
 
 /// Bytes of the tensors in the inputs of all processes, shared ones counted once.
-fn shared_bytes(inputs: &[Vec<RuntimeValue>]) -> usize {
+pub(crate) fn shared_bytes(inputs: &[Vec<RuntimeValue>]) -> usize {
     fn add(value: &RuntimeValue, seen: &mut HashSet<usize>) -> usize {
         match value {
             RuntimeValue::Tensor(tensor) => {
@@ -338,11 +348,13 @@ impl Drop for Alive<'_> {
 struct Turn<'s> {
     scheduler: &'s Scheduler,
     process: usize,
-    error: Option<EvalError>,
+    /// The error, if it failed; `None` while it runs, and after a panic.
+    outcome: Option<Option<EvalError>>,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.scheduler.finish(self.process, self.error.take());
+        let panicked = || Some(internal("a process panicked"));
+        self.scheduler.finish(self.process, self.outcome.take().unwrap_or_else(panicked));
     }
 }

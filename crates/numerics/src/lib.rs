@@ -4,13 +4,14 @@
 //! - [`DType`] and [`FloatFormat`] describe every element type of StableHLO as data;
 //! - [`Element`] and its sub-traits tie them to Rust types, and the `dispatch_*!` macros go from a
 //!   [`DType`] to the Rust type once per tensor, never once per element;
-//! - [`Tensor`] is a dtype, a shape and shared [`Bytes`];
+//! - [`Tensor`] is a dtype, a shape and shared [`Bytes`]; [`TensorRef`] and [`TensorMut`] borrow;
 //! - [`shape`] has strides, indices and strided copies;
 //! - [`simd`] compiles loops for the vector instructions of the machine;
 //! - [`math`] has the elementwise kernels;
 //! - [`text`] reads and writes floating-point literals as MLIR does;
 //! - [`ulp`] measures distances between floating-point tensors.
 
+mod borrowed;
 pub mod budget;
 mod bytes;
 mod dispatch;
@@ -29,6 +30,7 @@ mod tensor;
 pub mod text;
 pub mod ulp;
 
+pub use borrowed::{TensorMut, TensorRef};
 pub use bytes::Bytes;
 pub use dtype::{DType, Family};
 pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};

@@ -393,6 +393,15 @@ impl Tensor {
         self.data.get_mut().ok_or(TensorError::OutOfBounds)
     }
 
+    /// The shape, and the bytes as [`Tensor::bytes_mut`] gives them.
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn parts_mut(&mut self) -> Result<(&[usize], &mut [u8]), TensorError> {
+        self.unshare()?;
+        Ok((&self.shape, self.data.get_mut().ok_or(TensorError::OutOfBounds)?))
+    }
+
     /// The same elements in another shape.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use crate::views::{Definitions, Viewed};
 use codegen::{Assembler, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::Tree;
 use numerics::DType;
-use numerics::math::SliceKernel;
+use numerics::math::{Elementwise, SliceKernel};
 use numerics::shape::{Runs, StridedView, num_elements};
 use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -306,13 +306,53 @@ fn bits(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(bits))
 }
 
+/// The code of loops that are the same but for what they read and write: those of repeated layers.
+#[derive(Default)]
+pub(crate) struct LoopCodes(FxHashMap<LoopKey, Option<LoopCode>>);
+
+/// All that the code of a loop depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct LoopKey {
+    /// Type, whether all iterations share one element, and its bits if they are known.
+    inputs: Vec<(DType, bool, Option<u64>)>,
+    functions: Vec<FunctionKey>,
+    outputs: Vec<usize>,
+}
+
+/// A function of a loop, the types of its operands and result, and its operands.
+type FunctionKey = (Elementwise, SmallVec<[DType; 4]>, SmallVec<[usize; 3]>);
+
+impl LoopCodes {
+    /// The code of a loop, made where none is the same.
+    fn get(
+        &mut self,
+        source: &Loop<'_>,
+        assembler: &mut Assembler,
+        executable: &Arc<OnceLock<Executable>>,
+    ) -> Option<LoopCode> {
+        let function = |(kernel, operands): &(&SliceKernel, &[usize])| {
+            let types = kernel.operands().iter().copied().chain([kernel.result()]).collect();
+            Some((kernel.function()?, types, SmallVec::from_slice(operands)))
+        };
+        let input = |&Input { dtype, repeats, constant }: &Input| (dtype, repeats, constant);
+        let key = LoopKey {
+            inputs: source.inputs.iter().map(input).collect(),
+            functions: source.functions.iter().map(function).collect::<Option<_>>()?,
+            outputs: source.outputs.to_vec(),
+        };
+        let make = || LoopCode::new(source, Width::best(), assembler, executable);
+        self.0.entry(key).or_insert_with(make).clone()
+    }
+}
+
 /// Adds machine code for the operations that have some, where it replaces several or long ones.
 pub(crate) fn add_code(
     fused: &mut Fused,
+    codes: &mut LoopCodes,
     assembler: &mut Assembler,
     executable: &Arc<OnceLock<Executable>>,
 ) {
-    if let Some(stages) = stages(fused, assembler, executable) {
+    if let Some(stages) = stages(fused, codes, assembler, executable) {
         let results = results(fused);
         fused.code = Some(layout(&fused.loads, &fused.ops, &results, stages));
     }
@@ -329,6 +369,7 @@ fn results(fused: &Fused) -> Vec<usize> {
 /// there is no code for several of them, or for a long one.
 fn stages(
     fused: &Fused,
+    codes: &mut LoopCodes,
     assembler: &mut Assembler,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<Vec<Stage>> {
@@ -367,25 +408,26 @@ fn stages(
                 };
                 if members.len() > 1 || members.iter().any(is_long) {
                     has_any = true;
-                    let is_member = |value: usize| {
-                        value.checked_sub(loads).is_some_and(|op| members.contains(&op))
-                    };
-                    let used = |value: usize| {
-                        let others = fused.ops.iter().enumerate();
-                        is_result(value)
-                            || others
-                                .filter(|(op, _)| !members.contains(op))
-                                .any(|(_, op)| op.operands.contains(&value))
-                    };
+                    let mut is_member = vec![false; loads + fused.ops.len()];
+                    members.iter().for_each(|&op| is_member[loads + op] = true);
+                    let mut is_read_by_others = vec![false; is_member.len()];
+                    for (op, _) in
+                        fused.ops.iter().zip(&is_member[loads..]).filter(|(_, own)| !**own)
+                    {
+                        op.operands.iter().for_each(|&value| is_read_by_others[value] = true);
+                    }
                     let mut inputs: Vec<usize> = Vec::new();
                     for &operand in members.iter().flat_map(|&op| &fused.ops[op].operands) {
-                        if !is_member(operand) && !inputs.contains(&operand) {
+                        if !is_member[operand] && !inputs.contains(&operand) {
                             inputs.push(operand);
                         }
                     }
                     let values = members.iter().map(|&op| loads + op);
-                    let results: Vec<usize> = values.filter(|&value| used(value)).collect();
-                    let code = code(fused, &members, &inputs, &results, assembler, executable)?;
+                    let results: Vec<usize> = values
+                        .filter(|&value| is_result(value) || is_read_by_others[value])
+                        .collect();
+                    let values = (&members[..], &inputs[..], &results[..]);
+                    let code = code(fused, values, codes, assembler, executable)?;
                     inputs
                         .retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
                     stages.push(Stage::Code { code, inputs, results });
@@ -403,12 +445,11 @@ fn stages(
     has_any.then_some(stages)
 }
 
-/// The machine code of some operations.
+/// The machine code of some operations, which have some inputs and results.
 fn code(
     fused: &Fused,
-    members: &[usize],
-    inputs: &[usize],
-    results: &[usize],
+    (members, inputs, results): (&[usize], &[usize], &[usize]),
+    codes: &mut LoopCodes,
     assembler: &mut Assembler,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<LoopCode> {
@@ -422,13 +463,10 @@ fn code(
     });
     let described: Vec<_> = described.collect();
     // Values are numbered anew: inputs, then members.
-    let number = |value: usize| match inputs.iter().position(|&input| input == value) {
-        Some(input) => Some(input),
-        None => {
-            let op = value.checked_sub(loads)?;
-            Some(inputs.len() + members.iter().position(|&member| member == op)?)
-        }
-    };
+    let values = inputs.iter().copied().chain(members.iter().map(|&op| loads + op));
+    let numbers: FxHashMap<usize, usize> =
+        values.enumerate().map(|(number, value)| (value, number)).collect();
+    let number = |value: usize| numbers.get(&value).copied();
     let operands = members.iter().map(|&op| fused.ops[op].operands.iter().map(|&o| number(o)));
     let operands: Vec<SmallVec<[usize; 3]>> =
         operands.map(|operands| operands.collect()).collect::<Option<_>>()?;
@@ -439,7 +477,7 @@ fn code(
         .collect();
     let outputs: Vec<usize> = results.iter().map(|&value| number(value)).collect::<Option<_>>()?;
     let source = Loop { inputs: &described, functions: &functions, outputs: &outputs };
-    LoopCode::new(&source, Width::best(), assembler, executable)
+    codes.get(&source, assembler, executable)
 }
 
 fn input(load: &Load) -> Input {

@@ -7,7 +7,7 @@ use numerics::math::BinaryOp;
 
 /// A block that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all
 /// scalars.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Body {
     /// The code to run.
     pub callee: Callee,
@@ -61,7 +61,7 @@ pub enum Extremum {
 
 /// The comparator of a sort: `(l0, r0, l1, r1, …)`, one pair per input, returns true if `l` is
 /// ordered before `r`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparator {
     /// The block.
     pub block: BlockId,

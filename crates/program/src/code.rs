@@ -52,7 +52,7 @@ pub struct Operand {
 }
 
 /// One step of a block.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Instruction {
     /// The operation.
     pub primitive: Primitive,
@@ -74,7 +74,7 @@ pub struct Instruction {
 }
 
 /// A sequence of instructions with arguments and results.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Block {
     /// The function whose frame it uses.
     pub function: FunctionId,
@@ -98,7 +98,7 @@ pub struct Block {
 }
 
 /// A function of a program.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct Function {
     /// Its symbol name.
     pub name: String,
@@ -113,7 +113,7 @@ pub struct Function {
 }
 
 /// The functions of a program: owned, immutable, free of IR.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Code {
     /// All functions.
     pub functions: Vec<Function>,

@@ -108,7 +108,7 @@ pub enum Zeros {
 }
 
 /// A collective op of groups of processes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Collective {
     /// The operation on the contributions.
     pub kind: CollectiveKind,
@@ -123,7 +123,7 @@ pub struct Collective {
 }
 
 /// The operation on the contributions of a group.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum CollectiveKind {
     /// All contributions one after the other along a dimension.
     Gather {

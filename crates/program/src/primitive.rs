@@ -14,7 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// A tensor operation.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Primitive {
     // Values.
     /// The same tensor each time.
@@ -381,6 +381,15 @@ impl NativeFunction {
     }
 }
 
+/// True for one function only: what functions do cannot be compared.
+impl PartialEq for NativeFunction {
+    fn eq(&self, other: &NativeFunction) -> bool {
+        let NativeFunction { name, is_plain, class, function } = self;
+        (*name, *is_plain, *class) == (other.name, other.is_plain, other.class)
+            && Arc::ptr_eq(function, &other.function)
+    }
+}
+
 impl fmt::Debug for NativeFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "NativeFunction({})", self.name)
@@ -399,7 +408,7 @@ pub struct Comparison {
 }
 
 /// Operations whose numbers are operands. `declared` has the sizes of the result type.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub enum Dynamic {
     /// [`Primitive::Reshape`] to the shape that is the second operand.
     Reshape {

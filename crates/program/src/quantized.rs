@@ -29,7 +29,7 @@ pub struct UniformQuantization {
 /// results quantized after.
 ///
 /// Source: specification, `dequantize_op_quantize`.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub struct Quantized {
     /// The quantization of each operand that has one.
     pub operands: Vec<Option<Arc<UniformQuantization>>>,

@@ -122,6 +122,11 @@ impl ValueType {
     }
 
     fn accepts_tensor(&self, tensor: &Tensor) -> bool {
+        self.accepts_elements(tensor.dtype(), tensor.shape())
+    }
+
+    /// True if a tensor with elements of type `found` in `sizes` has this type.
+    pub fn accepts_elements(&self, found: DType, sizes: &[usize]) -> bool {
         match self {
             ValueType::Tensor { dtype, shape, bounds } => {
                 let fits = |(&size, &declared): (&usize, &i64)| {
@@ -130,13 +135,13 @@ impl ValueType {
                 let within = |(&size, &bound): (&usize, &i64)| {
                     bound == DYNAMIC || i64::try_from(size).is_ok_and(|size| size <= bound)
                 };
-                *dtype == tensor.dtype()
-                    && tensor.rank() == shape.len()
-                    && tensor.shape().iter().zip(shape).all(fits)
-                    && tensor.shape().iter().zip(bounds).all(within)
+                *dtype == found
+                    && sizes.len() == shape.len()
+                    && sizes.iter().zip(shape).all(fits)
+                    && sizes.iter().zip(bounds).all(within)
             }
-            ValueType::Unranked(dtype) => *dtype == tensor.dtype(),
-            ValueType::Scalar(dtype) => *dtype == tensor.dtype() && tensor.rank() == 0,
+            ValueType::Unranked(dtype) => *dtype == found,
+            ValueType::Scalar(dtype) => *dtype == found && sizes.is_empty(),
             ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => false,
         }
     }

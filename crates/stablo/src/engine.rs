@@ -4,7 +4,8 @@ use crate::{Error, Profile, Result, Roofline};
 use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
 use mlir::{Diagnostic, Module, Type};
-use program::RuntimeValue;
+use numerics::{TensorMut, TensorRef};
+use program::{EvalError, EvalResult, RuntimeValue};
 use std::sync::Arc;
 
 /// A function of a verified module, prepared once, to be run any number of times.
@@ -95,6 +96,13 @@ impl Program {
         Roofline::measure(&self.program.host())
     }
 
+    /// True if this program and another one have the same plans and machine code in memory:
+    /// programs with the same ops and constants do that are prepared for the same engine while
+    /// others live, whatever their locations and limits.
+    pub fn shares_code_with(&self, other: &Program) -> bool {
+        self.program.shares_code_with(&other.program)
+    }
+
     /// The prepared code with its module, for analyses.
     pub(crate) fn prepared(&self) -> &interpreter::Program {
         &self.program
@@ -112,6 +120,57 @@ impl Program {
     /// Inputs of another number, shape or element type than it takes, or whatever stops an op.
     pub fn run(&self, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
         self.run_observed(inputs, &mut Unobserved)
+    }
+
+    /// As [`Program::run`], on inputs that are borrowed, with results that are written into memory
+    /// of the caller: results that loops and kernels compute are computed there, others are copied.
+    /// Results are tensors; outputs of dynamic results have the shapes that they turn out to have.
+    ///
+    /// ```
+    /// use stablo::{Program, RunOptions, TensorMut, TensorRef};
+    ///
+    /// let module = stablo::load(
+    ///     "square.mlir",
+    ///     "func.func @main(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+    ///      %0 = stablehlo.multiply %x, %x : tensor<2x2xf32>
+    ///      return %0 : tensor<2x2xf32>
+    ///      }",
+    /// )?;
+    /// let program = Program::prepare(module, "main", RunOptions::default())?;
+    /// let (x, mut squares) = ([1f32, 2.0, 3.0, 4.0], [0f32; 4]);
+    /// let input = TensorRef::new(&[2, 2], &x)?;
+    /// program.run_into(&[input], &mut [TensorMut::new(&[2, 2], &mut squares)?])?;
+    /// assert_eq!(squares, [1.0, 4.0, 9.0, 16.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Inputs or outputs of another number, shape or element type than the function has: nothing is
+    /// written then. Whatever stops an op, after which the outputs may have any elements.
+    pub fn run_into(&self, inputs: &[TensorRef<'_>], outputs: &mut [TensorMut<'_>]) -> Result<()> {
+        self.run_into_observed(inputs, outputs, &mut Unobserved)
+    }
+
+    /// As [`Program::run_into`], watched by an observer.
+    ///
+    /// # Errors
+    /// As there, and if the observer breaks off.
+    pub fn run_into_observed(
+        &self,
+        inputs: &[TensorRef<'_>],
+        outputs: &mut [TensorMut<'_>],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let failed = |errors| self.error(errors);
+        if self.grid == Grid::SINGLE {
+            return self.program.run_into(inputs, outputs, observer).map_err(failed);
+        }
+        self.program.check_borrowed(inputs, outputs).map_err(failed)?;
+        let error = |e: EvalError| failed(vec![Diagnostic::error(e.label().clone(), e.message())]);
+        let input = |input: &TensorRef<'_>| Ok(input.to_tensor()?.into());
+        let inputs = inputs.iter().map(input).collect::<EvalResult>().map_err(error)?;
+        let results = self.run_observed(inputs, observer)?;
+        interpreter::write_results(outputs, &results).map_err(error)
     }
 
     /// As [`Program::run`], watched by an observer.

@@ -25,8 +25,8 @@
 //!   shows it.
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
-//! - [`Program`] runs it any number of times, and has a [`Profile`] of its steps;
-//!   [`run`] runs it once; [`arrays`] reads inputs from files and writes results.
+//! - [`Program`] runs it any number of times, into memory of the caller if asked to, and has a
+//!   [`Profile`] of its steps; [`run`] runs it once; [`arrays`] reads inputs from files and writes results.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on
@@ -82,7 +82,7 @@ pub use mlir::verify::{Reporting, VerifyOptions};
 pub use mlir::{Attribute, Module, Type};
 pub use names::{argument_names, result_names};
 pub use numerics;
-pub use numerics::{Bytes, DType, Tensor, TensorError};
+pub use numerics::{Bytes, DType, Tensor, TensorError, TensorMut, TensorRef};
 pub use passes::{Pipeline, run_pipeline};
 pub use portable::{Exported, Tree, artifact_version};
 pub use program::{EvalError, EvalResult, RuntimeValue};

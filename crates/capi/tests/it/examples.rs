@@ -161,3 +161,30 @@ fn threads_run_one_prepared_program() {
         assert!(stderr.contains(error), "{stderr}");
     }
 }
+
+#[test]
+fn into_writes_results_into_memory_of_the_caller() {
+    let example = Example::new("into");
+    let run = |text: &str, steps: &str| {
+        let input = example.file("half.mlir", text);
+        Command::new(&example.program).arg(&input).arg(steps).output().unwrap()
+    };
+    let done = run(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+           %0 = stablehlo.add %x, %x : tensor<4xf32>
+           return %0 : tensor<4xf32>
+         }",
+        "5",
+    );
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "32 64 96 128\n");
+
+    let wider = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf64> {
+           %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xf64>
+           return %0 : tensor<4xf64>
+         }";
+    let done = run(wider, "1");
+    assert_eq!(done.status.code(), Some(1));
+    let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(stderr.contains("tensor<4xf64>, the output given has type tensor<4xf32>"), "{stderr}");
+}

@@ -1,4 +1,5 @@
 //! Tests of the C interface; one binary, so that they link once.
 
 mod examples;
+mod into;
 mod stack;

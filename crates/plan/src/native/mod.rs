@@ -11,7 +11,7 @@ mod region;
 
 use crate::block::{Block, Op};
 use crate::graph::Value as Name;
-use crate::loops;
+use crate::loops::{self, LoopCodes};
 use crate::places::{Places, for_each_value, for_each_value_of};
 use crate::unit::{Action, Place, Sequence, Step};
 use codegen::{
@@ -93,6 +93,7 @@ pub(crate) fn add_code(body: &mut Sequence, places: &Places<'_>, memory: usize) 
         uses,
         memory,
         left: MAX_INSTRUCTIONS,
+        loops: LoopCodes::default(),
         assembler: Assembler::new(),
         executable: Arc::default(),
     };
@@ -111,6 +112,7 @@ struct Making<'a> {
     memory: usize,
     /// The instructions that may still be made.
     left: usize,
+    loops: LoopCodes,
     assembler: Assembler,
     executable: Arc<OnceLock<Executable>>,
 }
@@ -144,7 +146,7 @@ impl Making<'_> {
     }
 
     fn add_loop(&mut self, fused: &mut Fused) {
-        loops::add_code(fused, &mut self.assembler, &self.executable);
+        loops::add_code(fused, &mut self.loops, &mut self.assembler, &self.executable);
     }
 
     /// The parts of the memory with values of some steps that occur elsewhere, too.

@@ -4,7 +4,10 @@
 use crate::corpus::{programs, tensors};
 use generate::{GenerateOptions, generate, runtime_values};
 use stablo::numerics::math;
-use stablo::{DType, Engine, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, Type};
+use stablo::{
+    DType, Engine, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, TensorMut, TensorRef,
+    Type,
+};
 use std::num::NonZeroUsize;
 
 /// Results, or the error as text.
@@ -15,7 +18,33 @@ fn run(module: &Module, inputs: &[RuntimeValue], options: &RunOptions) -> Outcom
     let options = RunOptions { limits, ..options.clone() };
     let program = Program::prepare(module.clone(), "main", options);
     let program = program.map_err(|error| error.to_string())?;
-    tensors(program.run(inputs.to_vec()).map_err(|error| error.to_string())?)
+    let results = tensors(program.run(inputs.to_vec()).map_err(|error| error.to_string())?)?;
+    let written = run_into(&program, inputs, &results)?;
+    match results.iter().zip(&written).position(|(result, written)| !same(result, written)) {
+        Some(i) => Err(format!("result {i} in memory of the caller: {:?}", written[i])),
+        None => Ok(results),
+    }
+}
+
+/// The results in memory of the caller, which has bits of its own before, on inputs there.
+fn run_into(program: &Program, inputs: &[RuntimeValue], results: &[Tensor]) -> Outcome {
+    fn text(error: impl std::error::Error) -> String {
+        error.to_string()
+    }
+    let input = |value: &RuntimeValue| value.tensor().cloned().map_err(text);
+    let inputs: Vec<Tensor> = inputs.iter().map(input).collect::<Result<_, _>>()?;
+    // Without their tensors, which a run would share.
+    let lent = inputs.iter().map(|x| TensorRef::from_bytes(x.dtype(), x.shape(), x.bytes()));
+    let lent = lent.collect::<Result<Vec<_>, _>>().map_err(text)?;
+    let before = |result: &Tensor| {
+        let mut before = Tensor::zeros(result.dtype(), result.shape()).map_err(text)?;
+        before.bytes_mut().map_err(text)?.fill(1);
+        Ok(before)
+    };
+    let mut written: Vec<Tensor> = results.iter().map(before).collect::<Result<_, String>>()?;
+    let outputs = written.iter_mut().map(TensorMut::of).collect::<Result<Vec<_>, _>>();
+    program.run_into(&lent, &mut outputs.map_err(text)?).map_err(text)?;
+    Ok(written)
 }
 
 /// True if tensors have the same bits, but for the payloads of NaNs.

@@ -4,6 +4,8 @@
 mod build;
 #[path = "../../examples/custom_call.rs"]
 mod custom_call;
+#[path = "../../examples/into.rs"]
+mod into;
 #[path = "../../examples/load_and_run.rs"]
 mod load_and_run;
 #[path = "../../examples/old_version.rs"]
@@ -19,6 +21,7 @@ mod walk_and_edit;
 fn examples_run() {
     build::main().unwrap();
     custom_call::main().unwrap();
+    into::main().unwrap();
     load_and_run::main().unwrap();
     old_version::main().unwrap();
     pipeline::main().unwrap();

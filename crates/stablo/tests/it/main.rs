@@ -8,6 +8,7 @@ mod examples;
 mod generated;
 mod host;
 mod hostile;
+mod into;
 mod invalid;
 mod parallel;
 mod profile;

@@ -1,6 +1,8 @@
 //! Guarantees of the interpreter's driver beyond the semantics of single ops.
 
-use stablo::{Engine, Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor};
+use stablo::{
+    Engine, Limits, Module, Observer, Program, Progress, RunOptions, RuntimeValue, Tensor,
+};
 use std::ops::ControlFlow;
 
 fn module(text: &str) -> Module {
@@ -195,4 +197,85 @@ fn custom_calls_can_be_registered() {
     let program = Program::prepare(module, "main", options).unwrap();
     let results = program.run(input()).unwrap();
     assert_eq!(*results[0].tensor().unwrap(), vector(&[2.0, 4.0]));
+}
+
+/// Equal programs share what is compiled, but not their limits; others differ in a bit.
+#[test]
+fn equal_programs_share_their_code() {
+    const TEXT: &str = "func.func @main(%x: tensor<40x40xf32>) -> tensor<40x40xf32> {
+      %c = stablehlo.constant dense<0.0> : tensor<40x40xf32>
+      %0 = stablehlo.multiply %x, %c : tensor<40x40xf32>
+      return %0 : tensor<40x40xf32>
+    }";
+    let prepare = |text: &str, options: RunOptions| {
+        Program::prepare(stablo::load("test.mlir", text).unwrap(), "main", options).unwrap()
+    };
+    let first = prepare(TEXT, RunOptions::default());
+    let steps = RunOptions::from(Limits { steps: Some(1), ..Limits::default() });
+    let limited = prepare(&format!("// Another file.\n\n{TEXT}"), steps);
+    assert!(first.shares_code_with(&limited));
+    let input = || vec![RuntimeValue::Tensor(Tensor::splat([40, 40], 2f32).unwrap())];
+    let error = limited.run(input()).unwrap_err();
+    assert!(error.to_string().contains("more than 1 step"), "{error}");
+    let zero = |program: &Program| {
+        let results = program.run(input()).unwrap();
+        results[0].tensor().unwrap().as_slice::<f32>().unwrap()[0].to_bits()
+    };
+    assert_eq!(zero(&first), 0f32.to_bits());
+
+    let negative = prepare(&TEXT.replace("dense<0.0>", "dense<-0.0>"), RunOptions::default());
+    assert!(!first.shares_code_with(&negative));
+    assert_eq!(zero(&negative), (-0f32).to_bits());
+    let interpreted = RunOptions { without_machine_code: true, ..RunOptions::default() };
+    assert!(!first.shares_code_with(&prepare(TEXT, interpreted)));
+    let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    assert!(!first.shares_code_with(&prepare(TEXT, reference)));
+    // The code lives as long as one of the programs.
+    drop(first);
+    assert!(limited.shares_code_with(&prepare(TEXT, RunOptions::default())));
+}
+
+/// Zeros of different signs are different programs, also where numbers are no tensors.
+#[test]
+fn programs_that_differ_in_a_sign_do_not_share_code() {
+    let prepare = |epsilon: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<1x1xf32>, %y: tensor<1xf32>) -> tensor<1x1xf32> {{
+              %0 = \"stablehlo.batch_norm_inference\"(%x, %y, %y, %y, %y)
+                {{epsilon = {epsilon} : f32, feature_index = 1 : i64}}
+                : (tensor<1x1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+                -> tensor<1x1xf32>
+              return %0 : tensor<1x1xf32>
+            }}"
+        );
+        Program::prepare(module(&text), "main", RunOptions::default()).unwrap()
+    };
+    let programs = ["0.0", "-0.0", "0.0"].map(prepare);
+    assert!(programs[0].shares_code_with(&programs[2]));
+    assert!(!programs[0].shares_code_with(&programs[1]));
+}
+
+/// Functions of users are what they are registered as.
+#[test]
+fn programs_with_other_functions_do_not_share_code() {
+    let run = |factor: f32| {
+        let module = module(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+              %0 = stablehlo.custom_call @scale(%x) : (tensor<2xf32>) -> tensor<2xf32>
+              return %0 : tensor<2xf32>
+            }",
+        );
+        let mut options = RunOptions::default();
+        options.custom_calls.register("scale", move |_, operands| {
+            let x = operands[0].tensor()?.to_vec::<f32>()?;
+            let scaled = x.into_iter().map(|x| factor * x).collect();
+            Ok(vec![Tensor::from_vec([2], scaled)?.into()])
+        });
+        Program::prepare(module, "main", options).unwrap()
+    };
+    let programs = [2.0, 3.0].map(run);
+    for (program, expected) in programs.iter().zip([[2.0, 4.0], [3.0, 6.0]]) {
+        let results = program.run(vec![vector(&[1.0, 2.0]).into()]).unwrap();
+        assert_eq!(*results[0].tensor().unwrap(), vector(&expected));
+    }
 }

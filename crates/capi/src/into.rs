@@ -1,0 +1,149 @@
+//! Runs in memory of the caller.
+
+use crate::arrays::{Elements, stablo_array};
+use crate::{Failable, attempt_in, slice_at, stablo_program, text_of};
+use stablo::{Bytes, DType, Tensor, TensorMut, TensorRef};
+use std::ffi::{c_char, c_void};
+use std::ops::Range;
+
+/// See `stablo.h`.
+#[allow(non_camel_case_types)] // the name in C
+#[repr(C)]
+pub struct stablo_buffer {
+    dtype: *const c_char,
+    shape: *const i64,
+    rank: usize,
+    data: *mut c_void,
+    size: usize,
+}
+
+/// An input of a run.
+enum Input<'a> {
+    /// Its elements are where the caller has them.
+    Borrowed(DType, Vec<usize>, &'a [u8]),
+    Copied(Tensor),
+}
+
+impl<'a> Input<'a> {
+    /// The input of an array; a copy if it overlaps one of the outputs, or its elements are not as
+    /// the library has them.
+    fn of(elements: Elements<'a>, outputs: &[Range<usize>]) -> Failable<Input<'a>> {
+        let Elements { dtype, shape, bytes } = elements;
+        let is_alone = outputs.iter().all(|output| !overlap(output, &addresses(bytes)));
+        if is_alone && TensorRef::from_bytes(dtype, &shape, bytes).is_ok() {
+            return Ok(Input::Borrowed(dtype, shape, bytes));
+        }
+        let copy = Tensor::from_bytes(dtype, shape, Bytes::from(bytes));
+        copy.map(Input::Copied).map_err(|error| error.to_string())
+    }
+
+    fn as_ref(&self) -> Failable<TensorRef<'_>> {
+        match self {
+            Input::Borrowed(dtype, shape, bytes) => {
+                TensorRef::from_bytes(*dtype, shape, bytes).map_err(text_of)
+            }
+            Input::Copied(tensor) => Ok(tensor.into()),
+        }
+    }
+}
+
+fn addresses(bytes: &[u8]) -> Range<usize> {
+    let Range { start, end } = bytes.as_ptr_range();
+    start.addr()..end.addr()
+}
+
+fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start.max(b.start) < a.end.min(b.end)
+}
+
+/// The bytes of an output, which no other value has.
+struct Output<'a> {
+    dtype: DType,
+    shape: Vec<usize>,
+    bytes: &'a mut [u8],
+}
+
+impl Output<'_> {
+    fn as_mut(&mut self, index: usize) -> Failable<TensorMut<'_>> {
+        let Output { dtype, shape, bytes } = self;
+        TensorMut::from_bytes(*dtype, shape, bytes).map_err(|e| format!("output {index}: {e}"))
+    }
+}
+
+/// See `stablo.h`.
+///
+/// # Safety
+/// All pointers are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_program_run_into(
+    program: *const stablo_program,
+    inputs: *const stablo_array,
+    num_inputs: usize,
+    outputs: *const stablo_buffer,
+    num_outputs: usize,
+    error: *mut *mut c_char,
+) -> bool {
+    // SAFETY: the caller gives a program that lives or null.
+    let program = unsafe { program.as_ref() };
+    // SAFETY: the caller gives so many arrays and buffers, which no one else writes.
+    let values = unsafe { read(inputs, num_inputs, outputs, num_outputs) };
+    let work = || {
+        let program = program.ok_or("there is no program at NULL")?;
+        let (inputs, mut outputs) = values?;
+        let inputs = inputs.iter().map(Input::as_ref).collect::<Failable<Vec<_>>>()?;
+        let outputs = outputs.iter_mut().enumerate().map(|(index, output)| output.as_mut(index));
+        let outputs = outputs.collect::<Failable<Vec<_>>>();
+        program.0.run_into(&inputs, &mut outputs?).map_err(text_of)
+    };
+    // SAFETY: the caller lets `error` be written unless it is null.
+    unsafe { attempt_in(program, error, work) }.is_some()
+}
+
+/// The values of a call.
+///
+/// # Safety
+/// There are so many arrays and buffers, whose pointers are as the header says.
+unsafe fn read<'a>(
+    inputs: *const stablo_array,
+    num_inputs: usize,
+    outputs: *const stablo_buffer,
+    num_outputs: usize,
+) -> Failable<(Vec<Input<'a>>, Vec<Output<'a>>)> {
+    // SAFETY: as the caller says.
+    let (inputs, outputs) =
+        unsafe { (slice_at(inputs, num_inputs)?, slice_at(outputs, num_outputs)?) };
+    let places = outputs.iter().map(|output| {
+        let start = output.data.addr();
+        start..start.saturating_add(output.size)
+    });
+    let places: Vec<Range<usize>> = places.collect();
+    for (index, place) in places.iter().enumerate() {
+        if let Some(other) = places[..index].iter().position(|other| overlap(other, place)) {
+            return Err(format!("outputs {other} and {index} overlap"));
+        }
+    }
+    let input = |(index, array): (usize, &stablo_array)| {
+        // SAFETY: as the caller says.
+        let elements = unsafe { array.elements() };
+        elements
+            .and_then(|elements| Input::of(elements, &places))
+            .map_err(|why| format!("input {index}: {why}"))
+    };
+    let inputs = inputs.iter().enumerate().map(input).collect::<Failable<_>>()?;
+    let output = |(index, buffer): (usize, &stablo_buffer)| {
+        let stablo_buffer { dtype, shape, rank, size, data } = *buffer;
+        let failed = |why: String| format!("output {index}: {why}");
+        // SAFETY: as the caller says; without bytes, none are read.
+        let (dtype, shape) = unsafe { Elements::type_of(dtype, shape, rank).map_err(failed)? };
+        let bytes: &mut [u8] = match (data.is_null(), size) {
+            (_, 0) => &mut [],
+            (true, _) => return Err(failed("there is nothing at NULL".into())),
+            // SAFETY: the caller gives so many bytes, which neither an input that is borrowed nor
+            // another output has, as was found above.
+            (false, _) => unsafe { std::slice::from_raw_parts_mut(data.cast(), size) },
+        };
+        Ok(Output { dtype, shape, bytes })
+    };
+    let outputs = outputs.iter().enumerate().map(output).collect::<Failable<_>>()?;
+    Ok((inputs, outputs))
+}

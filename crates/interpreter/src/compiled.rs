@@ -1,0 +1,145 @@
+//! Code with its plans, which equal programs share while one of them lives.
+
+use crate::frame::ScalarOp;
+use crate::lent::{Lender, lenders};
+use plan::Unit;
+use program::{Code, FunctionId, Instruction, Primitive, ValueType};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+
+/// The first bytes of a constant that the key of code depends on.
+const BYTES_IN_KEY: usize = 64;
+
+/// Code, with what the machine knows of it.
+pub(crate) struct Compiled {
+    pub code: Code,
+    /// For each instruction that computes scalars without tensors: how.
+    scalars: Vec<Option<ScalarOp>>,
+    /// The plans of functions, each made when it is needed; empty for those that run instruction by
+    /// instruction.
+    plans: Vec<OnceLock<Option<Plan>>>,
+    makes_code: bool,
+    /// The hash under which other programs find it.
+    key: u64,
+}
+
+/// The plan of a function.
+pub(crate) struct Plan {
+    pub unit: Unit,
+    /// For each slot: the memory of the caller that may stand for it.
+    pub lenders: Box<[Option<Lender>]>,
+}
+
+/// What is compiled in this process, by key.
+static ALL: LazyLock<Mutex<FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>>> =
+    LazyLock::new(Mutex::default);
+
+fn all() -> MutexGuard<'static, FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Compiled {
+    /// Code of this program alone, which runs instruction by instruction.
+    pub fn unplanned(code: Code) -> Arc<Compiled> {
+        Arc::new(Compiled::new(code, false, false, 0))
+    }
+
+    /// Code that is planned: that of another program, if there is the same.
+    pub fn planned(code: Code, makes_code: bool) -> Arc<Compiled> {
+        let key = key(&code);
+        // Compared without the lock: constants may be large.
+        let others: SmallVec<[Arc<Compiled>; 1]> =
+            all().get(&key).into_iter().flatten().filter_map(Weak::upgrade).collect();
+        let is_same =
+            |other: &Arc<Compiled>| other.makes_code == makes_code && is_same(&other.code, &code);
+        if let Some(other) = others.into_iter().find(is_same) {
+            return other;
+        }
+        let compiled = Arc::new(Compiled::new(code, true, makes_code, key));
+        all().entry(key).or_default().push(Arc::downgrade(&compiled));
+        compiled
+    }
+
+    fn new(code: Code, is_planned: bool, makes_code: bool, key: u64) -> Compiled {
+        let plans = if is_planned { code.functions.len() } else { 0 };
+        Compiled {
+            scalars: ScalarOp::of_code(&code),
+            plans: std::iter::repeat_with(OnceLock::new).take(plans).collect(),
+            makes_code,
+            key,
+            code,
+        }
+    }
+
+    /// Number of functions that may have plans.
+    pub fn num_plans(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// The plan of a function, if it has one.
+    pub fn plan(&self, function: FunctionId) -> Option<&Plan> {
+        let plan = || {
+            let unit = plan::plan(&self.code, function, self.makes_code)?;
+            Some(Plan { lenders: lenders(&unit), unit })
+        };
+        self.plans.get(function.index())?.get_or_init(plan).as_ref()
+    }
+
+    /// The form of an instruction that computes scalars without tensors.
+    pub fn scalar_op(&self, index: usize) -> Option<&ScalarOp> {
+        self.scalars[index].as_ref()
+    }
+}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        if self.plans.is_empty() {
+            return;
+        }
+        let mut all = all();
+        if let Some(same) = all.get_mut(&self.key) {
+            same.retain(|other| other.strong_count() > 0);
+            if same.is_empty() {
+                all.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// A hash of the structure of code: primitives by their kind, types, and the first elements of
+/// constants. The same code has the same key.
+fn key(code: &Code) -> u64 {
+    let mut hasher = FxHasher::default();
+    (code.functions.len(), code.blocks.len(), code.instructions.len()).hash(&mut hasher);
+    for instruction in &code.instructions {
+        let Instruction { primitive, operands, results, result_types, origin, .. } = instruction;
+        (discriminant(primitive), origin, results).hash(&mut hasher);
+        operands.iter().for_each(|operand| operand.slot.hash(&mut hasher));
+        if let Primitive::Constant(tensor) | Primitive::Splat { element: tensor, .. } = primitive {
+            let bytes = tensor.bytes();
+            bytes[..bytes.len().min(BYTES_IN_KEY)].hash(&mut hasher);
+        }
+        for ty in result_types {
+            if let ValueType::Tensor { dtype, shape, .. } = &**ty {
+                (discriminant(dtype), shape).hash(&mut hasher);
+            }
+        }
+    }
+    hasher.finish()
+}
+
+/// True if two programs compute the same bits, by the same ops. Functions of users are the same
+/// only if they are one.
+fn is_same(one: &Code, other: &Code) -> bool {
+    // Zeros of different signs are equal as numbers; elements of tensors are compared by bits.
+    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
+        code.instructions.iter().filter_map(|instruction| match instruction.primitive {
+            Primitive::BatchNorm { epsilon, .. } => Some(epsilon.to_bits()),
+            _ => None,
+        })
+    }
+    one == other && epsilons(one).eq(epsilons(other))
+}
