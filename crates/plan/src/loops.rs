@@ -5,7 +5,7 @@ use crate::groups::kernels;
 use crate::outer;
 use crate::short::Short;
 use crate::views::{Definitions, Viewed};
-use codegen::{Assembler, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
+use codegen::{Emitter, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::Tree;
 use numerics::DType;
 use numerics::math::SliceKernel;
@@ -309,10 +309,10 @@ fn bits(bytes: &[u8]) -> Option<u64> {
 /// Adds machine code for the operations that have some, where it replaces several or long ones.
 pub(crate) fn add_code(
     fused: &mut Fused,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) {
-    if let Some(stages) = stages(fused, assembler, executable) {
+    if let Some(stages) = stages(fused, emitter, executable) {
         let results = results(fused);
         fused.code = Some(layout(&fused.loads, &fused.ops, &results, stages));
     }
@@ -329,7 +329,7 @@ fn results(fused: &Fused) -> Vec<usize> {
 /// there is no code for several of them, or for a long one.
 fn stages(
     fused: &Fused,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<Vec<Stage>> {
     let loads = fused.loads.len();
@@ -385,7 +385,7 @@ fn stages(
                     }
                     let values = members.iter().map(|&op| loads + op);
                     let results: Vec<usize> = values.filter(|&value| used(value)).collect();
-                    let code = code(fused, &members, &inputs, &results, assembler, executable)?;
+                    let code = code(fused, &members, &inputs, &results, emitter, executable)?;
                     inputs
                         .retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
                     stages.push(Stage::Code { code, inputs, results });
@@ -409,7 +409,7 @@ fn code(
     members: &[usize],
     inputs: &[usize],
     results: &[usize],
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<LoopCode> {
     let loads = fused.loads.len();
@@ -439,7 +439,7 @@ fn code(
         .collect();
     let outputs: Vec<usize> = results.iter().map(|&value| number(value)).collect::<Option<_>>()?;
     let source = Loop { inputs: &described, functions: &functions, outputs: &outputs };
-    LoopCode::new(&source, Width::best(), assembler, executable)
+    LoopCode::new(&source, Width::best(), emitter, executable)
 }
 
 fn input(load: &Load) -> Input {
