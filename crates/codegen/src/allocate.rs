@@ -19,8 +19,8 @@ enum Home {
     Place(Mem),
 }
 
-/// Gives the values registers, and adds the code to that of `machine`. Values that need one are on the
-/// stack, of which `slots` is the greatest number of vectors so far.
+/// Gives the values registers, and adds the code to that of `machine`. Values that need one are on
+/// the stack, of which `slots` is the greatest number of vectors so far.
 pub fn emit<M: Machine>(vectors: &Vectors, machine: &mut M, slots: &mut u32) {
     emit_round(vectors, &[], machine, slots);
 }

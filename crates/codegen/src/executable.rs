@@ -57,18 +57,7 @@ fn synchronize(_: &[u8]) {}
 
 /// Lets the processor see new code as instructions: AArch64 has a cache for them that does not
 /// follow the one for data.
-#[cfg(all(target_arch = "aarch64", target_vendor = "apple"))]
-fn synchronize(code: &[u8]) {
-    unsafe extern "C" {
-        fn sys_icache_invalidate(start: *const u8, bytes: usize);
-    }
-    // SAFETY: these bytes are mapped.
-    unsafe { sys_icache_invalidate(code.as_ptr(), code.len()) }
-}
-
-/// Lets the processor see new code as instructions: AArch64 has a cache for them that does not
-/// follow the one for data.
-#[cfg(all(target_arch = "aarch64", not(target_vendor = "apple")))]
+#[cfg(target_arch = "aarch64")]
 fn synchronize(code: &[u8]) {
     use std::arch::asm;
     let sizes: usize;

@@ -2,7 +2,7 @@
 //!
 //! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
-//! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 with NEON; elsewhere,
+//! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 under Linux; elsewhere,
 //! or with `STABLO_JIT=0`, there is none ([`is_available`]), and users of this crate run the
 //! functions of `numerics` instead.
 //!
@@ -54,8 +54,8 @@ pub fn is_available() -> bool {
     *AVAILABLE.get_or_init(|| {
         let is_refused = std::env::var_os("STABLO_JIT").is_some_and(|value| value == "0");
         let is_known = match cfg!(target_arch = "aarch64") {
-            // How Windows is told of new code is not known here.
-            true => cfg!(all(target_endian = "little", target_pointer_width = "64", unix)),
+            // Other systems have rules of their own for new code.
+            true => cfg!(all(target_os = "linux", target_endian = "little")),
             false => Isa::best().has_avx2(),
         };
         !is_refused && is_known && Executable::new(&RETURN).is_some()

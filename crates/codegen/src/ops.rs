@@ -32,24 +32,11 @@ pub enum Rounding {
     Up,
 }
 
-macro_rules! ops {
-    ($($(#[$doc:meta])+ $name:ident $(($argument:ty = $first:expr))?,)*) => {
-        /// An operation on vectors. The names end with the type of the lanes that it reads, if it
-        /// matters; `I` is for integers with a sign or without one. Lanes are numbered from the one
-        /// that is first in memory.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Op {
-            $($(#[$doc])+ $name $(($argument))?,)*
-        }
-
-        impl Op {
-            /// Every operation, with some argument where it has one.
-            pub const ALL: &'static [Op] = &[$(Op::$name $(({ let argument: $argument = $first; argument }))?,)*];
-        }
-    };
-}
-
-ops! {
+/// An operation on vectors. The names end with the type of the lanes that it reads, if it matters;
+/// `I` is for integers with a sign or without one. Lanes are numbered from the one that is first in
+/// memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
     /// Sums.
     AddF32,
     /// Sums.
@@ -109,9 +96,9 @@ ops! {
     /// The smaller one, without a sign.
     MinimumU32,
     /// A mask of where a comparison holds.
-    CompareF32(Predicate = Predicate::Equal),
+    CompareF32(Predicate),
     /// A mask of where a comparison holds.
-    CompareF64(Predicate = Predicate::Equal),
+    CompareF64(Predicate),
     /// A mask of equal lanes.
     EqualI32,
     /// A mask of equal lanes.
@@ -135,21 +122,21 @@ ops! {
     /// `x` moved down by `y` bits, with copies of its sign; only these if they are too many.
     ShiftRightI32,
     /// Moved up by a number of bits.
-    ShiftLeftI32By(u8 = 3),
+    ShiftLeftI32By(u8),
     /// Moved up by a number of bits.
-    ShiftLeftI64By(u8 = 3),
+    ShiftLeftI64By(u8),
     /// Moved down by a number of bits.
-    ShiftRightU32By(u8 = 3),
+    ShiftRightU32By(u8),
     /// Moved down by a number of bits.
-    ShiftRightU64By(u8 = 3),
+    ShiftRightU64By(u8),
     /// Square roots.
     SqrtF32,
     /// Square roots.
     SqrtF64,
     /// Rounded to integers.
-    RoundF32(Rounding = Rounding::Down),
+    RoundF32(Rounding),
     /// Rounded to integers.
-    RoundF64(Rounding = Rounding::Down),
+    RoundF64(Rounding),
     /// Absolute values; that of the smallest number is itself.
     AbsI32,
     /// Rounded to floats.
@@ -193,9 +180,9 @@ ops! {
     /// AVX-512.
     Permute4,
     /// Lanes of eight bytes chosen by two bits each. Not with AVX-512.
-    Permute8(u8 = 0xD8),
+    Permute8(u8),
     /// The lanes of four bytes of `y` whose bits are set, else those of `x`. Not with AVX-512.
-    Blend4(u8 = 0x5A),
+    Blend4(u8),
     /// The first lane, again and again.
     Splat4,
     /// The first lane, again and again.
@@ -209,7 +196,7 @@ ops! {
     /// Eight bytes in memory, as the first lane.
     Load8,
     /// The vector with another lane of the first four, from memory. Not with AVX-512.
-    Insert4(u8 = 1),
+    Insert4(u8),
     /// The vector with another second lane of eight bytes, from memory. Not with AVX-512.
     Insert8,
     /// The bits of `yes` where those of `mask` are set, else those of `no`. The operands are `no`,

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Carried(bool),
     /// Goes on at a label if the first lane of a mask is not set.
     Unless(Label),
-    /// Calls code at a label with a number, in [`Register::Number`], if a lane of four bytes of a
+    /// Calls code at a label with a number, in `Register::Number`, if a lane of four bytes of a
     /// mask is set. The code leaves all vectors as they are.
     Exception {
         number: u32,
@@ -34,7 +34,7 @@ pub(crate) enum Kind {
 /// An operation of general-purpose registers, which code over vectors does not use itself.
 #[derive(Clone, Debug)]
 pub enum Scalar {
-    /// Sets [`Register::Index`] to an integer from memory, brought into the range up to `last`,
+    /// Sets `Register::Index` to an integer from memory, brought into the range up to `last`,
     /// times `stride`, or adds that to it.
     Index {
         /// The integer,
@@ -50,7 +50,7 @@ pub enum Scalar {
         /// True if nothing has been added before.
         is_first: bool,
     },
-    /// Loads an address to [`Register::Loaded`].
+    /// Loads an address to `Register::Loaded`.
     Load {
         /// From where.
         from: Mem,
@@ -76,9 +76,9 @@ pub enum Scalar {
     Count {
         /// The counter, of eight bytes.
         counter: Mem,
-        /// The amount, which the code finds in [`Register::Loaded`].
+        /// The amount, which the code finds in `Register::Loaded`.
         by: u32,
-        /// A number for the code to call, in [`Register::Number`].
+        /// A number for the code to call, in `Register::Number`.
         number: u32,
         /// The code to call.
         exhausted: Label,
@@ -358,7 +358,7 @@ impl Vectors {
         self.push(Kind::Unless(to), [mask, NONE, NONE], None);
     }
 
-    /// Calls code at a label with a number, in [`Register::Number`], if a lane of four bytes of a
+    /// Calls code at a label with a number, in `Register::Number`, if a lane of four bytes of a
     /// mask is set. The code leaves all vectors as they are, and reads a part of the memory.
     pub fn exception(&mut self, mask: Value, (number, call): (u32, Label), reads: Range<u32>) {
         let at = self.push(Kind::Exception { number, call }, [mask, NONE, NONE], None);

@@ -1,5 +1,6 @@
 //! An encoder of the AArch64 instructions that generated code is made of.
 
+mod halves;
 mod machine;
 
 pub use machine::Emitter;
