@@ -3,18 +3,10 @@
 //! A value that is needed latest makes room for others (Belady's rule): it goes to the stack, or
 //! nowhere if it is in memory already. Values whose last use has passed have no register.
 
-use crate::vector::{Form, Inst, Kind, MAX_REGISTERS, NONE, Scalar, Value, Vectors, Width};
-use crate::x64::{Assembler, Avx, Condition, Gpr, Length, Mem, Rm, Ymm};
+use crate::machine::{Base, Condition, Machine, Mem, Operand, Register};
+use crate::ops::{Op, Store};
+use crate::vector::{Inst, Kind, MAX_REGISTERS, NONE, Scalar, Value, Vectors, Width};
 
-/// The register with an index that was computed by [`Scalar::Index`].
-pub const INDEX: Gpr = Gpr::Rax;
-/// A register for the time of an operation.
-const SCRATCH: Gpr = Scalar::LOADED;
-const LIMIT: Gpr = Scalar::NUMBER;
-
-/// For [`Avx::PTERNLOGD`]: bits of the second operand where those of the first are set, else of
-/// the third.
-const SELECT: u8 = 0b1100_1010;
 /// Constants that are needed again within so many instructions stay in registers.
 const SOON: u32 = 12;
 /// A position after all.
@@ -27,10 +19,10 @@ enum Home {
     Place(Mem),
 }
 
-/// Gives the values registers, and adds the code to `assembler`. Values that need one are on the
-/// stack, of which `slots` is the greatest number of vectors so far.
-pub fn emit(vectors: &Vectors, assembler: &mut Assembler, slots: &mut u32) {
-    emit_round(vectors, &[], assembler, slots);
+/// Gives the values registers, and adds the code to that of `machine`. Values that need one are on
+/// the stack, of which `slots` is the greatest number of vectors so far.
+pub fn emit<M: Machine>(vectors: &Vectors, machine: &mut M, slots: &mut u32) {
+    emit_round(vectors, &[], machine, slots);
 }
 
 /// At most so many values are carried by a loop: with as many others, they do not need all
@@ -40,27 +32,27 @@ pub const MAX_CARRIED: usize = 7;
 /// Adds a loop without end. Each of `carried` is a value that has been made so by
 /// [`Vectors::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`] are
 /// given.
-pub fn emit_loop(
+pub fn emit_loop<M: Machine>(
     vectors: &Vectors,
     carried: &[(Value, Value)],
-    assembler: &mut Assembler,
+    machine: &mut M,
     slots: &mut u32,
 ) {
     for (register, (value, _)) in (0..).zip(carried) {
         if let Some(place) = vectors.insts[value.0 as usize].place {
-            assembler.vex(Avx::MOVUPS_LOAD, Length::Whole, register, 0, place, None);
+            machine.unary(vectors.width, Op::Load, register, Operand::Memory(place));
         }
     }
-    let start = assembler.label();
-    assembler.bind(start);
-    emit_round(vectors, carried, assembler, slots);
-    assembler.jump(start);
+    let start = machine.label();
+    machine.bind(start);
+    emit_round(vectors, carried, machine, slots);
+    machine.jump(start);
 }
 
-fn emit_round(
+fn emit_round<M: Machine>(
     vectors: &Vectors,
     carried: &[(Value, Value)],
-    assembler: &mut Assembler,
+    machine: &mut M,
     slots: &mut u32,
 ) {
     let insts = &vectors.insts;
@@ -69,7 +61,7 @@ fn emit_round(
         insts,
         uses: &uses,
         position: 0,
-        assembler,
+        machine,
         width: vectors.width,
         registers: [None; MAX_REGISTERS],
         unused: u32::MAX >> (u32::BITS as usize - vectors.width.registers()),
@@ -127,15 +119,15 @@ fn next_uses(insts: &[Inst], carried: &[(Value, Value)]) -> (Vec<Uses>, Vec<u32>
 
 /// True for an instruction whose result is used first at `next`, if it is in vain.
 fn has_no_effect(inst: &Inst, next: u32) -> bool {
-    next == NEVER && matches!(inst.kind, Kind::Vector { .. } | Kind::Constant(_))
+    next == NEVER && matches!(inst.kind, Kind::Vector(_) | Kind::Constant(_))
 }
 
-struct Allocation<'a> {
+struct Allocation<'a, M> {
     insts: &'a [Inst],
     uses: &'a [Uses],
     /// The current instruction.
     position: u32,
-    assembler: &'a mut Assembler,
+    machine: &'a mut M,
     width: Width,
     /// The value in each register.
     registers: [Option<Value>; MAX_REGISTERS],
@@ -151,7 +143,7 @@ struct Allocation<'a> {
     slots: u32,
 }
 
-impl Allocation<'_> {
+impl<M: Machine> Allocation<'_, M> {
     fn inst(&mut self, position: usize) {
         self.position = position as u32;
         let inst = &self.insts[position];
@@ -162,7 +154,7 @@ impl Allocation<'_> {
         self.free_slots.append(&mut self.ending_slots);
         match &inst.kind {
             Kind::Constant(bytes) => {
-                let constant = self.assembler.constant(*bytes);
+                let constant = self.machine.constant(*bytes);
                 self.homes[position] = Home::Place(Mem::constant(constant));
             }
             Kind::Carried(_) => {}
@@ -170,107 +162,87 @@ impl Allocation<'_> {
             &Kind::Unless(to) => {
                 let mask = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
-                self.assembler.move_mask(SCRATCH, mask);
-                self.assembler.test_bit(SCRATCH);
-                self.assembler.jump_if(Condition::Equal, to);
+                self.machine.jump_unless_first(mask, to);
             }
             &Kind::Exception { number, call } => {
                 let mask = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
-                self.assembler.move_mask(SCRATCH, mask);
-                self.assembler.test(SCRATCH);
-                let after = self.assembler.label();
-                self.assembler.jump_if(Condition::Equal, after);
-                self.assembler.set(Scalar::NUMBER, number);
-                self.assembler.call_label(call);
-                self.assembler.bind(after);
+                let after = self.machine.label();
+                self.machine.jump_unless_any(mask, after);
+                self.machine.set(Register::Number, number);
+                self.machine.call_label(call);
+                self.machine.bind(after);
             }
-            &Kind::Store { op, length, immediate } => {
+            &Kind::Store(store) => {
                 let x = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
                 if let Some(place) = inst.place {
-                    self.encode(op, length, x.0, 0, place, immediate);
+                    self.machine.store_vector(self.width, store, place, x);
                 }
             }
-            &Kind::Vector { op, length, form, immediate } => {
-                self.vector(position, (op, length, form), immediate);
-            }
+            &Kind::Vector(op) => self.vector(position, op),
         }
     }
 
-    /// Adds an instruction on vectors, and gives its result a register.
-    fn vector(
-        &mut self,
-        position: usize,
-        (op, length, form): (Avx, Length, Form),
-        immediate: Option<u8>,
-    ) {
+    /// Adds an operation on vectors, and gives its result a register.
+    fn vector(&mut self, position: usize, op: Op) {
         let (inst, uses) = (&self.insts[position], self.uses[position]);
         let result = Value(position as u32);
-        let [x, y, z] = inst.operands;
-        match form {
-            Form::Unary => {
-                let rm = match inst.place {
-                    Some(place) => Rm::Memory(place),
-                    None => self.last(x, uses.operands[0], &[]),
+        match (inst.operands, inst.place) {
+            ([x, y, z], None) if z != NONE => self.ternary(position, op, [x, y, z]),
+            ([x, NONE, _], None) => {
+                let x = match M::reads_memory(op) {
+                    true => self.last(x, uses.operands[0], &[]),
+                    false => Operand::Register(self.operand(x, &[])),
                 };
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.encode(op, length, to.0, 0, rm, immediate);
+                self.machine.unary(self.width, op, to, x);
             }
-            Form::Binary => {
+            ([NONE, ..], Some(place)) => {
+                let to = self.define(result, uses.result, &[]);
+                self.machine.unary(self.width, op, to, Operand::Memory(place));
+            }
+            ([x, y, _], place) => {
                 let first = self.operand(x, &[y]);
-                let rm = match inst.place {
-                    Some(place) => Rm::Memory(place),
+                let last = match place {
+                    Some(place) => Operand::Memory(place),
                     None => self.last(y, uses.operands[1], &[x]),
                 };
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
-                self.encode(op, length, to.0, first.0, rm, immediate);
-            }
-            // The instruction has the mask in the place of the result.
-            Form::Blend if self.width == Width::Avx512 => {
-                self.overwriting(Avx::PTERNLOGD, position, [2, 1, 0], Some(SELECT));
-            }
-            Form::Blend => {
-                let no = self.operand(x, &[y, z]);
-                let mask = self.operand(z, &[x, y]);
-                let yes = self.last(y, uses.operands[1], &[x, z]);
-                self.end(inst.operands, uses);
-                let to = self.define(result, uses.result, &[]);
-                self.encode(op, length, to.0, no.0, yes, Some(mask.0 << 4));
-            }
-            Form::Sum => {
-                let ends = |number: usize| {
-                    let register = self.register_of[inst.operands[number].0 as usize];
-                    uses.operands[number] == NEVER && register != u8::MAX && y != z
-                };
-                // The result takes the register of a sum that ends, or that of a factor.
-                let (op, order) = match op.over_factor() {
-                    Some(over_factor) if !ends(0) && ends(1) => (over_factor, [1, 2, 0]),
-                    Some(over_factor) if !ends(0) && ends(2) => (over_factor, [2, 1, 0]),
-                    _ => (op, [0, 1, 2]),
-                };
-                self.overwriting(op, position, order, None);
-            }
-            Form::Reversed => {
-                let x = self.operand(x, &[]);
-                self.end(inst.operands, uses);
-                let to = self.define(result, uses.result, &[]);
-                self.encode(op, length, x.0, 0, to, immediate);
-            }
-            Form::Shift(digit) => {
-                let x = self.operand(x, &[]);
-                self.end(inst.operands, uses);
-                let to = self.define(result, uses.result, &[]);
-                self.encode(op, length, digit, to.0, x, immediate);
+                self.machine.binary(self.width, op, to, first, last);
             }
         }
     }
 
-    /// Adds an instruction that has its result in the register of its first operand. `order` has
+    /// Adds an operation of three operands. If the machine has the result in the place of one of
+    /// them, it takes the register of one that ends.
+    fn ternary(&mut self, position: usize, op: Op, [x, y, z]: [Value; 3]) {
+        let (operands, uses) = (self.insts[position].operands, self.uses[position]);
+        let orders = M::orders(self.width, op);
+        let ends = |order: &&[usize; 3]| {
+            let [first, others @ ..] = **order;
+            let register = self.register_of[operands[first].0 as usize];
+            let is_other = others.iter().any(|&other| operands[other] == operands[first]);
+            uses.operands[first] == NEVER && register != u8::MAX && !is_other
+        };
+        match orders.iter().find(ends).or(orders.first()) {
+            Some(&order) => self.overwriting(op, position, order),
+            None => {
+                let first = self.operand(x, &[y, z]);
+                let last = self.operand(z, &[x, y]);
+                let middle = self.last(y, uses.operands[1], &[x, z]);
+                self.end(operands, uses);
+                let to = self.define(Value(position as u32), uses.result, &[]);
+                self.machine.ternary(self.width, op, to, first, middle, last);
+            }
+        }
+    }
+
+    /// Adds an operation that has its result in the register of its first operand. `order` has
     /// the operands by number.
-    fn overwriting(&mut self, op: Avx, position: usize, order: [usize; 3], immediate: Option<u8>) {
+    fn overwriting(&mut self, op: Op, position: usize, order: [usize; 3]) {
         let (operands, uses) = (self.insts[position].operands, self.uses[position]);
         let result = Value(position as u32);
         let [x, y, z] = order.map(|number| operands[number]);
@@ -278,50 +250,33 @@ impl Allocation<'_> {
         let first = self.last(x, next, &[y, z]);
         let second = self.operand(y, &[x, z]);
         let last = self.last(z, next_of_last, &[x, y]);
-        let whole = Length::Whole;
         // If the operand stays, its copy is overwritten.
-        if let Rm::Register(first) = first
+        if let Operand::Register(first) = first
             && next == NEVER
             && x != y
             && x != z
         {
             self.end(operands, uses);
-            self.hold(Ymm(first), result);
+            self.hold(first, result);
             self.next[first as usize] = uses.result;
-            self.encode(op, whole, first, second.0, last, immediate);
+            self.machine.overwriting(self.width, op, order, first, (second, last));
         } else {
             let to = self.define(result, uses.result, &[x, y, z]);
-            self.encode(Avx::MOVUPS_LOAD, whole, to.0, 0, first, None);
-            self.encode(op, whole, to.0, second.0, last, immediate);
+            self.machine.unary(self.width, Op::Load, to, first);
+            self.machine.overwriting(self.width, op, order, to, (second, last));
             self.end(operands, uses);
         }
     }
 
-    /// Adds an instruction to the code.
-    fn encode(
-        &mut self,
-        op: Avx,
-        length: Length,
-        reg: u8,
-        other: u8,
-        rm: impl Into<Rm>,
-        immediate: Option<u8>,
-    ) {
-        match self.width {
-            Width::Avx2 => self.assembler.vex(op, length, reg, other, rm, immediate),
-            Width::Avx512 => self.assembler.evex(op, reg, other, rm, immediate),
-        }
-    }
-
     /// The register of an operand, which `others` keep theirs beside.
-    fn operand(&mut self, value: Value, others: &[Value]) -> Ymm {
+    fn operand(&mut self, value: Value, others: &[Value]) -> u8 {
         let register = self.register_of[value.0 as usize];
         if register != u8::MAX {
-            return Ymm(register);
+            return register;
         }
         let register = self.free(others);
         if let Home::Place(home) = self.homes[value.0 as usize] {
-            self.encode(Avx::MOVUPS_LOAD, Length::Whole, register.0, 0, home, None);
+            self.machine.unary(self.width, Op::Load, register, Operand::Memory(home));
         }
         self.hold(register, value);
         register
@@ -329,30 +284,30 @@ impl Allocation<'_> {
 
     /// The last operand of an instruction: in memory if it is there and not needed again, soon if
     /// it is a constant.
-    fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Rm {
+    fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Operand {
         let is_soon = next <= self.position + SOON && self.unused != 0;
         let is_held = self.register_of[value.0 as usize] != u8::MAX || is_soon;
         let is_constant =
             matches!(self.insts[value.0 as usize].kind, Kind::Constant(_)) || next == NEVER;
         match self.homes[value.0 as usize] {
-            Home::Place(home) if !is_held && is_constant => Rm::Memory(home),
-            _ => self.operand(value, others).into(),
+            Home::Place(home) if !is_held && is_constant => Operand::Memory(home),
+            _ => Operand::Register(self.operand(value, others)),
         }
     }
 
     /// Moves values to the registers in which the next round expects them.
     fn carry(&mut self, carried: &[(Value, Value)]) {
-        let mut moves: Vec<(u8, Rm)> = Vec::new();
+        let mut moves: Vec<(u8, Operand)> = Vec::new();
         for (register, &(_, value)) in (0..).zip(carried) {
             let index = value.0 as usize;
             match (self.register_of[index], self.homes[index]) {
                 (from, _) if from == register => {}
-                (u8::MAX, Home::Place(home)) => moves.push((register, Rm::Memory(home))),
-                (from, _) => moves.push((register, Rm::Register(from))),
+                (u8::MAX, Home::Place(home)) => moves.push((register, Operand::Memory(home))),
+                (from, _) => moves.push((register, Operand::Register(from))),
             }
         }
-        let is_source = |moves: &[(u8, Rm)], register: u8| {
-            moves.iter().any(|(_, from)| matches!(from, Rm::Register(r) if *r == register))
+        let is_source = |moves: &[(u8, Operand)], register: u8| {
+            moves.iter().any(|(_, from)| matches!(from, Operand::Register(r) if *r == register))
         };
         // A register is overwritten when it is no source any more.
         while !moves.is_empty() {
@@ -367,19 +322,19 @@ impl Allocation<'_> {
                     let free =
                         (0..self.width.registers() as u8).find(|&register| !is_used(register));
                     let free = free.unwrap_or_default();
-                    (free, std::mem::replace(&mut moves[0].1, Rm::Register(free)))
+                    (free, std::mem::replace(&mut moves[0].1, Operand::Register(free)))
                 }
             };
-            self.encode(Avx::MOVUPS_LOAD, Length::Whole, to, 0, from, None);
+            self.machine.unary(self.width, Op::Load, to, from);
         }
     }
 
-    fn hold(&mut self, register: Ymm, value: Value) {
-        self.registers[register.0 as usize] = Some(value);
-        self.unused &= !(1 << register.0);
-        self.register_of[value.0 as usize] = register.0;
+    fn hold(&mut self, register: u8, value: Value) {
+        self.registers[register as usize] = Some(value);
+        self.unused &= !(1 << register);
+        self.register_of[value.0 as usize] = register;
         // Until the instruction has ended, it is needed at once.
-        self.next[register.0 as usize] = 0;
+        self.next[register as usize] = 0;
     }
 
     /// Notes where operands are used next; those that are not used again lose their registers.
@@ -395,9 +350,8 @@ impl Allocation<'_> {
                     self.unused |= 1 << register;
                     self.register_of[value.0 as usize] = u8::MAX;
                 }
-                if let Home::Place(Mem {
-                    base: crate::x64::Base::Register(Gpr::Rsp), offset, ..
-                }) = self.homes[value.0 as usize]
+                if let Home::Place(Mem { base: Base::Register(Register::Stack), offset, .. }) =
+                    self.homes[value.0 as usize]
                 {
                     self.ending_slots.push(offset);
                     self.homes[value.0 as usize] = Home::Nowhere;
@@ -409,18 +363,18 @@ impl Allocation<'_> {
     }
 
     /// A register for the result.
-    fn define(&mut self, value: Value, next: u32, others: &[Value]) -> Ymm {
+    fn define(&mut self, value: Value, next: u32, others: &[Value]) -> u8 {
         let register = self.free(others);
         self.hold(register, value);
-        self.next[register.0 as usize] = next;
+        self.next[register as usize] = next;
         register
     }
 
     /// A register without a value, which may be one that is needed late.
-    fn free(&mut self, others: &[Value]) -> Ymm {
+    fn free(&mut self, others: &[Value]) -> u8 {
         let count = self.width.registers();
         if self.unused != 0 {
-            return Ymm(self.unused.trailing_zeros() as u8);
+            return self.unused.trailing_zeros() as u8;
         }
         let is_other =
             |register: usize| self.registers[register].is_some_and(|value| others.contains(&value));
@@ -433,7 +387,7 @@ impl Allocation<'_> {
             }
         }
         let latest = latest.unwrap_or(0);
-        let register = Ymm(latest as u8);
+        let register = latest as u8;
         if let Some(value) = self.registers[latest].take() {
             self.unused |= 1 << latest;
             self.register_of[value.0 as usize] = u8::MAX;
@@ -442,8 +396,8 @@ impl Allocation<'_> {
                     self.slots += 1;
                     (self.slots as i32 - 1) * self.width.bytes() as i32
                 });
-                let slot = Mem::at(Gpr::Rsp, offset);
-                self.encode(Avx::MOVUPS_STORE, Length::Whole, register.0, 0, slot, None);
+                let slot = Mem::at(Register::Stack, offset);
+                self.machine.store_vector(self.width, Store::Whole, slot, register);
                 self.homes[value.0 as usize] = Home::Place(slot);
             }
         }
@@ -451,44 +405,44 @@ impl Allocation<'_> {
     }
 
     fn scalar(&mut self, scalar: &Scalar) {
-        let assembler = &mut *self.assembler;
+        let machine = &mut *self.machine;
         match *scalar {
             Scalar::Index { from, bytes, is_signed, last, stride, is_first } => {
-                assembler.load(SCRATCH, from, bytes, is_signed);
+                machine.load(Register::Loaded, from, bytes, is_signed);
                 // Negative ones become 0, greater ones the last.
-                assembler.set(LIMIT, last);
-                assembler.compare(SCRATCH, LIMIT);
+                machine.set(Register::Number, last);
+                machine.compare(Register::Loaded, Register::Number);
                 let greater = if is_signed { Condition::Greater } else { Condition::Above };
-                assembler.move_if(greater, SCRATCH, LIMIT);
+                machine.move_if(greater, Register::Loaded, Register::Number);
                 if is_signed {
-                    assembler.set(LIMIT, 0);
-                    assembler.compare(SCRATCH, LIMIT);
-                    assembler.move_if(Condition::Less, SCRATCH, LIMIT);
+                    machine.set(Register::Number, 0);
+                    machine.compare(Register::Loaded, Register::Number);
+                    machine.move_if(Condition::Less, Register::Loaded, Register::Number);
                 }
                 if is_first {
-                    assembler.multiply(INDEX, SCRATCH, stride as i32);
+                    machine.multiply(Register::Index, Register::Loaded, stride as i32);
                 } else {
-                    assembler.multiply(SCRATCH, SCRATCH, stride as i32);
-                    assembler.add(INDEX, SCRATCH);
+                    machine.multiply(Register::Loaded, Register::Loaded, stride as i32);
+                    machine.add(Register::Index, Register::Loaded);
                 }
             }
-            Scalar::Load { from } => assembler.load(Scalar::LOADED, from, 8, false),
+            Scalar::Load { from } => machine.load(Register::Loaded, from, 8, false),
             Scalar::Move { from, to, bytes } => {
-                assembler.load(SCRATCH, from, bytes, false);
-                assembler.store(to, SCRATCH, bytes);
+                machine.load(Register::Loaded, from, bytes, false);
+                machine.store(to, Register::Loaded, bytes);
             }
             Scalar::Unless { at, to } => {
-                assembler.test_byte(at);
-                assembler.jump_if(Condition::Equal, to);
+                machine.test_byte(at);
+                machine.jump_if(Condition::Equal, to);
             }
             Scalar::Count { counter, by, number, exhausted } => {
-                assembler.subtract_number(counter, by as i32);
-                let after = assembler.label();
-                assembler.jump_if(Condition::AboveOrEqual, after);
-                assembler.set(Scalar::LOADED, by);
-                assembler.set(Scalar::NUMBER, number);
-                assembler.call_label(exhausted);
-                assembler.bind(after);
+                machine.subtract_number(counter, by as i32);
+                let after = machine.label();
+                machine.jump_if(Condition::AboveOrEqual, after);
+                machine.set(Register::Loaded, by);
+                machine.set(Register::Number, number);
+                machine.call_label(exhausted);
+                machine.bind(after);
             }
         }
     }

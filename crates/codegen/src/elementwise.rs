@@ -1,8 +1,8 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
 use crate::lanes;
+use crate::ops::{Op, Predicate, Rounding};
 use crate::vector::{Value, Vectors, Width};
-use crate::x64::{Avx, Length};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
@@ -20,24 +20,6 @@ pub enum Chunk {
     /// Booleans: all bits of a lane of four bytes.
     Mask(Value),
 }
-
-/// The predicates of comparisons of floats: equal, unordered, and so on, without signals.
-mod predicate {
-    pub const EQUAL: u8 = 0x00;
-    pub const UNORDERED: u8 = 0x03;
-    pub const NOT_EQUAL: u8 = 0x04;
-    pub const ORDERED: u8 = 0x07;
-    pub const LESS: u8 = 0x11;
-    pub const LESS_OR_EQUAL: u8 = 0x12;
-    pub const GREATER_OR_EQUAL: u8 = 0x1D;
-    pub const GREATER: u8 = 0x1E;
-}
-pub(crate) use predicate::*;
-
-/// The ways of rounding to an integer, without signals.
-const TO_EVEN: u8 = 8;
-const DOWN: u8 = 9;
-const UP: u8 = 10;
 
 /// True if there is code for elements of a type.
 pub fn has_lanes(dtype: DType) -> bool {
@@ -147,7 +129,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn pairs(&mut self, op: Avx, x: Chunk, y: Chunk) -> Option<Chunk> {
+    fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
         self.zip(x, y, |code, x, y| code.pair(op, x, y))
     }
 
@@ -165,7 +147,7 @@ impl Lowering<'_> {
                 wide.push(self.widen(x, high == 1));
             }
             let result = f(self.code, &wide);
-            *half = Some(self.code.whole(Avx::CVTPD2PS, result));
+            *half = Some(self.code.unary(Op::F64ToF32, result));
         }
         let [low, high] = halves;
         Some(Chunk::Four(self.join(low?, high)))
@@ -177,7 +159,7 @@ impl Lowering<'_> {
             return self.code.splat8(f64::from(f32::from_bits(bits)).to_bits());
         }
         let part = self.part(x, is_high);
-        self.code.whole(Avx::CVTPS2PD, part)
+        self.code.unary(Op::F32ToF64, part)
     }
 
     /// Four lanes of four bytes, as the low ones.
@@ -195,22 +177,22 @@ impl Lowering<'_> {
 
     /// The mask of lanes of eight bytes.
     fn wide_mask(&mut self, mask: Value) -> [Value; 2] {
-        let low = self.code.whole(Avx::PMOVSXDQ, mask);
+        let low = self.code.unary(Op::I32ToI64, mask);
         if self.is_half {
             return [low; 2];
         }
         let high = self.part(mask, true);
-        [low, self.code.whole(Avx::PMOVSXDQ, high)]
+        [low, self.code.unary(Op::I32ToI64, high)]
     }
 
     /// The low four bytes of lanes of eight.
     fn narrow(&mut self, [low, high]: [Value; 2]) -> Value {
-        if self.code.width == Width::Avx512 {
-            let [low, high] = [low, high].map(|x| self.code.reversed(Avx::PMOVQD, None, x));
+        if self.code.width.narrows() {
+            let [low, high] = [low, high].map(|x| self.code.unary(Op::I64ToI32, x));
             return self.code.join(low, high);
         }
-        let mixed = self.code.binary(Avx::SHUFPS, Length::Whole, Some(0x88), low, high);
-        self.code.unary(Avx::PERMPD, Length::Whole, Some(0xD8), mixed)
+        let mixed = self.code.pair(Op::EvenLanes, low, high);
+        self.code.unary(Op::Permute8(0xD8), mixed)
     }
 
     fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
@@ -219,7 +201,7 @@ impl Lowering<'_> {
             (UnaryOp::Not, DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64) => self
                 .map(x, |code, x| {
                     let ones = ones(code);
-                    code.pair(Avx::XORPS, x, ones)
+                    code.pair(Op::Xor, x, ones)
                 }),
             (UnaryOp::Real, DType::F32 | DType::F64) => x,
             (_, DType::F32) => return self.unary_f32(op, x),
@@ -227,59 +209,57 @@ impl Lowering<'_> {
             (_, DType::C64) => return self.unary_complex(op, x),
             (UnaryOp::Negate, DType::I32 | DType::U32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                code.pair(Avx::PSUBD, zero, x)
+                code.pair(Op::SubtractI32, zero, x)
             }),
             (UnaryOp::Negate, DType::I64 | DType::U64) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                code.pair(Avx::PSUBQ, zero, x)
+                code.pair(Op::SubtractI64, zero, x)
             }),
-            (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.whole(Avx::PABSD, x)),
+            (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.unary(Op::AbsI32, x)),
             (UnaryOp::Abs, DType::U32 | DType::U64) => x,
             (UnaryOp::Sign, DType::I32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
-                let negative = code.pair(Avx::PCMPGTD, zero, x);
-                let positive = code.pair(Avx::PCMPGTD, x, zero);
-                code.pair(Avx::PSUBD, negative, positive)
+                let negative = code.pair(Op::GreaterI32, zero, x);
+                let positive = code.pair(Op::GreaterI32, x, zero);
+                code.pair(Op::SubtractI32, negative, positive)
             }),
             _ => return None,
         })
     }
 
     fn unary_f32(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
-        let round =
-            |code: &mut Vectors, x, way| code.unary(Avx::ROUNDPS, Length::Whole, Some(way), x);
+        let round = |code: &mut Vectors, x, way| code.unary(Op::RoundF32(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat4(1 << 31);
-                code.pair(Avx::XORPS, x, sign)
+                code.pair(Op::Xor, x, sign)
             }),
             UnaryOp::Abs => self.map(x, |code, x| {
                 let rest = code.splat4(u32::MAX >> 1);
-                code.pair(Avx::ANDPS, x, rest)
+                code.pair(Op::And, x, rest)
             }),
-            UnaryOp::Sqrt => self.map(x, |code, x| code.whole(Avx::SQRTPS, x)),
-            UnaryOp::Square => self.map(x, |code, x| code.pair(Avx::MULPS, x, x)),
-            UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
-            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
-            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
+            UnaryOp::Sqrt => self.map(x, |code, x| code.unary(Op::SqrtF32, x)),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Op::MultiplyF32, x, x)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, Rounding::Down)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, Rounding::Up)),
+            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, Rounding::ToEven)),
             UnaryOp::Sign => self.map(x, |code, x| {
                 let (sign, one) = (code.splat4(1 << 31), code.splat4(1f32.to_bits()));
                 let zero = code.splat4(0);
-                let sign = code.pair(Avx::ANDPS, x, sign);
-                let result = code.pair(Avx::ORPS, sign, one);
+                let sign = code.pair(Op::And, x, sign);
+                let result = code.pair(Op::Or, sign, one);
                 // Zero and NaN are what they are.
-                let other = code.binary(Avx::CMPPS, Length::Whole, Some(NOT_EQUAL), x, zero);
-                let ordered = code.binary(Avx::CMPPS, Length::Whole, Some(ORDERED), x, x);
-                let other = code.pair(Avx::ANDPS, other, ordered);
+                let other = code.pair(Op::CompareF32(Predicate::NotEqual), x, zero);
+                let ordered = code.pair(Op::CompareF32(Predicate::Ordered), x, x);
+                let other = code.pair(Op::And, other, ordered);
                 code.blend(other, result, x)
             }),
             UnaryOp::IsFinite => {
                 let Chunk::Four(x) = x else { return None };
                 let rest = self.code.splat4(u32::MAX >> 1);
                 let infinity = self.code.splat4(f32::INFINITY.to_bits());
-                let x = self.code.pair(Avx::ANDPS, x, rest);
-                let less = Some(LESS);
-                Chunk::Mask(self.code.binary(Avx::CMPPS, Length::Whole, less, x, infinity))
+                let x = self.code.pair(Op::And, x, rest);
+                Chunk::Mask(self.code.pair(Op::CompareF32(Predicate::Less), x, infinity))
             }
             _ => {
                 if let Some(f) = lanes::function(op) {
@@ -296,22 +276,21 @@ impl Lowering<'_> {
     }
 
     fn unary_f64(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
-        let round =
-            |code: &mut Vectors, x, way| code.unary(Avx::ROUNDPD, Length::Whole, Some(way), x);
+        let round = |code: &mut Vectors, x, way| code.unary(Op::RoundF64(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat8(1 << 63);
-                code.pair(Avx::XORPS, x, sign)
+                code.pair(Op::Xor, x, sign)
             }),
             UnaryOp::Abs => self.map(x, |code, x| {
                 let rest = code.splat8(u64::MAX >> 1);
-                code.pair(Avx::ANDPS, x, rest)
+                code.pair(Op::And, x, rest)
             }),
             UnaryOp::Sqrt => self.map(x, lanes::sqrt),
-            UnaryOp::Square => self.map(x, |code, x| code.pair(Avx::MULPD, x, x)),
-            UnaryOp::Floor => self.map(x, |code, x| round(code, x, DOWN)),
-            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, UP)),
-            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, TO_EVEN)),
+            UnaryOp::Square => self.map(x, |code, x| code.pair(Op::MultiplyF64, x, x)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, Rounding::Down)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, Rounding::Up)),
+            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, Rounding::ToEven)),
             _ => return None,
         })
     }
@@ -320,7 +299,7 @@ impl Lowering<'_> {
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let signs = code.splat4(1 << 31);
-                code.pair(Avx::XORPS, x, signs)
+                code.pair(Op::Xor, x, signs)
             }),
             UnaryOp::Real => Chunk::Four(self.parts(x)?[0]),
             UnaryOp::Imag => Chunk::Four(self.parts(x)?[1]),
@@ -345,40 +324,40 @@ impl Lowering<'_> {
     /// Complex numbers from parts.
     fn complex(&mut self, re: Chunk, im: Chunk) -> Option<Chunk> {
         let (Chunk::Four(re), Chunk::Four(im)) = (re, im) else { return None };
-        let [re, im] = [re, im].map(|part| self.halves(part, Avx::PMOVZXDQ));
+        let [re, im] = [re, im].map(|part| self.halves(part, Op::U32ToU64));
         let im = self.map(im, |code, im| code.shift_left8(im, 32));
-        self.pairs(Avx::ORPS, re, im)
+        self.pairs(Op::Or, re, im)
     }
 
     fn binary(&mut self, op: BinaryOp, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
         use BinaryOp::*;
         use DType::*;
         let op = match (op, dtype) {
-            (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Avx::ANDPS,
-            (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Avx::ORPS,
-            (Xor, I1 | I32 | U32 | I64 | U64) => Avx::XORPS,
-            (Add, F32 | C64) => Avx::ADDPS,
-            (Add, F64) => Avx::ADDPD,
-            (Add, I32 | U32) => Avx::PADDD,
-            (Add, I64 | U64) => Avx::PADDQ,
-            (Subtract, F32 | C64) => Avx::SUBPS,
-            (Subtract, F64) => Avx::SUBPD,
-            (Subtract, I32 | U32) => Avx::PSUBD,
-            (Subtract, I64 | U64) => Avx::PSUBQ,
-            (Multiply, F32) => Avx::MULPS,
-            (Multiply, F64) => Avx::MULPD,
-            (Multiply, I32 | U32) => Avx::PMULLD,
-            (Divide, F32) => Avx::DIVPS,
-            (Divide, F64) => Avx::DIVPD,
-            (Maximum, I32) => Avx::PMAXSD,
-            (Maximum, U32) => Avx::PMAXUD,
-            (Minimum, I32) => Avx::PMINSD,
-            (Minimum, U32) => Avx::PMINUD,
-            (ShiftLeft, I32 | U32) => Avx::PSLLVD,
-            (ShiftLeft, I64 | U64) => Avx::PSLLVQ,
-            (ShiftRightLogical, I32 | U32) => Avx::PSRLVD,
-            (ShiftRightLogical, I64 | U64) => Avx::PSRLVQ,
-            (ShiftRightArithmetic, I32 | U32) => Avx::PSRAVD,
+            (And, I1 | I32 | U32 | I64 | U64) | (Multiply | Minimum, I1) => Op::And,
+            (Or, I1 | I32 | U32 | I64 | U64) | (Add | Maximum, I1) => Op::Or,
+            (Xor, I1 | I32 | U32 | I64 | U64) => Op::Xor,
+            (Add, F32 | C64) => Op::AddF32,
+            (Add, F64) => Op::AddF64,
+            (Add, I32 | U32) => Op::AddI32,
+            (Add, I64 | U64) => Op::AddI64,
+            (Subtract, F32 | C64) => Op::SubtractF32,
+            (Subtract, F64) => Op::SubtractF64,
+            (Subtract, I32 | U32) => Op::SubtractI32,
+            (Subtract, I64 | U64) => Op::SubtractI64,
+            (Multiply, F32) => Op::MultiplyF32,
+            (Multiply, F64) => Op::MultiplyF64,
+            (Multiply, I32 | U32) => Op::MultiplyI32,
+            (Divide, F32) => Op::DivideF32,
+            (Divide, F64) => Op::DivideF64,
+            (Maximum, I32) => Op::MaximumI32,
+            (Maximum, U32) => Op::MaximumU32,
+            (Minimum, I32) => Op::MinimumI32,
+            (Minimum, U32) => Op::MinimumU32,
+            (ShiftLeft, I32 | U32) => Op::ShiftLeftI32,
+            (ShiftLeft, I64 | U64) => Op::ShiftLeftI64,
+            (ShiftRightLogical, I32 | U32) => Op::ShiftRightU32,
+            (ShiftRightLogical, I64 | U64) => Op::ShiftRightU64,
+            (ShiftRightArithmetic, I32 | U32) => Op::ShiftRightI32,
             (Multiply, I64 | U64) => return self.zip(x, y, multiply8),
             (Multiply, C64) => return self.zip(x, y, multiply_complex),
             (Complex, F32) => return self.complex(x, y),
@@ -415,8 +394,8 @@ impl Lowering<'_> {
     /// [`Elementwise::Product`].
     fn product(&mut self, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
         let [multiply, add] = match dtype {
-            DType::F32 => [Avx::MULPS, Avx::ADDPS],
-            DType::F64 => [Avx::MULPD, Avx::ADDPD],
+            DType::F32 => [Op::MultiplyF32, Op::AddF32],
+            DType::F64 => [Op::MultiplyF64, Op::AddF64],
             _ => return None,
         };
         let sum = self.zip(x, y, |code, x, y| {
@@ -430,12 +409,16 @@ impl Lowering<'_> {
     /// [`Elementwise::Quiet`].
     fn quiet(&mut self, dtype: DType, x: Chunk) -> Option<Chunk> {
         let (compare, nan) = match dtype {
-            DType::F32 => (Avx::CMPPS, self.code.splat4(f32::NAN.to_bits())),
-            DType::F64 => (Avx::CMPPD, self.code.splat8(f64::NAN.to_bits())),
+            DType::F32 => {
+                (Op::CompareF32(Predicate::Unordered), self.code.splat4(f32::NAN.to_bits()))
+            }
+            DType::F64 => {
+                (Op::CompareF64(Predicate::Unordered), self.code.splat8(f64::NAN.to_bits()))
+            }
             _ => return None,
         };
         Some(self.map(x, |code, x| {
-            let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), x, x);
+            let unordered = code.pair(compare, x, x);
             code.blend(unordered, nan, x)
         }))
     }
@@ -444,23 +427,26 @@ impl Lowering<'_> {
         let masks = match dtype {
             DType::F32 | DType::F64 => {
                 let predicate = match direction {
-                    Direction::Eq => EQUAL,
-                    Direction::Ne => NOT_EQUAL,
-                    Direction::Ge => GREATER_OR_EQUAL,
-                    Direction::Gt => GREATER,
-                    Direction::Le => LESS_OR_EQUAL,
-                    Direction::Lt => LESS,
+                    Direction::Eq => Predicate::Equal,
+                    Direction::Ne => Predicate::NotEqual,
+                    Direction::Ge => Predicate::GreaterOrEqual,
+                    Direction::Gt => Predicate::Greater,
+                    Direction::Le => Predicate::LessOrEqual,
+                    Direction::Lt => Predicate::Less,
                 };
-                let op = if dtype == DType::F32 { Avx::CMPPS } else { Avx::CMPPD };
-                self.zip(x, y, |code, x, y| code.binary(op, Length::Whole, Some(predicate), x, y))?
+                let is_single = dtype == DType::F32;
+                let compare = if is_single { Op::CompareF32 } else { Op::CompareF64 };
+                self.pairs(compare(predicate), x, y)?
             }
             DType::C64 if matches!(direction, Direction::Eq | Direction::Ne) => {
                 let is_equality = direction == Direction::Eq;
-                let (predicate, both) =
-                    if is_equality { (EQUAL, Avx::ANDPS) } else { (NOT_EQUAL, Avx::ORPS) };
+                let (predicate, both) = match is_equality {
+                    true => (Predicate::Equal, Op::And),
+                    false => (Predicate::NotEqual, Op::Or),
+                };
                 self.zip(x, y, |code, x, y| {
-                    let masks = code.binary(Avx::CMPPS, Length::Whole, Some(predicate), x, y);
-                    let swapped = shuffled(code, masks, SWAPPED);
+                    let masks = code.pair(Op::CompareF32(predicate), x, y);
+                    let swapped = code.pair(Op::SwappedPairs, masks, masks);
                     code.pair(both, masks, swapped)
                 })?
             }
@@ -478,8 +464,8 @@ impl Lowering<'_> {
                 let wide = dtype.bytes() == 8;
                 self.zip(x, y, |code, x, y| {
                     let mask = match (is_equality, wide) {
-                        (true, false) => code.pair(Avx::PCMPEQD, x, y),
-                        (true, true) => code.pair(Avx::PCMPEQQ, x, y),
+                        (true, false) => code.pair(Op::EqualI32, x, y),
+                        (true, true) => code.pair(Op::EqualI64, x, y),
                         (false, false) => greater4(code, dtype, x, y),
                         (false, true) => greater8(code, dtype, x, y),
                     };
@@ -487,7 +473,7 @@ impl Lowering<'_> {
                         return mask;
                     }
                     let ones = code.splat4(u32::MAX);
-                    code.pair(Avx::XORPS, mask, ones)
+                    code.pair(Op::Xor, mask, ones)
                 })?
             }
             _ => return None,
@@ -534,34 +520,36 @@ impl Lowering<'_> {
         }
         let code = &mut *self.code;
         Some(match (from, to, x) {
-            (I32, F32, Chunk::Four(x)) => Chunk::Four(code.whole(Avx::CVTDQ2PS, x)),
+            (I32, F32, Chunk::Four(x)) => Chunk::Four(code.unary(Op::I32ToF32, x)),
+            (F32, I32, Chunk::Four(x)) if code.width == Width::Neon => {
+                Chunk::Four(code.unary(Op::SaturateF32ToI32, x))
+            }
             (F32, I32, Chunk::Four(x)) => {
-                let truncated = code.whole(Avx::CVTTPS2DQ, x);
+                let truncated = code.unary(Op::F32ToI32, x);
                 let limit = code.splat4((2f32.powi(31)).to_bits());
-                let too_large =
-                    code.binary(Avx::CMPPS, Length::Whole, Some(GREATER_OR_EQUAL), x, limit);
+                let too_large = code.pair(Op::CompareF32(Predicate::GreaterOrEqual), x, limit);
                 // Numbers without an integer become the smallest one, whose complement is the
                 // largest.
-                let saturated = code.pair(Avx::XORPS, truncated, too_large);
-                let ordered = code.binary(Avx::CMPPS, Length::Whole, Some(ORDERED), x, x);
-                Chunk::Four(code.pair(Avx::ANDPS, saturated, ordered))
+                let saturated = code.pair(Op::Xor, truncated, too_large);
+                let ordered = code.pair(Op::CompareF32(Predicate::Ordered), x, x);
+                Chunk::Four(code.pair(Op::And, saturated, ordered))
             }
-            (F32, C64, Chunk::Four(x)) => self.halves(x, Avx::PMOVZXDQ),
-            (F32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTPS2PD),
-            (I32, F64, Chunk::Four(x)) => self.halves(x, Avx::CVTDQ2PD),
-            (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Avx::PMOVSXDQ),
-            (U32, I64 | U64, Chunk::Four(x)) => self.halves(x, Avx::PMOVZXDQ),
+            (F32, C64, Chunk::Four(x)) => self.halves(x, Op::U32ToU64),
+            (F32, F64, Chunk::Four(x)) => self.halves(x, Op::F32ToF64),
+            (I32, F64, Chunk::Four(x)) => self.halves(x, Op::I32ToF64),
+            (I32, I64 | U64, Chunk::Four(x)) => self.halves(x, Op::I32ToI64),
+            (U32, I64 | U64, Chunk::Four(x)) => self.halves(x, Op::U32ToU64),
             (U32, F64, Chunk::Four(x)) => {
-                let wide = self.halves(x, Avx::PMOVZXDQ);
+                let wide = self.halves(x, Op::U32ToU64);
                 self.map(wide, exact_f64)
             }
             (U32, F32, Chunk::Four(x)) => {
-                let wide = self.halves(x, Avx::PMOVZXDQ);
+                let wide = self.halves(x, Op::U32ToU64);
                 let wide = self.map(wide, exact_f64);
                 return self.convert(F64, F32, wide);
             }
             (F64, F32, Chunk::Eight(halves)) => {
-                let [low, high] = halves.map(|half| code.whole(Avx::CVTPD2PS, half));
+                let [low, high] = halves.map(|half| code.unary(Op::F64ToF32, half));
                 let high = (!self.is_half).then_some(high);
                 Chunk::Four(self.join(low, high))
             }
@@ -571,13 +559,13 @@ impl Lowering<'_> {
     }
 
     /// A function of four lanes of four bytes to four of eight, of both halves.
-    fn halves(&mut self, x: Value, op: Avx) -> Chunk {
-        let low = self.code.whole(op, x);
+    fn halves(&mut self, x: Value, op: Op) -> Chunk {
+        let low = self.code.unary(op, x);
         if self.is_half {
             return Chunk::Eight([low; 2]);
         }
         let high = self.part(x, true);
-        Chunk::Eight([low, self.code.whole(op, high)])
+        Chunk::Eight([low, self.code.unary(op, high)])
     }
 
     /// One where a mask is set, else zero.
@@ -592,10 +580,10 @@ impl Lowering<'_> {
             _ => return None,
         };
         if to.bytes() == 4 {
-            return Some(Chunk::Four(code.pair(Avx::ANDPS, mask, one)));
+            return Some(Chunk::Four(code.pair(Op::And, mask, one)));
         }
         let masks = Chunk::Eight(self.wide_mask(mask));
-        Some(self.map(masks, |code, mask| code.pair(Avx::ANDPS, mask, one)))
+        Some(self.map(masks, |code, mask| code.pair(Op::And, mask, one)))
     }
 }
 
@@ -603,97 +591,104 @@ impl Lowering<'_> {
 fn exact_f64(code: &mut Vectors, x: Value) -> Value {
     // The exponent of 2^52, whose last bit is 1.
     let offset = code.splat8(((1u64 << 52) as f64).to_bits());
-    let x = code.pair(Avx::ORPS, x, offset);
-    code.pair(Avx::SUBPD, x, offset)
+    let x = code.pair(Op::Or, x, offset);
+    code.pair(Op::SubtractF64, x, offset)
 }
 
 /// The larger or the smaller one of two floats: NaN wins, and zeros have an order.
 fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Value) -> Value {
     let is_single = dtype == DType::F32;
+    if code.width == Width::Neon {
+        let op = match (is_maximum, is_single) {
+            (true, true) => Op::MaximumF32,
+            (true, false) => Op::MaximumF64,
+            (false, true) => Op::MinimumF32,
+            (false, false) => Op::MinimumF64,
+        };
+        return code.pair(op, x, y);
+    }
     let (op, both) = match (is_maximum, is_single) {
-        (true, true) => (Avx::MAXPS, Avx::ANDPS),
-        (true, false) => (Avx::MAXPD, Avx::ANDPS),
-        (false, true) => (Avx::MINPS, Avx::ORPS),
-        (false, false) => (Avx::MINPD, Avx::ORPS),
+        (true, true) => (Op::GreatestF32, Op::And),
+        (true, false) => (Op::GreatestF64, Op::And),
+        (false, true) => (Op::LeastF32, Op::Or),
+        (false, false) => (Op::LeastF64, Op::Or),
     };
-    let (compare, add) =
-        if is_single { (Avx::CMPPS, Avx::ADDPS) } else { (Avx::CMPPD, Avx::ADDPD) };
+    let (compare, add) = match is_single {
+        true => (Op::CompareF32(Predicate::Unordered), Op::AddF32),
+        false => (Op::CompareF64(Predicate::Unordered), Op::AddF64),
+    };
     // Where numbers are equal, the instruction gives the last one.
     let (first, second) = (code.pair(op, x, y), code.pair(op, y, x));
     let ordered = code.pair(both, first, second);
-    let unordered = code.binary(compare, Length::Whole, Some(UNORDERED), x, y);
+    let unordered = code.pair(compare, x, y);
     let nan = code.pair(add, x, y);
     code.blend(unordered, nan, ordered)
 }
 
 fn flipped(code: &mut Vectors, x: Value, sign: Value) -> Value {
-    code.pair(Avx::XORPS, x, sign)
+    code.pair(Op::Xor, x, sign)
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of four bytes.
 fn greater4(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U32 {
-        return code.pair(Avx::PCMPGTD, x, y);
+        return code.pair(Op::GreaterI32, x, y);
+    }
+    if code.width == Width::Neon {
+        return code.pair(Op::GreaterU32, x, y);
     }
     let sign = code.splat4(1 << 31);
     let [x, y] = [x, y].map(|x| flipped(code, x, sign));
-    code.pair(Avx::PCMPGTD, x, y)
+    code.pair(Op::GreaterI32, x, y)
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of eight bytes.
 fn greater8(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U64 {
-        return code.pair(Avx::PCMPGTQ, x, y);
+        return code.pair(Op::GreaterI64, x, y);
+    }
+    if code.width == Width::Neon {
+        return code.pair(Op::GreaterU64, x, y);
     }
     let sign = code.splat8(1 << 63);
     let [x, y] = [x, y].map(|x| flipped(code, x, sign));
-    code.pair(Avx::PCMPGTQ, x, y)
+    code.pair(Op::GreaterI64, x, y)
 }
 
 /// The products in lanes of eight bytes, modulo 2^64.
 fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
     let [x_high, y_high] = [x, y].map(|x| code.shift_right8(x, 32));
-    let low = code.pair(Avx::PMULUDQ, x, y);
-    let first = code.pair(Avx::PMULUDQ, x_high, y);
-    let second = code.pair(Avx::PMULUDQ, x, y_high);
-    let middle = code.pair(Avx::PADDQ, first, second);
+    let low = code.pair(Op::MultiplyWideU32, x, y);
+    let first = code.pair(Op::MultiplyWideU32, x_high, y);
+    let second = code.pair(Op::MultiplyWideU32, x, y_high);
+    let middle = code.pair(Op::AddI64, first, second);
     let high = code.shift_left8(middle, 32);
-    code.pair(Avx::PADDQ, low, high)
-}
-
-/// Of each pair of lanes of four bytes, the first one twice,
-const FIRST: u8 = 0xA0;
-/// the second one twice,
-const SECOND: u8 = 0xF5;
-/// and both in the other order.
-const SWAPPED: u8 = 0xB1;
-
-fn shuffled(code: &mut Vectors, x: Value, order: u8) -> Value {
-    code.binary(Avx::SHUFPS, Length::Whole, Some(order), x, x)
+    code.pair(Op::AddI64, low, high)
 }
 
 /// The products of complex numbers, `(ac - bd) + (ad + bc)i`.
 fn multiply_complex(code: &mut Vectors, x: Value, y: Value) -> Value {
-    let [re, im] = [FIRST, SECOND].map(|order| shuffled(code, x, order));
-    let swapped = shuffled(code, y, SWAPPED);
-    let (first, second) = (code.pair(Avx::MULPS, re, y), code.pair(Avx::MULPS, im, swapped));
+    let [re, im] = [Op::FirstOfPairs, Op::SecondOfPairs].map(|op| code.pair(op, x, x));
+    let swapped = code.pair(Op::SwappedPairs, y, y);
+    let (first, second) =
+        (code.pair(Op::MultiplyF32, re, y), code.pair(Op::MultiplyF32, im, swapped));
     // A difference is the sum with the negative number.
     let signs = code.splat8(1 << 31);
-    let second = code.pair(Avx::XORPS, second, signs);
-    code.pair(Avx::ADDPS, first, second)
+    let second = code.pair(Op::Xor, second, signs);
+    code.pair(Op::AddF32, first, second)
 }
 
 /// Adds code that makes a mask of eight bytes, each 0 or 1.
 pub fn mask_of_bytes(code: &mut Vectors, bytes: Value) -> Value {
     let zero = code.splat4(0);
-    code.pair(Avx::PSUBD, zero, bytes)
+    code.pair(Op::SubtractI32, zero, bytes)
 }
 
 /// Adds code that makes eight bytes of a mask, each 0 or 1.
 pub fn bytes_of_mask(code: &mut Vectors, mask: Value) -> Value {
     let high = code.extract_high(mask);
-    let words = code.binary(Avx::PACKSSDW, Length::Half, None, mask, high);
-    let bytes = code.binary(Avx::PACKSSWB, Length::Half, None, words, words);
+    let words = code.pair(Op::PackI32, mask, high);
+    let bytes = code.pair(Op::PackI16, words, words);
     let ones = code.splat4(0x0101_0101);
-    code.binary(Avx::ANDPS, Length::Half, None, bytes, ones)
+    code.pair(Op::And, bytes, ones)
 }

@@ -1,9 +1,8 @@
 //! The functions of `f64` lanes of `numerics` as code: what they compute is recorded, but for what
 //! is known already, such as what a constant exponent decides.
 
-use crate::elementwise::{EQUAL, GREATER_OR_EQUAL, LESS, UNORDERED};
+use crate::ops::{Op, Predicate};
 use crate::vector::{Value, Vectors};
-use crate::x64::{Avx, Length};
 use numerics::math::UnaryOp;
 use numerics::math::lanes::{self, Lane};
 use numerics::math::{lanes_erf, lanes_trigonometric};
@@ -130,14 +129,14 @@ impl<'a> Recorded<'a> {
     }
 
     /// An instruction, or the bits that `f` gives for known ones.
-    fn pair(self, op: Avx, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
+    fn pair(self, op: Op, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
         match (self.known(), rhs.known()) {
             (Some(x), Some(y)) => self.bits(f(x, y)),
             _ => self.with(|code| code.pair(op, self.value, rhs.value)),
         }
     }
 
-    fn arithmetic(self, op: Avx, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
+    fn arithmetic(self, op: Op, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
         self.pair(op, rhs, |x, y| f(f64::from_bits(x), f64::from_bits(y)).to_bits())
     }
 
@@ -149,14 +148,17 @@ impl<'a> Recorded<'a> {
         self.with(|code| code.splat8(bits))
     }
 
-    fn compare(self, predicate: u8, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> bool) -> Mask<'a> {
+    fn compare(
+        self,
+        predicate: Predicate,
+        rhs: Recorded<'_>,
+        f: impl Fn(f64, f64) -> bool,
+    ) -> Mask<'a> {
         Mask(match (self.known(), rhs.known()) {
             (Some(x), Some(y)) => {
                 self.bits(if f(f64::from_bits(x), f64::from_bits(y)) { u64::MAX } else { 0 })
             }
-            _ => self.with(|code| {
-                code.binary(Avx::CMPPD, Length::Whole, Some(predicate), self.value, rhs.value)
-            }),
+            _ => self.with(|code| code.pair(Op::CompareF64(predicate), self.value, rhs.value)),
         })
     }
 }
@@ -167,7 +169,7 @@ macro_rules! operators {
             type Output = Recorded<'a>;
 
             fn $name(self, rhs: Recorded<'a>) -> Recorded<'a> {
-                self.arithmetic(Avx::$op, rhs, $trait::$name)
+                self.arithmetic(Op::$op, rhs, $trait::$name)
             }
         }
 
@@ -182,17 +184,17 @@ macro_rules! operators {
 }
 
 operators! {
-    Add add ADDPD;
-    Sub sub SUBPD;
-    Mul mul MULPD;
-    Div div DIVPD;
+    Add add AddF64;
+    Sub sub SubtractF64;
+    Mul mul MultiplyF64;
+    Div div DivideF64;
 }
 
 impl<'a> Neg for Recorded<'a> {
     type Output = Recorded<'a>;
 
     fn neg(self) -> Recorded<'a> {
-        self.pair(Avx::XORPS, self.bits(1 << 63), |x, y| x ^ y)
+        self.pair(Op::Xor, self.bits(1 << 63), |x, y| x ^ y)
     }
 }
 
@@ -203,7 +205,7 @@ impl<'a> BitAnd for Mask<'a> {
         match (self.0.known(), rhs.0.known()) {
             (Some(0), _) | (_, Some(u64::MAX)) => self,
             (Some(u64::MAX), _) | (_, Some(0)) => rhs,
-            _ => Mask(self.0.pair(Avx::ANDPS, rhs.0, |x, y| x & y)),
+            _ => Mask(self.0.pair(Op::And, rhs.0, |x, y| x & y)),
         }
     }
 }
@@ -215,7 +217,7 @@ impl<'a> BitOr for Mask<'a> {
         match (self.0.known(), rhs.0.known()) {
             (Some(u64::MAX), _) | (_, Some(0)) => self,
             (Some(0), _) | (_, Some(u64::MAX)) => rhs,
-            _ => Mask(self.0.pair(Avx::ORPS, rhs.0, |x, y| x | y)),
+            _ => Mask(self.0.pair(Op::Or, rhs.0, |x, y| x | y)),
         }
     }
 }
@@ -224,7 +226,7 @@ impl<'a> Not for Mask<'a> {
     type Output = Mask<'a>;
 
     fn not(self) -> Mask<'a> {
-        Mask(self.0.pair(Avx::XORPS, self.0.bits(u64::MAX), |x, y| x ^ y))
+        Mask(self.0.pair(Op::Xor, self.0.bits(u64::MAX), |x, y| x ^ y))
     }
 }
 
@@ -236,7 +238,7 @@ impl<'a> Lane for Recorded<'a> {
     }
 
     fn sqrt(self) -> Recorded<'a> {
-        self.with(|code| code.whole(Avx::SQRTPD, self.value))
+        self.with(|code| code.unary(Op::SqrtF64, self.value))
     }
 
     fn mul_add(self, factor: Recorded<'a>, term: Recorded<'a>) -> Recorded<'a> {
@@ -244,33 +246,33 @@ impl<'a> Lane for Recorded<'a> {
         match known {
             [Some(x), Some(y), Some(z)] => self.number(x.mul_add(y, z)),
             _ => self.with(|code| {
-                code.multiply_add(Avx::FMADD231PD, term.value, self.value, factor.value)
+                code.multiply_add(Op::MultiplyAddF64, term.value, self.value, factor.value)
             }),
         }
     }
 
     fn least(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.arithmetic(Avx::MINPD, rhs, Lane::least)
+        self.arithmetic(Op::LeastF64, rhs, Lane::least)
     }
 
     fn greatest(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.arithmetic(Avx::MAXPD, rhs, Lane::greatest)
+        self.arithmetic(Op::GreatestF64, rhs, Lane::greatest)
     }
 
     fn less(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(LESS, rhs, |x, y| x < y)
+        self.compare(Predicate::Less, rhs, |x, y| x < y)
     }
 
     fn at_least(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(GREATER_OR_EQUAL, rhs, |x, y| x >= y)
+        self.compare(Predicate::GreaterOrEqual, rhs, |x, y| x >= y)
     }
 
     fn equals(self, rhs: Recorded<'a>) -> Mask<'a> {
-        self.compare(EQUAL, rhs, |x, y| x == y)
+        self.compare(Predicate::Equal, rhs, |x, y| x == y)
     }
 
     fn is_nan(self) -> Mask<'a> {
-        self.compare(UNORDERED, self, |x, _| x.is_nan())
+        self.compare(Predicate::Unordered, self, |x, _| x.is_nan())
     }
 
     fn select(mask: Mask<'a>, yes: Recorded<'a>, no: Recorded<'a>) -> Recorded<'a> {
@@ -282,23 +284,23 @@ impl<'a> Lane for Recorded<'a> {
     }
 
     fn and_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Avx::ANDPS, self.bits(bits), |x, y| x & y)
+        self.pair(Op::And, self.bits(bits), |x, y| x & y)
     }
 
     fn or_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Avx::ORPS, self.bits(bits), |x, y| x | y)
+        self.pair(Op::Or, self.bits(bits), |x, y| x | y)
     }
 
     fn or(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Avx::ORPS, rhs, |x, y| x | y)
+        self.pair(Op::Or, rhs, |x, y| x | y)
     }
 
     fn add_bits(self, bits: u64) -> Recorded<'a> {
-        self.pair(Avx::PADDQ, self.bits(bits), u64::wrapping_add)
+        self.pair(Op::AddI64, self.bits(bits), u64::wrapping_add)
     }
 
     fn subtract_bits(self, rhs: Recorded<'a>) -> Recorded<'a> {
-        self.pair(Avx::PSUBQ, rhs, u64::wrapping_sub)
+        self.pair(Op::SubtractI64, rhs, u64::wrapping_sub)
     }
 
     fn shift_left(self, by: u8) -> Recorded<'a> {

@@ -5,8 +5,9 @@ use crate::elementwise::{
     Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, is_of_angle, mask_of_bytes,
 };
 use crate::executable::Executable;
+use crate::machine::{Condition, Machine, Mem, Register};
+use crate::ops::{Op, Store};
 use crate::vector::{NOWHERE, Scalar, Vectors, Width};
-use crate::x64::{Assembler, Avx, Condition, Gpr, Length, Mem};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::{SmallVec, smallvec};
@@ -49,7 +50,7 @@ impl Input {
 
 /// True if there is code for a function in loops.
 pub fn has_loop_code(kernel: &SliceKernel) -> bool {
-    has_code_in(kernel, Vectors::of_width(Width::Avx2))
+    has_code_in(kernel, Vectors::of_width(Width::default()))
 }
 
 /// True if there is code for a function, of all operands.
@@ -117,39 +118,17 @@ const MAX_CHUNKS: usize = MAX_STEP / LANES;
 const MAX_VECTOR: usize = 64;
 /// At most so many bytes of vectors are on the stack: less than a page.
 const MAX_STACK: usize = 3840;
-/// The register with the addresses of inputs and outputs, one after the other,
-const ADDRESSES: Gpr = Gpr::Rdi;
-/// that with the number of elements,
-const COUNT: Gpr = Gpr::Rsi;
-/// and that with the number of the current one.
-const ELEMENT: Gpr = Gpr::R8;
-/// Registers for addresses. Further ones are read when they are needed.
-const BASES: [Gpr; 11] = [
-    Gpr::Rax,
-    Gpr::Rdx,
-    Gpr::R9,
-    Gpr::R10,
-    Gpr::R11,
-    Gpr::Rbx,
-    Gpr::Rbp,
-    Gpr::R12,
-    Gpr::R13,
-    Gpr::R14,
-    Gpr::R15,
-];
-const SAVED: [Gpr; 6] = [Gpr::Rbx, Gpr::Rbp, Gpr::R12, Gpr::R13, Gpr::R14, Gpr::R15];
-
 impl LoopCode {
     /// Adds the code of a loop; `None` if there is none for one of its functions.
-    pub fn new(
+    pub fn new<M: Machine>(
         source: &Loop<'_>,
         width: Width,
-        assembler: &mut Assembler,
+        machine: &mut M,
         executable: &Arc<OnceLock<Executable>>,
     ) -> Option<LoopCode> {
-        let one = body(source, width, 1)?;
+        let one = body::<M>(source, width, 1)?;
         let (step, mut body) = match one.len() {
-            ..SHORT => (MAX_STEP, body(source, width, MAX_STEP / width.lanes())?),
+            ..SHORT => (MAX_STEP, body::<M>(source, width, MAX_STEP / width.lanes())?),
             _ => (width.lanes(), one),
         };
         body.schedule();
@@ -162,31 +141,26 @@ impl LoopCode {
         let outputs: Vec<DType> = source.outputs.iter().map(|&value| dtype(value)).collect();
         let inputs: Vec<Input> =
             source.inputs.iter().filter(|input| !input.is_known()).copied().collect();
-        let entry = assembler.position();
-        SAVED.iter().for_each(|&register| assembler.push(register));
-        assembler.add_number(Gpr::Rsp, 0);
-        let room = assembler.position();
+        let entry = machine.position();
+        let entered = machine.enter_loop();
         let addresses = inputs.len() + outputs.len() + usize::from(has_exceptions);
-        for (number, &register) in BASES.iter().enumerate().take(addresses) {
-            assembler.load(register, Mem::at(ADDRESSES, 8 * number as i32), 8, false);
+        for number in 0..addresses.min(M::ADDRESSES) {
+            let from = Mem::at(Register::First, 8 * number as i32);
+            machine.load(Register::Address(number as u8), from, 8, false);
         }
-        assembler.set(ELEMENT, 0);
-        let start = assembler.label();
-        assembler.bind(start);
+        machine.set(Register::Element, 0);
+        let start = machine.label();
+        machine.bind(start);
         let mut slots = 0;
-        emit(&body, assembler, &mut slots);
-        assembler.add_number(ELEMENT, step as i32);
-        assembler.compare(ELEMENT, COUNT);
-        assembler.jump_if(Condition::Below, start);
-        if slots as usize * width.bytes() > MAX_STACK {
+        emit(&body, machine, &mut slots);
+        machine.add_number(Register::Element, step as i32);
+        machine.compare(Register::Element, Register::Second);
+        machine.jump_if(Condition::Below, start);
+        let stack = slots as usize * width.bytes();
+        if stack > MAX_STACK {
             return None;
         }
-        let room_bytes = slots as i32 * width.bytes() as i32;
-        assembler.patch(room, -room_bytes);
-        assembler.add_number(Gpr::Rsp, room_bytes);
-        SAVED.iter().rev().for_each(|&register| assembler.pop(register));
-        assembler.vzeroupper();
-        assembler.ret();
+        machine.leave_loop(entered, stack as i32);
         let executable = Arc::clone(executable);
         Some(LoopCode { executable, entry, inputs, outputs, step })
     }
@@ -278,7 +252,7 @@ impl LoopCode {
 }
 
 /// The code of an iteration, over some chunks side by side.
-fn body(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
+fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
     let mut body = Vectors::of_width(width);
     // The chunks of each value.
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
@@ -289,7 +263,7 @@ fn body(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
             continue;
         }
         let mut read = |chunk| {
-            let base = base(&mut body, addresses);
+            let base = address::<M>(&mut body, addresses);
             load(&mut body, base, dtype, chunk)
         };
         values.push(match repeats {
@@ -314,78 +288,78 @@ fn body(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
             None => source.inputs[value].dtype.bytes(),
         };
         for (chunk, &value) in values.get(value)?.iter().enumerate() {
-            let base = base(&mut body, addresses);
+            let base = address::<M>(&mut body, addresses);
             store(&mut body, base, chunk, value, size);
         }
         addresses += 1;
     }
     let masks = body.exceptions.clone().unwrap_or_default();
-    if let Some(mask) = masks.into_iter().reduce(|x, y| body.pair(Avx::ORPS, x, y)) {
-        let place = Mem::at(base(&mut body, addresses), 0);
-        let whole = Length::Whole;
-        let all = body.load_into(Avx::ORPS, whole, None, mask, place, NOWHERE);
-        body.store(Avx::MOVUPS_STORE, whole, all, place, NOWHERE);
+    if let Some(mask) = masks.into_iter().reduce(|x, y| body.pair(Op::Or, x, y)) {
+        let place = Mem::at(address::<M>(&mut body, addresses), 0);
+        let all = body.load_into(Op::Or, mask, place, NOWHERE);
+        body.store(Store::Whole, all, place, NOWHERE);
     }
     Some(body)
 }
 
-/// The register with an address.
-fn base(body: &mut Vectors, number: usize) -> Gpr {
-    BASES.get(number).copied().unwrap_or_else(|| {
-        let from = Mem::at(ADDRESSES, 8 * number as i32);
-        body.scalar(Scalar::Load { from }, NOWHERE, NOWHERE);
-        Scalar::LOADED
-    })
+/// The register with an address. Those that have none of their own are read when they are needed.
+fn address<M: Machine>(body: &mut Vectors, number: usize) -> Register {
+    if number < M::ADDRESSES {
+        return Register::Address(number as u8);
+    }
+    let from = Mem::at(Register::First, 8 * number as i32);
+    body.scalar(Scalar::Load { from }, NOWHERE, NOWHERE);
+    Register::Loaded
 }
 
 /// Reads a chunk of an input, or the element that all share.
-fn load(body: &mut Vectors, base: Gpr, dtype: DType, chunk: Option<usize>) -> Option<Chunk> {
+fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) -> Option<Chunk> {
     let place = Mem::at(base, 0);
     let first = (chunk.unwrap_or(0) * body.width.lanes() * dtype.bytes()) as i32;
     let vector = body.width.bytes() as i32;
-    let at = |scale, offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
-    let mut read = |op, place| body.load(op, Length::Whole, None, place, NOWHERE);
+    let at = |scale, offset| Mem::at(base, first + offset).indexed(Register::Element, scale);
+    let mut read = |op, place| body.load(op, place, NOWHERE);
     Some(match (dtype, chunk) {
         (DType::I1, Some(_)) => {
-            let bytes = read(Avx::PMOVZXBD, at(0, 0));
+            let bytes = read(Op::U8ToU32, at(0, 0));
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
         (DType::I1, None) => {
-            let bytes = read(Avx::PBROADCASTB, place);
-            let bytes = body.whole(Avx::PMOVZXBD, bytes);
+            let bytes = read(Op::Splat1, place);
+            let bytes = body.unary(Op::U8ToU32, bytes);
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
         _ if !has_lanes(dtype) => return None,
-        (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Avx::MOVUPS_LOAD, at(2, 0))),
-        (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Avx::BROADCASTSS, place)),
+        (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Op::Load, at(2, 0))),
+        (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Op::Splat4, place)),
         (_, Some(_)) => {
             let halves = [at(3, 0), at(3, vector)];
-            Chunk::Eight(halves.map(|half| read(Avx::MOVUPS_LOAD, half)))
+            Chunk::Eight(halves.map(|half| read(Op::Load, half)))
         }
-        (_, None) => Chunk::Eight([read(Avx::BROADCASTSD, place); 2]),
+        (_, None) => Chunk::Eight([read(Op::Splat8, place); 2]),
     })
 }
 
 /// Writes a chunk of an output.
-fn store(body: &mut Vectors, base: Gpr, number: usize, chunk: Chunk, size: usize) {
+fn store(body: &mut Vectors, base: Register, number: usize, chunk: Chunk, size: usize) {
     let first = (number * body.width.lanes() * size) as i32;
     let vector = body.width.bytes() as i32;
     let scale = size.trailing_zeros() as u8;
-    let at = |offset| Mem::at(base, first + offset).indexed(ELEMENT, scale);
+    let at = |offset| Mem::at(base, first + offset).indexed(Register::Element, scale);
     match chunk {
-        Chunk::Four(x) => body.store(Avx::MOVUPS_STORE, Length::Whole, x, at(0), NOWHERE),
+        Chunk::Four(x) => body.store(Store::Whole, x, at(0), NOWHERE),
         Chunk::Eight([low, high]) => {
-            body.store(Avx::MOVUPS_STORE, Length::Whole, low, at(0), NOWHERE);
-            body.store(Avx::MOVUPS_STORE, Length::Whole, high, at(vector), NOWHERE);
+            body.store(Store::Whole, low, at(0), NOWHERE);
+            body.store(Store::Whole, high, at(vector), NOWHERE);
         }
-        Chunk::Mask(mask) if body.width == Width::Avx512 => {
+        Chunk::Mask(mask) if body.width.narrows() => {
             let one = body.splat4(1);
-            let numbers = body.pair(Avx::ANDPS, mask, one);
-            body.store(Avx::PMOVDB, Length::Whole, numbers, at(0), NOWHERE);
+            let numbers = body.pair(Op::And, mask, one);
+            body.store(Store::LowBytes, numbers, at(0), NOWHERE);
         }
         Chunk::Mask(mask) => {
             let bytes = bytes_of_mask(body, mask);
-            body.store(Avx::MOVQ_STORE, Length::Half, bytes, at(0), NOWHERE);
+            body.store(Store::Low8, bytes, at(0), NOWHERE);
         }
     }
 }
@@ -446,13 +420,17 @@ mod tests {
     }
 
     /// The widths of vectors that this machine has.
-    fn widths() -> impl Iterator<Item = Width> {
+    fn widths() -> Vec<Width> {
+        if cfg!(target_arch = "aarch64") {
+            return vec![Width::Neon];
+        }
         let isas = numerics::simd::Isa::available().into_iter();
-        isas.filter_map(|isa| match (isa.has_avx2(), isa.has_avx512()) {
+        let width = |isa: numerics::simd::Isa| match (isa.has_avx2(), isa.has_avx512()) {
             (false, _) => None,
             (true, false) => Some(Width::Avx2),
             (true, true) => Some(Width::Avx512),
-        })
+        };
+        isas.filter_map(width).collect()
     }
 
     fn check(kernel: SliceKernel) -> bool {
@@ -464,7 +442,7 @@ mod tests {
         if !has_loop_code(&kernel) || !crate::is_available() {
             return false;
         }
-        widths().for_each(|width| check_width(&kernel, constant, width));
+        widths().into_iter().for_each(|width| check_width(&kernel, constant, width));
         true
     }
 
@@ -478,9 +456,9 @@ mod tests {
         let source =
             Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
         let executable = Arc::new(OnceLock::new());
-        let mut assembler = Assembler::new();
-        let code = LoopCode::new(&source, width, &mut assembler, &executable).unwrap();
-        executable.set(Executable::new(&assembler.finish().unwrap()).unwrap()).unwrap();
+        let mut emitter = crate::Emitter::default();
+        let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+        executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
         let samples = |(i, input): (usize, &Input)| samples(input.dtype, i as u64);
         let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
         if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {

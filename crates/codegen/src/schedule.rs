@@ -4,7 +4,6 @@
 //! numbers has; so those that could run meanwhile are put where it sees them.
 
 use crate::vector::{Inst, Kind, NONE, Value, Vectors};
-use crate::x64::Avx;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -18,28 +17,10 @@ const WINDOW: usize = 128;
 fn latency(kind: &Kind, is_load: bool) -> u32 {
     let own = match kind {
         Kind::Constant(_) | Kind::Carried(_) => return 0,
-        Kind::Vector { op: Avx::SQRTPD | Avx::SQRTPS, .. } => 20,
-        Kind::Vector { op: Avx::DIVPD | Avx::DIVPS, .. } => 12,
-        Kind::Vector { op, .. } if is_arithmetic(*op) => 4,
+        Kind::Vector(op) => op.latency(),
         _ => 1,
     };
     own + if is_load { 4 } else { 0 }
-}
-
-fn is_arithmetic(op: Avx) -> bool {
-    matches!(
-        op,
-        Avx::ADDPD
-            | Avx::ADDPS
-            | Avx::FMADD231PD
-            | Avx::FMADD231PS
-            | Avx::MULPD
-            | Avx::MULPS
-            | Avx::SUBPD
-            | Avx::SUBPS
-            | Avx::PMULLD
-            | Avx::PMULUDQ
-    )
 }
 
 /// The operands of an instruction.
@@ -85,9 +66,8 @@ impl Vectors {
     /// and prefers those for which most others wait. Those without an effect are left out. Code
     /// with branches or general-purpose registers stays as it is.
     pub(crate) fn schedule(&mut self) {
-        let is_plain = |kind: &Kind| {
-            matches!(kind, Kind::Vector { .. } | Kind::Constant(_) | Kind::Store { .. })
-        };
+        let is_plain =
+            |kind: &Kind| matches!(kind, Kind::Vector(_) | Kind::Constant(_) | Kind::Store(_));
         if !self.insts.iter().all(|inst| is_plain(&inst.kind)) {
             return;
         }
@@ -166,7 +146,7 @@ impl Vectors {
     fn drop_unused(&mut self) {
         let mut is_used = vec![false; self.insts.len()];
         for (at, inst) in self.insts.iter().enumerate().rev() {
-            is_used[at] |= matches!(inst.kind, Kind::Store { .. });
+            is_used[at] |= matches!(inst.kind, Kind::Store(_));
             if is_used[at] {
                 operands(inst).for_each(|operand| is_used[operand] = true);
             }
@@ -196,8 +176,9 @@ impl Vectors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{Mem, Register};
+    use crate::ops::{Op, Store};
     use crate::vector::NOWHERE;
-    use crate::x64::{Gpr, Length, Mem};
 
     /// Two chains, one after the other: their instructions alternate, each after its operands, and
     /// what nothing uses is gone.
@@ -205,14 +186,14 @@ mod tests {
     fn chains_run_side_by_side() {
         let mut code = Vectors::new();
         let load = |code: &mut Vectors, at| {
-            code.load(Avx::MOVUPS_LOAD, Length::Whole, None, Mem::at(Gpr::Rax, at), NOWHERE)
+            code.load(Op::Load, Mem::at(Register::Address(0), at), NOWHERE)
         };
         for chain in 0..2 {
             let first = load(&mut code, 32 * chain);
-            let last = (0..10).fold(first, |x, _| code.pair(Avx::MULPS, x, first));
+            let last = (0..10).fold(first, |x, _| code.pair(Op::MultiplyF32, x, first));
             load(&mut code, 64);
-            let to = Mem::at(Gpr::Rdx, 32 * chain);
-            code.store(Avx::MOVUPS_STORE, Length::Whole, last, to, NOWHERE);
+            let to = Mem::at(Register::Address(1), 32 * chain);
+            code.store(Store::Whole, last, to, NOWHERE);
         }
         code.schedule();
         assert_eq!(code.len(), 2 * 12);

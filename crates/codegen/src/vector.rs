@@ -1,6 +1,7 @@
 //! Straight-line code over vectors, before its values have registers.
 
-use crate::x64::{Avx, ConstantBytes, Gpr, Label, Length, Mem};
+use crate::machine::{ConstantBytes, Label, Mem};
+use crate::ops::{Op, Store};
 use numerics::simd::Isa;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -9,57 +10,31 @@ use std::ops::Range;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Value(pub(crate) u32);
 
-/// Where an instruction has its operands and its result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// The result is a function of the last operand, which may be in memory.
-    Unary,
-    /// The result is a function of an operand and of the last one, which may be in memory.
-    Binary,
-    /// The result is taken from the second operand where the bits of the third are set, else from
-    /// the first.
-    Blend,
-    /// The product of the second and the last operand is added to the first, in its register.
-    Sum,
-    /// The result is a function of the operand, whose places in the instruction are swapped.
-    Reversed,
-    /// The operand shifted; the number chooses how.
-    Shift(u8),
-}
-
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
-    Vector {
-        op: Avx,
-        length: Length,
-        form: Form,
-        immediate: Option<u8>,
-    },
+    /// An operation, whose last operand may be in memory.
+    Vector(Op),
     Constant(ConstantBytes),
     /// In a register from the start of each round of a loop on. True if its place in memory never
     /// changes.
     Carried(bool),
     /// Goes on at a label if the first lane of a mask is not set.
     Unless(Label),
-    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a
+    /// Calls code at a label with a number, in `Register::Number`, if a lane of four bytes of a
     /// mask is set. The code leaves all vectors as they are.
     Exception {
         number: u32,
         call: Label,
     },
     /// Writes the operand to memory.
-    Store {
-        op: Avx,
-        length: Length,
-        immediate: Option<u8>,
-    },
+    Store(Store),
     Scalar(Scalar),
 }
 
 /// An operation of general-purpose registers, which code over vectors does not use itself.
 #[derive(Clone, Debug)]
 pub enum Scalar {
-    /// Sets [`INDEX`](crate::INDEX) to an integer from memory, brought into the range up to `last`,
+    /// Sets `Register::Index` to an integer from memory, brought into the range up to `last`,
     /// times `stride`, or adds that to it.
     Index {
         /// The integer,
@@ -75,7 +50,7 @@ pub enum Scalar {
         /// True if nothing has been added before.
         is_first: bool,
     },
-    /// Loads an address to [`Scalar::LOADED`].
+    /// Loads an address to `Register::Loaded`.
     Load {
         /// From where.
         from: Mem,
@@ -101,20 +76,13 @@ pub enum Scalar {
     Count {
         /// The counter, of eight bytes.
         counter: Mem,
-        /// The amount.
+        /// The amount, which the code finds in `Register::Loaded`.
         by: u32,
-        /// A number for the code to call, in [`Scalar::NUMBER`].
+        /// A number for the code to call, in `Register::Number`.
         number: u32,
         /// The code to call.
         exhausted: Label,
     },
-}
-
-impl Scalar {
-    /// The register that [`Scalar::Load`] sets, and the one with the amount of [`Scalar::Count`].
-    pub const LOADED: Gpr = Gpr::Rcx;
-    /// The register with the number of [`Scalar::Count`] and of exceptions.
-    pub const NUMBER: Gpr = Gpr::Rdx;
 }
 
 /// No operand.
@@ -135,25 +103,36 @@ pub(crate) struct Inst {
 }
 
 /// The vectors of some code: the instructions that work on them decide.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+///
+/// The operand of [`Op::Permute4`] that chooses lanes is different for each: see
+/// [`Vectors::permute4`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 32 bytes, of AVX2.
-    #[default]
     Avx2,
     /// 64 bytes, of AVX-512.
     Avx512,
+    /// 32 bytes, in two registers of NEON.
+    Neon,
+}
+
+impl Default for Width {
+    /// The narrowest one of this machine.
+    fn default() -> Width {
+        if cfg!(target_arch = "aarch64") { Width::Neon } else { Width::Avx2 }
+    }
 }
 
 impl Width {
     /// The widest one of this machine.
     pub fn best() -> Width {
-        if Isa::best().has_avx512() { Width::Avx512 } else { Width::Avx2 }
+        if Isa::best().has_avx512() { Width::Avx512 } else { Width::default() }
     }
 
     /// The bytes of a vector.
     pub fn bytes(self) -> usize {
         match self {
-            Width::Avx2 => 32,
+            Width::Avx2 | Width::Neon => 32,
             Width::Avx512 => 64,
         }
     }
@@ -163,12 +142,19 @@ impl Width {
         self.bytes() / 4
     }
 
-    /// The number of registers.
+    /// The number of registers, or of pairs of registers, of which NEON has some for the time of
+    /// an operation.
     pub(crate) fn registers(self) -> usize {
         match self {
             Width::Avx2 => 16,
             Width::Avx512 => MAX_REGISTERS,
+            Width::Neon => 14,
         }
+    }
+
+    /// True if lanes can become narrower, in registers and when they are stored.
+    pub(crate) fn narrows(self) -> bool {
+        self != Width::Avx2
     }
 }
 
@@ -189,7 +175,7 @@ pub struct Vectors {
 pub const NOWHERE: Range<u32> = 0..0;
 
 impl Vectors {
-    /// No instructions, on vectors of AVX2.
+    /// No instructions, on the narrowest vectors of this machine.
     pub fn new() -> Vectors {
         Vectors::default()
     }
@@ -264,148 +250,97 @@ impl Vectors {
         matches!(self.insts[value.0 as usize].kind, Kind::Constant(_))
     }
 
-    /// Adds an instruction with its only operand in memory. `reads` is the part of the memory, if
-    /// it matters.
-    pub fn load(
-        &mut self,
-        op: Avx,
-        length: Length,
-        immediate: Option<u8>,
-        from: Mem,
-        reads: Range<u32>,
-    ) -> Value {
-        let kind = Kind::Vector { op, length, form: Form::Unary, immediate };
-        let value = self.push(kind, [NONE; 3], Some(from));
+    /// Adds an operation with its only operand in memory. `reads` is the part of the memory, if it
+    /// matters.
+    pub fn load(&mut self, op: Op, from: Mem, reads: Range<u32>) -> Value {
+        let value = self.push(Kind::Vector(op), [NONE; 3], Some(from));
         self.insts[value.0 as usize].reads = reads;
         value
     }
 
-    /// Adds an instruction with its last operand in memory.
-    pub fn load_into(
-        &mut self,
-        op: Avx,
-        length: Length,
-        immediate: Option<u8>,
-        x: Value,
-        from: Mem,
-        reads: Range<u32>,
-    ) -> Value {
-        let kind = Kind::Vector { op, length, form: Form::Binary, immediate };
-        let value = self.push(kind, [x, NONE, NONE], Some(from));
+    /// Adds an operation with its last operand in memory.
+    pub fn load_into(&mut self, op: Op, x: Value, from: Mem, reads: Range<u32>) -> Value {
+        let value = self.push(Kind::Vector(op), [x, NONE, NONE], Some(from));
         self.insts[value.0 as usize].reads = reads;
         value
     }
 
     /// A function of a value.
-    pub fn unary(&mut self, op: Avx, length: Length, immediate: Option<u8>, x: Value) -> Value {
-        let kind = Kind::Vector { op, length, form: Form::Unary, immediate };
-        self.push(kind, [x, NONE, NONE], None)
-    }
-
-    /// A function of whole vectors.
-    pub fn whole(&mut self, op: Avx, x: Value) -> Value {
-        self.unary(op, Length::Whole, None, x)
+    pub fn unary(&mut self, op: Op, x: Value) -> Value {
+        self.push(Kind::Vector(op), [x, NONE, NONE], None)
     }
 
     /// A function of two values.
-    pub fn binary(
-        &mut self,
-        op: Avx,
-        length: Length,
-        immediate: Option<u8>,
-        x: Value,
-        y: Value,
-    ) -> Value {
+    pub fn pair(&mut self, op: Op, x: Value, y: Value) -> Value {
         // A constant as the last operand needs no register.
-        let swaps = self.is_constant(x) && !self.is_constant(y) && is_commutative(op);
+        let swaps = self.is_constant(x) && !self.is_constant(y) && op.is_commutative();
         let [x, y] = if swaps { [y, x] } else { [x, y] };
-        let kind = Kind::Vector { op, length, form: Form::Binary, immediate };
-        self.push(kind, [x, y, NONE], None)
-    }
-
-    /// A function of two whole vectors.
-    pub fn pair(&mut self, op: Avx, x: Value, y: Value) -> Value {
-        self.binary(op, Length::Whole, None, x, y)
+        self.push(Kind::Vector(op), [x, y, NONE], None)
     }
 
     /// The bytes of `yes` in the lanes of `mask` whose bits are set, else those of `no`.
     pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
-        let kind = Kind::Vector {
-            op: Avx::BLENDVPS,
-            length: Length::Whole,
-            form: Form::Blend,
-            immediate: None,
-        };
-        self.push(kind, [no, yes, mask], None)
+        self.push(Kind::Vector(Op::Blend), [no, yes, mask], None)
     }
 
     /// A sum and a product, with one rounding.
-    pub fn multiply_add(&mut self, op: Avx, sum: Value, x: Value, y: Value) -> Value {
-        let (length, form) = (Length::Whole, Form::Sum);
-        let kind = Kind::Vector { op, length, form, immediate: None };
-        self.push(kind, [sum, x, y], None)
+    pub fn multiply_add(&mut self, op: Op, sum: Value, x: Value, y: Value) -> Value {
+        self.push(Kind::Vector(op), [sum, x, y], None)
     }
 
     /// The high half of a vector, as the low one.
     pub fn extract_high(&mut self, x: Value) -> Value {
-        let op = match self.width {
-            Width::Avx2 => Avx::EXTRACTI128,
-            Width::Avx512 => Avx::EXTRACTI64X4,
-        };
-        self.reversed(op, Some(1), x)
+        self.unary(Op::HighHalf, x)
     }
 
     /// The low halves of two vectors, the second as the high half.
     pub fn join(&mut self, low: Value, high: Value) -> Value {
-        let op = match self.width {
-            Width::Avx2 => Avx::INSERTI128,
-            Width::Avx512 => Avx::INSERTI64X4,
-        };
-        self.binary(op, Length::Whole, Some(1), low, high)
+        self.pair(Op::Join, low, high)
     }
 
-    /// A function of a vector whose instruction has the result in the place of an operand.
-    pub(crate) fn reversed(&mut self, op: Avx, immediate: Option<u8>, x: Value) -> Value {
-        let kind = Kind::Vector { op, length: Length::Whole, form: Form::Reversed, immediate };
-        self.push(kind, [x, NONE, NONE], None)
-    }
-
-    fn shift(&mut self, op: Avx, digit: u8, x: Value, by: u8) -> Value {
-        let form = Form::Shift(digit);
-        let kind = Kind::Vector { op, length: Length::Whole, form, immediate: Some(by) };
-        self.push(kind, [x, NONE, NONE], None)
+    /// Lanes of four bytes with some numbers.
+    pub fn permute4(&mut self, x: Value, lanes: [u8; 8]) -> Value {
+        let mut numbers = [0; 32];
+        for (bytes, lane) in numbers.chunks_mut(4).zip(lanes) {
+            match self.width {
+                // The number of each byte.
+                Width::Neon => (4 * lane..).zip(bytes).for_each(|(number, byte)| *byte = number),
+                _ => bytes[0] = lane,
+            }
+        }
+        let numbers = self.constant(numbers);
+        self.pair(Op::Permute4, numbers, x)
     }
 
     /// Lanes of four bytes moved up.
     pub fn shift_left4(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Avx::PSHIFTD_IMMEDIATE, 6, x, by)
+        self.unary(Op::ShiftLeftI32By(by), x)
     }
 
     /// Lanes of four bytes moved down.
     pub fn shift_right4(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Avx::PSHIFTD_IMMEDIATE, 2, x, by)
+        self.unary(Op::ShiftRightU32By(by), x)
     }
 
     /// Lanes of eight bytes moved up.
     pub fn shift_left8(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Avx::PSHIFTQ_IMMEDIATE, 6, x, by)
+        self.unary(Op::ShiftLeftI64By(by), x)
     }
 
     /// Lanes of eight bytes moved down.
     pub fn shift_right8(&mut self, x: Value, by: u8) -> Value {
-        self.shift(Avx::PSHIFTQ_IMMEDIATE, 2, x, by)
+        self.unary(Op::ShiftRightU64By(by), x)
     }
 
     /// Stores a value. `writes` is the part of the memory, if it matters.
-    pub fn store(&mut self, op: Avx, length: Length, x: Value, to: Mem, writes: Range<u32>) {
-        let kind = Kind::Store { op, length, immediate: None };
-        let at = self.push(kind, [x, NONE, NONE], Some(to));
+    pub fn store(&mut self, store: Store, x: Value, to: Mem, writes: Range<u32>) {
+        let at = self.push(Kind::Store(store), [x, NONE, NONE], Some(to));
         self.insts[at.0 as usize].writes = writes;
     }
 
     /// As [`Vectors::store`]: the second half of what the store before it writes the first half of.
-    pub fn store_beside(&mut self, op: Avx, length: Length, x: Value, to: Mem, writes: Range<u32>) {
-        self.store(op, length, x, to, writes);
+    pub fn store_beside(&mut self, store: Store, x: Value, to: Mem, writes: Range<u32>) {
+        self.store(store, x, to, writes);
         let at = self.insts.len() - 2;
         // Going backwards, the last store decides what both write.
         self.insts[at].is_part = true;
@@ -423,7 +358,7 @@ impl Vectors {
         self.push(Kind::Unless(to), [mask, NONE, NONE], None);
     }
 
-    /// Calls code at a label with a number, in [`Scalar::NUMBER`], if a lane of four bytes of a
+    /// Calls code at a label with a number, in `Register::Number`, if a lane of four bytes of a
     /// mask is set. The code leaves all vectors as they are, and reads a part of the memory.
     pub fn exception(&mut self, mask: Value, (number, call): (u32, Label), reads: Range<u32>) {
         let at = self.push(Kind::Exception { number, call }, [mask, NONE, NONE], None);
@@ -443,29 +378,6 @@ impl Vectors {
         let inst = &mut self.insts[at.0 as usize];
         (inst.reads, inst.writes) = (reads, writes);
     }
-}
-
-fn is_commutative(op: Avx) -> bool {
-    matches!(
-        op,
-        Avx::ADDPD
-            | Avx::ADDPS
-            | Avx::ANDPS
-            | Avx::MULPD
-            | Avx::MULPS
-            | Avx::ORPS
-            | Avx::PADDD
-            | Avx::PADDQ
-            | Avx::PCMPEQD
-            | Avx::PCMPEQQ
-            | Avx::PMAXSD
-            | Avx::PMAXUD
-            | Avx::PMINSD
-            | Avx::PMINUD
-            | Avx::PMULLD
-            | Avx::PMULUDQ
-            | Avx::XORPS
-    )
 }
 
 /// A set of parts of the memory, in units of eight bytes.
@@ -526,19 +438,19 @@ impl Vectors {
     ) {
         let mut is_needed = false;
         for inst in self.insts.iter_mut().rev() {
-            if let Kind::Store { .. } = &inst.kind
+            if let Kind::Store(_) = &inst.kind
                 && !inst.is_part
             {
                 is_needed = parts.touches(&inst.writes);
             }
             match &inst.kind {
-                Kind::Store { .. } if removes && !is_needed => {
+                Kind::Store(_) if removes && !is_needed => {
                     // Without a result that is used it has no effect.
                     inst.kind = Kind::Constant([0; 32]);
                     inst.operands = [NONE; 3];
                     inst.writes = NOWHERE;
                 }
-                Kind::Store { .. } => parts.remove(&inst.writes),
+                Kind::Store(_) => parts.remove(&inst.writes),
                 Kind::Unless(to) | Kind::Scalar(Scalar::Unless { to, .. }) => {
                     exits(*to).iter().for_each(|needed| {
                         parts.extend(needed);

@@ -5,6 +5,7 @@
 
 use crate::block::{Block, Ticks};
 use crate::native::Native;
+use codegen::generated;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -14,8 +15,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 struct Context<'a, T: Ticks> {
     /// The ops that may run before the program is asked again.
     counter: u64,
-    apply: extern "sysv64" fn(&mut Context<'a, T>, u32) -> u32,
-    tick: extern "sysv64" fn(&mut Context<'a, T>, u32, u32) -> u32,
+    apply: generated!(fn(&mut Context<'a, T>, u32) -> u32),
+    tick: generated!(fn(&mut Context<'a, T>, u32, u32) -> u32),
     /// The counter when it was set.
     allowance: u64,
     memory: *mut u8,
@@ -79,23 +80,27 @@ impl<T: Ticks> Context<'_, T> {
     }
 }
 
-/// Runs an op.
-extern "sysv64" fn apply<T: Ticks>(context: &mut Context<'_, T>, op: u32) -> u32 {
-    context.guard(op, |context| {
-        // SAFETY: the memory that `run` has borrowed; generated code does not use it meanwhile.
-        let memory = unsafe { std::slice::from_raw_parts_mut(context.memory, context.bytes) };
-        Ok(context.block.ops[op as usize].apply(memory)?)
-    })
+// Runs an op.
+generated! {
+    fn apply<T: Ticks>(context: &mut Context<'_, T>, op: u32) -> u32 {
+        context.guard(op, |context| {
+            // SAFETY: the memory that `run` has borrowed; generated code does not use it meanwhile.
+            let memory = unsafe { std::slice::from_raw_parts_mut(context.memory, context.bytes) };
+            Ok(context.block.ops[op as usize].apply(memory)?)
+        })
+    }
 }
 
-/// Counts `ops`, which the counter was too small for.
-extern "sysv64" fn tick<T: Ticks>(context: &mut Context<'_, T>, ops: u32, op: u32) -> u32 {
-    context.guard(op, |context| {
-        let left = context.counter.wrapping_add(u64::from(ops));
-        context.ticks.tick(context.allowance.wrapping_sub(left))?;
-        context.ticks.tick(u64::from(ops))?;
-        context.allowance = context.ticks.allowance();
-        context.counter = context.allowance;
-        Ok(())
-    })
+// Counts `ops`, which the counter was too small for.
+generated! {
+    fn tick<T: Ticks>(context: &mut Context<'_, T>, ops: u32, op: u32) -> u32 {
+        context.guard(op, |context| {
+            let left = context.counter.wrapping_add(u64::from(ops));
+            context.ticks.tick(context.allowance.wrapping_sub(left))?;
+            context.ticks.tick(u64::from(ops))?;
+            context.allowance = context.ticks.allowance();
+            context.counter = context.allowance;
+            Ok(())
+        })
+    }
 }

@@ -7,7 +7,6 @@
 
 mod assemble;
 mod block;
-#[cfg(target_arch = "x86_64")]
 mod call;
 mod explain;
 mod functions;

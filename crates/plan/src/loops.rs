@@ -5,7 +5,7 @@ use crate::groups::kernels;
 use crate::outer;
 use crate::short::Short;
 use crate::views::{Definitions, Viewed};
-use codegen::{Assembler, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
+use codegen::{Emitter, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::Tree;
 use numerics::DType;
 use numerics::math::{Elementwise, SliceKernel};
@@ -327,7 +327,7 @@ impl LoopCodes {
     fn get(
         &mut self,
         source: &Loop<'_>,
-        assembler: &mut Assembler,
+        emitter: &mut Emitter,
         executable: &Arc<OnceLock<Executable>>,
     ) -> Option<LoopCode> {
         let function = |(kernel, operands): &(&SliceKernel, &[usize])| {
@@ -340,7 +340,7 @@ impl LoopCodes {
             functions: source.functions.iter().map(function).collect::<Option<_>>()?,
             outputs: source.outputs.to_vec(),
         };
-        let make = || LoopCode::new(source, Width::best(), assembler, executable);
+        let make = || LoopCode::new(source, Width::best(), emitter, executable);
         self.0.entry(key).or_insert_with(make).clone()
     }
 }
@@ -349,10 +349,10 @@ impl LoopCodes {
 pub(crate) fn add_code(
     fused: &mut Fused,
     codes: &mut LoopCodes,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) {
-    if let Some(stages) = stages(fused, codes, assembler, executable) {
+    if let Some(stages) = stages(fused, codes, emitter, executable) {
         let results = results(fused);
         fused.code = Some(layout(&fused.loads, &fused.ops, &results, stages));
     }
@@ -370,7 +370,7 @@ fn results(fused: &Fused) -> Vec<usize> {
 fn stages(
     fused: &Fused,
     codes: &mut LoopCodes,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<Vec<Stage>> {
     let loads = fused.loads.len();
@@ -427,7 +427,7 @@ fn stages(
                         .filter(|&value| is_result(value) || is_read_by_others[value])
                         .collect();
                     let values = (&members[..], &inputs[..], &results[..]);
-                    let code = code(fused, values, codes, assembler, executable)?;
+                    let code = code(fused, values, codes, emitter, executable)?;
                     inputs
                         .retain(|&value| value >= loads || !input(&fused.loads[value]).is_known());
                     stages.push(Stage::Code { code, inputs, results });
@@ -450,7 +450,7 @@ fn code(
     fused: &Fused,
     (members, inputs, results): (&[usize], &[usize], &[usize]),
     codes: &mut LoopCodes,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     executable: &Arc<OnceLock<Executable>>,
 ) -> Option<LoopCode> {
     let loads = fused.loads.len();
@@ -477,7 +477,7 @@ fn code(
         .collect();
     let outputs: Vec<usize> = results.iter().map(|&value| number(value)).collect::<Option<_>>()?;
     let source = Loop { inputs: &described, functions: &functions, outputs: &outputs };
-    codes.get(&source, assembler, executable)
+    codes.get(&source, emitter, executable)
 }
 
 fn input(load: &Load) -> Input {

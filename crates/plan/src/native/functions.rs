@@ -2,7 +2,7 @@
 
 use super::LINE;
 use super::lowering::Lowering;
-use codegen::{Avx, Chunk, LANES, Value};
+use codegen::{Chunk, LANES, Op, Value};
 use kernels::{Dot, Reduction, Tree};
 use numerics::DType;
 use numerics::math::Elementwise;
@@ -23,8 +23,8 @@ impl Lowering<'_> {
             return None;
         }
         let [multiply, add, fused] = match size {
-            4 => [Avx::MULPS, Avx::ADDPS, Avx::FMADD231PS],
-            _ => [Avx::MULPD, Avx::ADDPD, Avx::FMADD231PD],
+            4 => [Op::MultiplyF32, Op::AddF32, Op::MultiplyAddF32],
+            _ => [Op::MultiplyF64, Op::AddF64, Op::MultiplyAddF64],
         };
         let mut sums = SmallVec::<[Value; 8]>::new();
         for first in (0..results).step_by(lanes) {

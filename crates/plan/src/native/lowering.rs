@@ -1,10 +1,10 @@
 //! Code of the ops of a block.
 
 use super::region::{End, Known, Region};
-use super::{CONTEXT, CONTEXT_COUNTER, ELEMENT, LINE, Labels, MEMORY, max_unrolled};
-use crate::block::Op;
+use super::{CONTEXT_COUNTER, LINE, Labels, max_unrolled};
+use crate::block;
 use crate::unit::Function;
-use codegen::{Avx, Chunk, LANES, Length, Mem, NOWHERE, Scalar, Value};
+use codegen::{Chunk, LANES, Mem, NOWHERE, Op, Register, Scalar, Store, Value};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::SmallVec;
@@ -18,25 +18,27 @@ pub(super) struct Lowering<'a> {
 
 impl Lowering<'_> {
     /// Adds the code of an op, and what follows if the region ends with it; `None` if it has none.
-    pub(super) fn op(&mut self, number: u32, op: &Op) -> Option<Option<End>> {
+    pub(super) fn op(&mut self, number: u32, op: &block::Op) -> Option<Option<End>> {
         match op {
-            Op::Compute { source, result, operands, count, .. } => {
+            block::Op::Compute { source, result, operands, count, .. } => {
                 self.compute(number, source, *result, operands, *count)?;
             }
-            Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+            block::Op::CopyLine { from, to, bytes } | block::Op::Copy { from, to, bytes } => {
                 self.copy(*from, *to, *bytes)?;
             }
-            Op::Fill { from, size, to } => {
+            block::Op::Fill { from, size, to } => {
                 let count = to.len() / *size as usize;
                 let numbers = vec![from / size; count];
                 self.collect(*size, &numbers, to.start)?;
             }
-            Op::Collect { elements, starts, to } if starts.is_empty() => {
+            block::Op::Collect { elements, starts, to } if starts.is_empty() => {
                 self.collect(elements.size as u32, &elements.numbers, *to)?;
             }
-            Op::Collect { elements, starts, to } => self.collect_from(elements, starts, *to)?,
-            Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
-            Op::Apply { function, operands, result, .. } => match &**function {
+            block::Op::Collect { elements, starts, to } => {
+                self.collect_from(elements, starts, *to)?
+            }
+            block::Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
+            block::Op::Apply { function, operands, result, .. } => match &**function {
                 Function::Dot(dot) => self.dot(dot, operands, result.start)?,
                 Function::Reduce(reduction) if !reduction.is_converted() => {
                     self.reduce(reduction, operands, result.start)?;
@@ -47,15 +49,15 @@ impl Lowering<'_> {
                 | Function::Gather(_)
                 | Function::Scatter(_) => return None,
             },
-            Op::Tick(ops) => {
-                let counter = Mem::at(CONTEXT, CONTEXT_COUNTER);
+            block::Op::Tick(ops) => {
+                let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
                 let by = *ops;
                 i32::try_from(by).ok()?;
                 let count = Scalar::Count { counter, by, number, exhausted: self.labels.exhausted };
                 self.region.code.scalar(count, NOWHERE, NOWHERE);
             }
-            Op::Jump(to) => return Some(Some(self.region.jump(*to))),
-            Op::Unless { condition, to } => {
+            block::Op::Jump(to) => return Some(Some(self.region.jump(*to))),
+            block::Op::Unless { condition, to } => {
                 let to = *self.labels.ops.get(to)?;
                 match self.region.known.get(condition) {
                     Some(&Known::Mask(mask)) => self.region.code.unless(mask, to),
@@ -66,7 +68,7 @@ impl Lowering<'_> {
                     }
                 }
             }
-            Op::Switch { index, targets } => {
+            block::Op::Switch { index, targets } => {
                 let (index, targets) = (index.clone(), targets.clone());
                 return Some(Some(End::Switch { index, targets }));
             }
@@ -77,7 +79,7 @@ impl Lowering<'_> {
     /// A place in the memory with room for some bytes.
     pub(super) fn place(&self, at: u32, bytes: u32) -> Option<Mem> {
         let end = at.checked_add(bytes)?;
-        (end as usize <= self.memory).then(|| Mem::at(MEMORY, at as i32))
+        (end as usize <= self.memory).then(|| Mem::at(Register::Memory, at as i32))
     }
 
     /// The line at a position.
@@ -87,8 +89,8 @@ impl Lowering<'_> {
         }
         let place = self.place(at, LINE)?;
         // Also for later uses of other parts of it.
-        let (load, reads) = (Avx::MOVUPS_LOAD, at..at + LINE);
-        let line = self.region.code.load(load, Length::Whole, None, place, reads);
+        let (load, reads) = (Op::Load, at..at + LINE);
+        let line = self.region.code.load(load, place, reads);
         self.region.note_load(at, line);
         // Booleans that are known as such stay so.
         self.region.known.entry(at).or_insert(Known::Line(line));
@@ -103,7 +105,7 @@ impl Lowering<'_> {
         let place = self.place(at, LANES as u32)?;
         let reads = at..at + count.min(LANES as u32);
         let code = &mut self.region.code;
-        let bytes = code.load(Avx::PMOVZXBD, Length::Whole, None, place, reads);
+        let bytes = code.load(Op::U8ToU32, place, reads);
         let mask = codegen::mask_of_bytes(code, bytes);
         self.region.known.insert(at, Known::Mask(mask));
         Some(mask)
@@ -113,7 +115,7 @@ impl Lowering<'_> {
         let place = self.place(at, LINE)?;
         self.region.overwrite(at..at + LINE);
         let code = &mut self.region.code;
-        code.store(Avx::MOVUPS_STORE, Length::Whole, line, place, at..at + LINE);
+        code.store(Store::Whole, line, place, at..at + LINE);
         self.region.known.insert(at, Known::Line(line));
         Some(())
     }
@@ -123,7 +125,7 @@ impl Lowering<'_> {
         self.region.overwrite(at..at + LANES as u32);
         let code = &mut self.region.code;
         let bytes = codegen::bytes_of_mask(code, mask);
-        code.store(Avx::MOVQ_STORE, Length::Half, bytes, place, at..at + LANES as u32);
+        code.store(Store::Low8, bytes, place, at..at + LANES as u32);
         self.region.known.insert(at, Known::Mask(mask));
         Some(())
     }
@@ -173,7 +175,7 @@ impl Lowering<'_> {
             match (chunk, mask) {
                 (Chunk::Four(line), Some(mask)) => {
                     let used = code.first_lanes(count as usize);
-                    incomplete.push((at, line, code.pair(Avx::ANDPS, mask, used)));
+                    incomplete.push((at, line, code.pair(Op::And, mask, used)));
                 }
                 (Chunk::Four(line), None) => self.store_line(at, line)?,
                 (Chunk::Mask(mask), _) => self.store_mask(at, mask)?,
@@ -186,7 +188,7 @@ impl Lowering<'_> {
             }
         }
         let masks = incomplete.iter().map(|&(_, _, mask)| mask);
-        let Some(any) = masks.reduce(|x, y| self.region.code.pair(Avx::ORPS, x, y)) else {
+        let Some(any) = masks.reduce(|x, y| self.region.code.pair(Op::Or, x, y)) else {
             return Some(());
         };
         // The op is applied to all elements, maybe in the place of its operand.
@@ -194,16 +196,16 @@ impl Lowering<'_> {
         self.region.code.exception(any, (number, self.labels.exceptional), reads);
         for (at, line, mask) in incomplete {
             let (place, code) = (self.place(at, LINE)?, &mut self.region.code);
-            let applied = code.load(Avx::MOVUPS_LOAD, Length::Whole, None, place, at..at + LINE);
+            let applied = code.load(Op::Load, place, at..at + LINE);
             let line = code.blend(mask, applied, line);
             self.store_line(at, line)?;
         }
         Some(())
     }
 
-    /// Adds the code of an elementwise op for the eight elements from [`ELEMENT`] on.
-    pub(super) fn repeat(&mut self, op: &Op) -> Option<()> {
-        let Op::Compute { source, result, operands, count, .. } = op else { return None };
+    /// Adds the code of an elementwise op for the eight elements from [`Register::Element`] on.
+    pub(super) fn repeat(&mut self, op: &block::Op) -> Option<()> {
+        let block::Op::Compute { source, result, operands, count, .. } = op else { return None };
         let dtypes = source.operands();
         let mut chunks = SmallVec::<[Chunk; 3]>::new();
         for (&at, &dtype) in operands.iter().zip(dtypes) {
@@ -215,26 +217,27 @@ impl Lowering<'_> {
         let chunk = codegen::compute(code, source.function()?, dtypes, &chunks, false)?;
         let writes = *result..*result + count * size;
         let place = |offset| {
-            Mem::at(MEMORY, *result as i32 + offset).indexed(ELEMENT, size.trailing_zeros() as u8)
+            Mem::at(Register::Memory, *result as i32 + offset)
+                .indexed(Register::Element, size.trailing_zeros() as u8)
         };
-        let (store, whole) = (Avx::MOVUPS_STORE, Length::Whole);
+        let store = Store::Whole;
         match chunk {
-            Chunk::Four(line) => code.store(store, whole, line, place(0), writes),
+            Chunk::Four(line) => code.store(store, line, place(0), writes),
             Chunk::Eight([low, high]) => {
                 // Both are stored, or none.
-                code.store(store, whole, low, place(0), writes.clone());
-                code.store_beside(store, whole, high, place(LINE as i32), writes);
+                code.store(store, low, place(0), writes.clone());
+                code.store_beside(store, high, place(LINE as i32), writes);
             }
             Chunk::Mask(mask) => {
                 let bytes = codegen::bytes_of_mask(code, mask);
-                code.store(Avx::MOVQ_STORE, Length::Half, bytes, place(0), writes);
+                code.store(Store::Low8, bytes, place(0), writes);
             }
         }
         self.region.chunks.insert(*result, chunk);
         Some(())
     }
 
-    /// The eight elements from [`ELEMENT`] on of the value at a position.
+    /// The eight elements from [`Register::Element`] on of the value at a position.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
         if let Some(&chunk) = self.region.chunks.get(&at) {
             return Some(chunk);
@@ -243,20 +246,20 @@ impl Lowering<'_> {
         self.place(at, count.next_multiple_of(LANES as u32) * size)?;
         let reads = at..at + count * size;
         let place = |offset| {
-            Mem::at(MEMORY, at as i32 + offset).indexed(ELEMENT, size.trailing_zeros() as u8)
+            Mem::at(Register::Memory, at as i32 + offset)
+                .indexed(Register::Element, size.trailing_zeros() as u8)
         };
         let code = &mut self.region.code;
-        let mut load =
-            |op, offset| code.load(op, Length::Whole, None, place(offset), reads.clone());
+        let mut load = |op, offset| code.load(op, place(offset), reads.clone());
         let chunk = match (dtype, size) {
             (DType::I1, _) => {
-                let bytes = load(Avx::PMOVZXBD, 0);
+                let bytes = load(Op::U8ToU32, 0);
                 Chunk::Mask(codegen::mask_of_bytes(code, bytes))
             }
-            (_, 4) => Chunk::Four(load(Avx::MOVUPS_LOAD, 0)),
+            (_, 4) => Chunk::Four(load(Op::Load, 0)),
             _ => {
-                let low = load(Avx::MOVUPS_LOAD, 0);
-                Chunk::Eight([low, load(Avx::MOVUPS_LOAD, LINE as i32)])
+                let low = load(Op::Load, 0);
+                Chunk::Eight([low, load(Op::Load, LINE as i32)])
             }
         };
         self.region.chunks.insert(at, chunk);

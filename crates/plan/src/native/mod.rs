@@ -14,9 +14,7 @@ use crate::graph::Value as Name;
 use crate::loops::{self, LoopCodes};
 use crate::places::{Places, for_each_value, for_each_value_of};
 use crate::unit::{Action, Place, Sequence, Step};
-use codegen::{
-    Assembler, Avx, Condition, Executable, Gpr, INDEX, LANES, Label, Length, Mem, Scalar,
-};
+use codegen::{Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register};
 use lowering::Lowering;
 use numerics::math::SliceKernel;
 use program::Fused;
@@ -29,7 +27,6 @@ use std::sync::{Arc, OnceLock};
 
 /// Code of a block that becomes callable when all code that is made together is ready.
 #[derive(Clone, Debug)]
-#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 pub(crate) struct Native {
     pub executable: Arc<OnceLock<Executable>>,
     pub entry: usize,
@@ -37,23 +34,6 @@ pub(crate) struct Native {
     pub memory: usize,
 }
 
-#[cfg(not(target_arch = "x86_64"))]
-impl Native {
-    /// There is no code for this machine.
-    pub fn run<T: crate::block::Ticks>(
-        &self,
-        _: &Block,
-        _: &mut [u8],
-        _: &mut T,
-    ) -> Option<Result<(), (usize, T::Error)>> {
-        None
-    }
-}
-
-/// The register with the address of the memory,
-const MEMORY: Gpr = Gpr::Rbx;
-/// and that with the address of the [context](CONTEXT_COUNTER).
-const CONTEXT: Gpr = Gpr::R12;
 /// The context starts with the ops that may run before the program is asked again, followed by
 pub(crate) const CONTEXT_COUNTER: i32 = 0;
 /// the function that runs an op,
@@ -68,15 +48,11 @@ const MAX_UNROLLED: u32 = 32;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
 /// The code of a plan has about so many instructions at most: further ops are called.
-const MAX_INSTRUCTIONS: usize = 1 << 18;
-/// The bytes of the stack that are used before others are, so that its guard is not skipped.
-const PAGE: i32 = 4096;
+const MAX_INSTRUCTIONS: usize = <Emitter as Machine>::MAX_OPERATIONS;
 /// At most so many values are in a loop.
 const MAX_RANGES: usize = 64;
 /// At most so many lines are moved by an op's own code.
 const MAX_LINES: usize = 32;
-/// The register with the number of an element in loops.
-const ELEMENT: Gpr = Gpr::R8;
 
 /// True if elements of some bytes, with some numbers, are moved fastest as lines in registers.
 pub(crate) fn moves(numbers: &[u32], size: usize) -> bool {
@@ -94,11 +70,11 @@ pub(crate) fn add_code(body: &mut Sequence, places: &Places<'_>, memory: usize) 
         memory,
         left: MAX_INSTRUCTIONS,
         loops: LoopCodes::default(),
-        assembler: Assembler::new(),
+        emitter: Emitter::default(),
         executable: Arc::default(),
     };
     making.sequence(body);
-    let code = making.assembler.finish();
+    let code = making.emitter.finish();
     if let Some(executable) = code.and_then(|code| Executable::new(&code)) {
         // It is set only here.
         let _ = making.executable.set(executable);
@@ -113,7 +89,7 @@ struct Making<'a> {
     /// The instructions that may still be made.
     left: usize,
     loops: LoopCodes,
-    assembler: Assembler,
+    emitter: Emitter,
     executable: Arc<OnceLock<Executable>>,
 }
 
@@ -146,7 +122,7 @@ impl Making<'_> {
     }
 
     fn add_loop(&mut self, fused: &mut Fused) {
-        loops::add_code(fused, &mut self.loops, &mut self.assembler, &self.executable);
+        loops::add_code(fused, &mut self.loops, &mut self.emitter, &self.executable);
     }
 
     /// The parts of the memory with values of some steps that occur elsewhere, too.
@@ -168,15 +144,15 @@ impl Making<'_> {
         if !block.ops.iter().all(has_code) {
             return None;
         }
-        let assembler = &mut self.assembler;
-        let ops = targets(&block.ops).into_iter().map(|target| (target, assembler.label()));
+        let emitter = &mut self.emitter;
+        let ops = targets(&block.ops).into_iter().map(|target| (target, emitter.label()));
         let ops = ops.collect();
-        let [exhausted, exceptional, failed, finish] = [(); 4].map(|()| assembler.label());
+        let [exhausted, exceptional, failed, finish] = [(); 4].map(|()| emitter.label());
         let labels = Labels { ops, exhausted, exceptional, failed, finish };
         let mut regions = regions(block, self.memory, &labels, &mut self.left)?;
         remove_stores(&mut regions, &block.ops, &labels.ops, self.memory, needed);
-        let entry = assembler.position();
-        encode(&regions, block.ops.len() as u32, &labels, assembler)?;
+        let entry = emitter.position();
+        encode(&regions, block.ops.len() as u32, &labels, emitter)?;
         let executable = Arc::clone(&self.executable);
         Some(Native { executable, entry, memory: self.memory })
     }
@@ -274,95 +250,78 @@ fn finish(regions: &mut Vec<Region>, region: &mut Region, first: u32, left: &mut
 }
 
 /// Adds the code of regions, as a function of the memory and the context. The ops end before `end`.
-fn encode(regions: &[Region], end: u32, labels: &Labels, assembler: &mut Assembler) -> Option<()> {
+fn encode(regions: &[Region], end: u32, labels: &Labels, emitter: &mut Emitter) -> Option<()> {
     // How much of the stack is needed is known at the end.
-    let [enter, start] = [(); 2].map(|()| assembler.label());
-    assembler.jump(enter);
-    assembler.bind(start);
+    let [enter, start] = [(); 2].map(|()| emitter.label());
+    emitter.jump(enter);
+    emitter.bind(start);
     let mut slots = 0;
     for region in regions {
         if let Some(&label) = labels.ops.get(&region.first) {
-            assembler.bind(label);
+            emitter.bind(label);
         }
-        encode_region(region, labels, assembler, &mut slots)?;
+        encode_region(region, labels, emitter, &mut slots)?;
     }
     // A jump to the end.
     if let Some(&label) = labels.ops.get(&end)
         && regions.iter().all(|region| region.first != end)
     {
-        assembler.bind(label);
+        emitter.bind(label);
     }
-    assembler.bind(labels.finish);
-    assembler.set(Gpr::Rax, 0);
-    let leave = assembler.label();
-    assembler.bind(leave);
-    assembler.vzeroupper();
-    assembler.address(Gpr::Rsp, Mem::at(Gpr::Rbp, -16));
-    assembler.pop(CONTEXT);
-    assembler.pop(MEMORY);
-    assembler.pop(Gpr::Rbp);
-    assembler.ret();
-    assembler.bind(labels.failed);
-    assembler.set(Gpr::Rax, 1);
-    assembler.jump(leave);
-    // The number of ticks is where the function expects it.
-    let ticks = [(Gpr::Rsi, Scalar::LOADED)];
-    calling(assembler, labels.exhausted, CONTEXT_TICK, &ticks, labels.failed);
-    let op = [(Gpr::Rsi, Scalar::NUMBER)];
-    calling(assembler, labels.exceptional, CONTEXT_APPLY, &op, labels.failed);
-    assembler.bind(enter);
-    assembler.push(Gpr::Rbp);
-    assembler.mov(Gpr::Rbp, Gpr::Rsp);
-    assembler.push(MEMORY);
-    assembler.push(CONTEXT);
-    let mut bytes = i32::try_from(slots.checked_mul(LINE)?).ok()?;
-    while bytes > PAGE {
-        assembler.add_number(Gpr::Rsp, -PAGE);
-        assembler.store(Mem::at(Gpr::Rsp, 0), Gpr::Rdi, 8);
-        bytes -= PAGE;
-    }
-    assembler.add_number(Gpr::Rsp, -bytes);
-    assembler.mov(MEMORY, Gpr::Rdi);
-    assembler.mov(CONTEXT, Gpr::Rsi);
-    assembler.jump(start);
+    emitter.bind(labels.finish);
+    emitter.set(Register::Result, 0);
+    let leave = emitter.label();
+    emitter.bind(leave);
+    emitter.leave_block();
+    emitter.bind(labels.failed);
+    emitter.set(Register::Result, 1);
+    emitter.jump(leave);
+    let function = |at| Mem::at(Register::Context, at);
+    let exhausted = function(CONTEXT_TICK);
+    emitter.callback(labels.exhausted, exhausted, Register::Loaded, labels.failed);
+    let exceptional = function(CONTEXT_APPLY);
+    emitter.callback(labels.exceptional, exceptional, Register::Number, labels.failed);
+    emitter.bind(enter);
+    emitter.enter_block(i32::try_from(slots.checked_mul(LINE)?).ok()?);
+    emitter.jump(start);
     Some(())
 }
 
 fn encode_region(
     region: &Region,
     labels: &Labels,
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     slots: &mut u32,
 ) -> Option<()> {
     match region.repeated {
         None if !region.carried.is_empty() => {
-            codegen::emit_loop(&region.code, &region.carried, assembler, slots);
+            codegen::emit_loop(&region.code, &region.carried, emitter, slots);
             return Some(());
         }
-        None => codegen::emit(&region.code, assembler, slots),
+        None => codegen::emit(&region.code, emitter, slots),
         Some(count) => {
-            assembler.set(ELEMENT, 0);
-            let start = assembler.label();
-            assembler.bind(start);
-            codegen::emit(&region.code, assembler, slots);
-            assembler.add_number(ELEMENT, LANES as i32);
-            assembler.compare_number(ELEMENT, i32::try_from(count).ok()?);
-            assembler.jump_if(Condition::Less, start);
+            emitter.set(Register::Element, 0);
+            let start = emitter.label();
+            emitter.bind(start);
+            codegen::emit(&region.code, emitter, slots);
+            emitter.add_number(Register::Element, LANES as i32);
+            emitter.compare_number(Register::Element, i32::try_from(count).ok()?);
+            emitter.jump_if(Condition::Less, start);
         }
     }
     match &region.end {
         End::Next => {}
-        End::Jump(to) => assembler.jump(*labels.ops.get(to)?),
-        End::Finish => assembler.jump(labels.finish),
+        End::Jump(to) => emitter.jump(*labels.ops.get(to)?),
+        End::Finish => emitter.jump(labels.finish),
         End::Apply(op) => {
-            assembler.vzeroupper();
-            assembler.mov(Gpr::Rdi, CONTEXT);
-            assembler.set(Gpr::Rsi, *op);
-            assembler.call(Mem::at(CONTEXT, CONTEXT_APPLY));
-            assembler.test(Gpr::Rax);
-            assembler.jump_if(Condition::NotEqual, labels.failed);
+            emitter.end_vectors();
+            emitter.mov(Register::First, Register::Context);
+            emitter.set(Register::Second, *op);
+            emitter.call(Mem::at(Register::Context, CONTEXT_APPLY));
+            emitter.test(Register::Result);
+            emitter.jump_if(Condition::NotEqual, labels.failed);
         }
-        End::Switch { index, targets } => switch(assembler, index, targets, &labels.ops)?,
+        End::Switch { index, targets } => switch(emitter, index, targets, &labels.ops)?,
     }
     Some(())
 }
@@ -398,60 +357,29 @@ fn members(ops: &[Op], first: u32, count: u32, labels: &Labels) -> Range<u32> {
     first..end
 }
 
-/// Code at a label that calls a function of the [context](CONTEXT_COUNTER), with arguments from
-/// registers, and leaves all vectors as they are.
-fn calling(
-    assembler: &mut Assembler,
-    label: Label,
-    function: i32,
-    arguments: &[(Gpr, Gpr)],
-    failed: Label,
-) {
-    let registers = 0..16u8;
-    let slot = |register: u8| Mem::at(Gpr::Rsp, i32::from(register) * LINE as i32);
-    assembler.bind(label);
-    assembler.push(INDEX);
-    assembler.add_number(Gpr::Rsp, -16 * LINE as i32);
-    for register in registers.clone() {
-        assembler.vex(Avx::MOVUPS_STORE, Length::Whole, register, 0, slot(register), None);
-    }
-    assembler.vzeroupper();
-    assembler.mov(Gpr::Rdi, CONTEXT);
-    arguments.iter().for_each(|&(to, from)| assembler.mov(to, from));
-    assembler.call(Mem::at(CONTEXT, function));
-    assembler.test(Gpr::Rax);
-    assembler.jump_if(Condition::NotEqual, failed);
-    for register in registers {
-        assembler.vex(Avx::MOVUPS_LOAD, Length::Whole, register, 0, slot(register), None);
-    }
-    assembler.add_number(Gpr::Rsp, 16 * LINE as i32);
-    assembler.pop(INDEX);
-    assembler.ret();
-}
-
 fn switch(
-    assembler: &mut Assembler,
+    emitter: &mut Emitter,
     index: &Range<u32>,
     targets: &[u32],
     labels: &FxHashMap<u32, Label>,
 ) -> Option<()> {
-    let place = Mem::at(MEMORY, index.start as i32);
+    let place = Mem::at(Register::Memory, index.start as i32);
     let (last, others) = targets.split_last()?;
     match (index.len(), others) {
         (1, [yes]) => {
-            assembler.test_byte(place);
-            assembler.jump_if(Condition::NotEqual, *labels.get(yes)?);
+            emitter.test_byte(place);
+            emitter.jump_if(Condition::NotEqual, *labels.get(yes)?);
         }
         (4, others) => {
-            assembler.load(Gpr::Rcx, place, 4, true);
+            emitter.load(Register::Loaded, place, 4, true);
             for (number, target) in others.iter().enumerate() {
-                assembler.compare_number(Gpr::Rcx, i32::try_from(number).ok()?);
-                assembler.jump_if(Condition::Equal, *labels.get(target)?);
+                emitter.compare_number(Register::Loaded, i32::try_from(number).ok()?);
+                emitter.jump_if(Condition::Equal, *labels.get(target)?);
             }
         }
         _ => return None,
     }
-    assembler.jump(*labels.get(last)?);
+    emitter.jump(*labels.get(last)?);
     Some(())
 }
 

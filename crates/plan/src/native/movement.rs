@@ -2,9 +2,9 @@
 
 use super::lowering::Lowering;
 use super::region::Known;
-use super::{LINE, MAX_LINES, MEMORY};
+use super::{LINE, MAX_LINES};
 use crate::block::{BlockStart, Elements};
-use codegen::{Avx, INDEX, LANES, Length, Mem, NOWHERE, Scalar, Value, Vectors};
+use codegen::{LANES, Mem, NOWHERE, Op, Register, Scalar, Value, Vectors};
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -79,7 +79,7 @@ impl Lowering<'_> {
             let at = numbers[0] * size;
             let place = self.place(at, LINE)?;
             let code = &mut self.region.code;
-            return Some(code.load(Avx::MOVUPS_LOAD, Length::Whole, None, place, at..at + LINE));
+            return Some(code.load(Op::Load, place, at..at + LINE));
         }
         if sources.len() > 3 {
             return self.inserted(size, numbers, |lowering, number| {
@@ -108,16 +108,15 @@ impl Lowering<'_> {
             let mut elements = numbers.iter().enumerate();
             let (_, &first) = elements.next()?;
             let (from, reads) = place(self, first)?;
-            let load = if size == 4 { Avx::MOVD_LOAD } else { Avx::MOVQ_LOAD };
-            let mut line = self.region.code.load(load, Length::Half, None, from, reads);
+            let load = if size == 4 { Op::Load4 } else { Op::Load8 };
+            let mut line = self.region.code.load(load, from, reads);
             for (lane, &number) in elements {
                 let (from, reads) = place(self, number)?;
                 let code = &mut self.region.code;
                 line = if size == 4 {
-                    let immediate = Some((lane as u8) << 4);
-                    code.load_into(Avx::INSERTPS, Length::Half, immediate, line, from, reads)
+                    code.load_into(Op::Insert4(lane as u8), line, from, reads)
                 } else {
-                    code.load_into(Avx::MOVHPS_LOAD, Length::Half, None, line, from, reads)
+                    code.load_into(Op::Insert8, line, from, reads)
                 };
             }
             *result = Some(line);
@@ -125,7 +124,7 @@ impl Lowering<'_> {
         let [low, high] = halves;
         let Some(high) = high else { return low };
         let code = &mut self.region.code;
-        Some(code.binary(Avx::INSERTI128, Length::Whole, Some(1), low?, high))
+        Some(code.join(low?, high))
     }
 
     /// Booleans with some numbers, if all are in registers or may be loaded, as what they are is
@@ -165,7 +164,7 @@ impl Lowering<'_> {
         let own = moved.iter().enumerate().filter(|(_, from)| from.is_some());
         let mask = own
             .fold(0, |mask, (lane, _)| mask | if size == 4 { 1 << lane } else { 3 << (2 * lane) });
-        code.binary(Avx::BLENDPS, Length::Whole, Some(mask), others, placed)
+        code.pair(Op::Blend4(mask), others, placed)
     }
 
     /// Moves bytes: booleans in registers, or one by one.
@@ -194,7 +193,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Sets [`INDEX`] to the bytes before a part with start indices.
+    /// Sets [`Register::Index`] to the bytes before a part with start indices.
     pub(super) fn index(&mut self, size: usize, starts: &[BlockStart]) -> Option<()> {
         for (position, start) in starts.iter().enumerate() {
             let bytes = start.index.len();
@@ -239,13 +238,15 @@ impl Lowering<'_> {
         self.index(elements.size, starts)?;
         let lanes = (LINE / size) as usize;
         let mut lines = SmallVec::<[Value; 4]>::new();
-        let at = |number: u32| Mem::at(MEMORY, (number * size) as i32).indexed(INDEX, 0);
+        let at = |number: u32| {
+            Mem::at(Register::Memory, (number * size) as i32).indexed(Register::Index, 0)
+        };
         for numbers in elements.numbers.chunks(lanes) {
             let in_order = numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
             lines.push(if in_order && numbers.len() == lanes {
                 let from = at(numbers[0]);
                 let code = &mut self.region.code;
-                code.load(Avx::MOVUPS_LOAD, Length::Whole, None, from, reads.clone())
+                code.load(Op::Load, from, reads.clone())
             } else {
                 self.inserted(size, numbers, |_, number| Some((at(number), reads.clone())))?
             });
@@ -274,7 +275,7 @@ impl Lowering<'_> {
         self.place(writes.start, writes.end.checked_sub(writes.start)?)?;
         self.index(elements.size, starts)?;
         for (from, &number) in (from..).step_by(elements.size).zip(&elements.numbers) {
-            let to = Mem::at(MEMORY, (number * size) as i32).indexed(INDEX, 0);
+            let to = Mem::at(Register::Memory, (number * size) as i32).indexed(Register::Index, 0);
             let moved = Scalar::Move { from: self.place(from, size)?, to, bytes: elements.size };
             self.region.code.scalar(moved, from..from + size, NOWHERE);
         }
@@ -291,18 +292,17 @@ fn permuted(code: &mut Vectors, size: u32, line: Value, moved: &[Option<u32>]) -
     }
     if size == 4 {
         if moved.iter().flatten().all(|&from| from == 0) {
-            return code.unary(Avx::BROADCASTSS, Length::Whole, None, line);
+            return code.unary(Op::Splat4, line);
         }
-        let mut lanes = [0; 32];
-        for (bytes, from) in lanes.chunks_mut(4).zip(moved) {
-            bytes.copy_from_slice(&from.unwrap_or(0).to_le_bytes());
+        let mut lanes = [0; LANES];
+        for (lane, from) in lanes.iter_mut().zip(moved) {
+            *lane = from.unwrap_or(0) as u8;
         }
-        let lanes = code.constant(lanes);
-        code.binary(Avx::PERMPS, Length::Whole, None, lanes, line)
+        code.permute4(line, lanes)
     } else {
         let lanes = moved.iter().enumerate();
         let immediate = lanes
             .fold(0, |immediate, (lane, from)| immediate | (from.unwrap_or(0) as u8) << (2 * lane));
-        code.unary(Avx::PERMPD, Length::Whole, Some(immediate), line)
+        code.unary(Op::Permute8(immediate), line)
     }
 }

@@ -1,6 +1,7 @@
 //! Every instruction that the encoder writes, as an independent decoder reads it.
 
-use codegen::{Assembler, Avx, Condition, Gpr, Length, Mem, Ymm};
+use codegen::Condition;
+use codegen::x64::{Assembler, Avx, Gpr, Length, Mem, Ymm};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 /// The instructions of some code, as text.

@@ -1,5 +1,11 @@
 //! An encoder of the x86-64 instructions that generated code is made of.
 
+mod machine;
+
+pub use machine::Emitter;
+
+use crate::machine::{Condition, Constant, ConstantBytes, Label};
+
 /// A general-purpose register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -260,40 +266,21 @@ avx! {
     XORPS 1 0 0x57 0 0;
 }
 
-/// A condition of jumps and moves, after a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Condition {
-    /// Below, unsigned.
-    Below = 2,
-    /// Above or equal, unsigned.
-    AboveOrEqual = 3,
-    /// Equal, or zero.
-    Equal = 4,
-    /// Different, or not zero.
-    NotEqual = 5,
-    /// Above, unsigned.
-    Above = 7,
-    /// Negative.
-    Sign = 8,
-    /// Less, signed.
-    Less = 12,
-    /// Greater, signed.
-    Greater = 15,
-}
-
-/// A place in the code, which may not be known yet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Label(u32);
-
-/// Bytes behind the code, which fill the widest registers: those of [`ConstantBytes`] twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Constant(u32);
-
-/// The bytes of a constant, again and again.
-pub type ConstantBytes = [u8; 32];
 /// The bytes that a constant has behind the code.
 const CONSTANT_ROOM: usize = 2 * size_of::<ConstantBytes>();
+
+/// The number of a condition in instructions.
+fn code(condition: Condition) -> u8 {
+    match condition {
+        Condition::Below => 2,
+        Condition::AboveOrEqual => 3,
+        Condition::Equal => 4,
+        Condition::NotEqual => 5,
+        Condition::Above => 7,
+        Condition::Less => 12,
+        Condition::Greater => 15,
+    }
+}
 
 /// The mask register of comparisons, for the time of an instruction.
 const MASK: u8 = 1;
@@ -570,12 +557,6 @@ impl Assembler {
         self.code.extend(value.to_le_bytes());
     }
 
-    /// Rounds the register down to a multiple of a power of two.
-    pub fn round_down(&mut self, to: Gpr, multiple: i32) {
-        self.general(8, &[0x81], 4, to, 4);
-        self.code.extend((-multiple).to_le_bytes());
-    }
-
     /// Compares two registers.
     pub fn compare(&mut self, lhs: Gpr, rhs: Gpr) {
         self.general(8, &[0x3B], lhs as u8, rhs, 0);
@@ -606,7 +587,7 @@ impl Assembler {
 
     /// Copies a register of eight bytes if a condition holds.
     pub fn move_if(&mut self, condition: Condition, to: Gpr, from: Gpr) {
-        self.general(8, &[0x0F, 0x40 | condition as u8], to as u8, from, 0);
+        self.general(8, &[0x0F, 0x40 | code(condition)], to as u8, from, 0);
     }
 
     /// The address of a place.
@@ -627,7 +608,7 @@ impl Assembler {
 
     /// Goes on at a label if a condition holds.
     pub fn jump_if(&mut self, condition: Condition, to: Label) {
-        self.code.extend([0x0F, 0x80 | condition as u8]);
+        self.code.extend([0x0F, 0x80 | code(condition)]);
         self.distance(to);
     }
 
