@@ -33,11 +33,13 @@ pub(crate) struct Plan {
     pub lenders: Box<[Option<Lender>]>,
 }
 
-/// What is compiled in this process, by key.
-static ALL: LazyLock<Mutex<FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>>> =
-    LazyLock::new(Mutex::default);
+/// What is compiled, by key.
+type ByKey = FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>;
 
-fn all() -> MutexGuard<'static, FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>> {
+/// What is compiled in this process.
+static ALL: LazyLock<Mutex<ByKey>> = LazyLock::new(Mutex::default);
+
+fn all() -> MutexGuard<'static, ByKey> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
