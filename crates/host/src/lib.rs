@@ -14,7 +14,7 @@ mod pool;
 
 pub use budget::{Budget, Charge, OverBudget};
 pub use parallel::parallel;
-pub use pool::has_awake_helpers;
+pub use pool::may_help;
 
 use std::cell::RefCell;
 use std::fmt;

@@ -7,6 +7,7 @@
 // A job borrows from the thread that offers it, which no lifetime can express here.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::hint::spin_loop;
 use std::mem::transmute;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -20,13 +21,15 @@ const STACK_BYTES: usize = 1 << 20;
 const MAX_HELPERS: usize = 255;
 /// How long threads wait for each other before they sleep.
 const PATIENCE: Duration = Duration::from_micros(200);
+/// So many jobs, each soon after the one before, wake helpers that sleep.
+const JOBS_IN_A_ROW: u32 = 4;
 
 type Job<'a> = &'a (dyn Fn() + Sync);
 
 struct Pool {
     is_taken: AtomicBool,
     state: Mutex<State>,
-    /// The number of jobs so far; changes with `state`.
+    /// How often helpers were woken so far; changes with `state`.
     jobs: AtomicUsize,
     /// The number of helpers that work on a job; changes with `state`.
     working: AtomicUsize,
@@ -63,9 +66,28 @@ static POOL: Pool = Pool {
     finished: Condvar::new(),
 };
 
-/// True if a helper looks for work, so that a job reaches it at once.
-pub fn has_awake_helpers() -> bool {
-    POOL.awake.load(Ordering::Relaxed) > 0
+/// True if a helper looks for work, so that a job reaches it at once. Otherwise the caller, who has
+/// a job that is too short for waking one, does it alone; where such jobs follow each other, up to
+/// `helpers` are woken for the next ones.
+pub fn may_help(helpers: usize) -> bool {
+    thread_local! {
+        /// When the last job was, and how many there have been in a row.
+        static ALONE: Cell<Option<(Instant, u32)>> = const { Cell::new(None) };
+    }
+    if POOL.awake.load(Ordering::Relaxed) > 0 {
+        return true;
+    }
+    let now = Instant::now();
+    let count = match ALONE.get() {
+        Some((last, count)) if now.duration_since(last) < PATIENCE => count + 1,
+        _ => 1,
+    };
+    let is_waking = count == JOBS_IN_A_ROW;
+    ALONE.set((!is_waking).then_some((now, count)));
+    if is_waking {
+        POOL.wake(POOL.lock(), helpers.min(MAX_HELPERS));
+    }
+    false
 }
 
 /// Calls `work` while up to `helpers` other threads call `job`. They may be fewer, or none: `work`
@@ -102,6 +124,13 @@ impl Pool {
 
     fn offer(&'static self, job: Job<'static>, helpers: usize) {
         let mut state = self.lock();
+        state.job = Some(job);
+        state.vacancies = helpers;
+        self.wake(state, helpers);
+    }
+
+    /// Lets helpers look for a job, and starts them if there are fewer.
+    fn wake(&'static self, mut state: MutexGuard<'_, State>, helpers: usize) {
         while state.helpers < helpers {
             let started = Builder::new().stack_size(STACK_BYTES).spawn(|| self.help());
             if started.is_err() {
@@ -109,8 +138,6 @@ impl Pool {
             }
             state.helpers += 1;
         }
-        state.job = Some(job);
-        state.vacancies = helpers;
         self.jobs.fetch_add(1, Ordering::Release);
         let asleep = state.asleep;
         drop(state);

@@ -13,6 +13,8 @@ const MAX_PRODUCTS: usize = 1 << 14;
 /// Results of up to three columns are computed so many rows at a time, whose sums do not wait for
 /// each other.
 const ROWS: usize = 8;
+/// Elements of a vector that has as many columns.
+const LANES: usize = 4;
 /// Columns that are multiplied at a time,
 const COLUMNS: usize = 16;
 /// and how long they are at most.
@@ -158,20 +160,45 @@ impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
                 a_rows[r] = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
                 b_columns[r] = &b.elements[b.starts[row / m]..];
             }
-            let mut sums = [[T::ZERO; N]; ROWS];
-            for l in 0..k {
-                let (a_at, b_at) = (l * a.strides[1], l * b.strides[1]);
-                for ((sums, a), b_columns) in sums.iter_mut().zip(a_rows).zip(b_columns) {
-                    let x = a[a_at];
-                    for (j, sum) in sums.iter_mut().enumerate() {
-                        let y = b_columns[b_at + j * b.strides[0]];
-                        *sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
-                    }
-                }
-            }
+            // Columns beside each other are read as vectors, with an element beyond if there is one.
+            let ends = b_columns.map(|columns| columns.len() >= (k - 1) * b.strides[1] + LANES);
+            let sums = if N > 1 && b.strides[0] == 1 && ends == [true; ROWS] {
+                let sums = chains::<T, LANES, FUSED>(
+                    k,
+                    (a_rows, a.strides[1]),
+                    (b_columns, 1, b.strides[1]),
+                );
+                sums.map(|sums| std::array::from_fn(|j| sums[j]))
+            } else {
+                let [column, row] = b.strides;
+                chains::<T, N, FUSED>(k, (a_rows, a.strides[1]), (b_columns, column, row))
+            };
             for (out, sums) in out.iter_mut().zip(sums) {
+                let sums: [T; N] = sums;
                 *out = sums.map(T::finish);
             }
         }
     }
+}
+
+/// Sums of `k` products of rows with `N` columns of a matrix each.
+#[inline(always)]
+fn chains<T: Accumulator, const N: usize, const FUSED: bool>(
+    k: usize,
+    (a_rows, a_stride): ([&[T]; ROWS], usize),
+    (b_columns, column_stride, row_stride): ([&[T]; ROWS], usize, usize),
+) -> [[T; N]; ROWS] {
+    let mut sums = [[T::ZERO; N]; ROWS];
+    for l in 0..k {
+        let (a_at, b_at) = (l * a_stride, l * row_stride);
+        for ((sums, a), b) in sums.iter_mut().zip(a_rows).zip(b_columns) {
+            let x = a[a_at];
+            let b = &b[b_at..][..(N - 1) * column_stride + 1];
+            for (j, sum) in sums.iter_mut().enumerate() {
+                let y = b[j * column_stride];
+                *sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+            }
+        }
+    }
+    sums
 }

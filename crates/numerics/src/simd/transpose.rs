@@ -20,36 +20,17 @@ pub fn transpose<T: Pod>(
     if rows == 0 || columns == 0 {
         return;
     }
-    let whole = [rows, columns].map(|size| size - size % TILE);
-    tiles((source, source_stride), (&mut *target, target_stride), whole);
-    for r in 0..rows {
-        let row = &source[r * source_stride..][..columns];
-        let first = if r < whole[0] { whole[1] } else { 0 };
-        for (c, &element) in row.iter().enumerate().skip(first) {
-            target[c * target_stride + r] = element;
-        }
-    }
-}
-
-/// Transposes whole tiles.
-fn tiles<T: Pod>(
-    (source, source_stride): (&[T], usize),
-    (target, target_stride): (&mut [T], usize),
-    [rows, columns]: [usize; 2],
-) {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     if Isa::best().has_vectors()
         && let Ok(source) = bytemuck::try_cast_slice::<T, [u8; 4]>(source)
         && let Ok(target) = bytemuck::try_cast_slice_mut::<T, [u8; 4]>(target)
         && size_of::<T>() == 4
     {
-        // SAFETY: the instructions were detected.
-        return unsafe {
-            words::tiles((source, source_stride), (target, target_stride), [rows, columns])
-        };
+        return words::transpose((source, source_stride), (target, target_stride), [rows, columns]);
     }
-    for c in (0..columns).step_by(TILE) {
-        for r in (0..rows).step_by(TILE) {
+    let whole = [rows, columns].map(|size| size - size % TILE);
+    for c in (0..whole[1]).step_by(TILE) {
+        for r in (0..whole[0]).step_by(TILE) {
             let mut tile = [[T::zeroed(); TILE]; TILE];
             for (i, row) in tile.iter_mut().enumerate() {
                 row.copy_from_slice(&source[(r + i) * source_stride + c..][..TILE]);
@@ -60,78 +41,165 @@ fn tiles<T: Pod>(
             }
         }
     }
+    rest((source, source_stride), (target, target_stride), [rows, columns], whole);
 }
 
-/// Elements of four bytes, with AVX2.
+/// Transposes what is not in the first `whole` rows and columns.
+fn rest<T: Copy>(
+    (source, source_stride): (&[T], usize),
+    (target, target_stride): (&mut [T], usize),
+    [rows, columns]: [usize; 2],
+    whole: [usize; 2],
+) {
+    for r in 0..rows {
+        let row = &source[r * source_stride..][..columns];
+        let first = if r < whole[0] { whole[1] } else { 0 };
+        for (c, &element) in row.iter().enumerate().skip(first) {
+            target[c * target_stride + r] = element;
+        }
+    }
+}
+
+/// Elements of four bytes, with AVX2 and AVX-512.
 #[cfg(target_arch = "x86_64")]
 mod words {
-    use super::TILE;
-    use std::arch::x86_64::{
-        __m256, _mm256_setzero_ps, _mm256_shuffle_ps, _mm256_unpackhi_ps, _mm256_unpacklo_ps,
-    };
+    use super::{Isa, rest};
+    use std::arch::x86_64::*;
 
-    const HALF: usize = TILE / 2;
-
-    /// Transposes whole tiles.
-    #[target_feature(enable = "avx2")]
-    pub fn tiles(
+    /// As [`super::transpose`], where there is AVX2.
+    pub fn transpose(
         (source, source_stride): (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
-        [rows, columns]: [usize; 2],
+        size: [usize; 2],
     ) {
-        for c in (0..columns).step_by(TILE) {
-            for r in (0..rows).step_by(TILE) {
-                // The left and the right halves of rows, each beside that of the fourth one after.
-                // Closures of other functions are not compiled for these instructions.
-                let mut halves = [[_mm256_setzero_ps(); HALF]; 2];
-                for i in 0..HALF {
-                    let above = &source[(r + i) * source_stride + c..][..TILE];
-                    let below = &source[(r + i + HALF) * source_stride + c..][..TILE];
-                    for (half, at) in halves.iter_mut().zip([0, HALF]) {
-                        let mut elements = [[0; 4]; TILE];
-                        elements[..HALF].copy_from_slice(&above[at..at + HALF]);
-                        elements[HALF..].copy_from_slice(&below[at..at + HALF]);
-                        half[i] = bytemuck::cast(elements);
-                    }
+        let [rows, columns] = size;
+        // All that is read and written is in these.
+        let source = &source[..(rows - 1) * source_stride + columns];
+        let target = &mut target[..(columns - 1) * target_stride + rows];
+        let mut whole = [0; 2];
+        for (side, is_there) in [(16, Isa::best().has_avx512()), (8, true)] {
+            let inner = std::mem::replace(&mut whole, [rows - rows % side, columns - columns % 4]);
+            if !is_there {
+                whole = [0; 2];
+                continue;
+            }
+            // Beside and below the tiles that are wider.
+            for (rows, columns) in
+                [(0..inner[0], inner[1]..whole[1]), (inner[0]..whole[0], 0..whole[1])]
+            {
+                if rows.is_empty() || columns.is_empty() {
+                    continue;
                 }
-                let columns = [quarters(halves[0]), quarters(halves[1])];
-                for (i, &column) in columns.as_flattened().iter().enumerate() {
-                    let column: [[u8; 4]; TILE] = bytemuck::cast(column);
-                    target[(c + i) * target_stride + r..][..TILE].copy_from_slice(&column);
+                let from = source[rows.start * source_stride + columns.start..].as_ptr();
+                let to = target[columns.start * target_stride + rows.start..].as_mut_ptr();
+                let (from, to) = ((from.cast(), source_stride), (to.cast(), target_stride));
+                // SAFETY: the instructions were detected, and the tiles are parts of the slices.
+                unsafe {
+                    match side {
+                        16 => wide_tiles(from, to, [rows.len(), columns.len()]),
+                        _ => tiles(from, to, [rows.len(), columns.len()]),
+                    }
                 }
             }
         }
+        rest((source, source_stride), (target, target_stride), size, whole);
     }
 
-    /// The columns of four rows, of four elements in the low half of each vector and of others in
-    /// the high one.
+    /// Transposes whole tiles of `$side` rows and four columns: the elements of a row become a lane
+    /// of a vector, beside those of the fourth row after.
+    macro_rules! tiles {
+        ($name:ident $features:literal $side:literal $load:ident
+            $low:ident $high:ident $shuffle:ident $store:ident) => {
+            #[target_feature(enable = $features)]
+            unsafe fn $name(
+                (source, source_stride): (*const f32, usize),
+                (target, target_stride): (*mut f32, usize),
+                [rows, columns]: [usize; 2],
+            ) {
+                // As many columns as a line of the cache has, four at a time.
+                let lines = (0..columns).step_by(16);
+                let tiles = lines.flat_map(|c| (0..rows).step_by($side).map(move |r| (r, c)));
+                for (r, first) in tiles {
+                    for c in (first..columns.min(first + 16)).step_by(4) {
+                        // SAFETY: the caller has matrices of so many rows and columns.
+                        unsafe {
+                            let row = source.add(r * source_stride + c);
+                            let [w, x, y, z] = [
+                                $load(row, source_stride),
+                                $load(row.add(source_stride), source_stride),
+                                $load(row.add(2 * source_stride), source_stride),
+                                $load(row.add(3 * source_stride), source_stride),
+                            ];
+                            let (wx, yz) = ($low(w, x), $low(y, z));
+                            let (upper_wx, upper_yz) = ($high(w, x), $high(y, z));
+                            let column = target.add(c * target_stride + r);
+                            $store(column, $shuffle::<0b01_00_01_00>(wx, yz));
+                            $store(column.add(target_stride), $shuffle::<0b11_10_11_10>(wx, yz));
+                            let column = column.add(2 * target_stride);
+                            $store(column, $shuffle::<0b01_00_01_00>(upper_wx, upper_yz));
+                            $store(
+                                column.add(target_stride),
+                                $shuffle::<0b11_10_11_10>(upper_wx, upper_yz),
+                            );
+                        }
+                    }
+                }
+            }
+        };
+    }
+
+    tiles!(tiles "avx2" 8 two_lanes
+        _mm256_unpacklo_ps _mm256_unpackhi_ps _mm256_shuffle_ps _mm256_storeu_ps);
+    tiles!(wide_tiles "avx512f" 16 four_lanes
+        _mm512_unpacklo_ps _mm512_unpackhi_ps _mm512_shuffle_ps _mm512_storeu_ps);
+
+    /// Four elements of a row, and of the fourth one after.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn quarters([a, b, c, d]: [__m256; 4]) -> [__m256; 4] {
-        let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
-        let (upper_ab, upper_cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
-        [
-            _mm256_shuffle_ps::<0b01_00_01_00>(ab, cd),
-            _mm256_shuffle_ps::<0b11_10_11_10>(ab, cd),
-            _mm256_shuffle_ps::<0b01_00_01_00>(upper_ab, upper_cd),
-            _mm256_shuffle_ps::<0b11_10_11_10>(upper_ab, upper_cd),
-        ]
+    unsafe fn two_lanes(row: *const f32, stride: usize) -> __m256 {
+        // SAFETY: the caller has these rows.
+        unsafe { _mm256_loadu2_m128(row.add(4 * stride), row) }
+    }
+
+    /// Four elements of every fourth row.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn four_lanes(row: *const f32, stride: usize) -> __m512 {
+        // SAFETY: the caller has these rows.
+        unsafe {
+            let lanes = _mm512_castps128_ps512(_mm_loadu_ps(row));
+            let lanes = _mm512_insertf32x4::<1>(lanes, _mm_loadu_ps(row.add(4 * stride)));
+            let lanes = _mm512_insertf32x4::<2>(lanes, _mm_loadu_ps(row.add(8 * stride)));
+            _mm512_insertf32x4::<3>(lanes, _mm_loadu_ps(row.add(12 * stride)))
+        }
     }
 }
 
 /// Elements of four bytes, with NEON.
 #[cfg(target_arch = "aarch64")]
 mod words {
-    use super::TILE;
+    use super::{TILE, rest};
     use std::arch::aarch64::{
         uint32x4_t, uint64x2_t, vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
     };
 
     const HALF: usize = TILE / 2;
 
+    /// As [`super::transpose`].
+    pub fn transpose(
+        source: (&[[u8; 4]], usize),
+        (target, target_stride): (&mut [[u8; 4]], usize),
+        size: [usize; 2],
+    ) {
+        let whole = size.map(|size| size - size % TILE);
+        // SAFETY: these instructions are part of the baseline.
+        unsafe { tiles(source, (&mut *target, target_stride), whole) };
+        rest(source, (target, target_stride), size, whole);
+    }
+
     /// Transposes whole tiles, as four quarters each.
     #[target_feature(enable = "neon")]
-    pub fn tiles(
+    fn tiles(
         (source, source_stride): (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
         [rows, columns]: [usize; 2],
