@@ -12,26 +12,26 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   // Row i of the first product is 64 i. With the number of its column, times 96 and less the sum
   // of the row, column j is 96 j - 4560, of which the sum is zero: i is left.
   // CHECK: output 0:
-  // CHECK-NEXT: [127.0, 127.0]
-  // PLAN: row loop of {{.*}} over 128 rows : 128x64xf32
-  // PLAN-NEXT: stablehlo.dot_general {{.*}} : 128x96xf32
+  // CHECK-NEXT: [511.0, 511.0]
+  // PLAN: row loop of {{.*}} over 512 rows : 512x64xf32
+  // PLAN-NEXT: stablehlo.dot_general {{.*}} : 512x96xf32
   // PLAN: stablehlo.reduce
-  // PLAN: stablehlo.dot_general {{.*}} : 128x64xf32
+  // PLAN: stablehlo.dot_general {{.*}} : 512x64xf32
   // PLAN: -> result 0
-  %x = stablehlo.iota dim = 0 : tensor<128x64xf32>
+  %x = stablehlo.iota dim = 0 : tensor<512x64xf32>
   %ones = stablehlo.constant dense<1.0> : tensor<64x96xf32>
-  %first = stablehlo.dot_general %x, %ones, contracting_dims = [1] x [0] : (tensor<128x64xf32>, tensor<64x96xf32>) -> tensor<128x96xf32>
-  %column = stablehlo.iota dim = 1 : tensor<128x96xf32>
-  %biased = stablehlo.add %first, %column : tensor<128x96xf32>
-  %sum = stablehlo.reduce(%biased init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<128x96xf32>, tensor<f32>) -> tensor<128xf32>
-  %sums = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<128xf32>) -> tensor<128x96xf32>
-  %count = stablehlo.constant dense<96.0> : tensor<128x96xf32>
-  %scaled = stablehlo.multiply %biased, %count : tensor<128x96xf32>
-  %centred = stablehlo.subtract %scaled, %sums : tensor<128x96xf32>
-  %second = stablehlo.dot_general %centred, %ones, contracting_dims = [1] x [1] : (tensor<128x96xf32>, tensor<64x96xf32>) -> tensor<128x64xf32>
-  %row = stablehlo.iota dim = 0 : tensor<128x64xf32>
-  %number = stablehlo.add %second, %row : tensor<128x64xf32>
-  %corner = stablehlo.slice %number [127:128, 62:64] : (tensor<128x64xf32>) -> tensor<1x2xf32>
+  %first = stablehlo.dot_general %x, %ones, contracting_dims = [1] x [0] : (tensor<512x64xf32>, tensor<64x96xf32>) -> tensor<512x96xf32>
+  %column = stablehlo.iota dim = 1 : tensor<512x96xf32>
+  %biased = stablehlo.add %first, %column : tensor<512x96xf32>
+  %sum = stablehlo.reduce(%biased init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<512x96xf32>, tensor<f32>) -> tensor<512xf32>
+  %sums = stablehlo.broadcast_in_dim %sum, dims = [0] : (tensor<512xf32>) -> tensor<512x96xf32>
+  %count = stablehlo.constant dense<96.0> : tensor<512x96xf32>
+  %scaled = stablehlo.multiply %biased, %count : tensor<512x96xf32>
+  %centred = stablehlo.subtract %scaled, %sums : tensor<512x96xf32>
+  %second = stablehlo.dot_general %centred, %ones, contracting_dims = [1] x [1] : (tensor<512x96xf32>, tensor<64x96xf32>) -> tensor<512x64xf32>
+  %row = stablehlo.iota dim = 0 : tensor<512x64xf32>
+  %number = stablehlo.add %second, %row : tensor<512x64xf32>
+  %corner = stablehlo.slice %number [511:512, 62:64] : (tensor<512x64xf32>) -> tensor<1x2xf32>
   %a = stablehlo.reshape %corner : (tensor<1x2xf32>) -> tensor<2xf32>
 
   // Matrix b of the scores is 32 b. With the number j of its column, and less its largest, that is

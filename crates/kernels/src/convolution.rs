@@ -8,19 +8,29 @@ use super::contract::{accumulation, dispatch_sum, distinct, invalid};
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
 use super::matmul::{Accumulator, BLOCK, Product, Results, multiply};
+use super::movement;
 use super::padded::PaddedWindows;
 use super::parallel::task_size;
 use super::rows::{Matrix, Rows};
-use numerics::budget::{Scratch, reserve};
+use numerics::budget::reserve;
+use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
 use numerics::simd::Isa;
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::{ConvDims, EvalError, WindowDim};
-use std::borrow::Cow;
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// At most so many places of windows are kept.
 const MAX_PREPARED: usize = 1 << 16;
+/// Memory for a copy in another order that is kept for the next convolution has at most so many
+/// bytes.
+const KEPT_BYTES: usize = 4 << 20;
+
+thread_local! {
+    /// Memory for copies of input, kernel and results.
+    static ROOMS: Cell<[AlignedBytes; 3]> = const { Cell::new([const { AlignedBytes::new() }; 3]) };
+}
 
 /// The windows of a convolution.
 pub struct Convolution<'a> {
@@ -335,30 +345,43 @@ impl PreparedConvolution {
     /// # Errors
     /// If these are not those of the shapes, or there is no memory for copies.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
-        fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
-            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
+        let dtype = self.dtype;
+        let count = |bytes: &[u8]| Some(bytes.len() / dtype.bytes());
+        if self.lens != [count(lhs), count(rhs)] || num_elements(&self.shape) != count(out) {
+            return Err(TensorError::OutOfBounds);
         }
-        let results = num_elements(&self.shape).ok_or(TensorError::OutOfBounds)?;
-        dispatch_sum!(self.dtype, T, R, C => {
-            let input = in_order(elements::<T>(lhs)?, self.input.as_ref())?;
-            let kernel = in_order(elements::<T>(rhs)?, self.kernel.as_ref())?;
-            let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
-            if self.lens != [Some(input.len()), Some(kernel.len())] || out.len() != results {
-                return Err(TensorError::OutOfBounds);
-            }
-            let Some(windows) = &self.windows else {
-                out.fill(T::ZERO);
-                return Ok(());
-            };
-            match &self.output {
-                None => self.compute::<T, R, C>(windows, [&input, &kernel], out),
-                Some(order) => {
-                    let mut results = Scratch::filled(out.len(), T::ZERO)?;
-                    self.compute::<T, R, C>(windows, [&input, &kernel], &mut results)?;
-                    order.gather_into(&results, out)
-                }
-            }
-        })
+        let Some(windows) = &self.windows else {
+            out.fill(0);
+            return Ok(());
+        };
+        let sizes =
+            [(&self.input, lhs.len()), (&self.kernel, rhs.len()), (&self.output, out.len())];
+        let copied = sizes.map(|(order, bytes)| if order.is_some() { bytes } else { 0 });
+        let _reserved = reserve::<u8>(copied.iter().copied().fold(0, usize::saturating_add))?;
+        let mut rooms = ROOMS.take();
+        for (room, bytes) in rooms.iter_mut().zip(copied) {
+            room.resize(bytes);
+        }
+        let [input, kernel, results] = &mut rooms;
+        let input = in_order(dtype, lhs, self.input.as_ref(), input)?;
+        let kernel = in_order(dtype, rhs, self.kernel.as_ref(), kernel)?;
+        let in_own_order = match &self.output {
+            Some(_) => &mut results[..],
+            None => &mut *out,
+        };
+        dispatch_sum!(dtype, T, R, C => {
+            let operands = [elements::<T>(input)?, elements(kernel)?];
+            let results = bytemuck::try_cast_slice_mut(in_own_order);
+            let results = results.map_err(|_| TensorError::OutOfBounds)?;
+            self.compute::<T, R, C>(windows, operands, results)
+        })?;
+        if let Some(order) = &self.output {
+            movement::gather(order, dtype, results, out)?;
+        }
+        if copied.iter().all(|&bytes| bytes <= KEPT_BYTES) {
+            ROOMS.set(rooms);
+        }
+        Ok(())
     }
 
     /// Writes the results for operands in the order of [`ConvSizes`].
@@ -412,15 +435,22 @@ impl PreparedConvolution {
     }
 }
 
-/// The elements in another order, if there is one.
-fn in_order<'a, T: Element>(
-    elements: &'a [T],
+fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
+    bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
+}
+
+/// The bytes of elements, or of a copy in another order.
+fn in_order<'a>(
+    dtype: DType,
+    bytes: &'a [u8],
     order: Option<&StridedView>,
-) -> Result<Cow<'a, [T]>, TensorError> {
-    Ok(match order {
-        None => Cow::Borrowed(elements),
-        Some(order) => Cow::Owned(order.gather(elements)?),
-    })
+    room: &'a mut [u8],
+) -> Result<&'a [u8], TensorError> {
+    if let Some(order) = order {
+        movement::gather(order, dtype, bytes, room)?;
+        return Ok(room);
+    }
+    Ok(bytes)
 }
 
 /// Writes the products of the windows of each group with its part of the kernel.

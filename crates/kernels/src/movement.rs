@@ -2,7 +2,7 @@
 
 use super::parallel::task_size;
 use numerics::shape::StridedView;
-use numerics::{DType, Tensor};
+use numerics::{DType, Tensor, TensorError};
 use program::EvalError;
 
 /// Rows of the result that threads transpose at a time are a multiple of this.
@@ -14,21 +14,49 @@ const ROWS: usize = 16;
 /// If it is no permutation of the dimensions.
 pub fn transpose(operand: &Tensor, permutation: &[usize]) -> Result<Tensor, EvalError> {
     let view = StridedView::dense(operand.shape())?.permute(permutation)?;
-    let rows = view.shape().first().map_or(1, |&rows| rows);
-    let row = operand.num_elements().checked_div(rows).unwrap_or(0);
-    let count = task_size(rows, row, if rows < 2 * ROWS { 1 } else { ROWS });
-    if count >= rows || view.is_dense() {
+    if task_rows(&view.squeezed()).is_none() || view.is_dense() {
         return Ok(operand.gather(&view)?);
     }
     let dtype = operand.dtype();
     let mut result = Tensor::zeros(dtype, view.shape())?;
-    let tasks = result.bytes_mut()?.chunks_mut(count * row * dtype.bytes()).enumerate();
+    gather(&view, dtype, operand.bytes(), result.bytes_mut()?)?;
+    Ok(result)
+}
+
+/// Writes the elements of a view, given as bytes, to `out`, on as many threads as pay.
+///
+/// # Errors
+/// If the view reaches outside of the elements, or `out` has another size.
+pub fn gather(
+    view: &StridedView,
+    dtype: DType,
+    elements: &[u8],
+    out: &mut [u8],
+) -> Result<(), TensorError> {
+    let squeezed = view.squeezed();
+    let (Some(count), Some((&rows, inner))) =
+        (task_rows(&squeezed), squeezed.shape().split_first())
+    else {
+        return view.gather_bytes(dtype, elements, out);
+    };
+    let row_bytes = inner.iter().product::<usize>() * dtype.bytes();
+    if row_bytes.checked_mul(rows) != Some(out.len()) {
+        return Err(TensorError::OutOfBounds);
+    }
+    let tasks = out.chunks_mut(count * row_bytes).enumerate();
     host::parallel(tasks.collect(), |(task, out): (usize, &mut [u8])| {
         let first = task * count;
-        let part = view.rows(first, count.min(rows - first))?;
-        part.gather_bytes(dtype, operand.bytes(), out)
-    })?;
-    Ok(result)
+        let part = squeezed.rows(first, count.min(rows - first))?;
+        part.gather_bytes(dtype, elements, out)
+    })
+}
+
+/// How many rows of a view a task gathers; `None` if one does them all.
+fn task_rows(view: &StridedView) -> Option<usize> {
+    let (&rows, inner) = view.shape().split_first()?;
+    let row = inner.iter().copied().fold(1, usize::saturating_mul);
+    let count = task_size(rows, row, if rows < 2 * ROWS { 1 } else { ROWS });
+    (count < rows).then_some(count)
 }
 
 /// The elements from `starts` up to but without `limits`, by `strides`, one of each a dimension.

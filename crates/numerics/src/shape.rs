@@ -345,6 +345,13 @@ impl StridedView {
         })
     }
 
+    /// The view without dimensions of one element.
+    pub fn squeezed(&self) -> StridedView {
+        let axes = self.shape.iter().zip(&self.strides).filter(|&(&size, _)| size != 1);
+        let (shape, strides) = axes.map(|(&size, &stride)| (size, stride)).unzip();
+        StridedView { offset: self.offset, shape, strides }
+    }
+
     /// The view from an index of its first dimension on, of so many of these.
     ///
     /// # Errors
@@ -648,7 +655,17 @@ fn read_short_lines<T: Pod, const N: usize>(
     stride: isize,
     out: &mut [T],
 ) {
-    for (i, line) in out.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+    let lines = out.as_chunks_mut::<N>().0;
+    // Neighbours of each other: elements of so many rows in turn.
+    if distance == 1 && stride > 0 {
+        let count = lines.len();
+        let rows: [&[T]; N] = std::array::from_fn(|j| &source[at(first, j, stride)..][..count]);
+        for (i, line) in lines.iter_mut().enumerate() {
+            *line = std::array::from_fn(|j| rows[j][i]);
+        }
+        return;
+    }
+    for (i, line) in lines.iter_mut().enumerate() {
         let start = at(first, i, distance);
         *line = std::array::from_fn(|j| source[at(start, j, stride)]);
     }

@@ -21,7 +21,10 @@ const MIN_WORK: usize = 1 << 20;
 const MAX_STEPS: usize = 32;
 /// Fewer products of matrices are not divided.
 const MIN_PRODUCTS: usize = 8;
-/// Matrices of fewer rows are divided by columns, and these are multiplied at a time.
+/// Matrices of fewer rows are divided by columns among threads, each of which reads only these of
+/// the other factor.
+const MIN_MATRIX_ROWS: usize = 32 * TILE_ROWS;
+/// So many rows are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
 /// Matrices of more elements are in no cache while others are multiplied with them.
 const MAX_FACTOR: usize = 1 << 18;
@@ -89,7 +92,7 @@ fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
 fn product_rows(dot: &Dot) -> Option<usize> {
     let [count, rows] = dot.matrices();
     match count {
-        1 => (rows >= MIN_PRODUCT_ROWS && has_small_factor(dot)).then_some(rows),
+        1 => (rows >= MIN_MATRIX_ROWS && has_small_factor(dot)).then_some(rows),
         _ => (count >= MIN_PRODUCTS).then_some(count),
     }
 }

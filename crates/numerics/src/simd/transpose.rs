@@ -108,7 +108,7 @@ mod words {
     /// Transposes whole tiles of `$side` rows and four columns: the elements of a row become a lane
     /// of a vector, beside those of the fourth row after.
     macro_rules! tiles {
-        ($name:ident $features:literal $side:literal $load:ident
+        ($name:ident $quarter:ident $features:literal $side:literal $load:ident
             $low:ident $high:ident $shuffle:ident $store:ident) => {
             #[target_feature(enable = $features)]
             unsafe fn $name(
@@ -117,40 +117,49 @@ mod words {
                 [rows, columns]: [usize; 2],
             ) {
                 // As many columns as a line of the cache has, four at a time.
-                let lines = (0..columns).step_by(16);
-                let tiles = lines.flat_map(|c| (0..rows).step_by($side).map(move |r| (r, c)));
-                for (r, first) in tiles {
-                    for c in (first..columns.min(first + 16)).step_by(4) {
-                        // SAFETY: the caller has matrices of so many rows and columns.
-                        unsafe {
-                            let row = source.add(r * source_stride + c);
-                            let [w, x, y, z] = [
-                                $load(row, source_stride),
-                                $load(row.add(source_stride), source_stride),
-                                $load(row.add(2 * source_stride), source_stride),
-                                $load(row.add(3 * source_stride), source_stride),
-                            ];
-                            let (wx, yz) = ($low(w, x), $low(y, z));
-                            let (upper_wx, upper_yz) = ($high(w, x), $high(y, z));
-                            let column = target.add(c * target_stride + r);
-                            $store(column, $shuffle::<0b01_00_01_00>(wx, yz));
-                            $store(column.add(target_stride), $shuffle::<0b11_10_11_10>(wx, yz));
-                            let column = column.add(2 * target_stride);
-                            $store(column, $shuffle::<0b01_00_01_00>(upper_wx, upper_yz));
-                            $store(
-                                column.add(target_stride),
-                                $shuffle::<0b11_10_11_10>(upper_wx, upper_yz),
-                            );
+                for first in (0..columns).step_by(16) {
+                    for r in (0..rows).step_by($side) {
+                        for c in (first..columns.min(first + 16)).step_by(4) {
+                            // SAFETY: the caller has matrices of so many rows and columns.
+                            unsafe {
+                                let row = source.add(r * source_stride + c);
+                                let column = target.add(c * target_stride + r);
+                                $quarter((row, source_stride), (column, target_stride));
+                            }
                         }
                     }
+                }
+            }
+
+            /// Four columns.
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn $quarter(
+                (row, source_stride): (*const f32, usize),
+                (column, target_stride): (*mut f32, usize),
+            ) {
+                // SAFETY: the caller has these rows and columns.
+                unsafe {
+                    let w = $load(row, source_stride);
+                    let x = $load(row.add(source_stride), source_stride);
+                    let y = $load(row.add(2 * source_stride), source_stride);
+                    let z = $load(row.add(3 * source_stride), source_stride);
+                    let (wx, yz) = ($low(w, x), $low(y, z));
+                    let (upper_wx, upper_yz) = ($high(w, x), $high(y, z));
+                    $store(column, $shuffle::<0b01_00_01_00>(wx, yz));
+                    $store(column.add(target_stride), $shuffle::<0b11_10_11_10>(wx, yz));
+                    let column = column.add(2 * target_stride);
+                    $store(column, $shuffle::<0b01_00_01_00>(upper_wx, upper_yz));
+                    let last = $shuffle::<0b11_10_11_10>(upper_wx, upper_yz);
+                    $store(column.add(target_stride), last);
                 }
             }
         };
     }
 
-    tiles!(tiles "avx2" 8 two_lanes
+    tiles!(tiles columns "avx2" 8 two_lanes
         _mm256_unpacklo_ps _mm256_unpackhi_ps _mm256_shuffle_ps _mm256_storeu_ps);
-    tiles!(wide_tiles "avx512f" 16 four_lanes
+    tiles!(wide_tiles wide_columns "avx512f" 16 four_lanes
         _mm512_unpacklo_ps _mm512_unpackhi_ps _mm512_shuffle_ps _mm512_storeu_ps);
 
     /// Four elements of a row, and of the fourth one after.
