@@ -7,7 +7,7 @@ use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
 use bytemuck::Pod;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{DoublesKernel, Isa, Kernel};
+use numerics::simd::{DoublesArray, Isa, Kernel};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{EvalError, Fourier};
 use std::cell::RefCell;
@@ -19,8 +19,12 @@ const LINE_WORK: usize = 64;
 const MAX_PLANS: usize = 8;
 /// Their lines have at most so many elements together.
 const MAX_PLANNED: usize = 1 << 20;
-/// Lines that are transformed at a time.
+/// Lines that are transformed at a time,
 const LANES: usize = 4;
+/// with AVX-512,
+const WIDE: usize = 8;
+/// if they are so short that these are in the first-level cache.
+const MAX_WIDE: usize = 1 << 8;
 /// At most so many lines are transformed one by one.
 const FEW_LINES: usize = 2;
 /// Their plans are for lines that are alone from this length on.
@@ -204,7 +208,7 @@ fn typed<S: Sample, D: Sample>(
     let to = to.make_mut::<D>()?;
     let work = length.saturating_mul(LINE_WORK);
     if is_row {
-        let size = task_size(to.len() / sizes[1], work, LANES);
+        let size = task_size(to.len() / sizes[1], work, WIDE);
         let tasks = to.chunks_mut(size * sizes[1]).zip((0..).step_by(size)).collect();
         return host::parallel(tasks, |(to, first): (&mut [D], usize)| {
             let rows: Vec<&mut [D]> = to.chunks_mut(sizes[1]).collect();
@@ -213,7 +217,7 @@ fn typed<S: Sample, D: Sample>(
         });
     }
     // Columns of some blocks of rows.
-    let size = task_size(lines.from.len() / sizes[0], work, LANES).min(stride);
+    let size = task_size(lines.from.len() / sizes[0], work, WIDE).min(stride);
     let mut tasks = Vec::new();
     for (block, to) in to.chunks_mut(sizes[1] * stride).enumerate() {
         let mut columns: Vec<Vec<&mut [D]>> = (0..stride.div_ceil(size)).map(|_| vec![]).collect();
@@ -244,10 +248,13 @@ impl<S: Sample> Lines<'_, S> {
         count: usize,
         results: Results<'_, D>,
     ) -> Result<(), TensorError> {
-        if count > FEW_LINES {
-            self.transform_lanes::<D, LANES>(start, count, results)
-        } else {
+        let is_wide = Isa::best().has_avx512() && self.plan.size() <= MAX_WIDE;
+        if count <= FEW_LINES {
             self.transform_lanes::<D, 1>(start, count, results)
+        } else if count > LANES && is_wide {
+            self.transform_lanes::<D, WIDE>(start, count, results)
+        } else {
+            self.transform_lanes::<D, LANES>(start, count, results)
         }
     }
 
@@ -259,8 +266,7 @@ impl<S: Sample> Lines<'_, S> {
         mut results: Results<'_, D>,
     ) -> Result<(), TensorError>
     where
-        [f64; L]: Pod,
-        for<'a, 'x> Transform<'a, 'x, [f64; L]>: DoublesKernel,
+        [f64; L]: Pod + DoublesArray,
     {
         let isa = Isa::best();
         // The last element of half a transform is beyond those of pairs.
@@ -355,7 +361,7 @@ impl<S: Sample, const L: usize> Load<'_, S, L> {
             x[0][1 - RE] = [0.0; L];
             for k in count..lines.length {
                 x[k] = x[lines.length - k];
-                x[k][1 - RE] = x[k][1 - RE].map(|im| -im);
+                x[k][1 - RE].iter_mut().for_each(|im| *im = -*im);
             }
         }
     }
@@ -371,6 +377,17 @@ struct Store<'a, 'o, S, D, const L: usize> {
     results: &'a mut Results<'o, D>,
 }
 
+/// The numbers changed one by one. In loops: maps of arrays are not always inlined.
+#[inline(always)]
+fn each<const L: usize>(mut x: Lanes<[f64; L]>, change: impl Fn(&mut f64)) -> Lanes<[f64; L]> {
+    for part in &mut x {
+        for number in part {
+            change(number);
+        }
+    }
+    x
+}
+
 impl<S: Sample, D: Sample, const L: usize> Kernel for Store<'_, '_, S, D, L> {
     #[inline(always)]
     fn run(self) {
@@ -380,9 +397,9 @@ impl<S: Sample, D: Sample, const L: usize> Kernel for Store<'_, '_, S, D, L> {
         } else if lines.length.is_power_of_two() {
             // The inverse is exact.
             let factor = 1.0 / length;
-            self.store(|[im, re]| [re, im].map(|part| part.map(|x| x * factor)));
+            self.store(|[im, re]| each([re, im], |x| *x *= factor));
         } else {
-            self.store(|[im, re]| [re, im].map(|part| part.map(|x| x / length)));
+            self.store(|[im, re]| each([re, im], |x| *x /= length));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! line does not depend on the number of lanes, nor on the vector instructions: results have the
 //! same bits on every machine.
 
-use numerics::simd::{Doubles, DoublesKernel};
+use numerics::simd::{Doubles, DoublesArray, DoublesKernel};
 use std::array::from_fn;
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul, Sub};
@@ -563,29 +563,17 @@ pub struct Transform<'a, 'x, A> {
     pub scratch: &'a mut &'x mut [Lanes<A>],
 }
 
-impl DoublesKernel for Transform<'_, '_, [f64; 4]> {
-    #[inline(always)]
-    fn run<V: Doubles<Array = [f64; 4]>>(self) {
-        self.by::<V, V>();
-    }
-}
+impl<A: DoublesArray> DoublesKernel for Transform<'_, '_, A> {
+    type Array = A;
 
-impl DoublesKernel for Transform<'_, '_, [f64; 1]> {
     #[inline(always)]
-    fn run<V: Doubles<Array = [f64; 4]>>(self) {
-        self.by::<f64, V>();
-    }
-}
-
-impl<A> Transform<'_, '_, A> {
-    #[inline(always)]
-    fn by<X: Doubles<Array = A>, V: Doubles<Array = [f64; 4]>>(self) {
+    fn run<X: Doubles<Array = A>, Q: Doubles<Array = [f64; 4]>>(self) {
         let Transform { plan, way, x, scratch } = self;
         if let Way::Join(pairs) = way {
             pairs.join::<X>(x, scratch);
             std::mem::swap(x, scratch);
         }
-        plan.replace::<X, V>(x, scratch);
+        plan.replace::<X, Q>(x, scratch);
         if let Way::Separate(pairs) = way {
             pairs.separate::<X>(x, scratch);
             std::mem::swap(x, scratch);
@@ -623,7 +611,7 @@ mod tests {
         way: Way<'_>,
     ) -> Vec<Vec<[f64; 2]>>
     where
-        for<'a, 'x> Transform<'a, 'x, [f64; L]>: DoublesKernel,
+        [f64; L]: DoublesArray,
     {
         let mut results = Vec::new();
         for lines in lines.chunks(L) {
@@ -668,6 +656,7 @@ mod tests {
                 for isa in Isa::available() {
                     for again in [
                         transformed::<4>(isa, plan, &lines, way),
+                        transformed::<8>(isa, plan, &lines, way),
                         transformed::<1>(isa, plan, &lines, way),
                     ] {
                         for (again, found) in again.iter().zip(&found) {

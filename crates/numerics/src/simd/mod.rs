@@ -18,7 +18,7 @@ mod transpose;
 mod windows;
 
 pub use columns::{ColumnSums, Columns, GROUP};
-pub use doubles::{Doubles, DoublesKernel};
+pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use tile::{Factors, Sums, TILE_ROWS, Tile};
 pub use transpose::transpose;
