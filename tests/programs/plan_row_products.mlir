@@ -58,17 +58,17 @@ func.func @main() -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
   // the number of each of 32 new ones, whose sum is 32 * 2016 - 496.
   // CHECK: output 2:
   // CHECK-NEXT: [64016.0, 64016.0]
-  // PLAN: row loop of {{.*}} over 256 rows : 1x16x16x64xf32
-  // PLAN-NEXT: stablehlo.convolution {{.*}} : 1x16x16x32xf32
-  // PLAN: stablehlo.convolution {{.*}} : 1x16x16x64xf32
-  %image = stablehlo.iota dim = 3 : tensor<1x16x16x64xf32>
+  // PLAN: row loop of {{.*}} over 1024 rows : 1x32x32x64xf32
+  // PLAN-NEXT: stablehlo.convolution {{.*}} : 1x32x32x32xf32
+  // PLAN: stablehlo.convolution {{.*}} : 1x32x32x64xf32
+  %image = stablehlo.iota dim = 3 : tensor<1x32x32x64xf32>
   %weights = stablehlo.constant dense<1.0> : tensor<1x1x64x32xf32>
-  %fewer = stablehlo.convolution(%image, %weights) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x16x64xf32>, tensor<1x1x64x32xf32>) -> tensor<1x16x16x32xf32>
-  %feature = stablehlo.iota dim = 3 : tensor<1x16x16x32xf32>
-  %less = stablehlo.subtract %fewer, %feature : tensor<1x16x16x32xf32>
+  %fewer = stablehlo.convolution(%image, %weights) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x32x32x64xf32>, tensor<1x1x64x32xf32>) -> tensor<1x32x32x32xf32>
+  %feature = stablehlo.iota dim = 3 : tensor<1x32x32x32xf32>
+  %less = stablehlo.subtract %fewer, %feature : tensor<1x32x32x32xf32>
   %more_weights = stablehlo.constant dense<1.0> : tensor<1x1x32x64xf32>
-  %wider = stablehlo.convolution(%less, %more_weights) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x16x32xf32>, tensor<1x1x32x64xf32>) -> tensor<1x16x16x64xf32>
-  %end = stablehlo.slice %wider [0:1, 15:16, 15:16, 62:64] : (tensor<1x16x16x64xf32>) -> tensor<1x1x1x2xf32>
+  %wider = stablehlo.convolution(%less, %more_weights) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x32x32x32xf32>, tensor<1x1x32x64xf32>) -> tensor<1x32x32x64xf32>
+  %end = stablehlo.slice %wider [0:1, 31:32, 31:32, 62:64] : (tensor<1x32x32x64xf32>) -> tensor<1x1x1x2xf32>
   %c = stablehlo.reshape %end : (tensor<1x1x1x2xf32>) -> tensor<2xf32>
   return %a, %b, %c : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
 }
