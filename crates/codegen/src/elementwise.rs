@@ -6,7 +6,7 @@ use crate::vector::{Value, Vectors, Width};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
-/// The number of elements that AVX2 computes together.
+/// The elements of four bytes in the narrowest vectors, those of AVX2 and of NEON.
 pub const LANES: usize = 8;
 
 /// The elements that are computed together.

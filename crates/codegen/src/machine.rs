@@ -32,41 +32,51 @@ pub enum Register {
     Number,
 }
 
-/// A place in memory.
+/// A place in memory, whose address is computed from registers of type `R`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mem {
+pub struct Mem<R = Register> {
     /// The base of the address.
-    pub base: Base,
+    pub base: Base<R>,
     /// A register times a power of two, given by its exponent.
-    pub index: Option<(Register, u8)>,
+    pub index: Option<(R, u8)>,
     /// Bytes from there.
     pub offset: i32,
 }
 
 /// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
+pub enum Base<R = Register> {
     /// A register.
-    Register(Register),
+    Register(R),
     /// A constant of the code.
     Constant(Constant),
 }
 
-impl Mem {
+impl<R> Mem<R> {
     /// A place some bytes from the address in a register.
-    pub fn at(base: Register, offset: i32) -> Mem {
+    pub fn at(base: R, offset: i32) -> Mem<R> {
         Mem { base: Base::Register(base), index: None, offset }
     }
 
     /// A constant.
-    pub fn constant(constant: Constant) -> Mem {
+    pub fn constant(constant: Constant) -> Mem<R> {
         Mem { base: Base::Constant(constant), index: None, offset: 0 }
     }
 
     /// The place moved by an index register times `1 << scale`.
     #[must_use]
-    pub fn indexed(self, index: Register, scale: u8) -> Mem {
+    pub fn indexed(self, index: R, scale: u8) -> Mem<R> {
         Mem { index: Some((index, scale)), ..self }
+    }
+
+    /// The same place with registers of another type.
+    pub(crate) fn map<S>(self, register: impl Fn(R) -> S) -> Mem<S> {
+        let base = match self.base {
+            Base::Register(base) => Base::Register(register(base)),
+            Base::Constant(constant) => Base::Constant(constant),
+        };
+        let index = self.index.map(|(index, scale)| (register(index), scale));
+        Mem { base, index, offset: self.offset }
     }
 }
 

@@ -3,40 +3,69 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
-/// An example, compiled in a directory of its own, where the library is installed.
+/// A directory that is removed after use. No other has its name, in this run of the tests or in one
+/// at the same time.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Directory {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{name}-{}-{number}", std::process::id());
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Directory(path)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The directory where the library is installed: one for all tests that run at the same time, since
+/// the library is large.
+fn installation() -> Arc<Directory> {
+    static SHARED: Mutex<Weak<Directory>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap();
+    if let Some(directory) = shared.upgrade() {
+        return directory;
+    }
+    let directory = Arc::new(Directory::new("installed"));
+    // The library that this test was built with lies beside it.
+    let built = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
+    let status = Command::new("sh").arg(script).arg(&directory.0).arg(built).status().unwrap();
+    assert!(status.success());
+    // A shared library beside the static one would have to be found when the example runs.
+    for shared in ["libstablo_c.so", "libstablo_c.dylib"] {
+        let _ = std::fs::remove_file(directory.0.join("lib").join(shared));
+    }
+    *shared = Arc::downgrade(&directory);
+    directory
+}
+
+/// An example, compiled in a directory of its own.
 struct Example {
-    directory: PathBuf,
+    directory: Directory,
     program: PathBuf,
 }
 
 impl Example {
     fn new(name: &str) -> Example {
-        // Two runs of the tests at once are not in each other's way.
-        let directory =
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&directory).unwrap();
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        // The library that this test was built with lies beside it.
-        let built = std::env::current_exe().unwrap().parent().unwrap().to_path_buf();
-        let status = Command::new("sh")
-            .arg(root.join("install.sh"))
-            .arg(&directory)
-            .arg(built)
-            .status()
-            .unwrap();
-        assert!(status.success());
-        // A shared library beside the static one would have to be found when the example runs.
-        for shared in ["libstablo_c.so", "libstablo_c.dylib"] {
-            let _ = std::fs::remove_file(directory.join("lib").join(shared));
-        }
-        let program = directory.join(name);
+        let (installed, directory) = (installation(), Directory::new(name));
+        let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
+        let program = directory.0.join(name);
         let status = Command::new("cc")
             .args(["-std=c11", "-Wall", "-Wextra", "-Werror"])
             .args(["-Wno-missing-field-initializers", "-pthread", "-o"])
             .arg(&program)
-            .arg(root.join("../../examples/c").join(name).with_extension("c"))
-            .args(flags(&directory))
+            .arg(examples.join(name).with_extension("c"))
+            .args(flags(&installed.0))
             .status()
             .unwrap();
         assert!(status.success());
@@ -44,15 +73,9 @@ impl Example {
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
-        let path = self.directory.join(name);
+        let path = self.directory.0.join(name);
         std::fs::write(&path, text).unwrap();
         path
-    }
-}
-
-impl Drop for Example {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.directory);
     }
 }
 
@@ -84,7 +107,7 @@ fn flags(prefix: &Path) -> Vec<String> {
 #[test]
 fn convert_converts_programs() {
     let example = Example::new("convert");
-    let output = example.directory.join("add.mlir.bc");
+    let output = example.directory.0.join("add.mlir.bc");
     let run = |text: &str, target: &str| -> Output {
         let input = example.file("add.mlir", text);
         Command::new(&example.program).arg(&input).arg(&output).arg(target).output().unwrap()

@@ -1,6 +1,6 @@
 //! Operations on vectors whose halves are in two registers each.
 
-use super::machine::{Emitter, LOADED, NUMBER, TEMPORARY};
+use super::emitter::{Emitter, LOADED, NUMBER, TEMPORARY};
 use super::{Lane, Neon, V};
 use crate::ops::{Op, Predicate, Rounding};
 

@@ -1,9 +1,9 @@
 //! An encoder of the AArch64 instructions that generated code is made of.
 
+mod emitter;
 mod halves;
-mod machine;
 
-pub use machine::Emitter;
+pub use emitter::Emitter;
 
 use crate::machine::{Condition, Label};
 
@@ -268,8 +268,8 @@ pub struct Assembler {
     distances: Vec<(usize, Distance, Label)>,
 }
 
-/// The constants behind the code, for [`Assembler::address_of_constants`].
-const CONSTANTS: Label = Label(u32::MAX);
+/// The place behind the code, where constants are.
+const END: Label = Label(u32::MAX);
 
 impl Assembler {
     /// No code.
@@ -299,7 +299,7 @@ impl Assembler {
         self.words.resize(self.words.len().next_multiple_of(4), 0);
         for (at, kind, label) in self.distances {
             let target = match label {
-                CONSTANTS => self.words.len() as u32,
+                END => self.words.len() as u32,
                 _ => self.labels[label.0 as usize]?,
             };
             let distance = i64::from(target) - at as i64;
@@ -540,7 +540,7 @@ impl Assembler {
 
     /// The address of the constants behind the code.
     pub fn address_of_constants(&mut self, d: X) {
-        self.distances.push((self.words.len(), Distance::Constants, CONSTANTS));
+        self.distances.push((self.words.len(), Distance::Constants, END));
         self.registers(0x9000_0000, [d.0, 0, 0]);
         self.add_number(d, d, 0, false);
     }

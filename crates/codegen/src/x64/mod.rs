@@ -1,10 +1,10 @@
 //! An encoder of the x86-64 instructions that generated code is made of.
 
-mod machine;
+mod emitter;
 
-pub use machine::Emitter;
+pub use emitter::Emitter;
 
-use crate::machine::{Condition, Constant, ConstantBytes, Label};
+use crate::machine::{self, Base, Condition, Constant, ConstantBytes, Label};
 
 /// A general-purpose register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,42 +34,7 @@ pub enum Gpr {
 pub struct Ymm(pub u8);
 
 /// A place in memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mem {
-    /// The base of the address.
-    pub base: Base,
-    /// A register times a power of two, given by its exponent.
-    pub index: Option<(Gpr, u8)>,
-    /// Bytes from there.
-    pub offset: i32,
-}
-
-/// The base of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base {
-    /// A register.
-    Register(Gpr),
-    /// A constant of the code.
-    Constant(Constant),
-}
-
-impl Mem {
-    /// A place some bytes from the address in a register.
-    pub fn at(base: Gpr, offset: i32) -> Mem {
-        Mem { base: Base::Register(base), index: None, offset }
-    }
-
-    /// A constant.
-    pub fn constant(constant: Constant) -> Mem {
-        Mem { base: Base::Constant(constant), index: None, offset: 0 }
-    }
-
-    /// The place moved by an index register times `1 << scale`.
-    #[must_use]
-    pub fn indexed(self, index: Gpr, scale: u8) -> Mem {
-        Mem { index: Some((index, scale)), ..self }
-    }
-}
+pub type Mem = machine::Mem<Gpr>;
 
 /// A register or a place in memory.
 #[derive(Clone, Copy, Debug)]
@@ -178,7 +143,6 @@ macro_rules! avx {
 avx! {
     ADDPD 1 1 0x58 0 1;
     ADDPS 1 0 0x58 0 0;
-    ANDNPS 1 0 0x55 0 0;
     ANDPS 1 0 0x54 0 0;
     BLENDPS 3 1 0x0C 0 -;
     BLENDVPS 3 1 0x4A 0 -;
@@ -190,7 +154,6 @@ avx! {
     CVTDQ2PS 1 0 0x5B 0 0;
     CVTPD2PS 1 1 0x5A 0 1;
     CVTPS2PD 1 0 0x5A 0 0;
-    CVTTPD2DQ 1 1 0xE6 0 1;
     CVTTPS2DQ 1 2 0x5B 0 0;
     DIVPD 1 1 0x5E 0 1;
     DIVPS 1 0 0x5E 0 0;
@@ -208,7 +171,6 @@ avx! {
     MINPD 1 1 0x5D 0 1;
     MINPS 1 0 0x5D 0 0;
     MOVD_LOAD 1 1 0x6E 0 -;
-    MOVD_STORE 1 1 0x7E 0 -;
     MOVHPS_LOAD 1 0 0x16 0 -;
     MOVMSKPS 1 0 0x50 0 -;
     MOVQ_LOAD 1 2 0x7E 0 -;
@@ -221,7 +183,6 @@ avx! {
     PABSD 2 1 0x1E 0 0;
     PACKSSDW 1 1 0x6B 0 -;
     PACKSSWB 1 1 0x63 0 -;
-    PACKUSDW 2 1 0x2B 0 -;
     PADDD 1 1 0xFE 0 0;
     PADDQ 1 1 0xD4 0 1;
     PBROADCASTB 2 1 0x78 0 0;
@@ -239,11 +200,9 @@ avx! {
     PMOVM2D 2 2 0x38 - 0;
     PMOVM2Q 2 2 0x38 - 1;
     PMOVQD 2 2 0x35 - 0;
-    PMOVSXBD 2 1 0x21 0 0;
     PMOVSXDQ 2 1 0x25 0 0;
     PMOVZXBD 2 1 0x31 0 0;
     PMOVZXDQ 2 1 0x35 0 0;
-    PMOVZXWD 2 1 0x33 0 0;
     PMULLD 2 1 0x40 0 0;
     PMULUDQ 1 1 0xF4 0 1;
     PSHIFTD_IMMEDIATE 1 1 0x72 0 0;

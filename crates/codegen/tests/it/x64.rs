@@ -60,12 +60,10 @@ fn vector_instructions_of_all_registers() {
                     let immediate = has_immediate.then_some(0x10);
                     let length = match name {
                         // Of the low half only.
-                        "MOVD_LOAD" | "MOVD_STORE" | "MOVQ_LOAD" | "MOVQ_STORE" | "INSERTPS" => {
-                            Length::Half
-                        }
+                        "MOVD_LOAD" | "MOVQ_LOAD" | "MOVQ_STORE" | "INSERTPS" => Length::Half,
                         _ => Length::Whole,
                     };
-                    let is_load = ["MOVHPS_LOAD", "MOVD_LOAD", "MOVD_STORE"].contains(&name);
+                    let is_load = ["MOVHPS_LOAD", "MOVD_LOAD"].contains(&name);
                     // Registers of another kind, or none at all, are their operands.
                     let length = if name == "MOVHPS_LOAD" { Length::Half } else { length };
                     if is_load {

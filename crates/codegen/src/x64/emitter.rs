@@ -1,6 +1,6 @@
 //! Operations as instructions of AVX2 and AVX-512.
 
-use super::{Assembler, Avx, Base, Gpr, Length, Mem, Rm, Ymm};
+use super::{Assembler, Avx, Gpr, Length, Mem, Rm, Ymm};
 use crate::machine::{self, Condition, Constant, ConstantBytes, Label, Machine, Operand, Register};
 use crate::ops::{Op, Predicate, Rounding, Store};
 use crate::vector::Width;
@@ -44,19 +44,10 @@ fn gpr(register: Register) -> Gpr {
     }
 }
 
-fn mem(place: machine::Mem) -> Mem {
-    let base = match place.base {
-        machine::Base::Register(register) => Base::Register(gpr(register)),
-        machine::Base::Constant(constant) => Base::Constant(constant),
-    };
-    let index = place.index.map(|(register, scale)| (gpr(register), scale));
-    Mem { base, index, offset: place.offset }
-}
-
 fn rm(operand: Operand) -> Rm {
     match operand {
         Operand::Register(register) => Rm::Register(register),
-        Operand::Memory(place) => Rm::Memory(mem(place)),
+        Operand::Memory(place) => Rm::Memory(place.map(gpr)),
     }
 }
 
@@ -274,11 +265,11 @@ impl Machine for Emitter {
     }
 
     fn load(&mut self, to: Register, from: machine::Mem, bytes: usize, signed: bool) {
-        self.assembler.load(gpr(to), mem(from), bytes, signed);
+        self.assembler.load(gpr(to), from.map(gpr), bytes, signed);
     }
 
     fn store(&mut self, to: machine::Mem, from: Register, bytes: usize) {
-        self.assembler.store(mem(to), gpr(from), bytes);
+        self.assembler.store(to.map(gpr), gpr(from), bytes);
     }
 
     fn set(&mut self, to: Register, value: u32) {
@@ -294,7 +285,7 @@ impl Machine for Emitter {
     }
 
     fn subtract_number(&mut self, from: machine::Mem, value: i32) {
-        self.assembler.subtract_number(mem(from), value);
+        self.assembler.subtract_number(from.map(gpr), value);
     }
 
     fn multiply(&mut self, to: Register, from: Register, value: i32) {
@@ -310,7 +301,7 @@ impl Machine for Emitter {
     }
 
     fn test_byte(&mut self, place: machine::Mem) {
-        self.assembler.test_byte(mem(place));
+        self.assembler.test_byte(place.map(gpr));
     }
 
     fn test(&mut self, register: Register) {
@@ -330,7 +321,7 @@ impl Machine for Emitter {
     }
 
     fn call(&mut self, function: machine::Mem) {
-        self.assembler.call(mem(function));
+        self.assembler.call(function.map(gpr));
     }
 
     fn call_label(&mut self, to: Label) {
@@ -409,7 +400,7 @@ impl Machine for Emitter {
             Store::Low8 => Avx::MOVQ_STORE.half(),
             Store::LowBytes => Avx::PMOVDB.into(),
         };
-        self.vector(width, &encoding, from, 0, mem(to).into());
+        self.vector(width, &encoding, from, 0, to.map(gpr).into());
     }
 
     fn unary(&mut self, width: Width, op: Op, to: u8, x: Operand) {
