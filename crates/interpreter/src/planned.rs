@@ -126,13 +126,18 @@ impl<'r> Machine<'_, 'r> {
         Ok(results)
     }
 
-    /// Runs a plan in memory of the caller, whose types are those of its arguments and results.
+    /// Runs a plan in memory of the caller, whose types are those of the function's arguments and
+    /// results.
     pub fn run_planned_into(
         &mut self,
         planned: Planned<'r>,
         lent: Lent<'_>,
     ) -> Result<(), EvalError> {
         let unit = &planned.plan.unit;
+        // Calls are inlined: the value of a dynamic result may have a static type.
+        for (index, (transfer, output)) in unit.body.results.iter().zip(&lent.outputs).enumerate() {
+            output.check_type(index, &unit.types[transfer.from as usize])?;
+        }
         let _reserved = budget::reserve::<u8>(unit.memory)?;
         let inputs = lent.inputs;
         let mut run = Run::new(planned, lent);

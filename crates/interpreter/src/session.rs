@@ -316,20 +316,21 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Bytes of the tensors in the inputs of all processes, shared ones counted once.
-pub(crate) fn shared_bytes(inputs: &[Vec<RuntimeValue>]) -> usize {
-    fn add(value: &RuntimeValue, seen: &mut HashSet<usize>) -> usize {
-        match value {
-            RuntimeValue::Tensor(tensor) => {
-                let bytes = tensor.bytes();
-                if seen.insert(bytes.as_ptr().addr()) { bytes.len() } else { 0 }
-            }
-            RuntimeValue::Tuple(values) => values.iter().map(|value| add(value, seen)).sum(),
-            RuntimeValue::Token => 0,
-        }
-    }
+/// Bytes of inputs, memory that several share counted once.
+pub(crate) fn distinct_bytes<'a>(inputs: impl IntoIterator<Item = &'a [u8]>) -> usize {
     let mut seen = HashSet::new();
-    inputs.iter().flatten().map(|value| add(value, &mut seen)).sum()
+    let distinct = inputs.into_iter().filter(|bytes| seen.insert(bytes.as_ptr_range().start));
+    distinct.map(<[u8]>::len).sum()
+}
+
+/// The bytes of the tensors in values.
+pub(crate) fn bytes_of<'a>(values: impl IntoIterator<Item = &'a RuntimeValue>) -> Vec<&'a [u8]> {
+    let bytes = |value: &'a RuntimeValue| match value {
+        RuntimeValue::Tensor(tensor) => vec![&tensor.bytes()[..]],
+        RuntimeValue::Tuple(values) => bytes_of(values.iter()),
+        RuntimeValue::Token => Vec::new(),
+    };
+    values.into_iter().flat_map(bytes).collect()
 }
 
 /// Processes that live as long as this.
