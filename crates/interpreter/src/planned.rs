@@ -14,7 +14,7 @@ use numerics::{DType, Tensor, TensorError, TensorRef};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
-use program::{EvalError, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType};
+use program::{EvalError, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -266,26 +266,7 @@ impl<'r, 'a> Run<'r, 'a> {
             }
             Action::Kernel { instruction, operands, results, captures } => {
                 let instruction = &machine.code().instructions[*instruction as usize];
-                if machine.session.is_memory_tight() {
-                    self.frame.spare.clear();
-                }
-                let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
-                let values = values.collect::<Result<Vec<_>, _>>()?;
-                let computed = match captures {
-                    Some(captures) => {
-                        self.push_frame(machine, captures)?;
-                        let computed = machine.kernel(instruction, values);
-                        self.pop_frame(machine, captures);
-                        computed?
-                    }
-                    None => machine.kernel(instruction, values)?,
-                };
-                let computed: Slots = computed.into_iter().map(Slot::from).collect();
-                check_slots("result", &computed, &instruction.result_types)?;
-                for (&value, computed) in results.iter().zip(computed) {
-                    self.put_value(value, computed.into_value()?)?;
-                }
-                Ok(())
+                self.run_kernel(machine, instruction, operands, results, captures.as_ref())
             }
             Action::While { initial, cond, condition, body } => {
                 self.transfer("argument", initial)?;
@@ -307,6 +288,37 @@ impl<'r, 'a> Run<'r, 'a> {
                 machine.nested(|machine| self.branch(machine, "result", branch))
             }
         }
+    }
+
+    /// Runs the kernel of an instruction, and puts its results into their places.
+    fn run_kernel(
+        &mut self,
+        machine: &mut Machine<'_, 'r>,
+        instruction: &'r Instruction,
+        operands: &[(Value, bool)],
+        results: &[Value],
+        captures: Option<&Captures>,
+    ) -> Result<(), EvalError> {
+        if machine.session.is_memory_tight() {
+            self.frame.spare.clear();
+        }
+        let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let computed = match captures {
+            Some(captures) => {
+                self.push_frame(machine, captures)?;
+                let computed = machine.kernel(instruction, values);
+                self.pop_frame(machine, captures);
+                computed?
+            }
+            None => machine.kernel(instruction, values)?,
+        };
+        let computed: Slots = computed.into_iter().map(Slot::from).collect();
+        check_slots("result", &computed, &instruction.result_types)?;
+        for (&value, computed) in results.iter().zip(computed) {
+            self.put_value(value, computed.into_value()?)?;
+        }
+        Ok(())
     }
 
     /// Runs a loop on the bytes of its operands, and puts its results into their places.
