@@ -137,11 +137,15 @@ fn key(code: &Code) -> u64 {
 /// identity.
 fn is_same(one: &Code, other: &Code) -> bool {
     // Zeros of different signs are equal as numbers; elements of tensors are compared by bits.
-    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
-        code.instructions.iter().filter_map(|instruction| match instruction.primitive {
+    fn epsilon(primitive: &Primitive) -> Option<u64> {
+        match primitive {
             Primitive::BatchNorm { epsilon, .. } => Some(epsilon.to_bits()),
+            Primitive::Quantized(quantized) => epsilon(&quantized.primitive),
             _ => None,
-        })
+        }
+    }
+    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
+        code.instructions.iter().filter_map(|instruction| epsilon(&instruction.primitive))
     }
     one == other && epsilons(one).eq(epsilons(other))
 }
