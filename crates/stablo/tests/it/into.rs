@@ -1,7 +1,9 @@
 //! Results in memory of the caller.
 
 use stablo::numerics::TensorError;
-use stablo::{Budget, DType, Engine, Host, Program, RunOptions, Tensor, TensorMut, TensorRef};
+use stablo::{
+    Budget, DType, Engine, Host, Limits, Program, RunOptions, Tensor, TensorMut, TensorRef,
+};
 use std::num::NonZeroUsize;
 
 fn prepare(text: &str, options: RunOptions) -> Program {
@@ -113,6 +115,28 @@ fn results_take_no_memory_but_the_outputs() {
     program.run_into(&[(&x).into()], outputs).unwrap();
     assert_eq!((sums[0], x.as_slice::<f32>().unwrap()[0]), (1.0, 0.5));
     assert!(product.as_slice::<f32>().unwrap().iter().all(|&x| x == 50.0));
+}
+
+/// Memory that several inputs share is charged once, as in [`Program::run`].
+#[test]
+fn shared_inputs_are_charged_once() {
+    let limits = Limits { memory: Some(70_000), ..Limits::default() };
+    let text = "func.func @main(%x: tensor<100x100xf32>, %y: tensor<100x100xf32>)
+        -> tensor<100x100xf32> {
+      %0 = stablehlo.add %x, %y : tensor<100x100xf32>
+      return %0 : tensor<100x100xf32>
+    }";
+    let program = prepare(text, RunOptions { limits, ..RunOptions::default() });
+    let (x, y, mut sum) = (vec![1f32; 10_000], vec![2f32; 10_000], vec![0f32; 10_000]);
+    let shape = [100, 100];
+    let of = |elements| TensorRef::new(&shape, elements).unwrap();
+    let error = program
+        .run_into(&[of(&x), of(&y)], &mut [TensorMut::new(&shape, &mut sum).unwrap()])
+        .unwrap_err();
+    let message = &error.diagnostics()[0].message;
+    assert_eq!(message, "the inputs have 80000 bytes; the limit is 70000 bytes");
+    program.run_into(&[of(&x), of(&x)], &mut [TensorMut::new(&shape, &mut sum).unwrap()]).unwrap();
+    assert_eq!(sum, vec![2f32; 10_000]);
 }
 
 #[test]
