@@ -128,6 +128,12 @@ class Output:
         assert self._dtype is not None
         return self._dtype, list(self._memory.shape), self._memory.reshape(-1).view(numpy.uint8)
 
+    def overlaps(self, other: Output) -> bool:
+        """True if the results share memory and one is made elsewhere. The native part compares the others."""
+        arrays = self._array, other._array
+        is_copied = self._memory is not self._array or other._memory is not other._array
+        return is_copied and numpy.shares_memory(*arrays)
+
     def finish(self) -> None:
         """Puts a result that was made elsewhere into the array."""
         if self._memory is not self._array:
@@ -139,7 +145,12 @@ def to_outputs(outputs: Sequence[Value], given: Sequence[Any]) -> list[Output]:
     if len(given) != len(outputs):
         types = ", ".join(value.type for value in outputs)
         raise Error(f"{len(given)} array{' is' if len(given) == 1 else 's are'} given for the results; the program returns ({types})")
-    return [Output(value, array, index) for index, (value, array) in enumerate(zip(outputs, given))]
+    made = [Output(value, array, index) for index, (value, array) in enumerate(zip(outputs, given))]
+    for index, output in enumerate(made):
+        for other in range(index):
+            if output.overlaps(made[other]):
+                raise Error(f"results {other} and {index} share memory")
+    return made
 
 
 def _writable(given: Any) -> Optional[numpy.ndarray[Any, Any]]:

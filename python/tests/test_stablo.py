@@ -690,6 +690,24 @@ func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50
         np.testing.assert_array_equal(memory[::2], self.x.T)
         self.assertFalse(memory[1::2].any())
 
+    def test_columns_of_one_array(self) -> None:
+        program = stablo.parse("func.func @main(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) { return %x, %x : tensor<3xf32>, tensor<3xf32> }")
+        memory = np.zeros((3, 2), np.float32)
+        program(np.array([1, 2, 3], np.float32), out=(memory[:, 0], memory[:, 1]))
+        self.assertEqual(memory.tolist(), [[1, 1], [2, 2], [3, 3]])
+
+    def test_arrays_without_elements(self) -> None:
+        for dtype, name in ((np.float32, "f32"), (np.complex128, "complex<f64>"), (np.int64, "i64")):
+            program = stablo.parse(unary("stablehlo.negate", f"tensor<0x3x{name}>"))
+            out = np.zeros((0, 3), dtype)
+            self.assertIs(program(np.zeros((0, 3), dtype), out=out), out)
+
+    def test_truth_values_as_numpy_reads_them(self) -> None:
+        program = stablo.parse(unary("stablehlo.not", "tensor<4xi1>"))
+        given, out = np.array([0, 1, 2, 255], np.uint8).view(np.bool_), np.zeros(4, np.bool_)
+        for found in (program(given), program(given, out=out)):
+            self.assertEqual(found.tolist(), [True, False, False, False])
+
     def test_results_may_be_where_arguments_are(self) -> None:
         program = stablo.parse(unary("stablehlo.reverse", "tensor<2000xf32>").replace(" : tensor<2000xf32>  ", ", dims = [0] : tensor<2000xf32> "))
         memory = np.arange(2001, dtype=np.float32)
@@ -741,7 +759,7 @@ func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50
         first, second = np.ones((40, 50), np.float32), np.ones((50, 40), np.float32)
         read_only = np.ones((50, 40), np.float32)
         read_only.flags.writeable = False
-        memory = np.ones(2001, np.float32)
+        memory, rows = np.ones(2001, np.float32), np.ones((80, 50), np.float32)
         for out, message in (
             (first, "1 array is given for the results"),
             ((first, second, second), "3 arrays are given"),
@@ -752,12 +770,13 @@ func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50
             ((first, [0.0]), r"\[0.0\], is no array"),
             ((first, np.ma.array(second, mask=False)), "no array that can be written"),
             ((memory[:2000].reshape(40, 50), memory[1:].reshape(50, 40)), "results 0 and 1 share memory"),
+            ((rows[::2], rows[1:].reshape(50, 79)[:, :40]), "results 0 and 1 share memory"),
         ):
             with self.assertRaisesRegex(stablo.Error, message):
                 program(self.x, out=out)
         with self.assertRaisesRegex(stablo.Error, "argument"):
             program(self.x[1:], out=(first, second))
-        self.assertTrue(all((array == 1).all() for array in (first, second, read_only, memory)))
+        self.assertTrue(all((array == 1).all() for array in (first, second, read_only, memory, rows)))
 
 
 class Package(unittest.TestCase):

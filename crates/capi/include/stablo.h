@@ -92,7 +92,7 @@ typedef struct stablo_array {
   const int64_t *shape;
   size_t rank;
   /* Elements in row-major order, in the byte order of the machine. Integers of less than a byte
-   * take one each; i1 is 0 or 1. */
+   * take one each; i1 is 0 or 1 in results, and true in inputs unless it is 0. */
   const void *data;
   /* Size of the data in bytes. */
   size_t size;

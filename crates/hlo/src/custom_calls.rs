@@ -105,7 +105,7 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
 /// Source: JAX, `jax/_src/lax/ann.py`.
 fn approx_top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let invalid = |what: &str| EvalError::new("approx_top_k", what.to_string());
-    let config = op.attr(CONFIG).or_else(|| op.attr("backend_config"));
+    let config = op.attr(CONFIG).or_else(|| CustomCallOp(op).backend_config());
     let config = config
         .and_then(|c| c.as_dictionary())
         .ok_or_else(|| invalid("there is no backend_config"))?;

@@ -10,19 +10,19 @@ use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-/// The first bytes of a constant that the key of code depends on.
+/// Number of leading bytes of each constant that the key of code depends on.
 const BYTES_IN_KEY: usize = 64;
 
-/// Code, with what the machine knows of it.
+/// Code, with what executors derive from it once.
 pub(crate) struct Compiled {
     pub code: Code,
-    /// For each instruction that computes scalars without tensors: how.
+    /// The scalar form of each instruction that has one.
     scalars: Vec<Option<ScalarOp>>,
-    /// The plans of functions, each made when it is needed; empty for those that run instruction by
-    /// instruction.
+    /// The plans of functions, built lazily; none for functions that run instruction by
+    /// instruction, and no entries for code that is not planned.
     plans: Vec<OnceLock<Option<Plan>>>,
     makes_code: bool,
-    /// The hash under which other programs find it.
+    /// Its key in [`ALL`].
     key: u64,
 }
 
@@ -33,10 +33,10 @@ pub(crate) struct Plan {
     pub lenders: Box<[Option<Lender>]>,
 }
 
-/// What is compiled, by key.
+/// Compiled code by key.
 type ByKey = FxHashMap<u64, SmallVec<[Weak<Compiled>; 1]>>;
 
-/// What is compiled in this process.
+/// The compiled code that programs of this process hold.
 static ALL: LazyLock<Mutex<ByKey>> = LazyLock::new(Mutex::default);
 
 fn all() -> MutexGuard<'static, ByKey> {
@@ -111,8 +111,8 @@ impl Drop for Compiled {
     }
 }
 
-/// A hash of the structure of code: primitives by their kind, types, and the first elements of
-/// constants. The same code has the same key.
+/// A hash of the structure of code: kinds of primitives, types, and the first elements of
+/// constants. Equal code has equal keys.
 fn key(code: &Code) -> u64 {
     let mut hasher = FxHasher::default();
     (code.functions.len(), code.blocks.len(), code.instructions.len()).hash(&mut hasher);
@@ -133,15 +133,19 @@ fn key(code: &Code) -> u64 {
     hasher.finish()
 }
 
-/// True if two programs compute the same bits, by the same ops. Functions of users are the same
-/// only if they are one.
+/// True if two programs compute the same bits, by the same ops. Functions of users are compared by
+/// identity.
 fn is_same(one: &Code, other: &Code) -> bool {
     // Zeros of different signs are equal as numbers; elements of tensors are compared by bits.
-    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
-        code.instructions.iter().filter_map(|instruction| match instruction.primitive {
+    fn epsilon(primitive: &Primitive) -> Option<u64> {
+        match primitive {
             Primitive::BatchNorm { epsilon, .. } => Some(epsilon.to_bits()),
+            Primitive::Quantized(quantized) => epsilon(&quantized.primitive),
             _ => None,
-        })
+        }
+    }
+    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
+        code.instructions.iter().filter_map(|instruction| epsilon(&instruction.primitive))
     }
     one == other && epsilons(one).eq(epsilons(other))
 }

@@ -49,7 +49,7 @@ pub(crate) fn mismatch(
 }
 
 /// A type, as it prints.
-fn describe_type(ty: &ValueType) -> String {
+pub(crate) fn describe_type(ty: &ValueType) -> String {
     match ty {
         ValueType::Tensor { dtype, shape, .. } => {
             Type::tensor(shape.clone(), Type::from(*dtype)).to_string()

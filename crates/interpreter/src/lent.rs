@@ -1,11 +1,11 @@
 //! Memory that the caller lends to a run: inputs that are read where they are, and outputs that
 //! results are written into.
 
-use crate::inputs::describe_elements;
+use crate::inputs::{describe_elements, describe_type};
 use crate::machine::internal;
 use numerics::{DType, TensorMut, TensorRef};
-use plan::{Action, Place, Unit};
-use program::{EvalError, RuntimeValue};
+use plan::{Action, Place, Transfer, Unit};
+use program::{EvalError, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 
 /// The outputs of a run, in order.
@@ -36,10 +36,24 @@ impl<'a> Output<'a> {
         if self.dtype == tensor.dtype() && self.shape == tensor.shape() {
             return Ok(());
         }
+        Err(self.mismatch(index, &describe_elements(tensor.dtype(), tensor.shape())))
+    }
+
+    /// Compares with the type of a result.
+    ///
+    /// # Errors
+    /// If values of the type have another shape or element type.
+    pub fn check_type(&self, index: usize, ty: &ValueType) -> Result<(), EvalError> {
+        if ty.accepts_elements(self.dtype, self.shape) {
+            return Ok(());
+        }
+        Err(self.mismatch(index, &describe_type(ty)))
+    }
+
+    fn mismatch(&self, index: usize, result: &str) -> EvalError {
         let found = describe_elements(self.dtype, self.shape);
-        let result = describe_elements(tensor.dtype(), tensor.shape());
         let message = format!("result {index} is a {result}, the output given a {found}");
-        Err(EvalError::new("outputs", message))
+        EvalError::new("outputs", message)
     }
 }
 
@@ -94,6 +108,11 @@ pub(crate) enum Lender {
 /// For each slot of a unit: the memory of the caller that may stand for it.
 pub(crate) fn lenders(unit: &Unit) -> Box<[Option<Lender>]> {
     let mut lenders = vec![None; unit.slots].into_boxed_slice();
+    // The shape of a dynamic result is compared with its output when all are computed: until then,
+    // nothing is written.
+    let is_static =
+        |transfer: &Transfer| unit.types[transfer.from as usize].static_shape().is_some();
+    let lends_outputs = unit.body.results.iter().all(is_static);
     let slot = |value: u32| match unit.places[value as usize] {
         Place::Slot(slot) => Some(slot as usize),
         _ => None,
@@ -110,7 +129,7 @@ pub(crate) fn lenders(unit: &Unit) -> Box<[Option<Lender>]> {
         outputs.iter().filter_map(|&value| slot(value)).for_each(|slot| is_written[slot] = true);
     }
     for (index, transfer) in unit.body.results.iter().enumerate() {
-        if let Some(slot) = slot(transfer.from).filter(|&slot| is_written[slot]) {
+        if let Some(slot) = slot(transfer.from).filter(|&slot| lends_outputs && is_written[slot]) {
             lenders[slot].get_or_insert(Lender::Output(index as u32));
         }
     }

@@ -51,8 +51,8 @@ pub struct Limits {
     /// Maximum duration of the run. Checked between ops, so that a single op may take longer. The
     /// host must have a clock.
     pub time: Option<Duration>,
-    /// Maximum size in bytes of what the run holds at the same time: its inputs, tensors, scratch
-    /// memory of kernels, frames and stacks of processes, and messages between these. If absent,
+    /// Maximum number of bytes that the run holds at a time: its inputs, tensors, scratch memory of
+    /// kernels, frames and stacks of processes, and messages between these. If absent,
     /// the budget of the host is charged, if it has one; inputs are then the caller's.
     pub memory: Option<usize>,
 }
@@ -66,13 +66,13 @@ impl Default for Limits {
 /// Options for preparing and running a program.
 #[derive(Clone, Default)]
 pub struct RunOptions {
-    /// How programs are run.
+    /// The engine that runs programs.
     pub engine: Engine,
     /// Number of threads that the engine `fast` uses, by default one for each core. Results do not
     /// depend on it.
     pub threads: Option<NonZeroUsize>,
     /// True if the engine `fast` makes no machine code, which is slower and has the same results.
-    /// The environment variable `STABLO_JIT=0` says so for the whole process.
+    /// The environment variable `STABLO_JIT=0` has the same effect on the whole process.
     pub without_machine_code: bool,
     /// The records that runs make of their steps.
     pub profiling: Profiling,

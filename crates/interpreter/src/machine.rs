@@ -25,7 +25,7 @@ pub(crate) const LISTED_CALLS: usize = 10;
 /// which is not returned before the thread ends.
 const LEVEL_BYTES: usize = 4 << 10;
 
-/// Values on their way between slots.
+/// Values in transfer between slots.
 pub(crate) type Slots = SmallVec<[Slot; 4]>;
 
 pub(crate) struct Machine<'s, 'r> {
@@ -39,11 +39,11 @@ pub(crate) struct Machine<'s, 'r> {
     pub depth: usize,
     /// The depth at which the process started.
     first_level: usize,
-    /// The charge for each level from there on that was reached.
+    /// The charge for each level reached from there on.
     levels: Vec<Reserved>,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
-    /// If the run is profiled.
+    /// Present if the run is profiled.
     recorder: Option<Box<Recorder<'s, 'r>>>,
 }
 
@@ -73,14 +73,14 @@ impl<'s, 'r> Machine<'s, 'r> {
         }
     }
 
-    /// Notes that a step begins.
+    /// Records the start of a step, if the run is profiled.
     pub fn begin(&mut self, step: Running<'r>) {
         if let Some(recorder) = &mut self.recorder {
             recorder.begin(step);
         }
     }
 
-    /// Stops recording, or goes on; returns if it was stopped.
+    /// Pauses or resumes recording; returns true if it was paused.
     fn pause(&mut self, pauses: bool) -> bool {
         match &mut self.recorder {
             Some(recorder) => std::mem::replace(&mut recorder.is_paused, pauses),
@@ -88,14 +88,14 @@ impl<'s, 'r> Machine<'s, 'r> {
         }
     }
 
-    /// Leaves the time from `start` on out of the time of the step that runs.
+    /// Excludes the time since `start` from that of the current step.
     pub fn exclude(&mut self, start: Duration) {
         if let Some(recorder) = &mut self.recorder {
             recorder.exclude(start);
         }
     }
 
-    /// Notes that the step ends that began last.
+    /// Records the end of the step that started last.
     pub fn end(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.end();
@@ -211,7 +211,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         Ok(values)
     }
 
-    /// As [`Machine::load`], into a buffer that is emptied before.
+    /// As [`Machine::load`], into a buffer, which is cleared first.
     fn load_into(&mut self, operands: &[Operand], values: &mut Slots) -> Result<(), EvalError> {
         values.clear();
         let frame = self.frame()?;
@@ -234,8 +234,8 @@ impl<'s, 'r> Machine<'s, 'r> {
         Ok(values)
     }
 
-    /// Moves arguments into their slots and runs the instructions of a block; its results stay in
-    /// their slots.
+    /// Moves arguments into their slots and runs the instructions of a block, which leave results
+    /// in slots.
     fn enter(&mut self, block: &'r Block, args: &mut Slots) -> Result<(), EvalError> {
         if self.lanes.is_none() {
             check_slots("argument", args, &block.argument_types)?;
@@ -305,7 +305,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         self.session.tick(1, is_entry.then_some((length - 1, length)))
     }
 
-    /// Ends the lives of values.
+    /// Clears the slots of dead values.
     fn clear(&mut self, dead: &[u32]) -> Result<(), EvalError> {
         if !dead.is_empty() {
             let frame = self.frame()?;
@@ -381,7 +381,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     ) -> EvalResult {
         let primitive = &instruction.primitive;
         self.session.check_memory(instruction.growth)?;
-        // Whatever a kernel runs is part of it, but for calls.
+        // Steps that a kernel runs are part of it, except for calls.
         let is_call = matches!(primitive, Primitive::Call(_));
         let was_paused = !is_call && self.pause(true);
         let results = kernels::evaluate(primitive, instruction.origin, operands, self);
@@ -395,7 +395,7 @@ impl<'s, 'r> Machine<'s, 'r> {
         Ok(results)
     }
 
-    /// Shows the observer the results of an instruction.
+    /// Passes the results of an instruction to the observer.
     fn trace(&self, instruction: &Instruction, results: &[Slot]) -> Result<(), EvalError> {
         let op = self.program().op(instruction.origin);
         let process = self.scheduler.grid.process(self.process).unwrap_or_default();
@@ -578,7 +578,7 @@ impl Stack {
     }
 }
 
-/// The op of an instruction, for those that wait for others.
+/// The op of an instruction that may wait for other processes.
 pub(crate) fn site<'p>(program: &'p Program, origin: Origin) -> crate::scheduler::Site<'p> {
     crate::scheduler::Site { name: program.op(origin).name(), origin }
 }

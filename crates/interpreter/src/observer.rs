@@ -21,7 +21,7 @@ pub struct Progress {
 ///
 /// The errors of its methods are messages, and end the run.
 pub trait Observer: Send {
-    /// Told from time to time; breaks the run off if it likes.
+    /// Called from time to time; `Break` ends the run.
     fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
         let _ = progress;
         ControlFlow::Continue(())
@@ -32,7 +32,7 @@ pub trait Observer: Send {
         false
     }
 
-    /// Given each value as soon as it is computed: result `index` of `op` in `process`.
+    /// Called with each value as soon as it is computed: result `index` of `op` in `process`.
     ///
     /// # Errors
     /// If it cannot be taken.
@@ -47,7 +47,7 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// Given what `interpreter.print` prints: the operand of `op`.
+    /// Called with the operand of an `interpreter.print`, which is `op`.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -56,7 +56,7 @@ pub trait Observer: Send {
         Ok(())
     }
 
-    /// Given what `interpreter.probe` saves.
+    /// Called with each value that an `interpreter.probe` saves.
     ///
     /// # Errors
     /// If it cannot be saved.
@@ -76,7 +76,7 @@ pub trait Observer: Send {
         ))
     }
 
-    /// Given what a process writes to the outfeed.
+    /// Called with the values that a process writes to the outfeed.
     ///
     /// # Errors
     /// If it cannot be taken.

@@ -14,15 +14,15 @@ use numerics::{DType, Tensor, TensorError, TensorRef};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
-use program::{EvalError, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType};
+use program::{EvalError, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// At most so many frames are kept for later runs.
+/// Maximum number of frames that are kept for later runs.
 const KEPT_FRAMES: usize = 16;
-/// At most so many values whose lives have ended leave their memory to others,
+/// Maximum number of dead values whose memory a frame keeps for others,
 const MAX_SPARE: usize = 32;
-/// and so many bytes of it are kept for later runs.
+/// and maximum bytes of it that it keeps for later runs.
 const KEPT_BYTES: usize = 32 << 20;
 
 /// A plan, and memory for its runs by one program.
@@ -36,13 +36,16 @@ pub(crate) struct Planned<'p> {
 #[derive(Default)]
 pub(crate) struct Frames(Mutex<Vec<Frame>>);
 
+/// The memory of the results of a loop.
+type LoopResults<'a> = SmallVec<[&'a mut [u8]; 2]>;
+
 /// The memory of a run.
 struct Frame {
     /// The memory of small values.
     memory: AlignedBytes,
     slots: Vec<Option<RuntimeValue>>,
     registers: Registers,
-    /// Memory of large values whose lives have ended.
+    /// Memory of dead large values, for reuse.
     spare: Vec<Tensor>,
     /// Memory for small results while they are computed.
     unused: Vec<AlignedBytes>,
@@ -76,7 +79,7 @@ impl Planned<'_> {
         })
     }
 
-    /// Keeps a frame for another run, but no memory that others share.
+    /// Keeps a frame for another run, without the memory that it shares with others.
     fn keep(&self, mut frame: Frame) {
         for slot in &mut frame.slots {
             let is_own = match slot {
@@ -126,13 +129,18 @@ impl<'r> Machine<'_, 'r> {
         Ok(results)
     }
 
-    /// Runs a plan in memory of the caller, whose types are those of its arguments and results.
+    /// Runs a plan in memory of the caller, whose types are those of the function's arguments and
+    /// results.
     pub fn run_planned_into(
         &mut self,
         planned: Planned<'r>,
         lent: Lent<'_>,
     ) -> Result<(), EvalError> {
         let unit = &planned.plan.unit;
+        // Calls are inlined: the value of a dynamic result may have a static type.
+        for (index, (transfer, output)) in unit.body.results.iter().zip(&lent.outputs).enumerate() {
+            output.check_type(index, &unit.types[transfer.from as usize])?;
+        }
         let _reserved = budget::reserve::<u8>(unit.memory)?;
         let inputs = lent.inputs;
         let mut run = Run::new(planned, lent);
@@ -196,7 +204,7 @@ impl<'r, 'a> Run<'r, 'a> {
         machine.session.tick(1, is_entry.then_some((length - 1, length)))
     }
 
-    /// Empties slots. Memory that nothing shares is used again.
+    /// Clears the slots of dead values; unshared memory is kept for reuse.
     fn end_lives(&mut self, slots: &[u32]) {
         for &slot in slots {
             if let Some(RuntimeValue::Tensor(mut tensor)) = self.frame.slots[slot as usize].take()
@@ -261,26 +269,7 @@ impl<'r, 'a> Run<'r, 'a> {
             }
             Action::Kernel { instruction, operands, results, captures } => {
                 let instruction = &machine.code().instructions[*instruction as usize];
-                if machine.session.is_memory_tight() {
-                    self.frame.spare.clear();
-                }
-                let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
-                let values = values.collect::<Result<Vec<_>, _>>()?;
-                let computed = match captures {
-                    Some(captures) => {
-                        self.push_frame(machine, captures)?;
-                        let computed = machine.kernel(instruction, values);
-                        self.pop_frame(machine, captures);
-                        computed?
-                    }
-                    None => machine.kernel(instruction, values)?,
-                };
-                let computed: Slots = computed.into_iter().map(Slot::from).collect();
-                check_slots("result", &computed, &instruction.result_types)?;
-                for (&value, computed) in results.iter().zip(computed) {
-                    self.put_value(value, computed.into_value()?)?;
-                }
-                Ok(())
+                self.run_kernel(machine, instruction, operands, results, captures.as_ref())
             }
             Action::While { initial, cond, condition, body } => {
                 self.transfer("argument", initial)?;
@@ -304,13 +293,44 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
+    /// Runs the kernel of an instruction, and puts its results into their places.
+    fn run_kernel(
+        &mut self,
+        machine: &mut Machine<'_, 'r>,
+        instruction: &'r Instruction,
+        operands: &[(Value, bool)],
+        results: &[Value],
+        captures: Option<&Captures>,
+    ) -> Result<(), EvalError> {
+        if machine.session.is_memory_tight() {
+            self.frame.spare.clear();
+        }
+        let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
+        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let computed = match captures {
+            Some(captures) => {
+                self.push_frame(machine, captures)?;
+                let computed = machine.kernel(instruction, values);
+                self.pop_frame(machine, captures);
+                computed?
+            }
+            None => machine.kernel(instruction, values)?,
+        };
+        let computed: Slots = computed.into_iter().map(Slot::from).collect();
+        check_slots("result", &computed, &instruction.result_types)?;
+        for (&value, computed) in results.iter().zip(computed) {
+            self.put_value(value, computed.into_value()?)?;
+        }
+        Ok(())
+    }
+
     /// Runs a loop on the bytes of its operands, and puts its results into their places.
     fn run_loop(
         &mut self,
         operands: &[Value],
         outputs: &[Value],
         types: &[LoopOutput],
-        run: impl FnOnce(&[&[u8]], SmallVec<[&mut [u8]; 2]>, &mut Registers) -> Result<(), TensorError>,
+        run: impl FnOnce(&[&[u8]], LoopResults<'_>, &mut Registers) -> Result<(), TensorError>,
     ) -> Result<(), EvalError> {
         let mut held: SmallVec<[Held<'a>; 2]> = SmallVec::new();
         for (&value, ty) in outputs.iter().zip(types) {
@@ -321,7 +341,7 @@ impl<'r, 'a> Run<'r, 'a> {
         for &value in operands {
             bytes.push(self.bytes(value)?);
         }
-        let mut results = SmallVec::new();
+        let mut results = LoopResults::new();
         for held in &mut held {
             results.push(held.bytes_mut()?);
         }
@@ -399,7 +419,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
-    /// Makes the frame for the blocks of a kernel, or takes the one of an earlier kernel.
+    /// Pushes a frame for the blocks of a kernel, reusing that of an earlier kernel.
     fn push_frame(
         &mut self,
         machine: &mut Machine<'_, 'r>,
@@ -418,7 +438,7 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
-    /// Takes back the frame, without what was put into it.
+    /// Pops the frame of a kernel, and clears the values that it captured.
     fn pop_frame(&mut self, machine: &mut Machine<'_, 'r>, captures: &Captures) {
         if let Some(mut frame) = machine.frames.pop() {
             for &(slot, _) in &captures.values {
@@ -428,7 +448,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Makes values others: arguments of a loop, or results.
+    /// Assigns values to others: arguments of a loop, or results.
     fn transfer(&mut self, what: &str, transfers: &[Transfer]) -> Result<(), EvalError> {
         for (index, transfer) in transfers.iter().enumerate().filter(|(_, t)| t.is_checked) {
             let value = self.value(transfer.from, false)?;
@@ -538,8 +558,8 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// The memory of the first part that is moved, if that is all of a value that ends with the
-    /// step, and the other parts, which overwrite some of it.
+    /// If the first part is a whole value that dies with the step: its memory, which becomes the
+    /// result's, and the other parts, which overwrite some of it.
     fn overwritten<'p>(
         &mut self,
         step: &Step,
@@ -578,7 +598,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Memory for a result, whatever is in it.
+    /// Memory for a result, with unspecified contents.
     fn tensor(&mut self, output: &LoopOutput) -> Result<Tensor, EvalError> {
         let count = output.shape.iter().product::<usize>();
         let fits = |t: &Tensor| t.dtype() == output.dtype && t.num_elements() == count;

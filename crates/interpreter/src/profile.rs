@@ -1,8 +1,8 @@
 //! The profile of a program: how often its steps run and how long they take.
 //!
-//! Each process of a run has a [`Recorder`], which adds what it saw to the [`Record`] of the
-//! program when the process ends, also if it fails. A step is an instruction or one of a plan.
-//! Those that run within the kernel of another one are part of it, but for processes of a grid.
+//! Each process of a run has a [`Recorder`], which adds its times to the [`Record`] of the program
+//! when the process ends, also if it fails. A step is an instruction or a step of a plan.
+//! Instructions that the kernel of another one runs are part of it, except in processes of a grid.
 
 use crate::program::Program;
 use crate::session::Session;
@@ -24,7 +24,7 @@ pub enum Profiling {
     /// Nothing.
     #[default]
     Off,
-    /// How often each step runs, and how long that takes.
+    /// Number and time of the executions of each step.
     Steps,
     /// Also each execution of a step, up to this number of them.
     Executions(usize),
@@ -42,7 +42,7 @@ pub enum StepKind {
     Product,
     /// A convolution.
     Convolution,
-    /// A reduction, of windows, too.
+    /// A reduction, also of windows.
     Reduction,
     /// Movement of elements, such as `gather` and `transpose`.
     Movement,
@@ -75,7 +75,7 @@ pub struct StepRecord {
     pub calls: u64,
     /// Their time.
     pub total: Duration,
-    /// That time without the one of the steps in it.
+    /// That time without that of nested steps.
     pub own: Duration,
 }
 
@@ -98,7 +98,7 @@ pub struct Execution {
     pub step: u32,
     /// The number of the process in its grid.
     pub process: u32,
-    /// Tells runs apart that go on at the same time.
+    /// Distinguishes concurrent runs.
     pub lane: u32,
     /// The time of the host's clock at its start.
     pub start: Duration,
@@ -119,11 +119,11 @@ pub struct Recorded {
     pub lost: usize,
 }
 
-/// The memory of a program for what its runs record.
+/// The records of a program, to which its runs add theirs.
 #[derive(Default)]
 pub(crate) struct Record {
     all: Mutex<All>,
-    /// Number of executions that began and were to be kept.
+    /// Number of executions that began, of those to be kept.
     executions: AtomicUsize,
 }
 
@@ -140,7 +140,7 @@ impl Record {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of what was recorded so far.
+    /// A copy of the records so far.
     pub fn recorded(&self) -> Recorded {
         self.lock().recorded.clone()
     }
@@ -157,7 +157,7 @@ pub(crate) enum Running<'r> {
 }
 
 impl<'r> Running<'r> {
-    /// Steps live as long as their program, at the same place.
+    /// Identifies the step: it does not move while its program lives.
     fn address(self) -> usize {
         match self {
             Running::Function(function) => std::ptr::from_ref(function).addr(),
@@ -214,7 +214,7 @@ impl<'r> Running<'r> {
     }
 }
 
-/// The types of the results of an instruction, if they are many only some.
+/// The types of the results of an instruction: of many, the first ones.
 fn types(instruction: &Instruction) -> String {
     let types = &instruction.result_types;
     let listed = types.iter().take(LISTED_TYPES).map(|ty| plan::describe(ty));
@@ -280,7 +280,7 @@ impl StepKind {
         StepKind::Run,
     ];
 
-    /// A few words.
+    /// A short description.
     pub fn name(self) -> &'static str {
         match self {
             StepKind::Loop => "loops",
@@ -353,7 +353,7 @@ pub(crate) struct Recorder<'s, 'r> {
     lane: u32,
     /// True for the processes of the run, not of a grid in it.
     is_outer: bool,
-    /// The time at which the process was made.
+    /// The time at which the process started.
     start: Duration,
     /// True while a kernel runs.
     pub is_paused: bool,
@@ -372,11 +372,11 @@ struct Times<'r> {
     own: Duration,
 }
 
-/// An execution that goes on.
+/// An execution that has not ended.
 struct Open {
     step: u32,
     start: Duration,
-    /// The time of the steps in it.
+    /// The time of nested steps.
     nested: Duration,
     is_kept: bool,
 }
@@ -415,7 +415,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         })
     }
 
-    /// Notes that a step begins; the first one of a process began with it.
+    /// Records the start of a step; the first one of a process started with it.
     pub fn begin(&mut self, step: Running<'r>) {
         if self.is_paused {
             return;
@@ -435,7 +435,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         self.open.push(Open { step: number, start, nested: Duration::ZERO, is_kept });
     }
 
-    /// Notes that the step ends that began last.
+    /// Records the end of the step that started last.
     pub fn end(&mut self) {
         if self.is_paused {
             return;
@@ -459,7 +459,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         }
     }
 
-    /// Leaves the time from `start` on out of the time of the step that runs.
+    /// Excludes the time since `start` from that of the current step.
     pub fn exclude(&mut self, start: Duration) {
         let duration = self.session.now().saturating_sub(start);
         if let Some(running) = self.open.last_mut() {

@@ -7,7 +7,7 @@ use crate::lent::Output;
 use crate::planned::{Frames, Planned};
 use crate::profile::{Record, Recorded};
 use crate::scheduler::describe;
-use crate::session::{Job, Session, shared_bytes};
+use crate::session::{Job, Session, bytes_of, distinct_bytes};
 use crate::{Conventions, Engine, Observer, RunOptions, order};
 use host::Host;
 use mlir::diag::counted;
@@ -214,7 +214,7 @@ impl Program {
             self.signature.check(Side::Inputs, inputs, self.function()?, accepts, describe)?;
         }
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
-        let bytes = || shared_bytes(&inputs);
+        let bytes = || distinct_bytes(bytes_of(inputs.iter().flatten()));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
         let job = |arguments| Job::Call { function: self.entry, arguments };
         let jobs = inputs.into_iter().map(job).collect();
@@ -222,7 +222,8 @@ impl Program {
     }
 
     /// Runs the entry function as a single process on inputs that are borrowed, and writes its
-    /// results into memory of the caller. Nothing is written if inputs or outputs do not match.
+    /// results into memory of the caller. Nothing is written if inputs or outputs do not match,
+    /// dynamic ones included.
     ///
     /// # Errors
     /// As [`Program::run`], and if the outputs do not match the results.
@@ -234,7 +235,7 @@ impl Program {
     ) -> Result<(), Diagnostics> {
         self.check_borrowed(inputs, outputs)?;
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
-        let bytes = || inputs.iter().map(|input| input.bytes().len()).sum();
+        let bytes = || distinct_bytes(inputs.iter().map(TensorRef::bytes));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
         let outputs = outputs.iter_mut().map(Output::of).collect();
         let job = Job::CallInto { function: self.entry, inputs, outputs };

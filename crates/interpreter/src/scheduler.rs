@@ -32,7 +32,7 @@ struct State {
     rendezvous: HashMap<(Vec<ProcessId>, i64), Rendezvous>,
     channels: HashMap<Channel, VecDeque<Message>>,
     infeed: VecDeque<FunctionId>,
-    /// Why the run of the grid ends early.
+    /// The error that ends the run of the grid early.
     failure: Option<EvalError>,
 }
 
@@ -43,11 +43,11 @@ struct Message {
 }
 
 enum Status {
-    /// May go on.
+    /// Can continue.
     Ready,
-    /// May go on with what others contributions to a rendezvous.
+    /// Can continue with the contributions to a rendezvous.
     Met(Contributions),
-    /// May go on with a message.
+    /// Can continue with a message.
     Received(Vec<RuntimeValue>),
     /// Blocked until another process continues.
     Waiting(Wait),
@@ -56,7 +56,7 @@ enum Status {
 
 /// The reason why a process waits.
 struct Wait {
-    /// In words.
+    /// Description, for the error of a deadlock.
     what: String,
     origin: Origin,
     channel: Option<Channel>,
@@ -64,7 +64,7 @@ struct Wait {
 
 /// A rendezvous at which not all processes have arrived.
 struct Rendezvous {
-    /// The op of the first who came, in words, and what it contributions.
+    /// Describes the op of the process that arrived first, with its contribution.
     what: String,
     origin: Origin,
     types: Vec<String>,
@@ -100,7 +100,7 @@ impl Scheduler {
         }
     }
 
-    /// A process that panics has finished its turn in order: the state is as good as before.
+    /// The state. Poisoning is ignored: a process that panics still ends its turn.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -144,12 +144,12 @@ impl Scheduler {
         self.pass_on(&mut state);
     }
 
-    /// Why the run of the grid failed, if it did.
+    /// The error of the run of the grid, if it failed.
     pub fn failure(self) -> Option<EvalError> {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).failure
     }
 
-    /// Gives the turn to the first process that can go on.
+    /// Gives the turn to the first process that can continue.
     fn pass_on(&self, state: &mut State) {
         let can = |s: &Status| !matches!(s, Status::Waiting(_) | Status::Done);
         let mut next = state.processes.iter().position(can);
@@ -157,7 +157,7 @@ impl Scheduler {
             if state.failure.is_none() {
                 state.failure = Some(self.deadlock(state));
             }
-            // Those who wait end, one after the other.
+            // Waiting processes end, one after the other.
             next = state.processes.iter().position(|s| matches!(s, Status::Waiting(_)));
         }
         if state.failure.is_some() {
@@ -298,7 +298,10 @@ impl Scheduler {
     /// As [`program::World::send`].
     pub fn send(&self, channel: Channel, values: Vec<RuntimeValue>) {
         let mut state = self.lock();
-        let waits = |s: &Status| matches!(s, Status::Waiting(Wait { channel: Some(c), .. }) if *c == channel);
+        let waits = |status: &Status| match status {
+            Status::Waiting(wait) => wait.channel == Some(channel),
+            _ => false,
+        };
         match state.processes.iter_mut().find(|s| waits(s)) {
             Some(receiver) => *receiver = Status::Received(values),
             None => {

@@ -1,4 +1,4 @@
-//! One run: its limits, who watches it, and the grids of processes that it starts.
+//! One run: its limits, its observer, and the grids of processes that it starts.
 
 use crate::lent::Outputs;
 use crate::machine::{Machine, internal};
@@ -22,15 +22,15 @@ const OPS_BETWEEN_PROGRESS: u64 = 1024;
 /// Number of ops between checks of the clock.
 const OPS_BETWEEN_CLOCK: u64 = 64;
 
-/// Machine code executes up to so many ops between both.
+/// Number of ops that machine code executes at most between both.
 const OPS_BETWEEN_COUNTS: u64 = 1 << 14;
 
-/// Bytes charged for each process of a grid: what its thread takes before it runs.
+/// Bytes charged for each process of a grid: those of its thread before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
 pub(crate) struct Session<'r> {
     pub program: &'r Program,
-    /// The code that this run takes.
+    /// The code that this run executes.
     pub prepared: &'r Prepared,
     observer: Mutex<&'r mut dyn Observer>,
     /// True if the observer receives all values.
@@ -149,10 +149,10 @@ impl<'r> Session<'r> {
     /// Its own.
     pub fn observe<T>(
         &self,
-        tell: impl FnOnce(&mut dyn Observer) -> Result<T, String>,
+        call: impl FnOnce(&mut dyn Observer) -> Result<T, String>,
     ) -> Result<T, EvalError> {
         let mut observer = self.observer.lock().unwrap_or_else(PoisonError::into_inner);
-        tell(&mut **observer).map_err(|message| EvalError::new("observer", message))
+        call(&mut **observer).map_err(|message| EvalError::new("observer", message))
     }
 
     /// Counts ops that are about to be executed; `position` is its number in the entry function,
@@ -199,13 +199,13 @@ impl<'r> Session<'r> {
     /// that live tensors are within the limit.
     ///
     /// # Errors
-    /// If not.
+    /// If they are not.
     pub fn check_memory(&self, growth: usize) -> Result<(), EvalError> {
         let Some(budget) = self.host.budget() else { return Ok(()) };
         budget.check(growth).map_err(|e| EvalError::new("limit", e.to_string()))
     }
 
-    /// True if more than a quarter of the memory is in use, so that none should be kept for later.
+    /// True if more than a quarter of the memory is in use: none should be kept for reuse then.
     pub fn is_memory_tight(&self) -> bool {
         self.host.budget().is_some_and(|budget| budget.used() > budget.limit() / 4)
     }
@@ -221,7 +221,7 @@ impl<'r> Session<'r> {
     /// it.
     ///
     /// # Errors
-    /// Whatever stops the first of the processes that fails, and a grid that is too large.
+    /// Those of the first process that fails, and a grid that is too large.
     pub fn run_grid(
         &self,
         grid: Grid,
@@ -316,20 +316,21 @@ impl<'r> Session<'r> {
     }
 }
 
-/// Bytes of the tensors in the inputs of all processes, shared ones counted once.
-pub(crate) fn shared_bytes(inputs: &[Vec<RuntimeValue>]) -> usize {
-    fn add(value: &RuntimeValue, seen: &mut HashSet<usize>) -> usize {
-        match value {
-            RuntimeValue::Tensor(tensor) => {
-                let bytes = tensor.bytes();
-                if seen.insert(bytes.as_ptr().addr()) { bytes.len() } else { 0 }
-            }
-            RuntimeValue::Tuple(values) => values.iter().map(|value| add(value, seen)).sum(),
-            RuntimeValue::Token => 0,
-        }
-    }
+/// Bytes of inputs; memory that several of them share counts once.
+pub(crate) fn distinct_bytes<'a>(inputs: impl IntoIterator<Item = &'a [u8]>) -> usize {
     let mut seen = HashSet::new();
-    inputs.iter().flatten().map(|value| add(value, &mut seen)).sum()
+    let distinct = inputs.into_iter().filter(|bytes| seen.insert(bytes.as_ptr_range().start));
+    distinct.map(<[u8]>::len).sum()
+}
+
+/// The bytes of the tensors in values.
+pub(crate) fn bytes_of<'a>(values: impl IntoIterator<Item = &'a RuntimeValue>) -> Vec<&'a [u8]> {
+    let bytes = |value: &'a RuntimeValue| match value {
+        RuntimeValue::Tensor(tensor) => vec![&tensor.bytes()[..]],
+        RuntimeValue::Tuple(values) => bytes_of(values.iter()),
+        RuntimeValue::Token => Vec::new(),
+    };
+    values.into_iter().flat_map(bytes).collect()
 }
 
 /// Processes that live as long as this.

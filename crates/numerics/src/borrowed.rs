@@ -27,26 +27,30 @@ impl<'a> TensorRef<'a> {
     /// [`DType::bytes`] bytes each.
     ///
     /// # Errors
-    /// If there are not as many bytes as shape and element type require, or they are not aligned
-    /// for the elements or no elements of a narrow type; [`Tensor::from_bytes`] copies such bytes.
+    /// If there are not as many bytes as shape and element type require, or those of elements are
+    /// not aligned for them or no elements of a narrow type; [`Tensor::from_bytes`] copies such
+    /// bytes.
     pub fn from_bytes(
         dtype: DType,
         shape: &'a [usize],
         bytes: &'a [u8],
     ) -> Result<Self, TensorError> {
-        fn is_canonical<T: Element>(elements: &[T]) -> bool {
+        fn canonical<T: Element>(bytes: &[u8]) -> Result<&[u8], TensorError> {
+            let elements: &[T] = match bytes {
+                [] => &[],
+                _ => bytemuck::try_cast_slice(bytes).map_err(|_| unaligned(T::DTYPE))?,
+            };
             let is_canonical = |x: &T| bytemuck::bytes_of(x) == bytemuck::bytes_of(&x.canonical());
-            T::DTYPE.bits() as usize == 8 * T::DTYPE.bytes() || elements.iter().all(is_canonical)
+            let is_narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();
+            if is_narrow && !elements.iter().all(is_canonical) {
+                let message = format!("some bytes are no elements of type {}", T::DTYPE);
+                return Err(TensorError::Invalid(message));
+            }
+            Ok(bytemuck::cast_slice(elements))
         }
 
         check_size(dtype, shape, bytes)?;
-        let is_canonical = dispatch_all!(dtype, T => {
-            is_canonical::<T>(bytemuck::try_cast_slice(bytes).map_err(|_| unaligned(dtype))?)
-        });
-        if !is_canonical {
-            let message = format!("some bytes are no elements of type {dtype}");
-            return Err(TensorError::Invalid(message));
-        }
+        let bytes = dispatch_all!(dtype, T => canonical::<T>(bytes))?;
         Ok(TensorRef { dtype, shape, bytes, tensor: None })
     }
 
@@ -113,17 +117,23 @@ impl<'a> TensorMut<'a> {
     /// there is overwritten.
     ///
     /// # Errors
-    /// If there are not as many bytes as shape and element type require, or they are not aligned
-    /// for the elements.
+    /// If there are not as many bytes as shape and element type require, or those of elements are
+    /// not aligned for them.
     pub fn from_bytes(
         dtype: DType,
         shape: &'a [usize],
         bytes: &'a mut [u8],
     ) -> Result<Self, TensorError> {
+        fn aligned<T: Element>(bytes: &mut [u8]) -> Result<&mut [u8], TensorError> {
+            let elements: &mut [T] = match bytes {
+                [] => &mut [],
+                _ => bytemuck::try_cast_slice_mut(bytes).map_err(|_| unaligned(T::DTYPE))?,
+            };
+            Ok(bytemuck::cast_slice_mut(elements))
+        }
+
         check_size(dtype, shape, bytes)?;
-        dispatch_all!(dtype, T => {
-            bytemuck::try_cast_slice::<u8, T>(bytes).map_err(|_| unaligned(dtype))?;
-        });
+        let bytes = dispatch_all!(dtype, T => aligned::<T>(bytes))?;
         Ok(TensorMut { dtype, shape, bytes })
     }
 

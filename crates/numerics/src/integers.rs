@@ -17,7 +17,7 @@ impl I1 {
 
     /// The truth value.
     pub const fn get(self) -> bool {
-        self.0 & 1 != 0
+        self.0 != 0
     }
 }
 
@@ -32,8 +32,9 @@ impl Element for I1 {
     const ZERO: Self = I1(0);
     const ONE: Self = I1(1);
 
+    /// As in C and NumPy, any byte but 0 is true.
     fn canonical(self) -> Self {
-        I1(self.0 & 1)
+        I1::new(self.get())
     }
 }
 

@@ -94,7 +94,7 @@ impl Tensor {
     /// A tensor over existing bytes: the elements in row-major order, in the byte order of the
     /// machine, [`DType::bytes`] bytes each. The bytes are shared, not copied, unless they are not
     /// aligned for the element type, or are not canonical: bits outside of a narrow type's width
-    /// are dropped.
+    /// are dropped, and booleans are true unless their byte is 0.
     ///
     /// # Errors
     /// If the number of bytes is not that of shape and element type.

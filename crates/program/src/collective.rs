@@ -1,5 +1,5 @@
-//! Collective operations as plain data: groups of processes, and what they do with what each
-//! contributes.
+//! Collective operations as plain data: groups of processes, and the operation on their
+//! contributions.
 //!
 //! Source: specification, "Parallel execution" and the sections of the ops.
 

@@ -6,12 +6,12 @@ use crate::{
 };
 use numerics::Tensor;
 
-/// Runs blocks and functions for primitives that have some.
+/// Runs the blocks and functions of primitives.
 pub trait Env {
     /// Runs a block on `args` and returns its results. The block sees the values around it.
     ///
     /// # Errors
-    /// Whatever stops an instruction of the block.
+    /// Those of the instructions of the block.
     fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult;
 
     /// Runs a block whose arguments are scalars once for each of `n` positions, on vectors of shape
@@ -19,7 +19,7 @@ pub trait Env {
     /// block is vectorizable, else `n` runs.
     ///
     /// # Errors
-    /// Whatever stops an instruction of the block.
+    /// Those of the instructions of the block.
     fn scalar_block(
         &mut self,
         block: BlockId,
@@ -30,18 +30,18 @@ pub trait Env {
     /// Calls a function.
     ///
     /// # Errors
-    /// Whatever stops an instruction of the function.
+    /// Those of the instructions of the function.
     fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult;
 
-    /// Which results to compute.
+    /// The semantics of ops where compilers differ from the specification.
     fn conventions(&self) -> Conventions {
         Conventions::Specification
     }
 
-    /// Everything outside of the process that evaluates.
+    /// The environment of the process that evaluates.
     ///
     /// # Errors
-    /// If there is nothing, as when ops are folded.
+    /// If it has none, as when ops are folded.
     fn world(&mut self) -> Result<&mut dyn World, EvalError> {
         Err(EvalError::new(
             "process",
@@ -159,7 +159,7 @@ pub trait World {
     /// each. `infeed` has the functions that make the values of its infeed.
     ///
     /// # Errors
-    /// Whatever stops one of the processes.
+    /// Those of the processes.
     fn run_grid(
         &mut self,
         grid: Grid,

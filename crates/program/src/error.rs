@@ -1,4 +1,4 @@
-//! Why execution stopped.
+//! Errors at run time.
 
 use crate::{Origin, RuntimeValue};
 use numerics::TensorError;

@@ -221,7 +221,7 @@ pub enum Primitive {
     },
     /// A discrete Fourier transform of the last dimensions.
     Fft {
-        /// Which transform.
+        /// The transform.
         transform: Fourier,
         /// Sizes of the dimensions, on the real side of a real transform.
         lengths: Vec<usize>,
@@ -235,7 +235,7 @@ pub enum Primitive {
     TriangularSolve(lapack::System),
     /// Batch normalization.
     BatchNorm {
-        /// Which of its ops.
+        /// The op.
         kind: BatchNorm,
         /// Added to variances.
         epsilon: f64,
@@ -350,9 +350,9 @@ impl Primitive {
 pub struct NativeFunction {
     /// Name.
     pub name: &'static str,
-    /// True if it asks nothing of the executor, runs no code of users, and needs little stack.
+    /// True if it does not use the executor, runs no code of users, and needs little stack.
     pub is_plain: bool,
-    /// Those of a program with the same number are one function.
+    /// Functions of a program with the same class compute the same.
     pub class: Option<u32>,
     /// Evaluates the op `origin` on operands.
     pub function: Arc<NativeFn>,
@@ -381,7 +381,7 @@ impl NativeFunction {
     }
 }
 
-/// True for one function only: what functions do cannot be compared.
+/// Functions are compared by identity.
 impl PartialEq for NativeFunction {
     fn eq(&self, other: &NativeFunction) -> bool {
         let NativeFunction { name, is_plain, class, function } = self;
@@ -450,7 +450,7 @@ pub enum Dynamic {
 /// A convolution without the sizes of its window, which are those of the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
-    /// Which dimensions are batch, feature and spatial ones.
+    /// The batch, feature and spatial dimensions.
     pub dims: ConvDims,
     /// The window, one entry a spatial dimension, of any size.
     pub window: Window,
@@ -465,7 +465,7 @@ pub struct Convolution {
 }
 
 impl Convolution {
-    /// The convolution of an input without so many zeros before and after it along each dimension;
+    /// The convolution of an input without that many zeros before and after it in each dimension;
     /// `None` if it does not see these as it sees its own padding.
     pub fn with_padding(&self, low: &[i64], high: &[i64]) -> Option<Convolution> {
         let mut convolution = self.clone();
@@ -559,7 +559,7 @@ pub enum BatchNorm {
     Grad,
 }
 
-/// Which function turns a counter and a key into random words.
+/// The function from a counter and a key to random words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Generator {
     /// Threefry-2x32 with 20 rounds. The state is a key and a 64-bit counter.

@@ -235,7 +235,7 @@ pub(crate) fn parse_func(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed
 /// Writes what [`parse_func`] reads.
 pub(crate) fn print_func(printer: &mut Printer<'_>, op: OpRef<'_>) {
     printer.write(" ");
-    if let Some(visibility) = op.attr("sym_visibility").and_then(|v| v.as_str()) {
+    if let Some(visibility) = op.symbol_visibility() {
         printer.write(visibility);
         printer.write(" ");
     }

@@ -88,7 +88,7 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
     {
         return Err(error(format!("a shape assertion has no attribute `{name}`")));
     }
-    if op.attr("backend_config").is_some_and(|config| !is_empty(config)) {
+    if CustomCallOp(op).backend_config().is_some_and(|config| !is_empty(config)) {
         return Err(error("backend_config of a shape assertion must be empty".into()));
     }
     if !is_scalar(op.operand_type(0), &[1]) {

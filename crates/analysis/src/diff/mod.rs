@@ -311,5 +311,5 @@ impl<'m> Corresponding<'m> {
 
 /// True if an op is a function that callers outside of the module see.
 fn is_public(op: OpRef<'_>) -> bool {
-    op.attr("sym_visibility").and_then(|value| value.as_str()).is_none_or(|v| v == "public")
+    op.symbol_visibility().is_none_or(|visibility| visibility == "public")
 }

@@ -15,17 +15,30 @@ struct Array {
     size: usize,
 }
 
-/// Runs a program on arrays at positions of a memory; on failure, the text of the error.
+/// Runs a program on arrays of four floats at positions of a memory; on failure, the text of the
+/// error.
 fn run(text: &str, memory: &mut [f32], inputs: &[usize], outputs: &[usize]) -> Result<(), String> {
-    let name = CString::new("f32").unwrap();
-    let shape = [4i64];
-    let start = memory.as_mut_ptr();
+    run_on("f32", 4, text, memory.as_mut_ptr().cast(), inputs, outputs)
+}
+
+/// As [`run`], on vectors of a length with elements of a type.
+fn run_on(
+    dtype: &str,
+    length: usize,
+    text: &str,
+    start: *mut u8,
+    inputs: &[usize],
+    outputs: &[usize],
+) -> Result<(), String> {
+    let name = CString::new(dtype).unwrap();
+    let shape = [length as i64];
+    let size = length * stablo::DType::from_name(dtype).unwrap().bytes();
     let array = |&at: &usize| Array {
         dtype: name.as_ptr(),
         shape: shape.as_ptr(),
         rank: 1,
-        data: start.wrapping_byte_add(at).cast(),
-        size: 16,
+        data: start.wrapping_byte_add(at),
+        size,
     };
     let inputs: Vec<Array> = inputs.iter().map(array).collect();
     let outputs: Vec<Array> = outputs.iter().map(array).collect();
@@ -87,4 +100,33 @@ fn mistakes_write_nothing() {
     assert!(failure(&[0], &[0, 16]).contains("found 1"));
     let unaligned = failure(&[0, 16], &[2, 20]);
     assert_eq!(unaligned, "output 0: the memory is not aligned for elements of type f32");
+}
+
+#[test]
+fn arrays_without_elements_are_anywhere() {
+    for dtype in ["f64", "i1", "complex<f32>"] {
+        let ty = format!("tensor<0x{dtype}>");
+        let text = format!(
+            "func.func @main(%x: {ty}) -> ({ty}, {ty}) {{
+               %0 = stablehlo.reverse %x, dims = [0] : {ty}
+               return %0, %x : {ty}, {ty}
+             }}"
+        );
+        let mut memory = [0u64; 2];
+        let start = memory.as_mut_ptr().cast();
+        run_on(dtype, 0, &text, start, &[0], &[0, 3]).unwrap();
+        run_on(dtype, 0, &text, null_mut(), &[0], &[0, 0]).unwrap();
+    }
+}
+
+/// The other booleans are 0 and 1.
+#[test]
+fn any_byte_but_zero_is_true() {
+    let text = "func.func @main(%x: tensor<4xi1>) -> (tensor<4xi1>, tensor<4xi1>) {
+      %0 = stablehlo.not %x : tensor<4xi1>
+      return %0, %x : tensor<4xi1>, tensor<4xi1>
+    }";
+    let mut memory = [0, 1, 2, 255, 9, 9, 9, 9, 9, 9, 9, 9];
+    run_on("i1", 4, text, memory.as_mut_ptr(), &[0], &[4, 8]).unwrap();
+    assert_eq!(memory, [0, 1, 2, 255, 1, 0, 0, 0, 0, 1, 1, 1]);
 }

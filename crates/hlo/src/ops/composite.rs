@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use mlir::verify::nearest_symbol;
+use side_dialects::func::FuncOp;
 
 op! {
     /// The function `decomposition`, with a name and attributes by which a backend can recognize it
@@ -48,9 +49,7 @@ fn verify_decomposition(op: OpRef<'_>) -> Verdict {
     let Some(function) = nearest_symbol(op, symbol) else {
         return Err(op.error("composite_c2", format!("decomposition `@{symbol}` is not defined")));
     };
-    let Some((inputs, results)) =
-        function.attr("function_type").and_then(Attribute::as_type).and_then(Type::as_function)
-    else {
+    let Some((inputs, results)) = FuncOp::cast(function).map(FuncOp::signature) else {
         return Err(
             op.error("composite_c2", format!("decomposition `@{symbol}` is not a function"))
         );

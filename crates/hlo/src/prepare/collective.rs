@@ -105,7 +105,7 @@ pub fn mesh_axes_groups(op: OpRef<'_>) -> Option<Vec<Vec<usize>>> {
 fn mesh_groups(op: OpRef<'_>, mesh: &Attribute, axes: &[Attribute]) -> Option<Vec<Vec<usize>>> {
     let named = |name: &Arc<str>| {
         let symbol = nearest_symbol(op, name)?;
-        symbol.attr("mesh").or_else(|| symbol.attr("stablehlo.mesh"))
+        sdy::MeshOp::cast(symbol)?.mesh().or_else(|| symbol.attr("stablehlo.mesh"))
     };
     let mesh = mesh.as_flat_symbol().map_or(Some(mesh), named)?;
     let mesh = sdy::Mesh::of(mesh).or_else(|| stablehlo_mesh(mesh))?;

@@ -1,6 +1,6 @@
 //! Comparators of sorts, with the keys that they compare.
 
-use crate::ops::relation;
+use crate::ops::{ConstantOp, SelectOp, relation};
 use mlir::ir::ValueDef;
 use mlir::prepare::Preparer;
 use mlir::{BlockId, Module, OpRef, RegionId, Value};
@@ -113,10 +113,10 @@ fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
     let mut canonical = Canonical::default();
     let mut rest = value;
     // Each step is a selection between a constant and what it replaces.
-    while let Some(op) = defining_op_named(module, rest, "stablehlo.select") {
-        let &[condition, replacement, kept] = op.operands() else { return None };
+    while let Some(select) = defining_op(module, rest).and_then(SelectOp::cast) {
+        let (replacement, kept) = (select.on_true(), select.on_false());
         let place = place_of_constant(module, replacement)?;
-        let condition = defining_op(module, condition)?;
+        let condition = defining_op(module, select.pred())?;
         let &[lhs, rhs] = condition.operands() else { return None };
         let source = match relation(condition)? {
             (Direction::Ne, false)
@@ -142,14 +142,12 @@ fn canonicalized(module: &Module, value: Value) -> Option<(Value, Canonical)> {
 
 /// The last operand of a selection, or the value itself.
 fn argument_under(module: &Module, value: Value) -> Value {
-    match defining_op_named(module, value, "stablehlo.select").map(OpRef::operands) {
-        Some(&[_, _, kept]) => kept,
-        _ => value,
-    }
+    let select = defining_op(module, value).and_then(SelectOp::cast);
+    select.map_or(value, SelectOp::on_false)
 }
 
 fn constant(module: &Module, value: Value) -> Option<Tensor> {
-    defining_op(module, value)?.attr("value")?.to_tensor()?.ok()
+    ConstantOp::cast(defining_op(module, value)?)?.value().to_tensor()?.ok()
 }
 
 fn is_zero(module: &Module, value: Value) -> bool {

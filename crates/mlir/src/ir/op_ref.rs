@@ -234,9 +234,15 @@ impl<'m> OpRef<'m> {
         self.attr("sym_name")?.as_str()
     }
 
+    /// The visibility of the symbol that this op defines, if it is written: public, private or
+    /// nested.
+    pub fn symbol_visibility(self) -> Option<&'m str> {
+        self.attr("sym_visibility")?.as_str()
+    }
+
     /// True if the symbol that this op defines is not visible outside of its module.
     pub fn is_private(self) -> bool {
-        self.attr("sym_visibility").and_then(Attribute::as_str) == Some("private")
+        self.symbol_visibility() == Some("private")
     }
 
     /// Looks up a symbol defined in the body of this op.

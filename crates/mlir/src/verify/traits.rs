@@ -114,8 +114,8 @@ fn wrong_parent(op: OpRef<'_>, parents: &[&str]) -> Option<String> {
 
 fn bad_symbol(op: OpRef<'_>) -> Option<String> {
     // A module need not have a name; the attribute slot checks whether a name is required.
-    op.attr("sym_name")?;
-    let visibility = op.attr("sym_visibility").and_then(|v| v.as_str()).unwrap_or("public");
+    op.symbol_name()?;
+    let visibility = op.symbol_visibility().unwrap_or("public");
     if !["public", "private", "nested"].contains(&visibility) {
         return Some(format!(
             "the visibility must be public, private or nested, but is `{visibility}`"

@@ -4,8 +4,10 @@ use super::attrs::{
     ALL_TO_ALL_PARAM, ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, DIMENSION_SHARDING,
     LIST_OF_AXIS_REF_LISTS, SHARDING, SHARDING_PER_VALUE, int, list,
 };
-use super::ops::{ManualComputationOp, NamedComputationOp};
-use super::verify::{UsedAxis, manual_names, mesh_axes, mesh_of, used_axes, verify_sharding};
+use super::ops::{AllToAllOp, ManualComputationOp, NamedComputationOp};
+use super::verify::{
+    UsedAxis, manual_names, mesh_axes, mesh_of, result_sharding, used_axes, verify_sharding,
+};
 use crate::func::FuncOp;
 use mlir::diag::counted;
 use mlir::ir::ValueDef;
@@ -54,8 +56,8 @@ fn sharding_of(module: &Module, value: Value) -> Option<(&Attribute, Vec<&str>)>
     match module.definition(value) {
         ValueDef::Result { op, index } => {
             let op = module.op(op);
-            let own = op.attr("sharding").or_else(|| op.attr("out_sharding"));
-            if let Some(own) = own.filter(|own| own.as_dialect(&SHARDING).is_some()) {
+            if let Some(own) = result_sharding(op).filter(|own| own.as_dialect(&SHARDING).is_some())
+            {
                 return Some((own, Vec::new()));
             }
             let shardings = op.attr("out_shardings").or_else(|| op.attr("sdy.sharding"))?;
@@ -237,7 +239,7 @@ pub(super) fn all_to_all(op: OpRef<'_>) -> Verdict {
     verify(op, || {
         let collective = Collective::of(op, false)?;
         collective.require_same_mesh()?;
-        let params = op.attr("params").and_then(|params| params.as_dialect(&ALL_TO_ALL_PARAM_LIST));
+        let params = AllToAllOp(op).params().as_dialect(&ALL_TO_ALL_PARAM_LIST);
         let moves = params.map_or(&[][..], |params| list(params, 0)).iter();
         let moves: Vec<_> = moves.filter_map(|m| m.as_dialect(&ALL_TO_ALL_PARAM)).collect();
         if moves.is_empty() {

@@ -1,7 +1,9 @@
 //! Meshes of devices: coordinates, and groups along axes.
 
 use super::attrs::{AXIS_REF, MESH, MESH_AXIS, SUB_AXIS_INFO, int, ints, list, text_of};
+use super::ops::MeshOp;
 use mlir::ods::Params;
+use mlir::verify::nearest_symbol;
 use mlir::{Attribute, OpRef};
 
 /// A mesh of devices: a grid with named axes, in row-major order.
@@ -59,7 +61,7 @@ impl Mesh {
     /// The mesh that an attribute holds, or that its symbol refers to, resolved from `op`.
     pub fn resolve(op: OpRef<'_>, mesh_or_ref: &Attribute) -> Option<Mesh> {
         match mesh_or_ref.as_flat_symbol() {
-            Some(name) => Mesh::of(mlir::verify::nearest_symbol(op, name)?.attr("mesh")?),
+            Some(name) => Mesh::of(MeshOp::cast(nearest_symbol(op, name)?)?.mesh()?),
             None => Mesh::of(mesh_or_ref),
         }
     }

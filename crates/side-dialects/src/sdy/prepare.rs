@@ -5,7 +5,7 @@ use super::attrs::{
     DIMENSION_SHARDING, MANUAL_AXES, REDUCTIONS, SHARDING, SHARDING_PER_VALUE, int, list,
 };
 use super::mesh::{AxisPart, Mesh};
-use super::ops::{ManualComputationOp, NamedComputationOp};
+use super::ops::{ConstantOp, ManualComputationOp, NamedComputationOp};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Diagnostic, OpRef, RegionId, Type};
@@ -28,7 +28,7 @@ pub(super) fn nothing(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 }
 
 pub(super) fn constant(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    let tensor = op.attr("value").and_then(Attribute::to_tensor).transpose()?;
+    let tensor = ConstantOp(op).value().to_tensor().transpose()?;
     let tensor = tensor.ok_or_else(|| EvalError::new("attribute", "the constant has no value"))?;
     Ok(Primitive::Constant(tensor))
 }

@@ -324,11 +324,14 @@ fn used_axis<'a>(
     }
 }
 
+/// The sharding that an op of this dialect gives its result.
+pub(super) fn result_sharding(op: OpRef<'_>) -> Option<&Attribute> {
+    op.attr("sharding").or_else(|| op.attr("out_sharding"))
+}
+
 /// Checks the sharding that an op of this dialect gives its result.
 pub(super) fn verify_sharding(op: OpRef<'_>) -> Verdict {
-    let Some(sharding) = op.attr("sharding").or_else(|| op.attr("out_sharding")) else {
-        return Ok(());
-    };
+    let Some(sharding) = result_sharding(op) else { return Ok(()) };
     if let Err(message) = check_sharding(op, sharding, op.result_type(0)) {
         return Err(op.error("sharding", message));
     }

@@ -1,7 +1,9 @@
 //! Results in memory of the caller.
 
 use stablo::numerics::TensorError;
-use stablo::{Budget, DType, Engine, Host, Program, RunOptions, Tensor, TensorMut, TensorRef};
+use stablo::{
+    Budget, DType, Engine, Host, Limits, Program, RunOptions, Tensor, TensorMut, TensorRef,
+};
 use std::num::NonZeroUsize;
 
 fn prepare(text: &str, options: RunOptions) -> Program {
@@ -115,6 +117,28 @@ fn results_take_no_memory_but_the_outputs() {
     assert!(product.as_slice::<f32>().unwrap().iter().all(|&x| x == 50.0));
 }
 
+/// Memory that several inputs share is charged once, as in [`Program::run`].
+#[test]
+fn shared_inputs_are_charged_once() {
+    let limits = Limits { memory: Some(70_000), ..Limits::default() };
+    let text = "func.func @main(%x: tensor<100x100xf32>, %y: tensor<100x100xf32>)
+        -> tensor<100x100xf32> {
+      %0 = stablehlo.add %x, %y : tensor<100x100xf32>
+      return %0 : tensor<100x100xf32>
+    }";
+    let program = prepare(text, RunOptions { limits, ..RunOptions::default() });
+    let (x, y, mut sum) = (vec![1f32; 10_000], vec![2f32; 10_000], vec![0f32; 10_000]);
+    let shape = [100, 100];
+    let of = |elements| TensorRef::new(&shape, elements).unwrap();
+    let error = program
+        .run_into(&[of(&x), of(&y)], &mut [TensorMut::new(&shape, &mut sum).unwrap()])
+        .unwrap_err();
+    let message = &error.diagnostics()[0].message;
+    assert_eq!(message, "the inputs have 80000 bytes; the limit is 70000 bytes");
+    program.run_into(&[of(&x), of(&x)], &mut [TensorMut::new(&shape, &mut sum).unwrap()]).unwrap();
+    assert_eq!(sum, vec![2f32; 10_000]);
+}
+
 #[test]
 fn nothing_is_written_where_the_call_is_wrong() {
     let program = prepare(LARGE, RunOptions::default());
@@ -218,4 +242,83 @@ fn programs_for_several_processes_write_their_results() {
     let input = TensorRef::new(&[4], &[1f32, 2.0, 3.0, 4.0]).unwrap();
     program.run_into(&[input], &mut [TensorMut::new(&[4], &mut sums).unwrap()]).unwrap();
     assert_eq!(sums, [2.0, 4.0, 6.0, 8.0]);
+}
+
+/// Memory of no elements needs no alignment: C and Python may give any pointer.
+#[test]
+fn empty_inputs_and_outputs() {
+    let program = prepare(
+        "func.func @main(%x: tensor<0x3xf64>, %y: tensor<2xcomplex<f64>>)
+             -> (tensor<0x3xf64>, tensor<3x0xf64>, tensor<0xcomplex<f64>>, tensor<0x3xf64>) {
+           %0 = stablehlo.add %x, %x : tensor<0x3xf64>
+           %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<0x3xf64>) -> tensor<3x0xf64>
+           %2 = stablehlo.slice %y [1:1] : (tensor<2xcomplex<f64>>) -> tensor<0xcomplex<f64>>
+           return %0, %1, %2, %x
+             : tensor<0x3xf64>, tensor<3x0xf64>, tensor<0xcomplex<f64>>, tensor<0x3xf64>
+         }",
+        RunOptions::default(),
+    );
+    let bytes = [0u8; 8];
+    let offset = bytes.as_ptr().align_offset(8) + 1;
+    let empty = &bytes[offset..offset];
+    let pair = Tensor::zeros(DType::F64.complex().unwrap(), [2]).unwrap();
+    let inputs = [TensorRef::from_bytes(DType::F64, &[0, 3], empty).unwrap(), (&pair).into()];
+    let of = |dtype, shape| TensorMut::from_bytes(dtype, shape, &mut []).unwrap();
+    let (real, complex) = (DType::F64, pair.dtype());
+    let outputs = &mut [of(real, &[0, 3]), of(real, &[3, 0]), of(complex, &[0]), of(real, &[0, 3])];
+    program.run_into(&inputs, outputs).unwrap();
+    assert!(TensorMut::from_bytes(real, &[1, 3], &mut []).is_err());
+    assert!(inputs[0].to_tensor().unwrap().bytes().is_empty());
+}
+
+/// A result of static shape is not written before a dynamic one is compared with its output.
+#[test]
+fn nothing_is_written_where_a_dynamic_result_does_not_fit() {
+    let add = "stablehlo.add %x, %x : tensor<4000xf32>";
+    let double = "func.func private @double(%x: tensor<4000xf32>) -> tensor<4000xf32> {
+        %0 = stablehlo.add %x, %x : tensor<4000xf32>
+        return %0 : tensor<4000xf32>
+      }";
+    let call = "stablehlo.composite \"test.double\" %x {decomposition = @double}
+        : (tensor<4000xf32>) -> tensor<?xf32>";
+    let broadcast = "stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xf32>";
+    for (dynamic, engine) in [call, broadcast]
+        .into_iter()
+        .flat_map(|dynamic| [Engine::Fast, Engine::Reference].map(|engine| (dynamic, engine)))
+    {
+        let text = format!(
+            "func.func @main(%x: tensor<4000xf32>, %n: tensor<1xi32>)
+                 -> (tensor<4000xf32>, tensor<?xf32>) {{
+               %static = {add}
+               %dynamic = {dynamic}
+               return %static, %dynamic : tensor<4000xf32>, tensor<?xf32>
+             }}
+             {double}"
+        );
+        let program = prepare(&text, RunOptions { engine, ..RunOptions::default() });
+        let (x, n) = (vec![1f32; 4000], [4000i32]);
+        let inputs = [TensorRef::new(&[4000], &x).unwrap(), TensorRef::new(&[1], &n).unwrap()];
+        for size in [0, 1, 3999, 4001, 4000] {
+            let (mut first, mut second) = (vec![0f32; 4000], vec![0f32; size]);
+            let shape = [size];
+            let outputs = &mut [
+                TensorMut::new(&[4000], &mut first).unwrap(),
+                TensorMut::new(&shape, &mut second).unwrap(),
+            ];
+            let outcome = program.run_into(&inputs, outputs);
+            if size == 4000 {
+                outcome.unwrap();
+                assert_eq!(
+                    (first[3999], second[1]),
+                    (2.0, if dynamic == call { 2.0 } else { 1.0 })
+                );
+                continue;
+            }
+            let error = outcome.unwrap_err().to_string();
+            let expected =
+                format!("result 1 is a tensor<4000xf32>, the output given a tensor<{size}xf32>");
+            assert!(error.contains(&expected), "{error}");
+            assert!(first.iter().chain(&second).all(|&x| x == 0.0));
+        }
+    }
 }
