@@ -15,8 +15,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Bytes of stack of a helper: kernels do not recurse.
-const STACK_BYTES: usize = 1 << 20;
+/// Bytes of stack of a helper. Kernels do not recurse, but have large frames without optimization.
+const STACK_BYTES: usize = 8 << 20;
 /// At most so many helpers are started.
 const MAX_HELPERS: usize = 255;
 /// How long threads wait for each other before they sleep.
