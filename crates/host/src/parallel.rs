@@ -117,6 +117,16 @@ mod tests {
         });
     }
 
+    /// Jobs that are too short to wake a helper wake one if there are many.
+    #[test]
+    fn jobs_in_a_row_wake_helpers() {
+        let _turn = alone();
+        let start = std::time::Instant::now();
+        while !pool::may_help(1) {
+            assert!(start.elapsed().as_secs() < 60, "no helper is awake");
+        }
+    }
+
     #[test]
     fn panics_reach_the_caller() {
         let _turn = alone();

@@ -160,21 +160,17 @@ impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
                 a_rows[r] = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
                 b_columns[r] = &b.elements[b.starts[row / m]..];
             }
-            // Columns beside each other are read as vectors, with an element beyond if there is one.
-            let ends = b_columns.map(|columns| columns.len() >= (k - 1) * b.strides[1] + LANES);
-            let sums = if N > 1 && b.strides[0] == 1 && ends == [true; ROWS] {
-                let sums = chains::<T, LANES, FUSED>(
-                    k,
-                    (a_rows, a.strides[1]),
-                    (b_columns, 1, b.strides[1]),
-                );
+            // Neighbouring columns are read as vectors, if there are elements beyond the last.
+            let [column, row] = b.strides;
+            let have_more = b_columns.iter().all(|columns| columns.len() >= (k - 1) * row + LANES);
+            let a_rows = (a_rows, a.strides[1]);
+            let sums: [[T; N]; ROWS] = if N > 1 && column == 1 && have_more {
+                let sums = chains::<T, LANES, FUSED>(k, a_rows, (b_columns, 1, row));
                 sums.map(|sums| std::array::from_fn(|j| sums[j]))
             } else {
-                let [column, row] = b.strides;
-                chains::<T, N, FUSED>(k, (a_rows, a.strides[1]), (b_columns, column, row))
+                chains::<T, N, FUSED>(k, a_rows, (b_columns, column, row))
             };
             for (out, sums) in out.iter_mut().zip(sums) {
-                let sums: [T; N] = sums;
                 *out = sums.map(T::finish);
             }
         }

@@ -1,4 +1,5 @@
-//! What a call costs beside its work, and what writing results into memory of the caller saves:
+//! The cost of a call beside its work, and the time that writing results into memory of the
+//! caller saves:
 //! `cargo bench -p stablo --bench calls`.
 
 use divan::{Bencher, black_box, counter::BytesCount};

@@ -26,7 +26,8 @@
 //! - [`run_pipeline`] transforms it, [`refine`] makes it static.
 //! - [`print()`], [`write_bytecode`] and [`serialize`] write it.
 //! - [`Program`] runs it any number of times, into memory of the caller if asked to, and has a
-//!   [`Profile`] of its steps; [`run`] runs it once; [`arrays`] reads inputs from files and writes results.
+//!   [`Profile`] of its steps; [`run`] runs it once; [`arrays`] reads inputs from files and writes
+//!   results.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on

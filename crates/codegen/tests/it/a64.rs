@@ -111,7 +111,7 @@ fn other_vector_instructions() {
 
 #[test]
 fn loads_and_stores() {
-    // What is transferred, with the name of the load, those of the store and of the register.
+    // Each with the names of its load, its store and its register.
     let kinds = [
         (Transfer::S, "ldr", "str", "s"),
         (Transfer::D, "ldr", "str", "d"),
