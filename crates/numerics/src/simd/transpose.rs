@@ -74,33 +74,23 @@ mod words {
     ) {
         let [rows, columns] = size;
         // All that is read and written is in these.
-        let source = &source[..(rows - 1) * source_stride + columns];
-        let target = &mut target[..(columns - 1) * target_stride + rows];
-        let mut whole = [0; 2];
-        for (side, is_there) in [(16, Isa::best().has_avx512()), (8, true)] {
-            let inner = std::mem::replace(&mut whole, [rows - rows % side, columns - columns % 4]);
-            if !is_there {
-                whole = [0; 2];
-                continue;
-            }
-            // Beside and below the tiles that are wider.
-            for (rows, columns) in
-                [(0..inner[0], inner[1]..whole[1]), (inner[0]..whole[0], 0..whole[1])]
-            {
-                if rows.is_empty() || columns.is_empty() {
-                    continue;
-                }
-                let from = source[rows.start * source_stride + columns.start..].as_ptr();
-                let to = target[columns.start * target_stride + rows.start..].as_mut_ptr();
-                let (from, to) = ((from.cast(), source_stride), (to.cast(), target_stride));
-                // SAFETY: the instructions were detected, and the tiles are parts of the slices.
-                unsafe {
-                    match side {
-                        16 => wide_tiles(from, to, [rows.len(), columns.len()]),
-                        _ => tiles(from, to, [rows.len(), columns.len()]),
-                    }
-                }
-            }
+        let end =
+            |count: usize, stride, len| (count - 1).saturating_mul(stride).saturating_add(len);
+        let source = &source[..end(rows, source_stride, columns)];
+        let target = &mut target[..end(columns, target_stride, rows)];
+        let whole = [rows - rows % 8, columns - columns % 4];
+        let wide = if Isa::best().has_avx512() { rows - rows % 16 } else { 0 };
+        if wide > 0 && whole[1] > 0 {
+            let from = (source.as_ptr().cast(), source_stride);
+            let to = (target.as_mut_ptr().cast(), target_stride);
+            // SAFETY: AVX-512 was detected, and the tiles are parts of the slices.
+            unsafe { wide_tiles(from, to, [wide, whole[1]]) };
+        }
+        if whole[0] > wide && whole[1] > 0 {
+            let from = (source[wide * source_stride..].as_ptr().cast(), source_stride);
+            let to = (target[wide..].as_mut_ptr().cast(), target_stride);
+            // SAFETY: as above, of AVX2.
+            unsafe { tiles(from, to, [whole[0] - wide, whole[1]]) };
         }
         rest((source, source_stride), (target, target_stride), size, whole);
     }
@@ -267,6 +257,12 @@ mod tests {
             transpose((&source, from), (&mut target, to), [rows, columns]);
             assert_eq!(target, expected, "{rows} x {columns}");
         }
+    }
+
+    #[test]
+    #[should_panic = "out of range"]
+    fn short_slices() {
+        transpose((&[1u32; 63], 8), (&mut [0; 64], 8), [8, 8]);
     }
 
     #[test]
