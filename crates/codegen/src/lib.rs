@@ -3,8 +3,8 @@
 //! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
 //! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 under Linux;
-//! elsewhere, or with `STABLO_JIT=0`, there is none ([`is_available`]), and users of this crate run the
-//! functions of `numerics` instead.
+//! elsewhere, or with `STABLO_JIT=0`, there is none ([`is_available`]), and users of this crate run
+//! the functions of `numerics` instead.
 //!
 //! The operations and the registers of code are those of no machine ([`Op`], [`Register`]); a
 //! [`Machine`] encodes them.
