@@ -436,7 +436,11 @@ pub(crate) fn internal(what: &str) -> EvalError {
 }
 
 fn values(slots: Slots) -> EvalResult {
-    slots.into_iter().map(Slot::into_value).collect()
+    let mut values = Vec::with_capacity(slots.len());
+    for slot in slots {
+        values.push(slot.into_value()?);
+    }
+    Ok(values)
 }
 
 fn exactly<const N: usize>(slots: Slots) -> Result<[Slot; N], EvalError> {

@@ -10,6 +10,7 @@ use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
+use numerics::shape::{self, Sizes};
 use numerics::{DType, Tensor, TensorError, TensorRef};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
@@ -305,8 +306,10 @@ impl<'r, 'a> Run<'r, 'a> {
         if machine.session.is_memory_tight() {
             self.frame.spare.clear();
         }
-        let values = operands.iter().map(|&(value, is_last)| self.value(value, is_last));
-        let values = values.collect::<Result<Vec<_>, _>>()?;
+        let mut values = Vec::with_capacity(operands.len());
+        for &(value, is_last) in operands {
+            values.push(self.value(value, is_last)?);
+        }
         let computed = match captures {
             Some(captures) => {
                 self.push_frame(machine, captures)?;
@@ -518,12 +521,12 @@ impl<'r, 'a> Run<'r, 'a> {
         self.lent.bytes(self.lenders[slot as usize])
     }
 
-    fn tensor_type(&self, value: Value) -> Result<(DType, Vec<usize>), EvalError> {
+    fn tensor_type(&self, value: Value) -> Result<(DType, Sizes), EvalError> {
         if let Place::Slot(slot) = self.place(value)
             && let Some(Lender::Input(index)) = self.lenders[slot as usize]
             && let Some(input) = self.lent.inputs.get(index as usize)
         {
-            return Ok((input.dtype(), input.shape().to_vec()));
+            return Ok((input.dtype(), input.shape().into()));
         }
         let ty = &self.unit.types[value as usize];
         match (&**ty, ty.static_shape()) {
@@ -547,7 +550,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 }
                 if let Some(RuntimeValue::Tensor(mut old)) = self.frame.slots[slot as usize].take()
                     && old.dtype() == output.dtype
-                    && old.shape() == output.shape
+                    && shape::equal(old.shape(), &output.shape)
                     && old.is_unshared()
                 {
                     return Ok(Held::Value(old.into()));
@@ -717,11 +720,21 @@ impl<'r, 'a> Run<'r, 'a> {
     /// The results, taken out of their slots.
     fn take_results(&mut self) -> Result<Slots, EvalError> {
         let results = &self.unit.body.results;
-        let value = |(at, transfer): (usize, &Transfer)| {
-            let is_last = results[at + 1..].iter().all(|later| later.from != transfer.from);
-            Ok(Slot::from(self.value(transfer.from, is_last)?))
-        };
-        results.iter().enumerate().map(value).collect()
+        let mut values = Slots::with_capacity(results.len());
+        for (at, transfer) in results.iter().enumerate() {
+            let taken = match self.place(transfer.from) {
+                Place::Slot(slot) if self.frame.slots[slot as usize].is_none() => {
+                    results[..at].iter().position(|earlier| earlier.from == transfer.from)
+                }
+                _ => None,
+            };
+            let value = match taken {
+                Some(earlier) => values[earlier].clone(),
+                None => self.value(transfer.from, true)?.into(),
+            };
+            values.push(value);
+        }
+        Ok(values)
     }
 
     /// Copies the results that no step wrote into the outputs.

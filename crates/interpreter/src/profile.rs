@@ -308,6 +308,8 @@ impl StepKind {
             | Primitive::Block(_)
             | Primitive::Call(_) => StepKind::Control,
             Primitive::Reshape(_)
+            | Primitive::Bitcast(_)
+            | Primitive::Iota { .. }
             | Primitive::BroadcastInDim { .. }
             | Primitive::Broadcast { .. }
             | Primitive::Transpose(_)

@@ -28,6 +28,7 @@ mod order;
 mod padded;
 mod panels;
 mod parallel;
+mod philox;
 mod quantize;
 mod random_numbers;
 mod reduce;
@@ -41,6 +42,7 @@ mod small_products;
 mod sort;
 mod subnormals;
 mod sums;
+mod threefry;
 mod top_k;
 mod vector_products;
 mod window;
@@ -53,7 +55,9 @@ pub use einsum::einsum;
 pub use evaluate::evaluate;
 pub use fft::fourier;
 pub use index_vectors::{Gather, gather};
-pub use movement::{clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose};
+pub use movement::{
+    clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose, write_iota,
+};
 pub use order::place_of_scalar;
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;

@@ -2,7 +2,7 @@
 
 use super::parallel::task_size;
 use numerics::shape::StridedView;
-use numerics::{DType, Tensor, TensorError};
+use numerics::{DType, Iota, Tensor, TensorError};
 use program::EvalError;
 
 /// Rows of the result that threads transpose at a time are a multiple of this.
@@ -48,6 +48,19 @@ pub fn gather(
         let first = task * count;
         let part = squeezed.rows(first, count.min(rows - first))?;
         part.gather_bytes(dtype, elements, out)
+    })
+}
+
+/// Writes the elements of an iota as bytes, on as many threads as pay.
+///
+/// # Errors
+/// If `out` is no memory of such elements.
+pub fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
+    let bytes = iota.dtype().bytes();
+    let elements = task_size(out.len() / bytes, 1, 1);
+    let tasks = out.chunks_mut(elements * bytes).enumerate();
+    host::parallel(tasks.collect(), |(task, out): (usize, &mut [u8])| {
+        iota.write(task * elements, out)
     })
 }
 
@@ -130,13 +143,14 @@ pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
 /// # Errors
 /// If there is no such dimension, or no memory.
 pub fn iota(shape: &[usize], dtype: DType, dimension: usize) -> Result<Tensor, EvalError> {
-    if dimension >= shape.len() {
-        return Err(EvalError::new(
-            "iota_c1",
-            format!("there is no dimension {dimension} in a rank of {}", shape.len()),
-        ));
-    }
-    Ok(Tensor::iota(dtype, shape, dimension)?)
+    let none = || {
+        let message = format!("there is no dimension {dimension} in a rank of {}", shape.len());
+        EvalError::new("iota_c1", message)
+    };
+    let iota = Iota::new(dtype, shape, dimension).ok_or_else(none)?;
+    let mut result = Tensor::zeros(dtype, shape)?;
+    write_iota(&iota, result.bytes_mut()?)?;
+    Ok(result)
 }
 
 /// `operand` with `padding` around and between its elements; negative edges cut.

@@ -81,7 +81,7 @@ impl<'a> TensorRef<'a> {
     pub fn to_tensor(&self) -> Result<Tensor, TensorError> {
         match self.tensor {
             Some(tensor) => Ok(tensor.clone()),
-            None => Tensor::copied(self.dtype, self.shape.to_vec(), self.bytes),
+            None => Tensor::copied(self.dtype, self.shape, self.bytes),
         }
     }
 }

@@ -52,6 +52,26 @@ impl<T: Pod + Send + Sync> Owner for Owned<T> {
     }
 }
 
+/// A few bytes in the allocation of their owner, aligned for all element types.
+struct Short<const WORDS: usize> {
+    words: [u64; WORDS],
+    _charge: Option<Charge>,
+}
+
+impl<const WORDS: usize> Owner for Short<WORDS> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(&self.words)
+    }
+
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        Some(bytemuck::cast_slice_mut(&mut self.words))
+    }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
 /// An external owner, possibly shared, whose bytes are therefore never written.
 struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
@@ -75,6 +95,22 @@ impl Bytes {
     pub fn from_vec<T: Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
         let len = elements.len() * size_of::<T>();
         Bytes { owner: Arc::new(Owned { elements, _charge: host::charge(len) }), range: 0..len }
+    }
+
+    /// Zeros, aligned for all element types, that `write` may change; `None` if they are too many
+    /// to be in one allocation with their owner.
+    pub(crate) fn short(len: usize, write: impl FnOnce(&mut [u8])) -> Option<Bytes> {
+        fn owner<const WORDS: usize>(len: usize, write: impl FnOnce(&mut [u8])) -> Arc<dyn Owner> {
+            let mut words = [0; WORDS];
+            write(&mut bytemuck::cast_slice_mut(&mut words)[..len]);
+            Arc::new(Short { words, _charge: host::charge(len) })
+        }
+        let owner = match len {
+            0..=64 => owner::<8>(len, write),
+            65..=256 => owner::<32>(len, write),
+            _ => return None,
+        };
+        Some(Bytes { owner, range: 0..len })
     }
 
     /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the
@@ -189,7 +225,8 @@ impl From<&str> for Bytes {
 /// Copies the bytes.
 impl From<&[u8]> for Bytes {
     fn from(bytes: &[u8]) -> Bytes {
-        Bytes::from_vec(bytes.to_vec())
+        let copy = |to: &mut [u8]| to.copy_from_slice(bytes);
+        Bytes::short(bytes.len(), copy).unwrap_or_else(|| Bytes::from_vec(bytes.to_vec()))
     }
 }
 

@@ -19,6 +19,9 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
+/// The sizes of dimensions, of which few need no memory of their own.
+pub type Sizes = SmallVec<[usize; 2]>;
+
 /// True if two shapes are equal. For rank 0 this is many times faster than `==`, which passes the
 /// dangling pointers of empty slices to `memcmp`; some versions of that take hundreds of
 /// nanoseconds for them.

@@ -1,8 +1,8 @@
 //! Tensors: an element type, a shape and shared bytes.
 
 use crate::dispatch::dispatch_storage;
-use crate::shape::{self, StridedView};
-use crate::{Bytes, DType, Element, Number, TensorError, dispatch_all, pages};
+use crate::shape::{self, Sizes, StridedView};
+use crate::{Bytes, DType, Element, TensorError, dispatch_all, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use std::fmt;
@@ -20,7 +20,7 @@ const MIN_ALIGNED_BYTES: usize = 1024;
 #[derive(Clone)]
 pub struct Tensor {
     dtype: DType,
-    shape: Vec<usize>,
+    shape: Sizes,
     data: Bytes,
 }
 
@@ -69,7 +69,7 @@ fn check_length(dtype: DType, shape: &[usize], found: usize) -> Result<(), Tenso
     if found == expected { Ok(()) } else { Err(TensorError::Length { expected, found }) }
 }
 
-fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
+pub(crate) fn num_elements(dtype: DType, shape: &[usize]) -> Result<usize, TensorError> {
     shape::num_elements(shape)
         .filter(|n| {
             n.checked_mul(dtype.bytes()).is_some_and(|bytes| isize::try_from(bytes).is_ok())
@@ -88,7 +88,7 @@ impl Tensor {
     ) -> Result<Tensor, TensorError> {
         let shape = shape.as_ref();
         check_length(T::DTYPE, shape, elements.len())?;
-        Ok(Tensor { dtype: T::DTYPE, shape: shape.to_vec(), data: Bytes::from_vec(elements) })
+        Ok(Tensor { dtype: T::DTYPE, shape: shape.into(), data: Bytes::from_vec(elements) })
     }
 
     /// A tensor over existing bytes: the elements in row-major order, in the byte order of the
@@ -110,14 +110,24 @@ impl Tensor {
     ///
     /// # Errors
     /// If there are not as many as the shape has, or there is no memory for them.
-    pub fn copied(dtype: DType, shape: Vec<usize>, bytes: &[u8]) -> Result<Tensor, TensorError> {
-        check_length(dtype, &shape, bytes.len() / dtype.bytes())?;
+    pub fn copied(
+        dtype: DType,
+        shape: impl AsRef<[usize]>,
+        bytes: &[u8],
+    ) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref();
+        check_length(dtype, shape, bytes.len() / dtype.bytes())?;
+        let copy = |to: &mut [u8]| to.copy_from_slice(bytes);
+        let whole = bytes.len().is_multiple_of(dtype.bytes());
+        if let Some(data) = Bytes::short(bytes.len(), copy).filter(|_| whole) {
+            return Ok(Tensor { dtype, shape: shape.into(), data });
+        }
         let data = dispatch_storage!(dtype, S => {
             let elements: &[S] =
                 bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
             Bytes::from_vec(collect(elements.len(), elements.iter().copied())?)
         });
-        Ok(Tensor { dtype, shape, data })
+        Ok(Tensor { dtype, shape: shape.into(), data })
     }
 
     fn over(dtype: DType, shape: &[usize], data: Bytes) -> Result<Tensor, TensorError> {
@@ -144,12 +154,16 @@ impl Tensor {
             return Err(TensorError::Length { expected, found: data.len() });
         }
         let data = dispatch_all!(dtype, T => canonical::<T>(&data))?.unwrap_or(data);
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.into(), data })
     }
 
     /// A tensor of rank 0.
     pub fn scalar<T: Element>(value: T) -> Tensor {
-        Tensor { dtype: T::DTYPE, shape: Vec::new(), data: Bytes::from_vec(vec![value]) }
+        Tensor {
+            dtype: T::DTYPE,
+            shape: Sizes::new(),
+            data: Bytes::from(bytemuck::bytes_of(&value)),
+        }
     }
 
     /// A tensor with the same value everywhere.
@@ -181,43 +195,6 @@ impl Tensor {
         Tensor::filled(dtype, shape.as_ref(), &zero)
     }
 
-    /// Values that count up from zero along `dimension`, one of the shape.
-    ///
-    /// # Errors
-    /// If there is no such dimension, or no memory for the tensor.
-    pub fn iota(
-        dtype: DType,
-        shape: impl AsRef<[usize]>,
-        dimension: usize,
-    ) -> Result<Tensor, TensorError> {
-        Tensor::count(dtype, shape.as_ref(), dimension)
-    }
-
-    fn count(dtype: DType, shape: &[usize], dimension: usize) -> Result<Tensor, TensorError> {
-        let len = num_elements(dtype, shape)?;
-        let Some((&size, inner)) = shape.get(dimension..).and_then(|dims| dims.split_first())
-        else {
-            return Err(TensorError::Invalid(format!(
-                "there is no dimension {dimension} of {}",
-                shape.len()
-            )));
-        };
-        dispatch_all!(dtype, T => {
-            let mut elements = allocate::<T>(len)?;
-            if len > 0 {
-                // There are not more than `len` elements within.
-                let inner = inner.iter().product::<usize>();
-                for i in 0..size {
-                    elements.extend(std::iter::repeat_n(<T as Number>::from_i64(i as i64), inner));
-                }
-                while elements.len() < len {
-                    elements.extend_from_within(..size * inner);
-                }
-            }
-            Tensor::from_vec(shape, elements)
-        })
-    }
-
     /// This tensor, of rank 0, repeated over a shape.
     ///
     /// # Errors
@@ -233,6 +210,14 @@ impl Tensor {
     fn filled(dtype: DType, shape: &[usize], element: &[u8]) -> Result<Tensor, TensorError> {
         let len = num_elements(dtype, shape)?;
         let is_zero = element.iter().all(|&byte| byte == 0);
+        let fill = |to: &mut [u8]| {
+            if !is_zero {
+                to.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element));
+            }
+        };
+        if let Some(data) = Bytes::short(len * dtype.bytes(), fill) {
+            return Ok(Tensor { dtype, shape: shape.into(), data });
+        }
         let data = dispatch_storage!(dtype, S => {
             let element: S = bytemuck::pod_read_unaligned(element);
             if is_zero {
@@ -241,7 +226,7 @@ impl Tensor {
                 Bytes::from_vec(collect(len, std::iter::repeat_n(element, len))?)
             }
         });
-        Ok(Tensor { dtype, shape: shape.to_vec(), data })
+        Ok(Tensor { dtype, shape: shape.into(), data })
     }
 
     /// The element type.
@@ -309,7 +294,7 @@ impl Tensor {
         elements: Vec<T>,
     ) -> Tensor {
         debug_assert_eq!(Some(elements.len()), shape::num_elements(shape));
-        Tensor { dtype, shape: shape.to_vec(), data: Bytes::from_vec(elements) }
+        Tensor { dtype, shape: shape.into(), data: Bytes::from_vec(elements) }
     }
 
     /// True if [`Tensor::make_mut`] copies nothing.
@@ -417,7 +402,7 @@ impl Tensor {
     pub fn into_shape(self, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         let shape = shape.as_ref();
         check_length(self.dtype, shape, self.num_elements())?;
-        Ok(Tensor { shape: shape.to_vec(), ..self })
+        Ok(Tensor { shape: shape.into(), ..self })
     }
 
     /// The elements at flat positions, as a vector.
@@ -433,7 +418,7 @@ impl Tensor {
             }
             Bytes::from_vec(taken)
         });
-        Ok(Tensor { dtype: self.dtype, shape: vec![at.len()], data })
+        Ok(Tensor { dtype: self.dtype, shape: [at.len()].as_slice().into(), data })
     }
 
     /// Replaces the elements at flat positions by those of `source`, in order. Positions outside
@@ -468,7 +453,7 @@ impl Tensor {
         }
         let elements =
             dispatch_storage!(self.dtype, S => Bytes::from_vec(view.gather(self.storage::<S>()?)?));
-        Ok(Tensor { dtype: self.dtype, shape: shape.to_vec(), data: elements })
+        Ok(Tensor { dtype: self.dtype, shape: shape.into(), data: elements })
     }
 
     /// Replaces the elements of a strided view by those of `source`, which has the view's shape.
@@ -483,7 +468,7 @@ impl Tensor {
         if !shape::equal(&source.shape, view.shape()) {
             return Err(TensorError::Shape {
                 lhs: view.shape().to_vec(),
-                rhs: source.shape.clone(),
+                rhs: source.shape.to_vec(),
             });
         }
         dispatch_storage!(self.dtype, S => view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?))

@@ -4,8 +4,8 @@ use crate::graph::{Node, Value};
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
-use numerics::DType;
 use numerics::shape::num_elements;
+use numerics::{DType, Iota};
 use program::{Convolution, DotDims, LoopOutput, Primitive, WindowDim};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -13,9 +13,13 @@ use std::sync::Arc;
 /// The prepared function of a node, if it has one.
 pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
     let graph = definitions.graph;
-    let (&[first, second, ..], &[output]) = (&node.operands[..], &node.results[..]) else {
-        return None;
-    };
+    let &[output] = &node.results[..] else { return None };
+    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
+    if let Primitive::Iota { dtype, shape, dimension } = graph.primitive(node) {
+        let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
+        return Some(Action::Apply { function, operands: SmallVec::new(), output, ty });
+    }
+    let &[first, second, ..] = &node.operands[..] else { return None };
     let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
     let function = match graph.primitive(node) {
         Primitive::Dot { dims, dtype } => {
@@ -88,7 +92,6 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         }
         _ => return None,
     };
-    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
     Some(Action::Apply { function: Arc::new(function), operands, output, ty })
 }
 

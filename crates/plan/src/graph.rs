@@ -1,6 +1,6 @@
 //! The values and operations of a function, calls inlined.
 
-use numerics::shape::num_elements;
+use numerics::shape::{Sizes, num_elements};
 use numerics::{DType, Tensor};
 use program::collective::CollectiveKind;
 use program::{
@@ -133,7 +133,7 @@ impl<'c> Graph<'c> {
     }
 
     /// The shape of a value, if it is static.
-    pub fn shape(&self, value: Value) -> Option<Vec<usize>> {
+    pub fn shape(&self, value: Value) -> Option<Sizes> {
         self.types[value as usize].static_shape()
     }
 

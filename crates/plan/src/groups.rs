@@ -1,11 +1,12 @@
 //! Which nodes of a region are fused.
 //!
-//! A group runs where its last member stood. A node joins the group of one of its users if
-//! all its other users run after that group; so whatever the groups, each value is computed before
-//! it is used.
+//! A group runs where its last member stood. A node joins the group of one of its users, or one that
+//! reads the same values, if all its other users run after that group; so whatever the groups, each
+//! value is computed before it is used.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::outer;
+use crate::places::is_small;
 use crate::short::Short;
 use numerics::DType;
 use numerics::math::SliceKernel;
@@ -27,12 +28,12 @@ pub(crate) struct Groups {
 /// Finds the groups of the nodes of a region.
 pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
     let nodes = &region.nodes;
-    let users = users(region);
+    let all_users = users(region);
     let mut groups = Groups { root: vec![None; nodes.len()], members: FxHashMap::default() };
     for position in (0..nodes.len()).rev() {
         let node = &nodes[position];
         let Some(count) = fusable(graph, node) else { continue };
-        let users = users.get(&node.results[0]).map_or(&[][..], |users| &users[..]);
+        let users = all_users.get(&node.results[0]).map_or(&[][..], |users| &users[..]);
         let runs_at = |user: usize| groups.root.get(user).copied().flatten().unwrap_or(user);
         let joins = |&root: &usize| {
             graph.elements(nodes[root].results[0]) == Some(count)
@@ -42,8 +43,17 @@ pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
                     .iter()
                     .any(|&user| runs_at(user) == root && outer::is_one(graph, &nodes[user]))
         };
-        let candidates = users.iter().filter_map(|&user| groups.root.get(user).copied().flatten());
-        let root = candidates.min().filter(joins).unwrap_or(position);
+        let group = |user: &usize| groups.root.get(*user).copied().flatten();
+        let of_user = users.iter().filter_map(group).min().filter(joins);
+        // Without one, a node is computed with others that read the same large values.
+        let beside = || {
+            let is_large = |value: &&Value| {
+                graph.elements(**value) == Some(count) && !is_small(&graph.types[**value as usize])
+            };
+            let readers = node.operands.iter().filter(is_large).filter_map(|x| all_users.get(x));
+            readers.flatten().filter_map(group).filter(|root| *root > position && joins(root)).min()
+        };
+        let root = of_user.or_else(beside).unwrap_or(position);
         groups.root[position] = Some(root);
         groups.members.entry(root).or_default().push(position);
     }

@@ -4,6 +4,7 @@ use crate::graph::{Graph, Node, Value};
 use crate::places::is_small;
 use crate::unit::{Action, Part, Start};
 use crate::views::{Definitions, Viewed};
+use numerics::DType;
 use numerics::shape::{Runs, StridedView, num_elements};
 use program::{LoopOutput, Primitive};
 
@@ -29,6 +30,19 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let viewed = definitions.view(output).filter(|viewed| viewed.memory != output);
             let viewed = viewed.or_else(|| definitions.movement(output))?;
             (vec![part(viewed, None)?], None)
+        }
+        // The same bytes. The kernel is faster for many.
+        Primitive::Bitcast(_) if is_small(&graph.types[output as usize]) => {
+            let &[operand] = &node.operands[..] else { return None };
+            let types = [graph.dtype(operand)?, graph.dtype(output)?];
+            let is_whole = |ty: &DType| ty.bits() as usize == 8 * ty.bytes() && !ty.is_complex();
+            if cfg!(target_endian = "big") || !types.iter().all(is_whole) {
+                return None;
+            }
+            let (read_from, write_to) = (Vec::new(), Vec::new());
+            let elements = num_elements(&shape)?;
+            let whole = Part { operand, elements, read: None, write: None, read_from, write_to };
+            (vec![whole], None)
         }
         Primitive::Concatenate(dimension) => {
             (concatenated(definitions, node, &shape, *dimension)?, None)

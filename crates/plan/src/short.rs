@@ -8,7 +8,7 @@ use crate::groups::kernels;
 use crate::views::{Definitions, Viewed};
 use ::kernels::Reduction;
 use numerics::math::SliceKernel;
-use numerics::shape::StridedView;
+use numerics::shape::{Sizes, StridedView};
 use program::Primitive;
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
@@ -28,7 +28,7 @@ pub(crate) struct Short {
     pub result: Value,
     /// The reduced dimensions, neighbours in order.
     dimensions: Vec<usize>,
-    shape: Vec<usize>,
+    shape: Sizes,
 }
 
 impl Short {

@@ -1,9 +1,9 @@
 //! The data of plans: steps, values and their places.
 
 use kernels::row_loops::{RowKernel, RowLoop};
-use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
+use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction, write_iota};
 use numerics::shape::Runs;
-use numerics::{DType, Tensor, TensorError};
+use numerics::{DType, Iota, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -122,6 +122,8 @@ pub enum Function {
     ReduceWindow(WindowReduction),
     /// Windows of the first operand at the indices in the second.
     Gather(Gather),
+    /// A long iota, without operands.
+    Iota(Iota),
     /// The first operand with the third combined into it at the indices in the second.
     Scatter(Scatter),
 }
@@ -140,6 +142,7 @@ impl Function {
                 reduction.run(input, init, result)
             }
             (Function::Gather(gather), &[operand, indices]) => gather.run(operand, indices, result),
+            (Function::Iota(iota), &[]) => write_iota(iota, result),
             (Function::Scatter(scatter), &[input, indices, updates]) => {
                 scatter.run([input, indices, updates], result)
             }

@@ -6,7 +6,7 @@
 use codegen::LoopCode;
 use numerics::DType;
 use numerics::math::SliceKernel;
-use numerics::shape::Runs;
+use numerics::shape::{Runs, Sizes};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -128,5 +128,5 @@ pub struct LoopOutput {
     /// The element type.
     pub dtype: DType,
     /// The shape.
-    pub shape: Vec<usize>,
+    pub shape: Sizes,
 }

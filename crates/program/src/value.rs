@@ -1,6 +1,7 @@
 //! Values at run time and the types that they must have.
 
 use crate::EvalError;
+use numerics::shape::Sizes;
 use numerics::{DType, Tensor};
 
 /// A value at run time.
@@ -91,9 +92,13 @@ impl ValueType {
     }
 
     /// The static shape; `None` if a dimension is dynamic, or this is no ranked tensor.
-    pub fn static_shape(&self) -> Option<Vec<usize>> {
+    pub fn static_shape(&self) -> Option<Sizes> {
         let ValueType::Tensor { shape, .. } = self else { return None };
-        shape.iter().map(|&size| usize::try_from(size).ok()).collect()
+        let mut sizes = Sizes::from_elem(0, shape.len());
+        for (size, &declared) in sizes.iter_mut().zip(shape) {
+            *size = usize::try_from(declared).ok()?;
+        }
+        Some(sizes)
     }
 
     /// A lower bound of the size of such a value in bytes: dynamic dimensions count as 1.

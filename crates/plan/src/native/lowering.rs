@@ -47,6 +47,7 @@ impl Lowering<'_> {
                 | Function::Reduce(_)
                 | Function::ReduceWindow(_)
                 | Function::Gather(_)
+                | Function::Iota(_)
                 | Function::Scatter(_) => return None,
             },
             block::Op::Tick(ops) => {

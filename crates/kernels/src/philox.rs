@@ -1,0 +1,100 @@
+//! Philox-4x32-10 (Salmon et al., 2011) of many counters.
+
+use super::parallel::task_size;
+use numerics::simd::{Isa, Kernel};
+use std::convert::Infallible;
+
+const ROUNDS: usize = 10;
+/// Words of a counter.
+const WORDS: usize = 4;
+/// Counters at a time.
+const LANES: usize = 16;
+/// The work for a counter, in elementary operations.
+const WORK: usize = 16;
+
+/// Fills `words` with the words of counters from `counter` on, on as many threads as pay.
+pub(crate) fn fill(key: u64, counter: u128, words: &mut [u32]) {
+    let counters = task_size(words.len().div_ceil(WORDS), WORK, LANES);
+    let tasks = words.chunks_mut(counters.saturating_mul(WORDS)).enumerate();
+    let done = host::parallel(tasks.collect(), |(task, words): (usize, &mut [u32])| {
+        let counter = counter.wrapping_add((task * counters) as u128);
+        Isa::best().run(Fill { key: [key as u32, (key >> 32) as u32], counter, words });
+        Ok::<_, Infallible>(())
+    });
+    let Ok(()) = done;
+}
+
+struct Fill<'a> {
+    key: [u32; 2],
+    counter: u128,
+    words: &'a mut [u32],
+}
+
+impl Kernel for Fill<'_> {
+    #[inline(always)]
+    fn run(self) {
+        for (group, words) in self.words.chunks_mut(LANES * WORDS).enumerate() {
+            let first = self.counter.wrapping_add((group * LANES) as u128);
+            let lanes = lanes(self.key, first);
+            for (lane, words) in words.chunks_mut(WORDS).enumerate() {
+                for (word, lanes) in words.iter_mut().zip(&lanes) {
+                    *word = lanes[lane];
+                }
+            }
+        }
+    }
+}
+
+/// The four words of each counter from `first` on.
+#[inline(always)]
+fn lanes(mut key: [u32; 2], first: u128) -> [[u32; LANES]; WORDS] {
+    const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
+    const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
+    let mut x = [[0; LANES]; WORDS];
+    for lane in 0..LANES {
+        let counter = first.wrapping_add(lane as u128);
+        for (part, x) in x.iter_mut().enumerate() {
+            x[lane] = (counter >> (32 * part)) as u32;
+        }
+    }
+    for _ in 0..ROUNDS {
+        for lane in 0..LANES {
+            let products = [0, 1].map(|i| MULTIPLIERS[i] * u64::from(x[2 * i][lane]));
+            let [low, high] =
+                [0, 32].map(|shift| products.map(|product| (product >> shift) as u32));
+            x[0][lane] = high[1] ^ x[1][lane] ^ key[0];
+            x[1][lane] = low[1];
+            x[2][lane] = high[0] ^ x[3][lane] ^ key[1];
+            x[3][lane] = low[0];
+        }
+        key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_answers_of_the_paper() {
+        let mut words = [0; 4];
+        fill(0, 0, &mut words);
+        assert_eq!(words, [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
+        fill(u64::MAX, u128::MAX, &mut words);
+        assert_eq!(words, [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
+    }
+
+    #[test]
+    fn words_depend_on_their_counter_only() {
+        // Across the end of the low 64 bits, and with an incomplete last counter.
+        let (key, first) = (7, (3 << 64) - 20);
+        let mut all = [0; 4 * 40 + 3];
+        fill(key, first, &mut all);
+        for (number, words) in all.chunks(4).enumerate() {
+            let mut own = [0; 4];
+            fill(key, first + number as u128, &mut own);
+            assert_eq!(words, &own[..words.len()]);
+        }
+    }
+}

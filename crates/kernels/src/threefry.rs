@@ -1,0 +1,148 @@
+//! Threefry-2x32-20 (Salmon et al., 2011) of many counters.
+
+use super::parallel::task_size;
+use numerics::simd::{Isa, Kernel};
+use std::convert::Infallible;
+
+/// Counters at a time.
+const LANES: usize = 16;
+/// The work for a counter, in elementary operations.
+const WORK: usize = 16;
+
+/// Fills `words`, which are in rows of `inner`, and these in groups of `size`: the two words of a
+/// counter are in the same column of neighbouring rows of a group. The second word of those for the
+/// last of an odd number of rows is not used. Returns the number of counters, from `counter` on.
+pub(crate) fn fill(key: u64, counter: u64, size: usize, inner: usize, words: &mut [u32]) -> usize {
+    // A counter for each column of two rows.
+    let own = size.div_ceil(2) * inner;
+    let Some(groups) = words.len().checked_div(size * inner) else { return 0 };
+    let count = task_size(groups, own.saturating_mul(WORK), LANES);
+    let tasks = words.chunks_mut(count.saturating_mul(size * inner)).enumerate();
+    let done = host::parallel(tasks.collect(), |(task, words): (usize, &mut [u32])| {
+        let counter = counter.wrapping_add((task * count * own) as u64);
+        Isa::best().run(Fill { key: halves(key), counter, size, inner, words });
+        Ok::<_, Infallible>(())
+    });
+    let Ok(()) = done;
+    groups * own
+}
+
+struct Fill<'a> {
+    key: [u32; 2],
+    counter: u64,
+    size: usize,
+    inner: usize,
+    words: &'a mut [u32],
+}
+
+impl Kernel for Fill<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Fill { key, mut counter, size, inner, words } = self;
+        if (size, inner) == (2, 1) {
+            for words in words.chunks_mut(2 * LANES) {
+                let [first, second] = lanes(key, counter);
+                let pairs = words.chunks_exact_mut(2).zip(first.iter().zip(&second));
+                pairs.for_each(|(pair, (&first, &second))| pair.copy_from_slice(&[first, second]));
+                counter = counter.wrapping_add(LANES as u64);
+            }
+            return;
+        }
+        // The number of a row in its group, where the row begins, and a column.
+        let (mut row, mut start, mut column) = (0, 0, 0);
+        while start < words.len() {
+            let [first, second] = lanes(key, counter);
+            counter = counter.wrapping_add(LANES as u64);
+            let mut lane = 0;
+            while lane < LANES && start < words.len() {
+                let count = (LANES - lane).min(inner - column);
+                let at = start + column;
+                words[at..at + count].copy_from_slice(&first[lane..lane + count]);
+                let rows = (size - row).min(2);
+                if rows == 2 {
+                    words[at + inner..at + inner + count]
+                        .copy_from_slice(&second[lane..lane + count]);
+                }
+                (lane, column) = (lane + count, column + count);
+                if column == inner {
+                    (column, start, row) = (0, start + rows * inner, row + rows);
+                    row = if row == size { 0 } else { row };
+                }
+            }
+        }
+    }
+}
+
+/// The low and the high half.
+fn halves(word: u64) -> [u32; 2] {
+    [word as u32, (word >> 32) as u32]
+}
+
+/// The first and the second word of each counter from `first` on.
+#[inline(always)]
+fn lanes(key: [u32; 2], first: u64) -> [[u32; LANES]; 2] {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
+    const PARITY: u32 = 0x1BD1_1BDA;
+    let keys = [key[0], key[1], key[0] ^ key[1] ^ PARITY];
+    let (mut x, mut y) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        let counter = first.wrapping_add(lane as u64);
+        x[lane] = (counter as u32).wrapping_add(keys[0]);
+        y[lane] = ((counter >> 32) as u32).wrapping_add(keys[1]);
+    }
+    for group in 0..5 {
+        for rotation in ROTATIONS[group % 2] {
+            for (x, y) in x.iter_mut().zip(&mut y) {
+                *x = x.wrapping_add(*y);
+                *y = y.rotate_left(rotation) ^ *x;
+            }
+        }
+        let [to_x, to_y] = [keys[(group + 1) % 3], keys[(group + 2) % 3]];
+        for (x, y) in x.iter_mut().zip(&mut y) {
+            *x = x.wrapping_add(to_x);
+            *y = y.wrapping_add(to_y).wrapping_add(group as u32 + 1);
+        }
+    }
+    [x, y]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The words of one counter.
+    fn pair(key: u64, counter: u64) -> [u32; 2] {
+        let mut words = [0; 2];
+        fill(key, counter, 2, 1, &mut words);
+        words
+    }
+
+    #[test]
+    fn known_answers_of_the_paper() {
+        assert_eq!(pair(0, 0), [0x6b20_0159, 0x99ba_4efe]);
+        assert_eq!(pair(u64::MAX, u64::MAX), [0x1cb9_96fc, 0xbb00_2be7]);
+    }
+
+    #[test]
+    fn words_depend_on_their_counter_only() {
+        let (key, first) = (7, (1 << 32) - 20);
+        for (groups, size, inner) in [(40, 2, 1), (3, 2, 5), (2, 2, 33), (2, 7, 3), (1, 1, 1)] {
+            let mut words = vec![0; groups * size * inner];
+            let counters = fill(key, first, size, inner, &mut words);
+            let mut expected = vec![0; words.len()];
+            let mut counter = first;
+            for group in 0..groups {
+                for row in (0..size).step_by(2) {
+                    for column in 0..inner {
+                        let pair = pair(key, counter);
+                        counter += 1;
+                        for (row, word) in (row..size).zip(pair) {
+                            expected[(group * size + row) * inner + column] = word;
+                        }
+                    }
+                }
+            }
+            assert_eq!((counters as u64, words), (counter - first, expected));
+        }
+    }
+}

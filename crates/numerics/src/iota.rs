@@ -1,0 +1,109 @@
+//! Values that count up along a dimension.
+
+use crate::{DType, Number, Tensor, TensorError, dispatch_all};
+use bytemuck::Pod;
+
+/// The elements of an iota: their type, and where the dimension is along which they count.
+#[derive(Clone, Copy, Debug)]
+pub struct Iota {
+    dtype: DType,
+    /// The size of the dimension.
+    size: usize,
+    /// Neighbours with the same value.
+    inner: usize,
+}
+
+impl Iota {
+    /// That of a shape along `dimension`; `None` if there is no such dimension.
+    pub fn new(dtype: DType, shape: &[usize], dimension: usize) -> Option<Iota> {
+        let (&size, inner) = shape.get(dimension..)?.split_first()?;
+        // On overflow, the tensor is empty or does not fit into memory.
+        let inner = inner.iter().fold(1usize, |product, &size| product.saturating_mul(size));
+        Some(Iota { dtype, size, inner })
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Writes the elements from number `first` on as bytes.
+    ///
+    /// # Errors
+    /// If the bytes are not aligned for the elements, or are no whole number of them.
+    pub fn write(&self, first: usize, elements: &mut [u8]) -> Result<(), TensorError> {
+        dispatch_all!(self.dtype, T => self.count::<T>(first, elements))
+    }
+
+    fn count<T: Number + Pod>(&self, first: usize, elements: &mut [u8]) -> Result<(), TensorError> {
+        let mut rest: &mut [T] =
+            bytemuck::try_cast_slice_mut(elements).map_err(|_| TensorError::OutOfBounds)?;
+        let Iota { size, inner, .. } = *self;
+        if size == 0 || inner == 0 {
+            return Ok(());
+        }
+        let (mut index, mut inside) = (first / inner % size, first % inner);
+        while !rest.is_empty() {
+            let run = if inner == 1 { size - index } else { inner - inside };
+            let (run, after) = rest.split_at_mut(run.min(rest.len()));
+            if inner == 1 {
+                run.iter_mut().zip(index as i64..).for_each(|(x, i)| *x = T::from_i64(i));
+                index = 0;
+            } else {
+                run.fill(T::from_i64(index as i64));
+                (index, inside) = (if index + 1 == size { 0 } else { index + 1 }, 0);
+            }
+            rest = after;
+        }
+        Ok(())
+    }
+}
+
+impl Tensor {
+    /// Values that count up from zero along `dimension`, one of the shape.
+    ///
+    /// # Errors
+    /// If there is no such dimension, or no memory for the tensor.
+    pub fn iota(
+        dtype: DType,
+        shape: impl AsRef<[usize]>,
+        dimension: usize,
+    ) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref();
+        let none = || {
+            TensorError::Invalid(format!("there is no dimension {dimension} of {}", shape.len()))
+        };
+        let iota = Iota::new(dtype, shape, dimension).ok_or_else(none)?;
+        let mut tensor = Tensor::zeros(dtype, shape)?;
+        iota.write(0, tensor.bytes_mut()?)?;
+        Ok(tensor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_those_of_the_whole() {
+        for (shape, dimension) in [(&[7][..], 0), (&[2, 3, 4], 0), (&[2, 3, 4], 1), (&[2, 3, 4], 2)]
+        {
+            let whole = Tensor::iota(DType::I32, shape, dimension).expect("a dimension");
+            let count = whole.num_elements();
+            let index = |i: usize| {
+                let inner: usize = shape[dimension + 1..].iter().product();
+                (i / inner % shape[dimension]) as i32
+            };
+            let expected: Vec<i32> = (0..count).map(index).collect();
+            assert_eq!(whole.as_slice::<i32>().expect("its type"), expected);
+            let iota = Iota::new(DType::I32, shape, dimension).expect("a dimension");
+            for first in 0..count {
+                let mut part = vec![-1; count - first];
+                iota.write(first, bytemuck::cast_slice_mut(&mut part)).expect("aligned");
+                assert_eq!(part, expected[first..]);
+            }
+        }
+        assert!(Tensor::iota(DType::F32, [2, 0], 1).expect("empty").bytes().is_empty());
+        assert!(Tensor::iota(DType::F32, [2], 1).is_err());
+    }
+}
