@@ -2,105 +2,35 @@
 //!
 //! All is computed in double precision and rounded once.
 
-use super::sums::{combine_columns, combine_rows};
-use numerics::simd::{Isa, Kernel};
-use numerics::{DType, Number, Tensor, TensorError, math};
+use super::features::{Features, Function, Sample};
+use numerics::{DType, Tensor, TensorError, math};
 use program::EvalError;
 
-/// The layout of features in a tensor.
-#[derive(Clone, Copy)]
-struct Features {
-    /// Number of features.
-    count: usize,
-    /// Neighbouring elements of one feature.
-    inner: usize,
-    /// Elements of one feature.
-    elements: f64,
-}
-
-impl Features {
-    fn of(tensor: &Tensor, index: usize) -> Result<Features, EvalError> {
-        let shape = tensor.shape();
-        let Some(&count) = shape.get(index) else {
-            return Err(EvalError::new(
-                "batch_norm",
-                format!("there is no dimension {index} in {shape:?}"),
-            ));
-        };
-        let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
-        // On overflow, the tensor is empty.
-        let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
-        Ok(Features { count, inner, elements: others.product() })
-    }
-
-    /// Applies the function of each feature to its elements.
-    fn map<G: Fn(f64) -> f64>(self, elements: &[f64], of: impl Fn(usize) -> G) -> Vec<f64> {
-        let mut results = vec![0.0; elements.len()];
-        Isa::best().run(Map { features: self, elements, of, results: &mut results });
-        results
-    }
-
-    /// The sum of each feature.
-    fn sums(self, elements: &[f64]) -> Vec<f64> {
-        let Features { count, inner, .. } = self;
-        let mut sums = vec![0.0; count];
-        let rows = elements.len().checked_div(count).unwrap_or(0);
-        let add = &<f64 as Number>::add;
-        if inner == 1 {
-            combine_columns(elements, 1, rows, &|i| i * count, add, &mut sums);
-            return sums;
-        }
-        if rows == inner {
-            combine_rows(elements, rows, add, &mut sums);
-            return sums;
-        }
-        let mut own = Vec::with_capacity(rows);
-        for (feature, sum) in sums.iter_mut().enumerate() {
-            own.clear();
-            let runs = elements.chunks_exact(inner.max(1)).skip(feature).step_by(count);
-            runs.for_each(|run| own.extend_from_slice(run));
-            combine_rows(&own, rows, add, std::slice::from_mut(sum));
-        }
-        sums
-    }
-
-    /// The mean of each feature.
-    fn means(self, elements: &[f64]) -> Vec<f64> {
-        self.sums(elements).into_iter().map(|sum| sum / self.elements).collect()
-    }
-}
-
-/// A function of the elements of each feature.
-struct Map<'a, F> {
-    features: Features,
-    elements: &'a [f64],
-    of: F,
-    results: &'a mut [f64],
-}
-
-impl<F: Fn(usize) -> G, G: Fn(f64) -> f64> Kernel for Map<'_, F> {
-    #[inline(always)]
-    fn run(self) {
-        let Map { features: Features { count, inner, .. }, elements, of, results } = self;
-        let runs = results.chunks_exact_mut(inner.max(1)).zip(elements.chunks_exact(inner.max(1)));
-        let mut feature = 0;
-        for (results, elements) in runs {
-            let f = of(feature);
-            for (result, &x) in results.iter_mut().zip(elements) {
-                *result = f(x);
-            }
-            feature = if feature + 1 == count { 0 } else { feature + 1 };
-        }
-    }
-}
-
-/// The operands in double precision: the first one, others of its shape, and those with one value a
+/// Operands as `f32` or `f64`: the first one, others of its shape, and those with one value a
 /// feature.
 struct Operands {
     features: Features,
-    wide: Vec<Tensor>,
+    /// Elements of one feature.
+    elements: f64,
+    converted: Vec<Tensor>,
     dtype: DType,
-    shape: Vec<usize>,
+}
+
+/// Evaluates an expression with a type alias bound to the type that operands have been converted
+/// to.
+macro_rules! with_samples {
+    ($operands:expr, $S:ident => $body:expr) => {
+        match $operands.converted.first().map(Tensor::dtype) {
+            Some(DType::F32) => {
+                type $S = f32;
+                $body
+            }
+            _ => {
+                type $S = f64;
+                $body
+            }
+        }
+    };
 }
 
 impl Operands {
@@ -116,42 +46,87 @@ impl Operands {
                 format!("expected {N} operands, found {}", operands.len()),
             ));
         };
-        let dtype = first.dtype();
+        let (dtype, shape) = (first.dtype(), first.shape());
         if !dtype.is_float() {
             return Err(TensorError::Unsupported { op: "batch normalization", dtype }.into());
         }
-        let features = Features::of(first, index)?;
+        let Some(&count) = shape.get(index) else {
+            let message = format!("there is no dimension {index} in {shape:?}");
+            return Err(EvalError::new("batch_norm", message));
+        };
         for (operand, whole) in operands.iter().zip(whole) {
-            let required = if whole { first.shape() } else { &[features.count][..] };
+            let required = if whole { shape } else { &[count][..] };
             if operand.shape() != required {
-                let message = format!(
-                    "shape {:?} does not fit the operand's {:?}",
-                    operand.shape(),
-                    first.shape()
-                );
+                let message = format!("shape {:?} does not fit {shape:?}", operand.shape());
                 return Err(EvalError::new("batch_norm", message));
             }
         }
-        let wide: Result<_, _> =
-            operands.iter().map(|t| math::convert(t.clone(), DType::F64)).collect();
-        Ok(Operands { features, wide: wide?, dtype, shape: first.shape().to_vec() })
+        let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
+        // On overflow, the tensor is empty.
+        let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
+        let wide = if dtype == DType::F32 { DType::F32 } else { DType::F64 };
+        let converted: Result<_, _> =
+            operands.iter().map(|operand| math::convert(operand.clone(), wide)).collect();
+        Ok(Operands {
+            features: Features { count, inner },
+            elements: others.product(),
+            converted: converted?,
+            dtype,
+        })
     }
 
-    fn slices<const N: usize>(&self) -> Result<[&[f64]; N], EvalError> {
-        let slices: Vec<&[f64]> =
-            self.wide.iter().map(|t| t.as_slice()).collect::<Result<_, _>>()?;
-        slices.try_into().map_err(|_| EvalError::new("operands", "another number of operands"))
+    fn slices<S: Sample, const N: usize>(&self) -> Result<[&[S]; N], EvalError> {
+        let mut slices = [&[][..]; N];
+        for (slice, operand) in slices.iter_mut().zip(&self.converted) {
+            *slice = operand.as_slice()?;
+        }
+        Ok(slices)
     }
 
     /// A result of the shape of the first operand.
-    fn whole(&self, values: Vec<f64>) -> Result<Tensor, EvalError> {
-        Ok(math::convert(Tensor::from_vec(&self.shape, values)?, self.dtype)?)
+    fn whole<S, F, const P: usize>(
+        &self,
+        function: Function<'_, S, F, P>,
+    ) -> Result<Tensor, EvalError>
+    where
+        S: Sample,
+        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
+    {
+        let shape = self.converted.first().map_or(&[][..], Tensor::shape);
+        let mut result = Tensor::zeros(S::DTYPE, shape)?;
+        self.features.map(function, result.make_mut()?);
+        Ok(math::convert(result, self.dtype)?)
     }
 
     /// A result with one value a feature.
     fn per_feature(&self, values: Vec<f64>) -> Result<Tensor, EvalError> {
         Ok(math::convert(Tensor::from_vec([self.features.count], values)?, self.dtype)?)
     }
+
+    /// The output for elements `x`.
+    fn normalized<S: Sample>(
+        &self,
+        x: &[S],
+        [scale, offset, mean, variance]: [&[f64]; 4],
+        epsilon: f64,
+    ) -> Result<Tensor, EvalError> {
+        let factor: Vec<f64> =
+            scale.iter().zip(deviations(variance, epsilon)).map(|(s, d)| s / d).collect();
+        self.whole(Function::new(
+            [x, x],
+            [mean, &factor, offset],
+            |[mean, factor, offset], x, _| (x - mean) * factor + offset,
+        ))
+    }
+}
+
+fn wide<S: Sample>(elements: &[S]) -> Vec<f64> {
+    elements.iter().map(|x| x.wide()).collect()
+}
+
+/// The square roots of variances, each increased a little.
+fn deviations(variances: &[f64], epsilon: f64) -> impl Iterator<Item = f64> {
+    variances.iter().map(move |variance| (variance + epsilon).sqrt())
 }
 
 /// The output, for operand, scale, offset, mean and variance.
@@ -164,37 +139,11 @@ pub fn batch_norm_inference(
     feature_index: usize,
 ) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false, false, false])?;
-    let [x, scale, offset, mean, variance] = operands.slices()?;
-    Ok(vec![operands.whole(normalized(
-        operands.features,
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        epsilon,
-    ))?])
-}
-
-fn normalized(
-    features: Features,
-    x: &[f64],
-    scale: &[f64],
-    offset: &[f64],
-    mean: &[f64],
-    variance: &[f64],
-    epsilon: f64,
-) -> Vec<f64> {
-    let deviation = deviations(variance, epsilon);
-    features.map(x, |i| {
-        let (scale, mean, deviation, offset) = (scale[i], mean[i], deviation[i], offset[i]);
-        move |x| scale * ((x - mean) / deviation) + offset
+    with_samples!(operands, S => {
+        let [x, features @ ..] = operands.slices::<S, 5>()?;
+        let features = features.map(wide);
+        Ok(vec![operands.normalized(x, features.each_ref().map(Vec::as_slice), epsilon)?])
     })
-}
-
-/// The square roots of variances, each increased a little.
-fn deviations(variances: &[f64], epsilon: f64) -> Vec<f64> {
-    variances.iter().map(|variance| (variance + epsilon).sqrt()).collect()
 }
 
 /// The output, the means and the variances, for operand, scale and offset.
@@ -207,15 +156,20 @@ pub fn batch_norm_training(
     feature_index: usize,
 ) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false])?;
-    let (features, [x, scale, offset]) = (operands.features, operands.slices()?);
-    let mean = features.means(x);
-    let squares = features.map(x, |i| {
-        let mean = mean[i];
-        move |x| (x - mean) * (x - mean)
-    });
-    let variance = features.means(&squares);
-    let output = normalized(features, x, scale, offset, &mean, &variance, epsilon);
-    Ok(vec![operands.whole(output)?, operands.per_feature(mean)?, operands.per_feature(variance)?])
+    with_samples!(operands, S => {
+        let [x, scale, offset] = operands.slices::<S, 3>()?;
+        let divide = |mut sums: Vec<f64>| {
+            sums.iter_mut().for_each(|sum| *sum /= operands.elements);
+            sums
+        };
+        let elements = Function::new([x, x], [], |[], x, _| x);
+        let mean = divide(operands.features.sums(elements));
+        let squares = Function::new([x, x], [&mean], |[mean], x, _| (x - mean) * (x - mean));
+        let variance = divide(operands.features.sums(squares));
+        let [scale, offset] = [scale, offset].map(wide);
+        let output = operands.normalized(x, [&scale, &offset, &mean, &variance], epsilon)?;
+        Ok(vec![output, operands.per_feature(mean)?, operands.per_feature(variance)?])
+    })
 }
 
 /// The gradients of operand, scale and offset, for operand, scale, mean, variance and the gradient
@@ -229,30 +183,30 @@ pub fn batch_norm_grad(
     feature_index: usize,
 ) -> Result<Vec<Tensor>, EvalError> {
     let operands = Operands::new(operands, feature_index, [true, false, false, false, true])?;
-    let (features, [x, scale, mean, variance, grad]) = (operands.features, operands.slices()?);
-    let centered = features.map(x, |i| {
-        let mean = mean[i];
-        move |x| x - mean
-    });
-    let grad_offset = features.sums(grad);
-    let products: Vec<f64> = grad.iter().zip(&centered).map(|(g, c)| g * c).collect();
-    let projected = features.sums(&products);
-    let deviation = deviations(variance, epsilon);
-    let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
-    // The contributions of means and variances to the gradient.
-    let corrections = features.map(&centered, |i| {
-        let (offset, projected, variance) = (grad_offset[i], projected[i], variance[i] + epsilon);
-        move |c| offset + projected * c / variance
-    });
-    let differences: Vec<f64> =
-        grad.iter().zip(&corrections).map(|(g, c)| g * features.elements - c).collect();
-    let grad_operand = features.map(&differences, |i| {
-        let factor = scale[i] / deviation[i] / features.elements;
-        move |d| factor * d
-    });
-    Ok(vec![
-        operands.whole(grad_operand)?,
-        operands.per_feature(grad_scale)?,
-        operands.per_feature(grad_offset)?,
-    ])
+    with_samples!(operands, S => {
+        let [x, scale, mean, variance, grad] = operands.slices::<S, 5>()?;
+        let [scale, mean, variance] = [scale, mean, variance].map(wide);
+        let (features, elements) = (operands.features, operands.elements);
+        let grad_offset = features.sums(Function::new([grad, grad], [], |[], grad, _| grad));
+        let products = Function::new([x, grad], [&mean], |[mean], x, grad| grad * (x - mean));
+        let projected = features.sums(products);
+        let deviation: Vec<f64> = deviations(&variance, epsilon).collect();
+        let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
+        // The contributions of means and variances to the gradient.
+        let slope: Vec<f64> =
+            projected.iter().zip(&variance).map(|(p, variance)| p / (variance + epsilon)).collect();
+        let factor: Vec<f64> =
+            scale.iter().zip(&deviation).map(|(scale, d)| scale / d / elements).collect();
+        let parameters = [&mean[..], &grad_offset, &slope, &factor];
+        let grad_operand = operands.whole(Function::new(
+            [x, grad],
+            parameters,
+            |[mean, offset, slope, factor], x, grad| {
+                factor * (grad * elements - (offset + slope * (x - mean)))
+            },
+        ))?;
+        let [grad_scale, grad_offset] =
+            [grad_scale, grad_offset].map(|values| operands.per_feature(values));
+        Ok(vec![grad_operand, grad_scale?, grad_offset?])
+    })
 }

@@ -14,6 +14,7 @@ mod depthwise;
 mod einsum;
 mod evaluate;
 mod extremum;
+mod features;
 mod fft;
 mod fft_lines;
 pub mod fused;

@@ -57,7 +57,7 @@ pub fn gather(
 /// If `out` is no memory of such elements.
 pub fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
     let bytes = iota.dtype().bytes();
-    let elements = task_size(out.len() / bytes, 1, 1);
+    let elements = task_size(out.len() / bytes, 4, 1);
     let tasks = out.chunks_mut(elements * bytes).enumerate();
     host::parallel(tasks.collect(), |(task, out): (usize, &mut [u8])| {
         iota.write(task * elements, out)

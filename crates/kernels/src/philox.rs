@@ -10,7 +10,7 @@ const WORDS: usize = 4;
 /// Counters at a time.
 const LANES: usize = 16;
 /// The work for a counter, in elementary operations.
-const WORK: usize = 16;
+const WORK: usize = 128;
 
 /// Fills `words` with the words of counters from `counter` on, on as many threads as pay.
 pub(crate) fn fill(key: u64, counter: u128, words: &mut [u32]) {
@@ -57,15 +57,17 @@ fn lanes(mut key: [u32; 2], first: u128) -> [[u32; LANES]; WORDS] {
             x[lane] = (counter >> (32 * part)) as u32;
         }
     }
+    let [a, b, c, d] = &mut x;
     for _ in 0..ROUNDS {
         for lane in 0..LANES {
-            let products = [0, 1].map(|i| MULTIPLIERS[i] * u64::from(x[2 * i][lane]));
+            let products =
+                [MULTIPLIERS[0] * u64::from(a[lane]), MULTIPLIERS[1] * u64::from(c[lane])];
             let [low, high] =
                 [0, 32].map(|shift| products.map(|product| (product >> shift) as u32));
-            x[0][lane] = high[1] ^ x[1][lane] ^ key[0];
-            x[1][lane] = low[1];
-            x[2][lane] = high[0] ^ x[3][lane] ^ key[1];
-            x[3][lane] = low[0];
+            a[lane] = high[1] ^ b[lane] ^ key[0];
+            b[lane] = low[1];
+            c[lane] = high[0] ^ d[lane] ^ key[1];
+            d[lane] = low[0];
         }
         key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }

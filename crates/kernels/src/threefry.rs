@@ -7,7 +7,7 @@ use std::convert::Infallible;
 /// Counters at a time.
 const LANES: usize = 16;
 /// The work for a counter, in elementary operations.
-const WORK: usize = 16;
+const WORK: usize = 64;
 
 /// Fills `words`, which are in rows of `inner`, and these in groups of `size`: the two words of a
 /// counter are in the same column of neighbouring rows of a group. The second word of those for the

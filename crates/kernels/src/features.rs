@@ -1,0 +1,410 @@
+//! Sums and functions of the elements of features: those with one index along a dimension.
+//!
+//! All is computed in double precision. Sums are trees over the elements of a feature in row-major
+//! order, as [`sums`](super::sums) defines them, whatever the layout and the number of threads.
+
+use super::parallel::task_size;
+use super::sums::{Tree, combine_columns, combine_rows};
+use numerics::simd::{Isa, Kernel};
+use numerics::{Element, Number};
+use std::convert::Infallible;
+
+/// Neighbouring features, each with its elements `count` apart, that are computed at a time.
+const LANES: usize = 8;
+/// Rows of all features whose sums are a subtree.
+const ROWS: usize = 256;
+/// Rows of these that are combined at a time.
+const GROUP: usize = 8;
+/// Levels of the trees of groups.
+const LEVELS: usize = (ROWS / GROUP).ilog2() as usize + 1;
+/// Neighbouring elements of one feature whose sum is a subtree.
+const BLOCK: usize = 4096;
+/// The work for an element, in elementary operations.
+const WORK: usize = 8;
+
+/// Elements that are read and written as `f64`.
+pub(super) trait Sample: Element {
+    /// The number.
+    fn wide(self) -> f64;
+
+    /// The nearest element.
+    fn narrow(number: f64) -> Self;
+}
+
+impl Sample for f32 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self.into()
+    }
+
+    #[inline(always)]
+    fn narrow(number: f64) -> f32 {
+        number as f32
+    }
+}
+
+impl Sample for f64 {
+    #[inline(always)]
+    fn wide(self) -> f64 {
+        self
+    }
+
+    #[inline(always)]
+    fn narrow(number: f64) -> f64 {
+        number
+    }
+}
+
+/// A function of the elements at the same place of two tensors, with parameters of the feature.
+#[derive(Clone, Copy)]
+pub(super) struct Function<'a, S, F, const P: usize> {
+    operands: [&'a [S]; 2],
+    /// A number of each feature for each parameter.
+    parameters: [&'a [f64]; P],
+    f: F,
+}
+
+impl<'a, S: Sample, F: Fn([f64; P], f64, f64) -> f64 + Copy, const P: usize> Function<'a, S, F, P> {
+    /// The function `f` of parameters and elements.
+    pub fn new(operands: [&'a [S]; 2], parameters: [&'a [f64]; P], f: F) -> Self {
+        Function { operands, parameters, f }
+    }
+
+    /// The function of elements from `start` on.
+    fn part(self, start: usize, len: usize) -> Self {
+        let operands = self.operands.map(|elements| &elements[start..][..len]);
+        Function { operands, ..self }
+    }
+
+    /// The parameters of features from the first one on.
+    #[inline(always)]
+    fn parameters<const N: usize>(&self, first: usize) -> [[f64; N]; P] {
+        self.parameters.map(|numbers| {
+            let numbers = &numbers[first..first + N];
+            std::array::from_fn(|j| numbers[j])
+        })
+    }
+
+    /// The values for neighbouring elements from the one at `start` on.
+    #[inline(always)]
+    fn values<const N: usize>(&self, start: usize, parameters: &[[f64; N]; P]) -> [f64; N] {
+        let [x, y] = self.operands.map(|elements| &elements[start..start + N]);
+        let of = |j: usize| std::array::from_fn(|p| parameters[p][j]);
+        std::array::from_fn(|j| (self.f)(of(j), x[j].wide(), y[j].wide()))
+    }
+}
+
+/// How the elements of features are arranged.
+#[derive(Clone, Copy)]
+pub(super) struct Features {
+    /// Number of features.
+    pub count: usize,
+    /// Neighbouring elements of one feature.
+    pub inner: usize,
+}
+
+impl Features {
+    /// The sum of a function for each feature.
+    pub fn sums<S, F, const P: usize>(self, function: Function<'_, S, F, P>) -> Vec<f64>
+    where
+        S: Sample,
+        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
+    {
+        let Features { count, inner } = self;
+        let mut sums = vec![0.0; count];
+        let len = function.operands[0].len();
+        if len == 0 {
+            return sums;
+        }
+        if inner > 1 {
+            let features = task_size(count, len / count * WORK, 1);
+            let tasks = sums.chunks_mut(features).enumerate();
+            in_parallel(tasks.collect(), |(task, sums): (usize, &mut [f64])| {
+                let mut block = vec![0.0; BLOCK.min(len / count)];
+                for (number, sum) in sums.iter_mut().enumerate() {
+                    *sum = self.sum(task * features + number, function, &mut block);
+                }
+            });
+            return sums;
+        }
+        let blocks = (len / count).div_ceil(ROWS);
+        let mut subtrees = vec![0.0; blocks * count];
+        let together = task_size(blocks, ROWS * count * WORK, 1);
+        let tasks = subtrees.chunks_mut(together * count).enumerate();
+        in_parallel(tasks.collect(), |(task, subtrees): (usize, &mut [f64])| {
+            let start = task * together * ROWS * count;
+            let function = function.part(start, (len - start).min(together * ROWS * count));
+            Isa::best().run(Columns { count, function, subtrees });
+        });
+        combine_columns(&subtrees, 1, blocks, &|i| i * count, &<f64 as Number>::add, &mut sums);
+        sums
+    }
+
+    /// The sum of a function for a feature that has neighbouring elements. `block` has room for all
+    /// of them, or for [`BLOCK`].
+    fn sum<S, F, const P: usize>(
+        self,
+        feature: usize,
+        function: Function<'_, S, F, P>,
+        block: &mut [f64],
+    ) -> f64
+    where
+        S: Sample,
+        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
+    {
+        let Features { count, inner } = self;
+        let add = <f64 as Number>::add;
+        let combined = |numbers: &[f64]| {
+            let mut sum = [0.0];
+            combine_rows(numbers, numbers.len(), &add, &mut sum);
+            sum[0]
+        };
+        let (mut tree, mut filled) = (Tree::new(), 0);
+        let runs = (feature * inner..function.operands[0].len()).step_by(count * inner);
+        for run in runs {
+            let mut done = 0;
+            while done < inner {
+                let len = (inner - done).min(block.len() - filled);
+                let function = function.part(run + done, len);
+                let out = &mut block[filled..filled + len];
+                Isa::best().run(Run::<_, _, _, P> { feature, function, out });
+                (done, filled) = (done + len, filled + len);
+                if filled == block.len() {
+                    tree.push(combined(block), add);
+                    filled = 0;
+                }
+            }
+        }
+        if filled > 0 {
+            tree.push_last(combined(&block[..filled]));
+        }
+        tree.finish(add).unwrap_or_default()
+    }
+
+    /// Writes a function of all elements.
+    pub fn map<S, F, const P: usize>(self, function: Function<'_, S, F, P>, out: &mut [S])
+    where
+        S: Sample,
+        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
+    {
+        let Features { count, inner } = self;
+        if out.is_empty() {
+            return;
+        }
+        if inner > 1 {
+            let together = task_size(out.len() / inner, inner * WORK, 1);
+            let tasks = out.chunks_mut(together * inner).enumerate();
+            in_parallel(tasks.collect(), |(task, out): (usize, &mut [S])| {
+                for (run, out) in (task * together..).zip(out.chunks_mut(inner)) {
+                    let function = function.part(run * inner, inner);
+                    Isa::best().run(Run { feature: run % count, function, out });
+                }
+            });
+            return;
+        }
+        let together = task_size(out.len() / count, count * WORK, 1);
+        let tasks = out.chunks_mut(together * count).enumerate();
+        in_parallel(tasks.collect(), |(task, out): (usize, &mut [S])| {
+            let function = function.part(task * together * count, out.len());
+            Isa::best().run(MappedColumns { count, function, out });
+        });
+    }
+}
+
+fn in_parallel<T: Send>(tasks: Vec<T>, work: impl Fn(T) + Sync) {
+    let done = host::parallel(tasks, |task| {
+        work(task);
+        Ok::<_, Infallible>(())
+    });
+    let Ok(()) = done;
+}
+
+/// The function of neighbouring elements of one feature.
+struct Run<'a, S, F, T, const P: usize> {
+    feature: usize,
+    function: Function<'a, S, F, P>,
+    out: &'a mut [T],
+}
+
+impl<S, F, T, const P: usize> Kernel for Run<'_, S, F, T, P>
+where
+    S: Sample,
+    T: Sample,
+    F: Fn([f64; P], f64, f64) -> f64 + Copy,
+{
+    #[inline(always)]
+    fn run(self) {
+        let Run { feature, function, out } = self;
+        let parameters = function.parameters.map(|numbers| numbers[feature]);
+        let [x, y] = function.operands;
+        for (out, (&x, &y)) in out.iter_mut().zip(x.iter().zip(y)) {
+            *out = T::narrow((function.f)(parameters, x.wide(), y.wide()));
+        }
+    }
+}
+
+/// The sums of each feature in each block of rows.
+struct Columns<'a, S, F, const P: usize> {
+    count: usize,
+    function: Function<'a, S, F, P>,
+    subtrees: &'a mut [f64],
+}
+
+impl<S, F, const P: usize> Kernel for Columns<'_, S, F, P>
+where
+    S: Sample,
+    F: Fn([f64; P], f64, f64) -> f64 + Copy,
+{
+    #[inline(always)]
+    fn run(self) {
+        let Columns { count, function, subtrees } = self;
+        let rows = function.operands[0].len() / count;
+        let mut levels = vec![0.0; LEVELS * count];
+        for (block, out) in subtrees.chunks_exact_mut(count).enumerate() {
+            let rows = block * ROWS..rows.min((block + 1) * ROWS);
+            for group in 0..rows.len() / GROUP {
+                let first = rows.start + group * GROUP;
+                // The level that the sums of a group go to, combined with all below.
+                let level = group.trailing_ones() as usize;
+                for column in (0..count - count % LANES).step_by(LANES) {
+                    push::<_, _, P, LANES>(&function, count, column, first, level, &mut levels);
+                }
+                for column in count - count % LANES..count {
+                    push::<_, _, P, 1>(&function, count, column, first, level, &mut levels);
+                }
+            }
+            let groups = rows.len() / GROUP;
+            for (column, out) in out.iter_mut().enumerate() {
+                let parameters = function.parameters::<1>(column);
+                let value = |row: usize| function.values(row * count + column, &parameters);
+                let rest: [[f64; 1]; GROUP] = std::array::from_fn(|i| {
+                    let row = rows.start + groups * GROUP + i;
+                    if row < rows.end { value(row) } else { [0.0] }
+                });
+                let rest = &rest.as_flattened()[..rows.len() % GROUP];
+                let last = (!rest.is_empty()).then(|| tree(rest));
+                let occupied = (0..LEVELS).filter(|level| groups >> level & 1 == 1);
+                let sums = occupied.map(|level| levels[level * count + column]);
+                *out = last.into_iter().chain(sums).reduce(|sum, left| left + sum).unwrap_or(0.0);
+            }
+        }
+    }
+}
+
+/// Adds the sums of neighbouring features over a group of rows to those of groups before.
+#[inline(always)]
+fn push<S, F, const P: usize, const N: usize>(
+    function: &Function<'_, S, F, P>,
+    count: usize,
+    column: usize,
+    first: usize,
+    level: usize,
+    levels: &mut [f64],
+) where
+    S: Sample,
+    F: Fn([f64; P], f64, f64) -> f64 + Copy,
+{
+    let parameters = function.parameters::<N>(column);
+    let row = |i: usize| function.values::<N>((first + i) * count + column, &parameters);
+    let pair = |i: usize| add(row(i), row(i + 1));
+    let mut sum = add(add(pair(0), pair(2)), add(pair(4), pair(6)));
+    for lower in 0..level {
+        let left = &levels[lower * count + column..][..N];
+        sum = add(std::array::from_fn(|j| left[j]), sum);
+    }
+    levels[level * count + column..][..N].copy_from_slice(&sum);
+}
+
+#[inline(always)]
+fn add<const N: usize>(left: [f64; N], right: [f64; N]) -> [f64; N] {
+    std::array::from_fn(|j| left[j] + right[j])
+}
+
+/// The sum of some numbers, of which there is one at least, in a tree over neighbours.
+fn tree(numbers: &[f64]) -> f64 {
+    match numbers {
+        [number] => *number,
+        _ => {
+            let (left, right) = numbers.split_at(numbers.len().next_power_of_two() / 2);
+            tree(left) + tree(right)
+        }
+    }
+}
+
+/// The function of the elements of rows of all features.
+struct MappedColumns<'a, S, F, const P: usize> {
+    count: usize,
+    function: Function<'a, S, F, P>,
+    out: &'a mut [S],
+}
+
+impl<S, F, const P: usize> Kernel for MappedColumns<'_, S, F, P>
+where
+    S: Sample,
+    F: Fn([f64; P], f64, f64) -> f64 + Copy,
+{
+    #[inline(always)]
+    fn run(self) {
+        let MappedColumns { count, function, out } = self;
+        for (row, out) in out.chunks_exact_mut(count).enumerate() {
+            let mut columns = out.chunks_exact_mut(LANES);
+            for (chunk, out) in columns.by_ref().enumerate() {
+                let column = chunk * LANES;
+                let parameters = function.parameters::<LANES>(column);
+                let values = function.values(row * count + column, &parameters);
+                out.copy_from_slice(&values.map(S::narrow));
+            }
+            for (out, column) in columns.into_remainder().iter_mut().zip(count - count % LANES..) {
+                let parameters = function.parameters::<1>(column);
+                let [value] = function.values(row * count + column, &parameters);
+                *out = S::narrow(value);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sum in a tree over neighbours: the left half has a power of two of the numbers.
+    fn neighbours(numbers: &[f64]) -> f64 {
+        let mut half = 1;
+        while 2 * half < numbers.len() {
+            half *= 2;
+        }
+        match numbers {
+            [] => 0.0,
+            [number] => *number,
+            _ => neighbours(&numbers[..half]) + neighbours(&numbers[half..]),
+        }
+    }
+
+    #[test]
+    fn sums_are_trees_in_every_layout() {
+        let shapes = [(1, 1, 1), (7, 3, 1), (300, 9, 1), (1030, 8, 1), (3, 5, 4), (2, 3, 5000)];
+        for (outer, count, inner) in shapes {
+            let number = |i: usize| 1.0 / (i % 1009 + 1) as f64 - 0.01;
+            let x: Vec<f64> = (0..outer * count * inner).map(number).collect();
+            let y: Vec<f64> = x.iter().rev().copied().collect();
+            let shift: Vec<f64> = (0..count).map(|feature| feature as f64 / 3.0).collect();
+            let f = |[shift]: [f64; 1], x: f64, y: f64| (x - shift) * y;
+            let function = Function::new([&x, &y], [&shift], f);
+            let features = Features { count, inner };
+            let mut mapped = vec![0.0; x.len()];
+            features.map(function, &mut mapped);
+            let sums = features.sums(function);
+            for feature in 0..count {
+                let own = |&i: &usize| i / inner % count == feature;
+                let places: Vec<usize> = (0..x.len()).filter(own).collect();
+                let of = |&i: &usize| f([shift[feature]], x[i], y[i]);
+                let values: Vec<f64> = places.iter().map(of).collect();
+                let found: Vec<f64> = places.iter().map(|&i| mapped[i]).collect();
+                assert_eq!((found, sums[feature]), (values.clone(), neighbours(&values)));
+            }
+        }
+        let nothing = Function::new([&[0f32; 0][..]; 2], [], |[], x, _| x);
+        assert_eq!(Features { count: 2, inner: 3 }.sums(nothing), [0.0; 2]);
+        assert_eq!(Features { count: 0, inner: 1 }.sums(nothing), []);
+    }
+}
