@@ -1,16 +1,25 @@
 //! `select_and_scatter`: the selection of elements of windows, to which sources are added.
 
+use super::parallel::task_size;
 use super::window::num_windows;
 use super::{Combiner, apply_updates};
 use numerics::budget::{self, Scratch};
 use numerics::math::Direction;
-use numerics::shape::{Indices, strides};
+use numerics::shape::{Indices, num_elements, strides};
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, I1, Tensor};
 use program::{BlockId, Body, Env, EvalError, WindowDim};
+use std::convert::Infallible;
 
 /// The place of what a window selects that sees only padding: outside of all tensors.
 const NOTHING: usize = usize::MAX;
+/// Neighbouring windows that select at a time.
+const LANES: usize = 8;
+/// Windows of more elements select by their block, and so do those with larger attributes.
+const MAX_TAPS: usize = 1 << 16;
+const MAX_ATTRIBUTE: usize = 1 << 28;
+/// The work for an element of a window, in elementary operations.
+const WORK: usize = 16;
 
 /// `select_and_scatter`: finds in each window the element that `select` prefers, and adds with
 /// `scatter` the element of `source` that belongs to the window at its place. Source:
@@ -34,7 +43,8 @@ pub fn select_and_scatter(
     let n = source.num_elements();
     // The flat place of what each window selects.
     let mut selected = Scratch::filled(n, NOTHING)?;
-    if !relation.is_some_and(|by| select_by_line(by, operand, &counts, window, &mut selected)) {
+    if !relation.is_some_and(|by| select_by_comparison(by, operand, &counts, window, &mut selected))
+    {
         select_by_block(env, select, operand, &counts, window, &mut selected)?;
     }
     let mut body = Combiner::new(scatter, env);
@@ -44,36 +54,28 @@ pub fn select_and_scatter(
     results.pop().ok_or_else(|| EvalError::new("select_and_scatter_c10", "scatter returns nothing"))
 }
 
-/// Selects by a comparison where windows have one element along the last dimension: line by line.
-/// False for other windows, comparisons and types.
-fn select_by_line(
+/// Selects by a comparison of floats; false for other comparisons and types.
+fn select_by_comparison(
     relation: Direction,
     operand: &Tensor,
     counts: &[usize],
     window: &[WindowDim],
     selected: &mut [usize],
 ) -> bool {
-    let (Some((last, outer)), Some(&line)) = (window.split_last(), counts.last()) else {
-        return false;
-    };
-    let is_whole = (last.size, last.stride, last.pad_low, last.pad_high) == (1, 1, 0, 0);
-    if !is_whole || line == 0 {
-        return false;
-    }
     macro_rules! dispatch {
         ($(($dtype:ident $T:ty))*) => {
             match (operand.dtype(), relation) {
                 $((DType::$dtype, Direction::Ge) => {
-                    select_lines::<$T>(operand, counts, outer, |x, y| x >= y, selected)
+                    select::<$T>(operand, counts, window, |x, y| x >= y, selected)
                 }
                 (DType::$dtype, Direction::Gt) => {
-                    select_lines::<$T>(operand, counts, outer, |x, y| x > y, selected)
+                    select::<$T>(operand, counts, window, |x, y| x > y, selected)
                 }
                 (DType::$dtype, Direction::Le) => {
-                    select_lines::<$T>(operand, counts, outer, |x, y| x <= y, selected)
+                    select::<$T>(operand, counts, window, |x, y| x <= y, selected)
                 }
                 (DType::$dtype, Direction::Lt) => {
-                    select_lines::<$T>(operand, counts, outer, |x, y| x < y, selected)
+                    select::<$T>(operand, counts, window, |x, y| x < y, selected)
                 })*
                 _ => false,
             }
@@ -82,70 +84,174 @@ fn select_by_line(
     dispatch! { (F32 f32) (F64 f64) }
 }
 
-fn select_lines<T: Element>(
+/// The windows along a dimension.
+struct Dimension {
+    count: usize,
+    stride: isize,
+    pad_low: isize,
+    /// The elements that a window sees,
+    size: isize,
+    /// those that there are,
+    extent: isize,
+    /// and how far they are apart.
+    step: isize,
+}
+
+impl Dimension {
+    /// The index of the first element that a window sees.
+    fn start(&self, number: usize) -> isize {
+        number as isize * self.stride - self.pad_low
+    }
+
+    fn contains(&self, index: isize) -> bool {
+        (0..self.extent).contains(&index)
+    }
+}
+
+/// Selects in lines of windows that see one element each along the last dimensions. False for windows
+/// that are too large.
+fn select<T: Element>(
     operand: &Tensor,
     counts: &[usize],
     window: &[WindowDim],
-    keeps: impl Fn(T, T) -> bool,
+    keeps: impl Fn(T, T) -> bool + Copy + Sync,
     selected: &mut [usize],
 ) -> bool {
     let Ok(elements) = operand.as_slice::<T>() else { return false };
-    let strides = strides(operand.shape());
-    let line = counts.last().copied().unwrap_or(1);
-    let sizes: Vec<usize> = window.iter().map(|d| d.size as usize).collect();
-    let mut held = vec![T::ZERO; line];
-    let mut lines = Indices::new(&counts[..window.len()]);
-    for selected in selected.chunks_exact_mut(line) {
-        let Some(index) = lines.next_index() else { break };
-        let mut is_first = true;
-        let mut taps = Indices::new(&sizes);
-        while let Some(tap) = taps.next_index() {
-            let places = index.iter().zip(tap).zip(window).enumerate();
-            let place = places.map(|(d, ((&i, &tap), dim))| {
-                let place = i as i128 * i128::from(dim.stride) - i128::from(dim.pad_low);
-                let place = usize::try_from(place + tap as i128).ok()?;
-                (place < operand.shape()[d]).then_some(place * strides[d])
-            });
-            let Some(start) = place.sum::<Option<usize>>() else { continue };
-            let challengers = &elements[start..start + line];
-            let selected = &mut *selected;
-            Isa::best().run(Select {
-                challengers,
-                start,
-                is_first,
-                keeps: &keeps,
-                held: &mut held,
-                selected,
-            });
-            is_first = false;
-        }
+    let is_trivial = |d: &WindowDim| (d.size, d.stride, d.pad_low, d.pad_high) == (1, 1, 0, 0);
+    let rank = window.iter().rposition(|d| !is_trivial(d)).map_or(0, |last| last + 1);
+    let line: usize = counts[rank..].iter().product();
+    let steps = strides(operand.shape());
+    let dimension = |d: usize| {
+        let WindowDim { size, stride, pad_low, .. } = window[d];
+        let fits = |x: i64| isize::try_from(x).ok().filter(|x| x.unsigned_abs() <= MAX_ATTRIBUTE);
+        Some(Dimension {
+            count: counts[d],
+            stride: fits(stride)?,
+            pad_low: fits(pad_low)?,
+            size: fits(size)?,
+            extent: isize::try_from(operand.shape()[d]).ok()?,
+            step: isize::try_from(steps[d]).ok()?,
+        })
+    };
+    let Some(dimensions) = (0..rank).map(dimension).collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    if selected.is_empty() {
+        return true;
     }
+    let sizes: Vec<usize> = dimensions.iter().map(|d| d.size as usize).collect();
+    if num_elements(&sizes).is_none_or(|taps| taps > MAX_TAPS) {
+        return false;
+    }
+    let taps = Indices::new(sizes);
+    let work = elements.len().div_ceil(selected.len()).max(1) * WORK;
+    let lines = task_size(selected.len() / line, line * work, 1);
+    let tasks = selected.chunks_mut(lines * line).enumerate();
+    let done = host::parallel(tasks.collect(), |(task, selected): (usize, &mut [usize])| {
+        let (dimensions, taps) = (&dimensions[..], taps.clone());
+        let first = task * lines;
+        Isa::best().run(Select { elements, dimensions, taps, first, line, keeps, selected });
+        Ok::<_, Infallible>(())
+    });
+    let Ok(()) = done;
     true
 }
 
-/// A choice between what windows have selected and the elements that they see next.
+/// What windows select in lines from number `first` on.
 struct Select<'a, T, F> {
-    challengers: &'a [T],
-    /// The place of the first one.
-    start: usize,
-    /// True if nothing has been selected.
-    is_first: bool,
-    keeps: &'a F,
-    held: &'a mut [T],
+    elements: &'a [T],
+    dimensions: &'a [Dimension],
+    /// The indices of the elements of a window.
+    taps: Indices,
+    first: usize,
+    line: usize,
+    keeps: F,
     selected: &'a mut [usize],
 }
 
-impl<T: Element, F: Fn(T, T) -> bool> Kernel for Select<'_, T, F> {
+impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for Select<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let Select { challengers, start, is_first, keeps, held, selected } = self;
-        let holders = held.iter_mut().zip(selected).zip(challengers);
-        for (place, ((held, selected), &x)) in (start..).zip(holders) {
-            let stays = !is_first && keeps(*held, x);
-            *held = if stays { *held } else { x };
-            *selected = if stays { *selected } else { place };
+        let Select { elements, dimensions, mut taps, first, line, keeps, selected } = self;
+        // The indices of a window, and the distances of its elements from its start: those of
+        // windows that see no padding, and of the one at hand.
+        let mut index = vec![0; dimensions.len()];
+        let mut rest = first;
+        for (index, dimension) in index.iter_mut().zip(dimensions).rev() {
+            (*index, rest) = (rest % dimension.count, rest / dimension.count);
+        }
+        let distance = |tap: &[usize]| -> isize {
+            tap.iter().zip(dimensions).map(|(&tap, d)| tap as isize * d.step).sum()
+        };
+        let mut all = Vec::new();
+        let indices = taps.clone();
+        while let Some(tap) = taps.next_index() {
+            all.push(distance(tap));
+        }
+        let mut seen = Vec::new();
+        for selected in selected.chunks_exact_mut(line) {
+            let (mut start, mut is_inside) = (0, true);
+            for (&number, dimension) in index.iter().zip(dimensions) {
+                let at = dimension.start(number);
+                start += at * dimension.step;
+                is_inside &= at >= 0 && at + dimension.size <= dimension.extent;
+            }
+            if !is_inside {
+                seen.clear();
+                let mut taps = indices.clone();
+                while let Some(tap) = taps.next_index() {
+                    let mut places = index.iter().zip(tap).zip(dimensions);
+                    if places.all(|((&i, &tap), d)| d.contains(d.start(i) + tap as isize)) {
+                        seen.push(distance(tap));
+                    }
+                }
+            }
+            let distances = if is_inside { &all } else { &seen };
+            let mut lanes = selected.chunks_exact_mut(LANES);
+            for (chunk, selected) in lanes.by_ref().enumerate() {
+                let start = start + (chunk * LANES) as isize;
+                choose::<T, LANES>(elements, start, distances, keeps, selected);
+            }
+            let whole = (line - line % LANES) as isize;
+            for (start, selected) in (start + whole..).zip(lanes.into_remainder().chunks_mut(1)) {
+                choose::<T, 1>(elements, start, distances, keeps, selected);
+            }
+            for (index, dimension) in index.iter_mut().zip(dimensions).rev() {
+                *index += 1;
+                if *index < dimension.count {
+                    break;
+                }
+                *index = 0;
+            }
         }
     }
+}
+
+/// Selects for neighbouring windows among the elements at some distances from their starts.
+#[inline(always)]
+fn choose<T: Element, const N: usize>(
+    elements: &[T],
+    start: isize,
+    distances: &[isize],
+    keeps: impl Fn(T, T) -> bool,
+    selected: &mut [usize],
+) {
+    let Some((first, others)) = distances.split_first() else { return };
+    // Of elements that there are.
+    let place = |distance: &isize| (start + distance) as usize;
+    let at = place(first);
+    let mut held: [T; N] = std::array::from_fn(|j| elements[at..at + N][j]);
+    let mut places: [usize; N] = std::array::from_fn(|j| at + j);
+    for at in others.iter().map(place) {
+        let challengers = &elements[at..at + N];
+        for j in 0..N {
+            let stays = keeps(held[j], challengers[j]);
+            held[j] = if stays { held[j] } else { challengers[j] };
+            places[j] = if stays { places[j] } else { at + j };
+        }
+    }
+    selected.copy_from_slice(&places);
 }
 
 /// Selects by running the block on pairs of elements, for all windows at a time.
@@ -215,4 +321,56 @@ fn select_by_block(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_select_the_first_of_the_largest() {
+        let dim = |size, stride, pad_low, pad_high| WindowDim {
+            size,
+            stride,
+            pad_low,
+            pad_high,
+            base_dilation: 1,
+            window_dilation: 1,
+        };
+        let windows = [
+            (vec![2, 9, 11], [dim(1, 1, 0, 0), dim(3, 2, 1, 1), dim(1, 1, 0, 0)]),
+            (vec![2, 7, 6], [dim(1, 1, 0, 0), dim(2, 2, 0, 0), dim(3, 1, 2, 0)]),
+            (vec![3, 4, 5], [dim(2, 1, 0, 1), dim(2, 3, 1, 0), dim(5, 1, 4, 4)]),
+            // The first window sees padding only.
+            (vec![1, 3, 8], [dim(1, 1, 0, 0), dim(1, 1, 1, 0), dim(1, 1, 0, 0)]),
+        ];
+        for (shape, window) in windows {
+            let len: usize = shape.iter().product();
+            let elements: Vec<f32> = (0..len).map(|i| (i * 37 % 11) as f32).collect();
+            let operand = Tensor::from_vec(&shape[..], elements.clone()).unwrap();
+            let counts = num_windows(&shape, &window).unwrap();
+            let mut selected = vec![NOTHING; counts.iter().product()];
+            assert!(select(&operand, &counts, &window, |x: f32, y| x >= y, &mut selected));
+            let mut expected = Vec::new();
+            let mut numbers = Indices::new(&counts);
+            while let Some(number) = numbers.next_index() {
+                let mut best: Option<usize> = None;
+                let mut places = Indices::new(&shape);
+                let mut at = 0;
+                while let Some(place) = places.next_index() {
+                    let mut dims = place.iter().zip(number).zip(&window);
+                    let is_seen = dims.all(|((&place, &number), dim)| {
+                        let start = number as i64 * dim.stride - dim.pad_low;
+                        (start..start + dim.size).contains(&(place as i64))
+                    });
+                    if is_seen && best.is_none_or(|best| elements[at] > elements[best]) {
+                        best = Some(at);
+                    }
+                    at += 1;
+                }
+                expected.push(best.unwrap_or(NOTHING));
+            }
+            assert_eq!(selected, expected, "{shape:?}");
+        }
+    }
 }

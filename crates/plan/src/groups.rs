@@ -1,8 +1,8 @@
 //! Which nodes of a region are fused.
 //!
-//! A group runs where its last member stood. A node joins the group of one of its users, or one that
-//! reads the same values, if all its other users run after that group; so whatever the groups, each
-//! value is computed before it is used.
+//! A group runs where its last member stood. A node joins the group of one of its users if all its
+//! other users run after that group, and groups that read the same values become one under the same
+//! condition; so whatever the groups, each value is computed before it is used.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::outer;
@@ -16,6 +16,8 @@ use smallvec::SmallVec;
 
 /// With more members, tiles of values that wait for machine code or have none would be too short.
 const MAX_MEMBERS: usize = 128;
+/// So many users of a value are looked at for a group to merge with.
+const LOOKED_AT: usize = 32;
 
 /// The groups of a region.
 pub(crate) struct Groups {
@@ -28,42 +30,98 @@ pub(crate) struct Groups {
 /// Finds the groups of the nodes of a region.
 pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
     let nodes = &region.nodes;
-    let all_users = users(region);
+    let users = users(region);
     let mut groups = Groups { root: vec![None; nodes.len()], members: FxHashMap::default() };
     for position in (0..nodes.len()).rev() {
         let node = &nodes[position];
         let Some(count) = fusable(graph, node) else { continue };
-        let users = all_users.get(&node.results[0]).map_or(&[][..], |users| &users[..]);
-        let runs_at = |user: usize| groups.root.get(user).copied().flatten().unwrap_or(user);
+        let users = users.get(&node.results[0]).map_or(&[][..], |users| &users[..]);
         let joins = |&root: &usize| {
             graph.elements(nodes[root].results[0]) == Some(count)
                 && groups.members[&root].len() < MAX_MEMBERS
-                && users.iter().all(|&user| runs_at(user) >= root)
+                && users.iter().all(|&user| groups.runs_at(user) >= root)
                 && !users
                     .iter()
-                    .any(|&user| runs_at(user) == root && outer::is_one(graph, &nodes[user]))
+                    .any(|&user| groups.runs_at(user) == root && outer::is_one(graph, &nodes[user]))
         };
-        let group = |user: &usize| groups.root.get(*user).copied().flatten();
-        let of_user = users.iter().filter_map(group).min().filter(joins);
-        // Without one, a node is computed with others that read the same large values.
-        let beside = || {
-            let is_large = |value: &&Value| {
-                graph.elements(**value) == Some(count) && !is_small(&graph.types[**value as usize])
-            };
-            let readers = node.operands.iter().filter(is_large).filter_map(|x| all_users.get(x));
-            readers.flatten().filter_map(group).filter(|root| *root > position && joins(root)).min()
-        };
-        let root = of_user.or_else(beside).unwrap_or(position);
+        let root = users.iter().filter_map(|&user| groups.of(user)).min();
+        let root = root.filter(joins).unwrap_or(position);
         groups.root[position] = Some(root);
         groups.members.entry(root).or_default().push(position);
     }
     groups.members.values_mut().for_each(|members| members.reverse());
+    groups.merge(graph, nodes, &users);
     groups
 }
 
-/// The positions that use each value; the results of the region come after all nodes.
-fn users(region: &Region) -> FxHashMap<Value, SmallVec<[usize; 2]>> {
-    let mut users: FxHashMap<Value, SmallVec<[usize; 2]>> = FxHashMap::default();
+impl Groups {
+    /// The last member of the group of a node.
+    fn of(&self, position: usize) -> Option<usize> {
+        self.root.get(position).copied().flatten()
+    }
+
+    /// Where a node runs, alone or in its group.
+    fn runs_at(&self, position: usize) -> usize {
+        self.of(position).unwrap_or(position)
+    }
+
+    /// Merges each group with a later one that reads the same large values, or its results, if all
+    /// else that uses its results runs after that.
+    fn merge(&mut self, graph: &Graph<'_>, nodes: &[Node], users: &Users) {
+        let mut roots: Vec<usize> = self.members.keys().copied().collect();
+        roots.sort_unstable();
+        for root in roots.into_iter().rev() {
+            let Some(into) = self.neighbour(graph, nodes, users, root) else { continue };
+            let mut members = self.members.remove(&root).unwrap_or_default();
+            for &member in &members {
+                self.root[member] = Some(into);
+            }
+            let others = self.members.entry(into).or_default();
+            members.append(others);
+            members.sort_unstable();
+            *others = members;
+        }
+    }
+
+    /// The group that the one of `root` is merged with.
+    fn neighbour(
+        &self,
+        graph: &Graph<'_>,
+        nodes: &[Node],
+        users: &Users,
+        root: usize,
+    ) -> Option<usize> {
+        let members = self.members.get(&root)?;
+        let result = nodes[root].results[0];
+        if is_small(&graph.types[result as usize]) {
+            return None;
+        }
+        let count = graph.elements(result);
+        let is_as_long = |value: Value| graph.elements(value) == count;
+        let users_of = |value: &Value| users.get(value).map_or(&[][..], |users| &users[..]);
+        let results = || members.iter().map(|&member| &nodes[member].results[0]);
+        let read = members.iter().flat_map(|&member| &nodes[member].operands).chain(results());
+        let readers = read.filter(|&&value| is_as_long(value)).flat_map(|value| {
+            let users = users_of(value);
+            users[users.partition_point(|&user| user < members[0])..].iter().take(LOOKED_AT)
+        });
+        let others = readers.filter_map(|&user| self.of(user)).filter(|&other| other > root);
+        let into = others.filter(|&other| is_as_long(nodes[other].results[0])).min()?;
+        let fits = members.len() + self.members[&into].len() <= MAX_MEMBERS;
+        let follows = |&user: &usize| match self.runs_at(user) {
+            at if at == into => !outer::is_one(graph, &nodes[user]),
+            at => at == root || at > into,
+        };
+        (fits && results().flat_map(users_of).all(follows)).then_some(into)
+    }
+}
+
+/// The positions that use each value, in order.
+type Users = FxHashMap<Value, SmallVec<[usize; 2]>>;
+
+/// The users of values; the results of the region come after all nodes.
+fn users(region: &Region) -> Users {
+    let mut users = Users::default();
     for (position, node) in region.nodes.iter().enumerate() {
         for &value in &node.uses {
             users.entry(value).or_default().push(position);
