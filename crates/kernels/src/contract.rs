@@ -64,7 +64,7 @@ macro_rules! dispatch_sum {
     ($dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
         $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
             (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
-            (I32 i32, 4, 16) (I64 i64, 2, 8)
+            (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8)
             (I1 numerics::I1, 2, 16) (C64 numerics::Complex32, 2, 8)
             (C128 numerics::Complex64, 2, 4))
     };

@@ -125,7 +125,11 @@ impl Builder<'_> {
         let mut tree = Tree::new();
         for number in 0..short.reduction.count() {
             let mut parts = FxHashMap::default();
-            let part = self.part(short, &computed, number, short.operand, &mut parts)?;
+            let part = match short.reduction.count() {
+                // A member of the loop, possibly.
+                1 => self.number(short.operand)?,
+                _ => self.part(short, &computed, number, short.operand, &mut parts)?,
+            };
             let leaf = self.converted(part, [dtype, wide])?;
             tree.try_push(leaf, |left, right| combine(self, left, right)).ok()?;
         }

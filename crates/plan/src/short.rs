@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
 /// Elements of a short reduction for each result.
-const COUNTS: RangeInclusive<usize> = 2..=8;
+const COUNTS: RangeInclusive<usize> = 1..=8;
 /// Reductions to fewer results have code of their own in blocks.
 const MIN_RESULTS: usize = 1 << 10;
 /// At most so many operations compute the elements of a result.

@@ -1,4 +1,5 @@
-//! Vectors of `f32` and `f64` by the same names for all instruction sets.
+//! Vectors of `f32`, `f64` and `i32` by the same names for all instruction sets. Sums and products
+//! of integers are their low bits.
 
 /// A module with the names for vectors of a type.
 #[cfg(target_arch = "x86_64")]
@@ -55,12 +56,74 @@ registers! {
     |sum, quiet| _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
 }
 
+/// A module with the names for vectors of `i32`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! integers {
+    (
+        $module:ident $features:literal $lanes:literal $vector:ident
+        $zero:ident $splat:ident $load:ident $store:ident $add:ident $multiply:ident
+    ) => {
+        pub mod $module {
+            use std::arch::x86_64::*;
+            pub use std::arch::x86_64::{$add as add, $splat as splat, $zero as zero};
+
+            /// The number of elements.
+            pub const LANES: usize = $lanes;
+
+            /// # Safety
+            /// There are as many elements.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub unsafe fn load(from: *const i32) -> $vector {
+                // SAFETY: the caller says so.
+                unsafe { $load(from.cast()) }
+            }
+
+            /// # Safety
+            /// There is room for as many elements.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub unsafe fn store(to: *mut i32, elements: $vector) {
+                // SAFETY: the caller says so.
+                unsafe { $store(to.cast(), elements) }
+            }
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub fn fused_multiply_add(a: $vector, b: $vector, sum: $vector) -> $vector {
+                add(sum, $multiply(a, b))
+            }
+
+            /// Sums are results.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub fn results(sums: $vector) -> $vector {
+                sums
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+integers! {
+    integer "avx2,fma" 8 __m256i
+    _mm256_setzero_si256 _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256
+    _mm256_add_epi32 _mm256_mullo_epi32
+}
+#[cfg(target_arch = "x86_64")]
+integers! {
+    wide_integer "avx512f" 16 __m512i
+    _mm512_setzero_si512 _mm512_set1_epi32 _mm512_loadu_si512 _mm512_storeu_si512
+    _mm512_add_epi32 _mm512_mullo_epi32
+}
+
 /// A module with the names for vectors of a type, each of which is a pair of NEON registers.
 #[cfg(target_arch = "aarch64")]
 macro_rules! pairs {
     (
-        $module:ident $ty:ident $lanes:literal $vector:ident
-        $splat:ident $load:ident $store:ident $add:ident $fma:ident $equal:ident $choose:ident
+        $module:ident $ty:ident $zero:literal $lanes:literal $vector:ident
+        $splat:ident $load:ident $store:ident $add:ident $fma:ident
+        |$sums:ident| $results:expr
     ) => {
         pub mod $module {
             use std::arch::aarch64::*;
@@ -79,7 +142,7 @@ macro_rules! pairs {
             #[inline]
             #[target_feature(enable = "neon")]
             pub fn zero() -> Pair {
-                splat(0.0)
+                splat($zero)
             }
 
             /// # Safety
@@ -119,9 +182,8 @@ macro_rules! pairs {
             /// payload.
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn results(sums: Pair) -> Pair {
-                let ([low, high], [quiet, _]) = (add(sums, zero()), splat($ty::NAN));
-                [$choose($equal(low, low), low, quiet), $choose($equal(high, high), high, quiet)]
+            pub fn results($sums: Pair) -> Pair {
+                $results
             }
         }
     };
@@ -129,11 +191,19 @@ macro_rules! pairs {
 
 #[cfg(target_arch = "aarch64")]
 pairs! {
-    single f32 4 float32x4_t
-    vdupq_n_f32 vld1q_f32 vst1q_f32 vaddq_f32 vfmaq_f32 vceqq_f32 vbslq_f32
+    single f32 0.0 4 float32x4_t
+    vdupq_n_f32 vld1q_f32 vst1q_f32 vaddq_f32 vfmaq_f32
+    |sums| add(sums, zero()).map(|x| vbslq_f32(vceqq_f32(x, x), x, vdupq_n_f32(f32::NAN)))
 }
 #[cfg(target_arch = "aarch64")]
 pairs! {
-    double f64 2 float64x2_t
-    vdupq_n_f64 vld1q_f64 vst1q_f64 vaddq_f64 vfmaq_f64 vceqq_f64 vbslq_f64
+    double f64 0.0 2 float64x2_t
+    vdupq_n_f64 vld1q_f64 vst1q_f64 vaddq_f64 vfmaq_f64
+    |sums| add(sums, zero()).map(|x| vbslq_f64(vceqq_f64(x, x), x, vdupq_n_f64(f64::NAN)))
+}
+#[cfg(target_arch = "aarch64")]
+pairs! {
+    integer i32 0 4 int32x4_t
+    vdupq_n_s32 vld1q_s32 vst1q_s32 vaddq_s32 vmlaq_s32
+    |sums| sums
 }

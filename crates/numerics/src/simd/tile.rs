@@ -313,6 +313,7 @@ mod vectors {
     tiles! {
         f32 32 single wide_single;
         f64 16 double wide_double;
+        i32 32 integer wide_integer;
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -321,11 +322,14 @@ mod vectors {
         wide_single "avx512f" f32 32;
         double "avx2,fma" f64 16;
         wide_double "avx512f" f64 16;
+        integer "avx2,fma" i32 32;
+        wide_integer "avx512f" i32 32;
     }
     #[cfg(target_arch = "aarch64")]
     chains! {
         single "neon" f32 32;
         double "neon" f64 16;
+        integer "neon" i32 32;
     }
 }
 
@@ -333,8 +337,9 @@ mod vectors {
 impl Tile for f32 {}
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Tile for f64 {}
-impl Tile for I1 {}
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 impl Tile for i32 {}
+impl Tile for I1 {}
 impl Tile for i64 {}
 impl Tile for Complex32 {}
 impl Tile for Complex64 {}
@@ -358,6 +363,34 @@ mod tests {
                 for columns in [32, 31, 17, 16, 9, 1] {
                     check(isa, depth, used, columns);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn integers_wrap() {
+        let number = |i: usize| (i as i32).wrapping_mul(0x9E37_79B9_u32 as i32);
+        let (depth, used, columns) = (37, 8, 29);
+        let row = |r: usize| -> Vec<i32> { (0..depth).map(|k| number(r * 31 + k)).collect() };
+        let a: Vec<Vec<i32>> = (0..TILE_ROWS).map(row).collect();
+        let rows: Vec<&[i32]> = a.iter().map(|row| &row[..]).collect();
+        let panel: Vec<i32> = (0..depth * COLUMNS).map(|i| number(7 * i)).collect();
+        for isa in Isa::available() {
+            let mut sums = [0; TILE_ROWS * COLUMNS];
+            let mut results = vec![0; used * columns];
+            let mut places: Vec<&mut [i32]> = results.chunks_mut(columns).collect();
+            let panel = (&panel[..], COLUMNS);
+            let segments = &[0..depth / 2, depth / 2..depth];
+            let mut factors = Factors { rows: &rows, used, segments, panel, columns, copy: None };
+            let mut to = Sums { tile: &mut sums, left: (&[], 0), results: Some(&mut places) };
+            if !i32::chains(isa, &mut factors, &mut to) {
+                assert!(!isa.has_vectors());
+                continue;
+            }
+            for (at, &found) in results.iter().enumerate() {
+                let (r, c) = (at / columns, at % columns);
+                let products = (0..depth).map(|k| a[r][k].wrapping_mul(panel.0[k * COLUMNS + c]));
+                assert_eq!(found, products.fold(0, i32::wrapping_add));
             }
         }
     }
