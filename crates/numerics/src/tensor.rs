@@ -117,6 +117,7 @@ impl Tensor {
     ) -> Result<Tensor, TensorError> {
         let shape = shape.as_ref();
         check_length(dtype, shape, bytes.len() / dtype.bytes())?;
+        host::check(bytes.len())?;
         let copy = |to: &mut [u8]| to.copy_from_slice(bytes);
         let whole = bytes.len().is_multiple_of(dtype.bytes());
         if let Some(data) = Bytes::short(bytes.len(), copy).filter(|_| whole) {
@@ -215,6 +216,7 @@ impl Tensor {
                 to.chunks_exact_mut(element.len()).for_each(|to| to.copy_from_slice(element));
             }
         };
+        host::check(len * dtype.bytes())?;
         if let Some(data) = Bytes::short(len * dtype.bytes(), fill) {
             return Ok(Tensor { dtype, shape: shape.into(), data });
         }
