@@ -108,8 +108,8 @@ impl Dimension {
     }
 }
 
-/// Selects in lines of windows that see one element each along the last dimensions. False for windows
-/// that are too large.
+/// Selects in lines of windows that see one element each along the last dimensions. False for
+/// windows that are too large.
 fn select<T: Element>(
     operand: &Tensor,
     counts: &[usize],

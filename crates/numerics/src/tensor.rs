@@ -473,7 +473,9 @@ impl Tensor {
                 rhs: source.shape.to_vec(),
             });
         }
-        dispatch_storage!(self.dtype, S => view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?))
+        dispatch_storage!(self.dtype, S => {
+            view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?)
+        })
     }
 }
 
