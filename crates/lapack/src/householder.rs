@@ -4,7 +4,7 @@
 //! the first axis.
 
 use crate::lanes::{for_panels, in_lanes, sums_of_products};
-use crate::matrix::{Matrix, Scalar, hypot, largest, norm, power_of_two_near};
+use crate::matrix::{Matrix, Scalar, hypot, largest, norm, norm_beside, power_of_two_near};
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
 use std::ops::Range;
@@ -14,12 +14,14 @@ use std::ops::Range;
 pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
     // Very small numbers lose digits, and then the reflection would not be unitary; the vector does
     // not depend on the scale.
-    let scale = power_of_two_near(largest(x).max(alpha.abs1()));
+    let mut most = largest(x);
+    let scale = power_of_two_near(most.max(alpha.abs1()));
     if scale != 1.0 {
         x.iter_mut().for_each(|x| *x = *x * scale);
         *alpha = *alpha * scale;
+        most = largest(x);
     }
-    let rest = norm(x);
+    let rest = norm_beside(x, most);
     if rest == 0.0 && alpha.im() == 0.0 {
         *alpha = *alpha * (1.0 / scale);
         return T::ZERO;
@@ -135,46 +137,48 @@ impl<T: Scalar> Kernel for Right<'_, T> {
     }
 }
 
-/// The elements of column `j` from row `i` on, below `end`.
-fn column<T: Scalar>(a: &Matrix<T>, i: usize, end: usize, j: usize) -> Vec<T> {
-    let elements = &a.elements()[..end * a.columns()];
-    elements.iter().skip(i * a.columns() + j).step_by(a.columns().max(1)).copied().collect()
+/// Replaces `v` by the elements of column `j` in some rows.
+fn read_column<T: Scalar>(a: &Matrix<T>, rows: Range<usize>, j: usize, v: &mut Vec<T>) {
+    let n = a.columns();
+    let rows = a.elements()[rows.start * n..rows.end.max(rows.start) * n].chunks_exact(n.max(1));
+    v.clear();
+    v.extend(rows.map(|row| row[j]));
 }
 
-/// Makes column `j` from row `i` up to `end` a multiple of the first axis, leaving `v` below:
-/// returns `v` and `tau`.
+/// Makes column `j` in some rows a multiple of the first axis, leaving `v` below: returns `tau`,
+/// and `v` in place of the argument.
 pub(crate) fn reflect_column<T: Scalar>(
     a: &mut Matrix<T>,
-    i: usize,
-    end: usize,
+    rows: Range<usize>,
     j: usize,
-) -> (Vec<T>, T) {
-    let mut v = column(a, i, end, j);
-    let Some((alpha, x)) = v.split_first_mut() else { return (v, T::ZERO) };
+    v: &mut Vec<T>,
+) -> T {
+    read_column(a, rows.clone(), j, v);
+    let Some((alpha, x)) = v.split_first_mut() else { return T::ZERO };
     let tau = reflector(alpha, x);
-    for (k, &x) in v.iter().enumerate() {
-        a[(i + k, j)] = x;
-    }
+    let n = a.columns();
+    let part = &mut a.elements_mut()[rows.start * n..rows.end * n];
+    part.chunks_exact_mut(n).zip(&*v).for_each(|(row, &x)| row[j] = x);
     v[0] = T::ONE;
-    (v, tau)
+    tau
 }
 
-/// The vector of reflection `k` of those that stand in the columns of `a`, shifted down by
-/// `offset`.
-fn stored<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize) -> Vec<T> {
-    let mut v = column(a, k + offset, a.rows(), k);
+/// Replaces `v` by the vector of reflection `k` of those that stand in the columns of `a`, shifted
+/// down by `offset`.
+pub(crate) fn read_vector<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize, v: &mut Vec<T>) {
+    read_column(a, k + offset..a.rows(), k, v);
     if let Some(first) = v.first_mut() {
         *first = T::ONE;
     }
-    v
 }
 
 /// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
 /// stands above.
 pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
+    let mut v = Vec::with_capacity(m);
     let factor = |k| {
-        let (v, tau) = reflect_column(a, k, m, k);
+        let tau = reflect_column(a, k..m, k, &mut v);
         reflect_left(a, k, k + 1..n, &v, tau.conj());
         tau
     };
@@ -198,10 +202,13 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
             fixed += 1;
         }
     }
-    let mut taus = Vec::new();
+    let (mut taus, mut v) = (Vec::with_capacity(m.min(n)), Vec::with_capacity(m));
     for k in 0..m.min(n) {
         if k >= fixed {
-            let size = |j: usize| norm(&column(a, k, m, j));
+            let mut size = |j: usize| {
+                read_column(a, k..m, j, &mut v);
+                norm(&v)
+            };
             // The first of the largest; NaN compares as not larger.
             let mut best = (k, size(k));
             for j in k + 1..n {
@@ -213,7 +220,7 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
             a.swap_columns(k, best.0);
             order.swap(k, best.0);
         }
-        let (v, tau) = reflect_column(a, k, m, k);
+        let tau = reflect_column(a, k..m, k, &mut v);
         reflect_left(a, k, k + 1..n, &v, tau.conj());
         taus.push(tau);
     }
@@ -234,8 +241,10 @@ pub(crate) fn product<T: Scalar>(
     columns: usize,
 ) -> Matrix<T> {
     let mut q = Matrix::identity(a.rows(), columns);
+    let mut v = Vec::with_capacity(a.rows());
     for (k, &tau) in taus.iter().enumerate().rev() {
-        reflect_left(&mut q, k + offset, 0..columns, &stored(a, k, offset), tau);
+        read_vector(a, k, offset, &mut v);
+        reflect_left(&mut q, k + offset, 0..columns, &v, tau);
     }
     q
 }
@@ -252,8 +261,10 @@ pub enum Side {
 /// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
 /// the columns of `a`.
 pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side, adjoint: bool) {
+    let mut v = Vec::with_capacity(a.rows());
     let mut apply = |(k, &tau): (usize, &T)| {
-        let (v, tau) = (stored(a, k, 0), if adjoint { tau.conj() } else { tau });
+        let tau = if adjoint { tau.conj() } else { tau };
+        read_vector(a, k, 0, &mut v);
         match side {
             Side::Left => reflect_left(c, k, 0..c.columns(), &v, tau),
             Side::Right => reflect_right(c, 0..c.rows(), k, &v, tau),
@@ -273,9 +284,9 @@ pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side
 pub fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.columns();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
+    let mut v = Vec::with_capacity(n);
     for (k, tau) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {
-        let v;
-        (v, *tau) = reflect_column(a, k + 1, high, k);
+        *tau = reflect_column(a, k + 1..high, k, &mut v);
         reflect_right(a, 0..high, k + 1, &v, *tau);
         reflect_left(a, k + 1, k + 1..n, &v, tau.conj());
     }

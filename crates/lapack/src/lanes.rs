@@ -8,6 +8,27 @@ use std::ops::Range;
 /// Panels are for so many elements at most, which a cache close to the processor holds.
 const MAX_PANELS: usize = 1 << 12;
 
+/// Room for a list, which is not allocated for a short one.
+pub(crate) struct Buffer<T> {
+    few: [T; 32],
+    many: Vec<T>,
+}
+
+impl<T: Scalar> Buffer<T> {
+    /// Room for `len` elements.
+    #[inline(always)]
+    pub fn new(len: usize) -> Buffer<T> {
+        let few = [T::ZERO; 32];
+        Buffer { many: if len > few.len() { vec![T::ZERO; len] } else { Vec::new() }, few }
+    }
+
+    /// The first `len` elements of it.
+    #[inline(always)]
+    pub fn first(&mut self, len: usize) -> &mut [T] {
+        if self.many.is_empty() { &mut self.few[..len] } else { &mut self.many[..len] }
+    }
+}
+
 /// Changes each element of `x`, given the one of `y` at its place.
 #[inline(always)]
 pub(crate) fn in_lanes<T: Copy>(x: &mut [T], y: &[T], change: impl Fn(T, T) -> T) {
@@ -31,7 +52,7 @@ pub(crate) fn in_lanes<T: Copy>(x: &mut [T], y: &[T], change: impl Fn(T, T) -> T
 /// is left.
 macro_rules! for_panels {
     ($columns:expr, |$column:ident, $width:ident| $work:expr) => {{
-        let columns: Range<usize> = $columns;
+        let columns: std::ops::Range<usize> = $columns;
         let mut $column = columns.start;
         $crate::lanes::for_panels!(@ columns, $column, $width, $work, 16 8 4 2 1);
     }};
@@ -54,9 +75,6 @@ pub(crate) fn subtract_product<T: Scalar>(
     factors: &[T],
     y: &[T],
 ) {
-    if let (1, &[y]) = (stride, y) {
-        return in_lanes(rows, factors, |x, factor| x - factor * y);
-    }
     if rows.len() > MAX_PANELS {
         for (row, &factor) in rows.chunks_mut(stride).zip(factors) {
             in_lanes(&mut row[columns.clone()], y, |x, y| x - factor * y);

@@ -163,20 +163,31 @@ pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
 
 /// The Euclidean norm, without needless overflow.
 pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
-    let scale = power_of_two_near(largest(values));
-    let squares = values.iter().map(|&x| {
-        let x = x * scale;
-        x.re() * x.re() + x.im() * x.im()
-    });
-    squares.sum::<f64>().sqrt() / scale
+    norm_beside(values, largest(values))
+}
+
+/// [`norm`] of values of which `largest` is the largest.
+pub(crate) fn norm_beside<T: Scalar>(values: &[T], largest: f64) -> f64 {
+    let scale = power_of_two_near(largest);
+    let square = |x: T| x.re() * x.re() + x.im() * x.im();
+    if scale == 1.0 {
+        return values.iter().map(|&x| square(x)).sum::<f64>().sqrt();
+    }
+    values.iter().map(|&x| square(x * scale)).sum::<f64>().sqrt() / scale
 }
 
 /// A power of two that brings `size` near one where it is so large or small that squares of it
 /// would leave the range; else 1.
+#[inline(always)]
 pub(crate) fn power_of_two_near(size: f64) -> f64 {
-    if !size.is_finite() || size == 0.0 || (1e-130..1e130).contains(&size) {
+    if (1e-130..1e130).contains(&size) || !size.is_finite() || size == 0.0 {
         return 1.0;
     }
+    far_power_of_two(size)
+}
+
+#[cold]
+fn far_power_of_two(size: f64) -> f64 {
     // The exponent, at most 1023 to either side, also of the inverse.
     let exponent = libm::frexp(size).1.clamp(-1020, 1020);
     libm::ldexp(1.0, -exponent)
@@ -250,6 +261,7 @@ impl<T: Scalar> Matrix<T> {
     }
 
     /// Two different rows.
+    #[inline(always)]
     pub(crate) fn two_rows(&mut self, i: usize, j: usize) -> (&mut [T], &mut [T]) {
         let n = self.columns;
         let (low, high) = (i.min(j), i.max(j));
@@ -275,9 +287,9 @@ impl<T: Scalar> Matrix<T> {
     pub fn adjoint(&self) -> Matrix<T> {
         let mut result = Matrix::zeros(self.columns, self.rows);
         for i in 0..self.rows {
-            for (j, &x) in self.row(i).iter().enumerate() {
-                result[(j, i)] = x.conj();
-            }
+            let column = result.elements.get_mut(i..).unwrap_or_default();
+            let column = column.iter_mut().step_by(self.rows);
+            column.zip(self.row(i)).for_each(|(to, x)| *to = x.conj());
         }
         result
     }
@@ -317,7 +329,7 @@ impl<T: Scalar> Matrix<T> {
     /// Brings the elements near one where squares of them would leave the range; the factor is a
     /// power of two.
     pub(crate) fn normalize(&mut self) -> f64 {
-        let factor = power_of_two_near(self.elements.iter().map(|x| x.abs1()).fold(0.0, f64::max));
+        let factor = power_of_two_near(largest(&self.elements));
         self.scale(factor);
         factor
     }
