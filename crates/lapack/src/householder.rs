@@ -3,7 +3,7 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
-use crate::lanes::{for_panels, in_lanes, sums_of_products};
+use crate::lanes::{for_panels, in_lanes, read_panel, sums_of_products, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot, largest, norm, norm_beside, power_of_two_near};
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
@@ -66,15 +66,90 @@ impl<T: Scalar> Kernel for Left<'_, T> {
         let stride = a.columns();
         let rows = &mut a.elements_mut()[first * stride..];
         for_panels!(columns, |column, N| {
-            let rows = rows.get_mut(column..).unwrap_or_default();
-            let sums = sums_of_products::<T, N>(rows, stride, v.iter().map(|v| v.conj()));
-            for (row, &v) in rows.chunks_mut(stride).zip(v) {
-                let factor = tau * v;
-                if let Some(row) = row.first_chunk_mut::<N>() {
-                    let before = *row;
-                    *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+            reflect_panel::<T, N>(rows.get_mut(column..).unwrap_or_default(), stride, v, tau);
+        });
+    }
+}
+
+/// [`reflect_left`], for the first `N` columns of rows that are `stride` elements apart.
+#[inline(always)]
+fn reflect_panel<T: Scalar, const N: usize>(rows: &mut [T], stride: usize, v: &[T], tau: T) {
+    let sums = sums_of_products::<T, N>(rows, stride, v.iter().map(|v| v.conj()));
+    for (row, &v) in rows.chunks_mut(stride).zip(v) {
+        let factor = tau * v;
+        if let Some(row) = row.first_chunk_mut::<N>() {
+            let before = *row;
+            *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+        }
+    }
+}
+
+/// Reflections whose vectors are in the rows of a matrix, that of row `k` from column `k + offset`
+/// on.
+pub(crate) struct Reflections<'a, T> {
+    pub vectors: &'a Matrix<T>,
+    pub offset: usize,
+    pub taus: &'a [T],
+}
+
+impl<T: Scalar> Reflections<'_, T> {
+    /// Reflects some columns of `a`, as [`reflect_left`] does, by one reflection after the other:
+    /// the last one first if `reversed`, and their adjoints if `adjoint`.
+    pub fn reflect(&self, a: &mut Matrix<T>, columns: Range<usize>, reversed: bool, adjoint: bool) {
+        if is_large(a) {
+            return Isa::best().run(LeftAll { reflections: self, a, columns, reversed, adjoint });
+        }
+        for (k, tau) in in_order(self.taus, reversed, adjoint) {
+            let first = k + self.offset;
+            reflect_left(a, first, columns.clone(), &self.vectors.row(k)[first..], tau);
+        }
+    }
+}
+
+/// True if a cache close to the processor does not hold a matrix. The kernel of complex numbers is
+/// no faster with parts of it.
+fn is_large<T: Scalar>(a: &Matrix<T>) -> bool {
+    T::DIMENSIONS == 1 && a.elements().len() >= 1 << 12
+}
+
+/// Reflections by number, with their factors: the last one first if `reversed`, and their adjoints
+/// if `adjoint`.
+fn in_order<T: Scalar>(
+    taus: &[T],
+    reversed: bool,
+    adjoint: bool,
+) -> impl Iterator<Item = (usize, T)> {
+    (0..taus.len()).map(move |nth| {
+        let k = if reversed { taus.len() - 1 - nth } else { nth };
+        (k, if adjoint { taus[k].conj() } else { taus[k] })
+    })
+}
+
+/// [`Reflections::reflect`], all of them on some columns, which a cache close to the processor
+/// holds, before the next ones: columns do not depend on each other.
+struct LeftAll<'a, T> {
+    reflections: &'a Reflections<'a, T>,
+    a: &'a mut Matrix<T>,
+    columns: Range<usize>,
+    reversed: bool,
+    adjoint: bool,
+}
+
+impl<T: Scalar> Kernel for LeftAll<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let LeftAll { reflections, a, columns, reversed, adjoint } = self;
+        let &Reflections { vectors, offset, taus } = reflections;
+        let mut panel = Vec::new();
+        for_panels!(columns, |column, N| {
+            read_panel::<T, N>(a, column, &mut panel);
+            for (k, tau) in in_order(taus, reversed, adjoint) {
+                if tau != T::ZERO {
+                    let (first, v) = (k + offset, &vectors.row(k)[k + offset..]);
+                    reflect_panel::<T, N>(&mut panel[first * N..], N, v, tau);
                 }
             }
+            write_panel::<T, N>(&panel, a, column);
         });
     }
 }
@@ -165,24 +240,72 @@ pub(crate) fn reflect_column<T: Scalar>(
 
 /// Replaces `v` by the vector of reflection `k` of those that stand in the columns of `a`, shifted
 /// down by `offset`.
-pub(crate) fn read_vector<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize, v: &mut Vec<T>) {
+fn read_vector<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize, v: &mut Vec<T>) {
     read_column(a, k + offset..a.rows(), k, v);
     if let Some(first) = v.first_mut() {
         *first = T::ONE;
     }
 }
 
+/// Reflects `c` by the reflections whose vectors stand in the columns of `a`, shifted down by
+/// `offset`, as [`Reflections::reflect`] does.
+pub(crate) fn reflect_by<T: Scalar>(
+    (a, offset): (&Matrix<T>, usize),
+    taus: &[T],
+    c: &mut Matrix<T>,
+    reversed: bool,
+    adjoint: bool,
+) {
+    let columns = 0..c.columns();
+    if is_large(c) {
+        let mut vectors = Matrix::zeros(taus.len(), a.rows());
+        for k in 0..taus.len() {
+            let row = &mut vectors.row_mut(k)[k + offset..];
+            let rows = a.elements()[(k + offset) * a.columns()..].chunks_exact(a.columns());
+            row.iter_mut().zip(rows).for_each(|(to, row)| *to = row[k]);
+            row[0] = T::ONE;
+        }
+        return Reflections { vectors: &vectors, offset, taus }
+            .reflect(c, columns, reversed, adjoint);
+    }
+    let mut v = Vec::with_capacity(a.rows());
+    for (k, tau) in in_order(taus, reversed, adjoint) {
+        read_vector(a, k, offset, &mut v);
+        reflect_left(c, k + offset, columns.clone(), &v, tau);
+    }
+}
+
+/// Columns of a large matrix that [`geqrf`] makes triangular before it reflects the next ones by all
+/// of these.
+const BLOCK: usize = 16;
+
 /// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
 /// stands above.
 pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
+    let mut taus = Vec::with_capacity(m.min(n));
     let mut v = Vec::with_capacity(m);
-    let factor = |k| {
-        let tau = reflect_column(a, k..m, k, &mut v);
-        reflect_left(a, k, k + 1..n, &v, tau.conj());
-        tau
-    };
-    (0..m.min(n)).map(factor).collect()
+    let block = if is_large(a) { BLOCK } else { n.max(1) };
+    // Those that later blocks need.
+    let mut vectors = Matrix::zeros(if n > block { m.min(n) } else { 0 }, m);
+    for start in (0..n).step_by(block) {
+        let end = (start + block).min(n);
+        Reflections { vectors: &vectors, offset: 0, taus: &taus }.reflect(
+            a,
+            start..end,
+            false,
+            true,
+        );
+        for k in start..end.min(m) {
+            let tau = reflect_column(a, k..m, k, &mut v);
+            reflect_left(a, k, k + 1..end, &v, tau.conj());
+            taus.push(tau);
+            if end < n {
+                vectors.row_mut(k)[k..].copy_from_slice(&v);
+            }
+        }
+    }
+    taus
 }
 
 /// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a
@@ -241,11 +364,7 @@ pub(crate) fn product<T: Scalar>(
     columns: usize,
 ) -> Matrix<T> {
     let mut q = Matrix::identity(a.rows(), columns);
-    let mut v = Vec::with_capacity(a.rows());
-    for (k, &tau) in taus.iter().enumerate().rev() {
-        read_vector(a, k, offset, &mut v);
-        reflect_left(&mut q, k + offset, 0..columns, &v, tau);
-    }
+    reflect_by((a, offset), taus, &mut q, true, false);
     q
 }
 
@@ -261,20 +380,18 @@ pub enum Side {
 /// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
 /// the columns of `a`.
 pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side, adjoint: bool) {
-    let mut v = Vec::with_capacity(a.rows());
-    let mut apply = |(k, &tau): (usize, &T)| {
-        let tau = if adjoint { tau.conj() } else { tau };
-        read_vector(a, k, 0, &mut v);
-        match side {
-            Side::Left => reflect_left(c, k, 0..c.columns(), &v, tau),
-            Side::Right => reflect_right(c, 0..c.rows(), k, &v, tau),
-        }
-    };
+    if c.elements().is_empty() {
+        return;
+    }
     // The factor that stands next to `c` comes first.
-    if adjoint == (side == Side::Left) {
-        taus.iter().enumerate().for_each(&mut apply);
-    } else {
-        taus.iter().enumerate().rev().for_each(apply);
+    let reversed = adjoint != (side == Side::Left);
+    if side == Side::Left {
+        return reflect_by((a, 0), taus, c, reversed, adjoint);
+    }
+    let mut v = Vec::with_capacity(a.rows());
+    for (k, tau) in in_order(taus, reversed, adjoint) {
+        read_vector(a, k, 0, &mut v);
+        reflect_right(c, 0..c.rows(), k, &v, tau);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Loops over parts of rows, some elements at a time, which are the same for any vector
 //! instructions: the caller is compiled for those of the machine.
 
-use crate::matrix::Scalar;
+use crate::matrix::{Entry, Matrix, Scalar};
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ pub(crate) struct Buffer<T> {
     many: Vec<T>,
 }
 
-impl<T: Scalar> Buffer<T> {
+impl<T: Entry> Buffer<T> {
     /// Room for `len` elements.
     #[inline(always)]
     pub fn new(len: usize) -> Buffer<T> {
-        let few = [T::ZERO; 32];
-        Buffer { many: if len > few.len() { vec![T::ZERO; len] } else { Vec::new() }, few }
+        let few = [T::default(); 32];
+        Buffer { many: if len > few.len() { vec![T::default(); len] } else { Vec::new() }, few }
     }
 
     /// The first `len` elements of it.
@@ -68,7 +68,7 @@ pub(crate) use for_panels;
 
 /// `rows[i][columns] -= factors[i] * y`, for rows that are `stride` elements apart.
 #[inline(always)]
-pub(crate) fn subtract_product<T: Scalar>(
+pub(crate) fn subtract_product<T: Entry>(
     rows: &mut [T],
     stride: usize,
     columns: Range<usize>,
@@ -91,13 +91,38 @@ pub(crate) fn subtract_product<T: Scalar>(
 
 /// [`subtract_product`], for the first `N` columns.
 #[inline(always)]
-fn panel<T: Scalar, const N: usize>(rows: &mut [T], stride: usize, factors: &[T], y: &[T]) {
+fn panel<T: Entry, const N: usize>(rows: &mut [T], stride: usize, factors: &[T], y: &[T]) {
     let Some(&y) = y.first_chunk::<N>() else { return };
     for (row, &factor) in rows.chunks_mut(stride).zip(factors) {
         if let Some(row) = row.first_chunk_mut::<N>() {
             let before = *row;
             *row = from_fn(|lane| before[lane] - factor * y[lane]);
         }
+    }
+}
+
+/// Replaces `panel` by `N` columns of all rows.
+#[inline(always)]
+pub(crate) fn read_panel<T: Scalar, const N: usize>(
+    a: &Matrix<T>,
+    column: usize,
+    panel: &mut Vec<T>,
+) {
+    panel.clear();
+    let rows = a.elements().chunks_exact(a.columns());
+    rows.for_each(|row| panel.extend_from_slice(&row[column..column + N]));
+}
+
+/// Puts `N` columns back.
+#[inline(always)]
+pub(crate) fn write_panel<T: Scalar, const N: usize>(
+    panel: &[T],
+    a: &mut Matrix<T>,
+    column: usize,
+) {
+    let n = a.columns();
+    for (row, part) in a.elements_mut().chunks_exact_mut(n).zip(panel.as_chunks::<N>().0) {
+        row[column..column + N].copy_from_slice(part);
     }
 }
 

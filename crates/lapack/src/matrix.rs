@@ -1,18 +1,58 @@
 //! Matrices in rows, and the numbers that they hold.
 
 use num_complex::Complex64;
+use std::array::from_fn;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
+/// Entries of matrices of triangular systems: numbers, or those of several matrices at one place.
+pub trait Entry: Copy + Debug + Default + Sub<Output = Self> + Mul<Output = Self> {
+    /// The complex conjugate.
+    fn conj(self) -> Self;
+
+    /// The quotient, without needless overflow.
+    fn over(self, divisor: Self) -> Self;
+}
+
+/// Real numbers of four matrices, with which the same is done at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Four(pub [f64; 4]);
+
+impl Sub for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn sub(self, other: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] - other.0[lane]))
+    }
+}
+
+impl Mul for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn mul(self, other: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] * other.0[lane]))
+    }
+}
+
+impl Entry for Four {
+    #[inline(always)]
+    fn conj(self) -> Four {
+        self
+    }
+
+    #[inline(always)]
+    fn over(self, divisor: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] / divisor.0[lane]))
+    }
+}
+
 /// Real or complex numbers in double precision.
 pub trait Scalar:
-    Copy
-    + Debug
-    + Default
+    Entry
     + PartialEq
     + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
     + Mul<f64, Output = Self>
     + Neg<Output = Self>
     + AddAssign
@@ -26,8 +66,6 @@ pub trait Scalar:
     /// One.
     const ONE: Self;
 
-    /// The complex conjugate.
-    fn conj(self) -> Self;
     /// The real part.
     fn re(self) -> f64;
     /// The imaginary part.
@@ -38,9 +76,6 @@ pub trait Scalar:
     fn from_parts(re: f64, im: f64) -> Self;
     /// The absolute value, without needless overflow.
     fn abs(self) -> f64;
-
-    /// The quotient, without needless overflow.
-    fn over(self, divisor: Self) -> Self;
 
     /// The sum of the absolute values of the parts, by which LAPACK chooses pivots.
     fn abs1(self) -> f64 {
@@ -53,14 +88,20 @@ pub trait Scalar:
     }
 }
 
+impl Entry for f64 {
+    fn conj(self) -> f64 {
+        self
+    }
+    fn over(self, divisor: f64) -> f64 {
+        self / divisor
+    }
+}
+
 impl Scalar for f64 {
     const DIMENSIONS: usize = 1;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
 
-    fn conj(self) -> f64 {
-        self
-    }
     fn re(self) -> f64 {
         self
     }
@@ -76,8 +117,17 @@ impl Scalar for f64 {
     fn abs(self) -> f64 {
         self.abs()
     }
-    fn over(self, divisor: f64) -> f64 {
-        self / divisor
+}
+
+impl Entry for Complex64 {
+    fn conj(self) -> Complex64 {
+        Complex64::conj(&self)
+    }
+    fn over(self, divisor: Complex64) -> Complex64 {
+        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
+        // does not.
+        let scale = power_of_two_near(divisor.abs1());
+        (self / (divisor * scale)) * scale
     }
 }
 
@@ -86,9 +136,6 @@ impl Scalar for Complex64 {
     const ZERO: Complex64 = Complex64::new(0.0, 0.0);
     const ONE: Complex64 = Complex64::new(1.0, 0.0);
 
-    fn conj(self) -> Complex64 {
-        Complex64::conj(&self)
-    }
     fn re(self) -> f64 {
         self.re
     }
@@ -103,12 +150,6 @@ impl Scalar for Complex64 {
     }
     fn abs(self) -> f64 {
         hypot(self.re, self.im)
-    }
-    fn over(self, divisor: Complex64) -> Complex64 {
-        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
-        // does not.
-        let scale = power_of_two_near(divisor.abs1());
-        (self / (divisor * scale)) * scale
     }
 }
 
@@ -201,7 +242,7 @@ pub struct Matrix<T> {
     elements: Vec<T>,
 }
 
-impl<T: Scalar> Matrix<T> {
+impl<T> Matrix<T> {
     /// The matrix of `rows` rows with these elements, row by row.
     ///
     /// # Panics
@@ -209,20 +250,6 @@ impl<T: Scalar> Matrix<T> {
     pub fn new(rows: usize, columns: usize, elements: Vec<T>) -> Matrix<T> {
         assert_eq!(elements.len(), rows * columns, "elements of {rows} x {columns}");
         Matrix { rows, columns, elements }
-    }
-
-    /// The matrix of zeros.
-    pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
-        Matrix { rows, columns, elements: vec![T::ZERO; rows * columns] }
-    }
-
-    /// Ones on the diagonal, zeros elsewhere.
-    pub fn identity(rows: usize, columns: usize) -> Matrix<T> {
-        let mut matrix = Matrix::zeros(rows, columns);
-        for i in 0..rows.min(columns) {
-            matrix[(i, i)] = T::ONE;
-        }
-        matrix
     }
 
     /// The number of rows.
@@ -258,6 +285,24 @@ impl<T: Scalar> Matrix<T> {
     /// A row.
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.elements[i * self.columns..(i + 1) * self.columns]
+    }
+}
+
+impl<T: Entry> Matrix<T> {
+    /// The matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
+        Matrix { rows, columns, elements: vec![T::default(); rows * columns] }
+    }
+}
+
+impl<T: Scalar> Matrix<T> {
+    /// Ones on the diagonal, zeros elsewhere.
+    pub fn identity(rows: usize, columns: usize) -> Matrix<T> {
+        let mut matrix = Matrix::zeros(rows, columns);
+        for i in 0..rows.min(columns) {
+            matrix[(i, i)] = T::ONE;
+        }
+        matrix
     }
 
     /// Two different rows.

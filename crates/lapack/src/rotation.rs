@@ -1,6 +1,6 @@
 //! Plane rotations, and the closed forms for matrices of two rows.
 
-use crate::lanes::for_panels;
+use crate::lanes::{for_panels, read_panel, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot};
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
@@ -123,14 +123,14 @@ struct TurnAll<'a> {
 impl Kernel for TurnAll<'_> {
     #[inline(always)]
     fn run(self) {
+        let mut panel = Vec::new();
         for_panels!(0..self.matrix.columns(), |column, N| {
+            read_panel::<f64, N>(self.matrix, column, &mut panel);
+            let rows = panel.as_chunks_mut::<N>().0;
             for &(rotation, i, j) in self.turns {
-                let (x, y) = self.matrix.two_rows(i, j);
-                let (x, y) = (x[column..].first_chunk_mut::<N>(), y[column..].first_chunk_mut());
-                if let (Some(x), Some(y)) = (x, y) {
-                    (*x, *y) = rotation.pairs(*x, *y);
-                }
+                (rows[i], rows[j]) = rotation.pairs(rows[i], rows[j]);
             }
+            write_panel::<f64, N>(&panel, self.matrix, column);
         });
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::NoConvergence;
 use crate::householder::{
-    Side, geqrf, ormqr, reflect_column, reflect_left, reflect_right, reflector,
+    Reflections, Side, geqrf, ormqr, reflect_column, reflect_left, reflect_right, reflector,
 };
 use crate::matrix::{Matrix, Precision, Scalar};
 use crate::rotation::{Rotation, Turns, sign, singular_pair, singular_pair_values};
@@ -202,9 +202,8 @@ impl<T: Scalar> Bidiagonal<T> {
         };
         let mut v = lift(right);
         if vectors {
-            for (k, &tau) in self.p.iter().enumerate().rev() {
-                reflect_left(&mut v, k + 1, 0..n, &self.vectors.row(k)[k + 1..], tau);
-            }
+            let p = Reflections { vectors: &self.vectors, offset: 1, taus: &self.p };
+            p.reflect(&mut v, 0..n, true, false);
         }
         Ok(Core { values: d, u: lift(left), v })
     }

@@ -1,7 +1,7 @@
 //! Eigenvalues of symmetric and Hermitian matrices.
 
 use crate::NoConvergence;
-use crate::householder::{reflect_left, reflect_right, reflector};
+use crate::householder::{reflect_by, reflect_left, reflect_right, reflector};
 use crate::matrix::{Matrix, Precision, Scalar, hypot};
 use crate::rotation::{Rotation, Turns, symmetric_pair};
 
@@ -74,12 +74,14 @@ pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
 
 /// `z = q * z`, where `q` is the product of the reflections that [`sytrd`] left in `a`.
 fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
+    if lower {
+        return reflect_by((a, 1), taus, z, true, false);
+    }
     let order: Vec<usize> = steps(a.rows(), lower).collect();
     for &k in order.iter().rev() {
         let (rows, column) = place(a.rows(), k, lower);
         let mut v: Vec<T> = rows.clone().map(|i| a[(i, column)]).collect();
-        let one = if lower { v.first_mut() } else { v.last_mut() };
-        if let Some(one) = one {
+        if let Some(one) = v.last_mut() {
             *one = T::ONE;
         }
         reflect_left(z, rows.start, 0..z.columns(), &v, taus[k]);
