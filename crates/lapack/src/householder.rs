@@ -263,10 +263,12 @@ pub(crate) fn reflect_by<T: Scalar>(
             let row = &mut vectors.row_mut(k)[k + offset..];
             let rows = a.elements()[(k + offset) * a.columns()..].chunks_exact(a.columns());
             row.iter_mut().zip(rows).for_each(|(to, row)| *to = row[k]);
-            row[0] = T::ONE;
+            if let Some(first) = row.first_mut() {
+                *first = T::ONE;
+            }
         }
-        return Reflections { vectors: &vectors, offset, taus }
-            .reflect(c, columns, reversed, adjoint);
+        let all = Reflections { vectors: &vectors, offset, taus };
+        return all.reflect(c, columns, reversed, adjoint);
     }
     let mut v = Vec::with_capacity(a.rows());
     for (k, tau) in in_order(taus, reversed, adjoint) {
@@ -290,12 +292,8 @@ pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let mut vectors = Matrix::zeros(if n > block { m.min(n) } else { 0 }, m);
     for start in (0..n).step_by(block) {
         let end = (start + block).min(n);
-        Reflections { vectors: &vectors, offset: 0, taus: &taus }.reflect(
-            a,
-            start..end,
-            false,
-            true,
-        );
+        let earlier = Reflections { vectors: &vectors, offset: 0, taus: &taus };
+        earlier.reflect(a, start..end, false, true);
         for k in start..end.min(m) {
             let tau = reflect_column(a, k..m, k, &mut v);
             reflect_left(a, k, k + 1..end, &v, tau.conj());
