@@ -3,7 +3,7 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
-use crate::lanes::{for_panels, in_lanes, read_panel, sums_of_products, write_panel};
+use crate::lanes::{add_products, for_panels, in_lanes, read_panel, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot, largest, norm, norm_beside, power_of_two_near};
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
@@ -64,17 +64,50 @@ impl<T: Scalar> Kernel for Left<'_, T> {
     fn run(self) {
         let Left { a, first, columns, v, tau } = self;
         let stride = a.columns();
+        let by_rows = is_large(a) && a.elements().len() >= MIN_BY_ROWS;
         let rows = &mut a.elements_mut()[first * stride..];
+        if by_rows {
+            return reflect_by_rows(rows, stride, columns, v, tau);
+        }
         for_panels!(columns, |column, N| {
             reflect_panel::<T, N>(rows.get_mut(column..).unwrap_or_default(), stride, v, tau);
         });
     }
 }
 
+/// Matrices of so many elements are reflected in the order of memory.
+const MIN_BY_ROWS: usize = 1 << 15;
+/// Rows whose products are added to the sums of columns at a time, in that order.
+const ROWS: usize = 8;
+
+/// [`reflect_left`], for rows that are `stride` elements apart: memory is read in its order.
+#[inline(always)]
+fn reflect_by_rows<T: Scalar>(
+    rows: &mut [T],
+    stride: usize,
+    columns: Range<usize>,
+    v: &[T],
+    tau: T,
+) {
+    let mut sums = vec![T::ZERO; columns.len()];
+    for (rows, v) in rows.chunks(ROWS * stride).zip(v.chunks(ROWS)) {
+        for_panels!(0..columns.len(), |column, N| {
+            let rows = rows.get(columns.start + column..).unwrap_or_default();
+            if let Some(sums) = sums[column..].first_chunk_mut::<N>() {
+                *sums = add_products(*sums, rows, stride, v.iter().map(|v| v.conj()));
+            }
+        });
+    }
+    for (row, &v) in rows.chunks_mut(stride).zip(v) {
+        let factor = tau * v;
+        in_lanes(&mut row[columns.clone()], &sums, |x, sum| x - factor * sum);
+    }
+}
+
 /// [`reflect_left`], for the first `N` columns of rows that are `stride` elements apart.
 #[inline(always)]
 fn reflect_panel<T: Scalar, const N: usize>(rows: &mut [T], stride: usize, v: &[T], tau: T) {
-    let sums = sums_of_products::<T, N>(rows, stride, v.iter().map(|v| v.conj()));
+    let sums = add_products([T::ZERO; N], rows, stride, v.iter().map(|v| v.conj()));
     for (row, &v) in rows.chunks_mut(stride).zip(v) {
         let factor = tau * v;
         if let Some(row) = row.first_chunk_mut::<N>() {
@@ -180,6 +213,7 @@ struct Right<'a, T> {
 impl<T: Scalar> Right<'_, T> {
     #[inline(always)]
     fn reflect<const N: usize>(rows: [&mut [T]; N], v: &[T], tau: T) {
+        let rows = rows.map(|row| &mut row[..v.len()]);
         let mut products = [T::ZERO; N];
         for (k, &v) in v.iter().enumerate() {
             for (sum, row) in products.iter_mut().zip(&rows) {
@@ -200,15 +234,10 @@ impl<T: Scalar> Kernel for Right<'_, T> {
         let stride = a.columns();
         let part = &mut a.elements_mut()[rows.start * stride..rows.end * stride];
         let mut rows = part.chunks_exact_mut(stride).map(|row| &mut row[first..][..v.len()]);
-        while let Some(row) = rows.next() {
-            match (rows.next(), rows.next(), rows.next()) {
-                (Some(b), Some(c), Some(d)) => Self::reflect([row, b, c, d], v, tau),
-                (b, c, _) => {
-                    Self::reflect([row], v, tau);
-                    b.into_iter().chain(c).for_each(|row| Self::reflect([row], v, tau));
-                }
-            }
+        while rows.len() >= 4 {
+            Self::reflect::<4>(from_fn(|_| rows.next().unwrap_or_default()), v, tau);
         }
+        rows.for_each(|row| Self::reflect([row], v, tau));
     }
 }
 

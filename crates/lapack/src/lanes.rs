@@ -126,14 +126,14 @@ pub(crate) fn write_panel<T: Scalar, const N: usize>(
     }
 }
 
-/// The sums of `factors[i] * rows[i]`, in the order of the rows, for the first `N` columns.
+/// Adds `factors[i] * rows[i]` to sums, in the order of the rows, for the first `N` columns.
 #[inline(always)]
-pub(crate) fn sums_of_products<T: Scalar, const N: usize>(
+pub(crate) fn add_products<T: Scalar, const N: usize>(
+    mut sums: [T; N],
     rows: &[T],
     stride: usize,
     factors: impl Iterator<Item = T>,
 ) -> [T; N] {
-    let mut sums = [T::ZERO; N];
     for (row, factor) in rows.chunks(stride).zip(factors) {
         if let Some(row) = row.first_chunk::<N>() {
             let row = *row;

@@ -70,7 +70,7 @@ impl Rotation {
 }
 
 /// Rows of at least so many elements are turned later, by many rotations at a time.
-const MIN_DEFERRED: usize = 64;
+const MIN_DEFERRED: usize = 96;
 /// So many rotations for each row are kept until then.
 const KEPT_TURNS: usize = 16;
 
