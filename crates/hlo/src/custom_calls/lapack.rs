@@ -400,6 +400,11 @@ fn system(config: Option<&Dictionary>) -> Result<System, &'static str> {
 fn trsm<T: Field>(call: &Call<'_>) -> Results {
     let system = system(call.config).map_err(|name| call.missing(name))?;
     let (a, b) = (call.operand(0)?.clone(), call.operand(1)?.clone());
+    if b.dtype().is_complex() != (T::DIMENSIONS == 2) {
+        let (target, found) = (&call.parameters.target, b.dtype());
+        let message = format!("`{target}` needs operands of its element type; found {found}");
+        return Err(EvalError::new("custom_call", message));
+    }
     Ok(vec![linalg::triangular_solve(a, b, system)?])
 }
 
