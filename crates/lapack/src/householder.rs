@@ -306,8 +306,8 @@ pub(crate) fn reflect_by<T: Scalar>(
     }
 }
 
-/// Columns of a large matrix that [`geqrf`] makes triangular before it reflects the next ones by all
-/// of these.
+/// Columns of a large matrix that [`geqrf`] makes triangular before it reflects the next ones by
+/// all of these.
 const BLOCK: usize = 16;
 
 /// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
