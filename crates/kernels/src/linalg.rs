@@ -3,17 +3,52 @@
 //! All are computed in double precision and rounded once. The algorithms are those of the crate
 //! `lapack`.
 
-use lapack::{Matrix, Scalar};
+use lapack::{Four, Matrix, Scalar};
 use numerics::budget::{Scratch, reserve};
-use numerics::{Complex64, DType, Element, Tensor, TensorError, math};
+use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
 
 pub use lapack::System as Triangular;
+
+/// Systems whose matrices have so many elements are solved four at a time.
+const MAX_LANES: usize = 256;
 
 /// The numbers that matrices are computed with.
 pub trait Field: Scalar + Element {}
 impl Field for f64 {}
 impl Field for Complex64 {}
+
+/// Elements of tensors that are computed with in double precision without a conversion of the
+/// whole tensor.
+trait Stored: Element {
+    type Number: Field;
+    fn widen(self) -> Self::Number;
+    fn round(number: Self::Number) -> Self;
+}
+
+macro_rules! stored {
+    ($($ty:ty, $number:ty, $widen:expr, $round:expr;)*) => {$(
+        impl Stored for $ty {
+            type Number = $number;
+            fn widen(self) -> $number {
+                $widen(self)
+            }
+            fn round(number: $number) -> $ty {
+                $round(number)
+            }
+        }
+    )*};
+}
+stored! {
+    f32, f64, f64::from, |x| x as f32;
+    f64, f64, |x| x, |x| x;
+    Complex32, Complex64, |x: Complex32| Complex64::new(x.re.into(), x.im.into()), narrow;
+    Complex64, Complex64, |x| x, |x| x;
+}
+
+fn narrow(x: Complex64) -> Complex32 {
+    Complex32::new(x.re as f32, x.im as f32)
+}
 
 /// The matrices (or vectors) in the last dimensions of a tensor.
 pub struct Stack<M> {
@@ -60,6 +95,11 @@ fn split<T: Field, M>(
         let _reserved = reserve::<T>(elements.len())?;
         let widened = |part: &[f32]| part.iter().map(|&x| T::real(x.into())).collect();
         items.extend((0..count).map(|i| make(&core, widened(&elements[i * size..][..size]))));
+    } else if let (DType::C128, Ok(elements)) = (T::DTYPE, tensor.as_slice::<Complex32>()) {
+        let _reserved = reserve::<T>(elements.len())?;
+        let number = |x: &Complex32| T::from_parts(x.re.into(), x.im.into());
+        let widened = |part: &[Complex32]| part.iter().map(number).collect();
+        items.extend((0..count).map(|i| make(&core, widened(&elements[i * size..][..size]))));
     } else {
         let converted = math::convert(tensor.clone(), T::DTYPE)?;
         let elements = converted.as_slice::<T>()?;
@@ -101,6 +141,12 @@ pub fn join<T: Element>(
         rounded.extend(elements.iter().map(|&x| x as f32));
         return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
     }
+    if let (DType::C128, DType::C64) = (T::DTYPE, dtype) {
+        let elements: &[Complex64] = bytemuck::cast_slice(&elements);
+        let mut rounded = Scratch::new(elements.len())?;
+        rounded.extend(elements.iter().copied().map(narrow));
+        return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
+    }
     Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
 }
 
@@ -112,6 +158,130 @@ pub fn append<T: Scalar>(list: &mut Vec<T>, matrix: Matrix<T>) {
     }
 }
 
+/// The number of matrices in a tensor of some shape, and their dimensions.
+fn stacked(shape: &[usize]) -> Result<(usize, [usize; 2]), EvalError> {
+    let (batch, &core) = shape.split_last_chunk().ok_or_else(|| {
+        EvalError::new("matrix", format!("a tensor of shape {shape:?} has no 2 last dimensions"))
+    })?;
+    let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(|| {
+        EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"))
+    })?;
+    Ok((count, core))
+}
+
+/// The type of the elements that are computed with in place of those of type `dtype`: the same, if
+/// [`Stored`] knows them.
+fn computed(dtype: DType, op: &'static str) -> Result<DType, EvalError> {
+    Ok(match is_complex(dtype, op)? {
+        _ if matches!(dtype, DType::F32 | DType::F64 | DType::C64 | DType::C128) => dtype,
+        true => DType::C128,
+        false => DType::F64,
+    })
+}
+
+fn elements<S: Element>(bytes: &[u8], len: usize) -> Result<&[S], TensorError> {
+    let elements = bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
+    elements.get(..len).ok_or(TensorError::OutOfBounds)
+}
+
+fn elements_mut<S: Element>(bytes: &mut [u8], len: usize) -> Result<&mut [S], TensorError> {
+    let elements = bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)?;
+    elements.get_mut(..len).ok_or(TensorError::OutOfBounds)
+}
+
+/// A matrix of elements, in the memory of another one.
+fn read<S: Stored>([m, n]: [usize; 2], from: &[S], memory: Vec<S::Number>) -> Matrix<S::Number> {
+    let mut memory = memory;
+    memory.clear();
+    memory.extend(from.iter().map(|&x| x.widen()));
+    Matrix::new(m, n, memory)
+}
+
+/// Four matrices of elements, one after the other, likewise.
+fn read_four<S: Stored<Number = f64>>(
+    [m, n]: [usize; 2],
+    from: &[S],
+    memory: Vec<Four>,
+) -> Matrix<Four> {
+    let mut memory = memory;
+    memory.clear();
+    let lanes: [&[S]; 4] = std::array::from_fn(|lane| &from[lane * m * n..][..m * n]);
+    memory.extend((0..m * n).map(|i| Four(lanes.map(|lane| lane[i].widen()))));
+    Matrix::new(m, n, memory)
+}
+
+fn write<S: Stored>(matrix: &Matrix<S::Number>, to: &mut [S]) {
+    to.iter_mut().zip(matrix.elements()).for_each(|(to, &x)| *to = S::round(x));
+}
+
+/// [`cholesky`], prepared for the type of its operand.
+#[derive(Debug)]
+pub struct Cholesky {
+    lower: bool,
+    dtype: DType,
+    count: usize,
+    order: usize,
+}
+
+impl Cholesky {
+    /// For matrices in a tensor of some type.
+    ///
+    /// # Errors
+    /// If the matrices are not square, or the elements are no floats or complex numbers in single
+    /// or double precision.
+    pub fn new(dtype: DType, shape: &[usize], lower: bool) -> Result<Cholesky, EvalError> {
+        let (count, [order, columns]) = stacked(shape)?;
+        if order != columns {
+            let message = format!("a matrix of {order} x {columns} is not square");
+            return Err(EvalError::new("cholesky_c3", message));
+        }
+        match computed(dtype, "cholesky")? {
+            same if same == dtype => Ok(Cholesky { lower, dtype, count, order }),
+            _ => Err(TensorError::Unsupported { op: "cholesky", dtype }.into()),
+        }
+    }
+
+    /// Computes the bytes of the factors.
+    ///
+    /// # Errors
+    /// If the sizes are not those of the types, or there is no memory for a matrix.
+    pub fn run(&self, a: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        match self.dtype {
+            DType::F32 => self.factor_all::<f32>(a, result),
+            DType::F64 => self.factor_all::<f64>(a, result),
+            DType::C64 => self.factor_all::<Complex32>(a, result),
+            _ => self.factor_all::<Complex64>(a, result),
+        }
+    }
+
+    fn factor_all<S: Stored>(&self, a: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        let n = self.order;
+        let size = n * n;
+        if size == 0 {
+            return Ok(());
+        }
+        let a = elements::<S>(a, self.count * size)?;
+        let result = elements_mut::<S>(result, self.count * size)?;
+        let _reserved = reserve::<S::Number>(size)?;
+        let mut memory = Vec::with_capacity(size);
+        for (a, result) in a.chunks_exact(size).zip(result.chunks_exact_mut(size)) {
+            let mut a = read([n, n], a, memory);
+            let found = lapack::potrf(&mut a, self.lower).is_ok();
+            for i in 0..n {
+                let other = if self.lower { i + 1..n } else { 0..i };
+                let row = a.row_mut(i);
+                row[other].fill(<S::Number as Scalar>::ZERO);
+                if !found {
+                    row.fill(S::Number::real(f64::NAN));
+                }
+            }
+            write(&a, result);
+            memory = a.into_elements();
+        }
+        Ok(())
+    }
+}
+
 /// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
 /// triangle, or its conjugate transpose from the upper triangle. The other triangle is zero. A
 /// matrix that is not positive definite gives NaN.
@@ -119,37 +289,122 @@ pub fn append<T: Scalar>(list: &mut Vec<T>, matrix: Matrix<T>) {
 /// # Errors
 /// If the matrices are not square, or the elements are neither floats nor complex.
 pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
-    if is_complex(a.dtype(), "cholesky")? {
-        factor_all::<Complex64>(&a, lower)
-    } else {
-        factor_all::<f64>(&a, lower)
-    }
+    let dtype = a.dtype();
+    let computed = computed(dtype, "cholesky")?;
+    let a = math::convert(a, computed)?;
+    let mut factors = Tensor::zeros(computed, a.shape())?;
+    Cholesky::new(computed, a.shape(), lower)?.run(a.bytes(), factors.bytes_mut()?)?;
+    Ok(math::convert(factors, dtype)?)
 }
 
-fn factor_all<T: Field>(a: &Tensor, lower: bool) -> Result<Tensor, EvalError> {
-    let dtype = a.dtype();
-    let Stack { batch, core, items } = matrices::<T>(a)?;
-    let n = core[0];
-    if n != core[1] {
-        return Err(EvalError::new(
-            "cholesky_c3",
-            format!("a matrix of {n} x {} is not square", core[1]),
-        ));
-    }
-    let mut factors = Vec::new();
-    for mut a in items {
-        let found = lapack::potrf(&mut a, lower).is_ok();
-        for i in 0..n {
-            let other = if lower { i + 1..n } else { 0..i };
-            let row = a.row_mut(i);
-            row[other].fill(<T as Scalar>::ZERO);
-            if !found {
-                row.fill(T::real(f64::NAN));
-            }
+/// [`triangular_solve`], prepared for the types of its operands.
+#[derive(Debug)]
+pub struct TriangularSolve {
+    system: Triangular,
+    dtype: DType,
+    count: usize,
+    order: usize,
+    /// The dimensions of the solutions.
+    core: [usize; 2],
+}
+
+impl TriangularSolve {
+    /// For matrices in tensors of one element type and some shapes.
+    ///
+    /// # Errors
+    /// If shapes do not fit, or the elements are no floats or complex numbers in single or double
+    /// precision.
+    pub fn new(
+        dtype: DType,
+        [a, b]: [&[usize]; 2],
+        system: Triangular,
+    ) -> Result<TriangularSolve, EvalError> {
+        const OP: &str = "triangular_solve";
+        let ((_, square), (count, core)) = (stacked(a)?, stacked(b)?);
+        let order = core[usize::from(!system.left_side)];
+        if square != [order; 2] || a[..a.len() - 2] != b[..b.len() - 2] {
+            let message = format!("matrices of shape {a:?} do not fit {b:?}");
+            return Err(EvalError::new("triangular_solve_c3", message));
         }
-        append(&mut factors, a);
+        match computed(dtype, OP)? {
+            same if same == dtype => Ok(TriangularSolve { system, dtype, count, order, core }),
+            _ => Err(TensorError::Unsupported { op: OP, dtype }.into()),
+        }
     }
-    join(&batch, &core, factors, dtype)
+
+    /// Computes the bytes of the solutions.
+    ///
+    /// # Errors
+    /// If the sizes are not those of the types, or there is no memory for a pair of matrices.
+    pub fn run(&self, a: &[u8], b: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        match self.dtype {
+            DType::F32 => self.solve_fours::<f32>(a, b, result),
+            DType::F64 => self.solve_fours::<f64>(a, b, result),
+            DType::C64 => self.solve_each::<Complex32>(a, b, result),
+            _ => self.solve_each::<Complex64>(a, b, result),
+        }
+    }
+
+    /// [`TriangularSolve::solve_each`], four small systems at a time.
+    fn solve_fours<S: Stored<Number = f64>>(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let (square, size) = (self.order * self.order, self.core[0] * self.core[1]);
+        let fours = self.count / 4 * 4;
+        if fours == 0 || size == 0 || square.max(size) > MAX_LANES {
+            return self.solve_each::<S>(a, b, result);
+        }
+        let (a, rest_of_a) = elements::<S>(a, self.count * square)?.split_at(fours * square);
+        let (b, rest_of_b) = elements::<S>(b, self.count * size)?.split_at(fours * size);
+        let result = elements_mut::<S>(result, self.count * size)?;
+        let (result, rest) = result.split_at_mut(fours * size);
+        let mut memory = (Vec::with_capacity(square), Vec::with_capacity(size));
+        let (a, b) = (a.chunks_exact(4 * square), b.chunks_exact(4 * size));
+        for ((a, b), result) in a.zip(b).zip(result.chunks_exact_mut(4 * size)) {
+            let a = read_four([self.order; 2], a, memory.0);
+            let mut x = read_four(self.core, b, memory.1);
+            lapack::trsm(&a, &mut x, self.system);
+            for (lane, result) in result.chunks_exact_mut(size).enumerate() {
+                result.iter_mut().zip(x.elements()).for_each(|(to, x)| *to = S::round(x.0[lane]));
+            }
+            memory = (a.into_elements(), x.into_elements());
+        }
+        self.solve_all(rest_of_a, rest_of_b, rest)
+    }
+
+    fn solve_each<S: Stored>(
+        &self,
+        a: &[u8],
+        b: &[u8],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let (square, size) = (self.order * self.order, self.core[0] * self.core[1]);
+        let a = elements::<S>(a, self.count * square)?;
+        let b = elements::<S>(b, self.count * size)?;
+        self.solve_all(a, b, elements_mut::<S>(result, self.count * size)?)
+    }
+
+    fn solve_all<S: Stored>(&self, a: &[S], b: &[S], result: &mut [S]) -> Result<(), TensorError> {
+        let (square, size) = (self.order * self.order, self.core[0] * self.core[1]);
+        if size == 0 {
+            return Ok(());
+        }
+        let (a, b) = (a.chunks_exact(square), b.chunks_exact(size));
+        let result = result.chunks_exact_mut(size);
+        let _reserved = reserve::<S::Number>(square + size)?;
+        let mut memory = (Vec::with_capacity(square), Vec::with_capacity(size));
+        for ((a, b), result) in a.zip(b).zip(result) {
+            let a = read([self.order; 2], a, memory.0);
+            let mut x = read(self.core, b, memory.1);
+            lapack::trsm(&a, &mut x, self.system);
+            write(&x, result);
+            memory = (a.into_elements(), x.into_elements());
+        }
+        Ok(())
+    }
 }
 
 /// The solutions `x`, of the shape of `b`, for each pair of matrices.
@@ -157,35 +412,11 @@ fn factor_all<T: Field>(a: &Tensor, lower: bool) -> Result<Tensor, EvalError> {
 /// # Errors
 /// If shapes or element types do not fit, or the elements are neither floats nor complex.
 pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tensor, EvalError> {
-    if is_complex(b.dtype(), "triangular_solve")? {
-        solve_all::<Complex64>(&a, &b, system)
-    } else {
-        solve_all::<f64>(&a, &b, system)
-    }
-}
-
-/// As [`triangular_solve`], computed in `T`.
-///
-/// # Errors
-/// As [`triangular_solve`].
-pub fn solve_all<T: Field>(
-    a: &Tensor,
-    b: &Tensor,
-    system: Triangular,
-) -> Result<Tensor, EvalError> {
     let dtype = b.dtype();
-    let (a, b) = (matrices::<T>(a)?, matrices::<T>(b)?);
-    let order = b.core[usize::from(!system.left_side)];
-    if a.core != [order; 2] || a.batch != b.batch {
-        let shapes = [(&a.batch, &a.core), (&b.batch, &b.core)];
-        let [a, b] = shapes.map(|(batch, core)| [&batch[..], core].concat());
-        let message = format!("matrices of shape {a:?} do not fit {b:?}");
-        return Err(EvalError::new("triangular_solve_c3", message));
-    }
-    let mut x = Vec::new();
-    for (a, mut b) in a.items.iter().zip(b.items) {
-        lapack::trsm(a, &mut b, system);
-        append(&mut x, b);
-    }
-    join(&b.batch, &b.core, x, dtype)
+    let computed = computed(dtype, "triangular_solve")?;
+    let (a, b) = (math::convert(a, computed)?, math::convert(b, computed)?);
+    let mut x = Tensor::zeros(computed, b.shape())?;
+    let prepared = TriangularSolve::new(computed, [a.shape(), b.shape()], system)?;
+    prepared.run(a.bytes(), b.bytes(), x.bytes_mut()?)?;
+    Ok(math::convert(x, dtype)?)
 }

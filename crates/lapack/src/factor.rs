@@ -1,7 +1,7 @@
 //! Factors that elimination finds, and systems that it solves.
 
-use crate::lanes::{in_lanes, subtract_product};
-use crate::matrix::{Matrix, Precision, Scalar};
+use crate::lanes::{Buffer, in_lanes, subtract_product};
+use crate::matrix::{Entry, Matrix, Precision, Scalar};
 use numerics::simd::{Isa, Kernel};
 
 /// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
@@ -75,7 +75,7 @@ pub struct System {
 }
 
 /// Replaces `b` by the solution of triangular systems.
-pub fn trsm<T: Scalar>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
+pub fn trsm<T: Entry>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
     if a.rows() > 0 {
         Isa::best().run(Solve { a, b, system });
     }
@@ -87,7 +87,7 @@ struct Solve<'a, T> {
     system: System,
 }
 
-impl<T: Scalar> Kernel for Solve<'_, T> {
+impl<T: Entry> Kernel for Solve<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Solve { a, b, system } = self;
@@ -103,25 +103,28 @@ impl<T: Scalar> Kernel for Solve<'_, T> {
         let left = |i: usize| if forward { i + 1..n } else { 0..i };
         if system.left_side {
             let stride = b.columns();
-            let (mut factors, mut solved) = (Vec::with_capacity(n), Vec::with_capacity(stride));
+            if stride == 0 {
+                return;
+            }
+            let mut factors = Buffer::new(n);
             for i in (0..n).map(order) {
                 if !system.unit_diagonal {
                     let diagonal = element(i, i);
                     b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
                 }
-                factors.clear();
+                let (before, from) = b.elements_mut().split_at_mut(i * stride);
+                let (solved, after) = from.split_at_mut(stride);
+                let (rest, solved) = (if forward { after } else { before }, &*solved);
+                let factors = factors.first(left(i).len());
                 let step = if transposed { 1 } else { n };
                 let first = if transposed { i * n + left(i).start } else { left(i).start * n + i };
-                let column = a.elements().iter().skip(first).step_by(step).take(left(i).len());
-                match system.conjugated {
-                    true => factors.extend(column.map(|x| x.conj())),
-                    false => factors.extend(column),
+                let column = a.elements()[first.min(n * n)..].iter().step_by(step);
+                for (factor, &x) in factors.iter_mut().zip(column) {
+                    *factor = if system.conjugated { x.conj() } else { x };
                 }
-                solved.clear();
-                solved.extend_from_slice(b.row(i));
-                let rest = &mut b.elements_mut()[left(i).start * stride..left(i).end * stride];
-                if stride > 0 {
-                    subtract_product(rest, stride, 0..stride, &factors, &solved);
+                match *solved {
+                    [y] => in_lanes(rest, factors, |x, factor| x - factor * y),
+                    _ => subtract_product(rest, stride, 0..stride, factors, solved),
                 }
             }
             return;
@@ -129,7 +132,8 @@ impl<T: Scalar> Kernel for Solve<'_, T> {
         // The factors of each solved element in a row.
         let mut factors = Matrix::zeros(n, n);
         for i in 0..n {
-            left(i).for_each(|j| factors[(i, j)] = element(j, i));
+            let row = factors.row_mut(i)[left(i)].iter_mut();
+            row.zip(left(i)).for_each(|(x, j)| *x = element(j, i));
         }
         for line in 0..b.rows() {
             let row = b.row_mut(line);
@@ -165,32 +169,31 @@ impl<T: Scalar> Kernel for Eliminate<'_, T> {
     fn run(self) {
         let Eliminate { a, pivots, info } = self;
         let (m, n) = (a.rows(), a.columns());
-        let (mut factors, mut row) = (Vec::with_capacity(m), Vec::with_capacity(n));
+        let mut factors = Buffer::new(m);
         for k in 0..m.min(n) {
             // The first of the largest.
             let mut best = (k, a[(k, k)].abs1());
-            for i in k + 1..m {
-                let size = a[(i, k)].abs1();
+            for (i, row) in (k + 1..).zip(a.elements()[(k + 1) * n..].chunks_exact(n)) {
+                let size = row[k].abs1();
                 if size > best.1 {
                     best = (i, size);
                 }
             }
             pivots.push(best.0 as i32 + 1);
             a.swap_rows(k, best.0);
-            let diagonal = a[(k, k)];
+            let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
+            let row = &head[k * n..];
+            let diagonal = row[k];
             if diagonal == T::ZERO {
                 *info = if *info == 0 { k as i32 + 1 } else { *info };
                 continue;
             }
-            factors.clear();
-            for x in a.elements_mut()[k..].iter_mut().step_by(n).skip(k + 1) {
-                *x = x.over(diagonal);
-                factors.push(*x);
+            let factors = factors.first(m - 1 - k);
+            for (below, factor) in rest.chunks_exact_mut(n).zip(&mut *factors) {
+                below[k] = below[k].over(diagonal);
+                *factor = below[k];
             }
-            row.clear();
-            row.extend_from_slice(&a.row(k)[k + 1..]);
-            let rest = &mut a.elements_mut()[(k + 1) * n..];
-            subtract_product(rest, n, k + 1..n, &factors, &row);
+            subtract_product(rest, n, k + 1..n, factors, &row[k + 1..]);
         }
     }
 }

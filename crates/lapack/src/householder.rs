@@ -3,8 +3,8 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
-use crate::lanes::{for_panels, in_lanes, sums_of_products};
-use crate::matrix::{Matrix, Scalar, hypot, largest, norm, power_of_two_near};
+use crate::lanes::{add_products, for_panels, in_lanes, read_panel, write_panel};
+use crate::matrix::{Matrix, Scalar, hypot, largest, norm, norm_beside, power_of_two_near};
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
 use std::ops::Range;
@@ -14,12 +14,14 @@ use std::ops::Range;
 pub(crate) fn reflector<T: Scalar>(alpha: &mut T, x: &mut [T]) -> T {
     // Very small numbers lose digits, and then the reflection would not be unitary; the vector does
     // not depend on the scale.
-    let scale = power_of_two_near(largest(x).max(alpha.abs1()));
+    let mut most = largest(x);
+    let scale = power_of_two_near(most.max(alpha.abs1()));
     if scale != 1.0 {
         x.iter_mut().for_each(|x| *x = *x * scale);
         *alpha = *alpha * scale;
+        most = largest(x);
     }
-    let rest = norm(x);
+    let rest = norm_beside(x, most);
     if rest == 0.0 && alpha.im() == 0.0 {
         *alpha = *alpha * (1.0 / scale);
         return T::ZERO;
@@ -62,17 +64,125 @@ impl<T: Scalar> Kernel for Left<'_, T> {
     fn run(self) {
         let Left { a, first, columns, v, tau } = self;
         let stride = a.columns();
+        let by_rows = is_large(a) && a.elements().len() >= MIN_BY_ROWS;
         let rows = &mut a.elements_mut()[first * stride..];
+        if by_rows {
+            return reflect_by_rows(rows, stride, columns, v, tau);
+        }
         for_panels!(columns, |column, N| {
-            let rows = rows.get_mut(column..).unwrap_or_default();
-            let sums = sums_of_products::<T, N>(rows, stride, v.iter().map(|v| v.conj()));
-            for (row, &v) in rows.chunks_mut(stride).zip(v) {
-                let factor = tau * v;
-                if let Some(row) = row.first_chunk_mut::<N>() {
-                    let before = *row;
-                    *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+            reflect_panel::<T, N>(rows.get_mut(column..).unwrap_or_default(), stride, v, tau);
+        });
+    }
+}
+
+/// Matrices of so many elements are reflected in the order of memory.
+const MIN_BY_ROWS: usize = 1 << 15;
+/// Rows whose products are added to the sums of columns at a time, in that order.
+const ROWS: usize = 8;
+
+/// [`reflect_left`], for rows that are `stride` elements apart: memory is read in its order.
+#[inline(always)]
+fn reflect_by_rows<T: Scalar>(
+    rows: &mut [T],
+    stride: usize,
+    columns: Range<usize>,
+    v: &[T],
+    tau: T,
+) {
+    let mut sums = vec![T::ZERO; columns.len()];
+    for (rows, v) in rows.chunks(ROWS * stride).zip(v.chunks(ROWS)) {
+        for_panels!(0..columns.len(), |column, N| {
+            let rows = rows.get(columns.start + column..).unwrap_or_default();
+            if let Some(sums) = sums[column..].first_chunk_mut::<N>() {
+                *sums = add_products(*sums, rows, stride, v.iter().map(|v| v.conj()));
+            }
+        });
+    }
+    for (row, &v) in rows.chunks_mut(stride).zip(v) {
+        let factor = tau * v;
+        in_lanes(&mut row[columns.clone()], &sums, |x, sum| x - factor * sum);
+    }
+}
+
+/// [`reflect_left`], for the first `N` columns of rows that are `stride` elements apart.
+#[inline(always)]
+fn reflect_panel<T: Scalar, const N: usize>(rows: &mut [T], stride: usize, v: &[T], tau: T) {
+    let sums = add_products([T::ZERO; N], rows, stride, v.iter().map(|v| v.conj()));
+    for (row, &v) in rows.chunks_mut(stride).zip(v) {
+        let factor = tau * v;
+        if let Some(row) = row.first_chunk_mut::<N>() {
+            let before = *row;
+            *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+        }
+    }
+}
+
+/// Reflections whose vectors are in the rows of a matrix, that of row `k` from column `k + offset`
+/// on.
+pub(crate) struct Reflections<'a, T> {
+    pub vectors: &'a Matrix<T>,
+    pub offset: usize,
+    pub taus: &'a [T],
+}
+
+impl<T: Scalar> Reflections<'_, T> {
+    /// Reflects some columns of `a`, as [`reflect_left`] does, by one reflection after the other:
+    /// the last one first if `reversed`, and their adjoints if `adjoint`.
+    pub fn reflect(&self, a: &mut Matrix<T>, columns: Range<usize>, reversed: bool, adjoint: bool) {
+        if is_large(a) {
+            return Isa::best().run(LeftAll { reflections: self, a, columns, reversed, adjoint });
+        }
+        for (k, tau) in in_order(self.taus, reversed, adjoint) {
+            let first = k + self.offset;
+            reflect_left(a, first, columns.clone(), &self.vectors.row(k)[first..], tau);
+        }
+    }
+}
+
+/// True if a cache close to the processor does not hold a matrix. The kernel of complex numbers is
+/// no faster with parts of it.
+fn is_large<T: Scalar>(a: &Matrix<T>) -> bool {
+    T::DIMENSIONS == 1 && a.elements().len() >= 1 << 12
+}
+
+/// Reflections by number, with their factors: the last one first if `reversed`, and their adjoints
+/// if `adjoint`.
+fn in_order<T: Scalar>(
+    taus: &[T],
+    reversed: bool,
+    adjoint: bool,
+) -> impl Iterator<Item = (usize, T)> {
+    (0..taus.len()).map(move |nth| {
+        let k = if reversed { taus.len() - 1 - nth } else { nth };
+        (k, if adjoint { taus[k].conj() } else { taus[k] })
+    })
+}
+
+/// [`Reflections::reflect`], all of them on some columns, which a cache close to the processor
+/// holds, before the next ones: columns do not depend on each other.
+struct LeftAll<'a, T> {
+    reflections: &'a Reflections<'a, T>,
+    a: &'a mut Matrix<T>,
+    columns: Range<usize>,
+    reversed: bool,
+    adjoint: bool,
+}
+
+impl<T: Scalar> Kernel for LeftAll<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let LeftAll { reflections, a, columns, reversed, adjoint } = self;
+        let &Reflections { vectors, offset, taus } = reflections;
+        let mut panel = Vec::new();
+        for_panels!(columns, |column, N| {
+            read_panel::<T, N>(a, column, &mut panel);
+            for (k, tau) in in_order(taus, reversed, adjoint) {
+                if tau != T::ZERO {
+                    let (first, v) = (k + offset, &vectors.row(k)[k + offset..]);
+                    reflect_panel::<T, N>(&mut panel[first * N..], N, v, tau);
                 }
             }
+            write_panel::<T, N>(&panel, a, column);
         });
     }
 }
@@ -103,6 +213,7 @@ struct Right<'a, T> {
 impl<T: Scalar> Right<'_, T> {
     #[inline(always)]
     fn reflect<const N: usize>(rows: [&mut [T]; N], v: &[T], tau: T) {
+        let rows = rows.map(|row| &mut row[..v.len()]);
         let mut products = [T::ZERO; N];
         for (k, &v) in v.iter().enumerate() {
             for (sum, row) in products.iter_mut().zip(&rows) {
@@ -123,62 +234,105 @@ impl<T: Scalar> Kernel for Right<'_, T> {
         let stride = a.columns();
         let part = &mut a.elements_mut()[rows.start * stride..rows.end * stride];
         let mut rows = part.chunks_exact_mut(stride).map(|row| &mut row[first..][..v.len()]);
-        while let Some(row) = rows.next() {
-            match (rows.next(), rows.next(), rows.next()) {
-                (Some(b), Some(c), Some(d)) => Self::reflect([row, b, c, d], v, tau),
-                (b, c, _) => {
-                    Self::reflect([row], v, tau);
-                    b.into_iter().chain(c).for_each(|row| Self::reflect([row], v, tau));
-                }
-            }
+        while rows.len() >= 4 {
+            Self::reflect::<4>(from_fn(|_| rows.next().unwrap_or_default()), v, tau);
         }
+        rows.for_each(|row| Self::reflect([row], v, tau));
     }
 }
 
-/// The elements of column `j` from row `i` on, below `end`.
-fn column<T: Scalar>(a: &Matrix<T>, i: usize, end: usize, j: usize) -> Vec<T> {
-    let elements = &a.elements()[..end * a.columns()];
-    elements.iter().skip(i * a.columns() + j).step_by(a.columns().max(1)).copied().collect()
+/// Replaces `v` by the elements of column `j` in some rows.
+fn read_column<T: Scalar>(a: &Matrix<T>, rows: Range<usize>, j: usize, v: &mut Vec<T>) {
+    let n = a.columns();
+    let rows = a.elements()[rows.start * n..rows.end.max(rows.start) * n].chunks_exact(n.max(1));
+    v.clear();
+    v.extend(rows.map(|row| row[j]));
 }
 
-/// Makes column `j` from row `i` up to `end` a multiple of the first axis, leaving `v` below:
-/// returns `v` and `tau`.
+/// Makes column `j` in some rows a multiple of the first axis, leaving `v` below: returns `tau`,
+/// and `v` in place of the argument.
 pub(crate) fn reflect_column<T: Scalar>(
     a: &mut Matrix<T>,
-    i: usize,
-    end: usize,
+    rows: Range<usize>,
     j: usize,
-) -> (Vec<T>, T) {
-    let mut v = column(a, i, end, j);
-    let Some((alpha, x)) = v.split_first_mut() else { return (v, T::ZERO) };
+    v: &mut Vec<T>,
+) -> T {
+    read_column(a, rows.clone(), j, v);
+    let Some((alpha, x)) = v.split_first_mut() else { return T::ZERO };
     let tau = reflector(alpha, x);
-    for (k, &x) in v.iter().enumerate() {
-        a[(i + k, j)] = x;
-    }
+    let n = a.columns();
+    let part = &mut a.elements_mut()[rows.start * n..rows.end * n];
+    part.chunks_exact_mut(n).zip(&*v).for_each(|(row, &x)| row[j] = x);
     v[0] = T::ONE;
-    (v, tau)
+    tau
 }
 
-/// The vector of reflection `k` of those that stand in the columns of `a`, shifted down by
-/// `offset`.
-fn stored<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize) -> Vec<T> {
-    let mut v = column(a, k + offset, a.rows(), k);
+/// Replaces `v` by the vector of reflection `k` of those that stand in the columns of `a`, shifted
+/// down by `offset`.
+fn read_vector<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize, v: &mut Vec<T>) {
+    read_column(a, k + offset..a.rows(), k, v);
     if let Some(first) = v.first_mut() {
         *first = T::ONE;
     }
-    v
 }
+
+/// Reflects `c` by the reflections whose vectors stand in the columns of `a`, shifted down by
+/// `offset`, as [`Reflections::reflect`] does.
+pub(crate) fn reflect_by<T: Scalar>(
+    (a, offset): (&Matrix<T>, usize),
+    taus: &[T],
+    c: &mut Matrix<T>,
+    reversed: bool,
+    adjoint: bool,
+) {
+    let columns = 0..c.columns();
+    if is_large(c) {
+        let mut vectors = Matrix::zeros(taus.len(), a.rows());
+        for k in 0..taus.len() {
+            let row = &mut vectors.row_mut(k)[k + offset..];
+            let rows = a.elements()[(k + offset) * a.columns()..].chunks_exact(a.columns());
+            row.iter_mut().zip(rows).for_each(|(to, row)| *to = row[k]);
+            if let Some(first) = row.first_mut() {
+                *first = T::ONE;
+            }
+        }
+        let all = Reflections { vectors: &vectors, offset, taus };
+        return all.reflect(c, columns, reversed, adjoint);
+    }
+    let mut v = Vec::with_capacity(a.rows());
+    for (k, tau) in in_order(taus, reversed, adjoint) {
+        read_vector(a, k, offset, &mut v);
+        reflect_left(c, k + offset, columns.clone(), &v, tau);
+    }
+}
+
+/// Columns of a large matrix that [`geqrf`] makes triangular before it reflects the next ones by
+/// all of these.
+const BLOCK: usize = 16;
 
 /// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
 /// stands above.
 pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
-    let factor = |k| {
-        let (v, tau) = reflect_column(a, k, m, k);
-        reflect_left(a, k, k + 1..n, &v, tau.conj());
-        tau
-    };
-    (0..m.min(n)).map(factor).collect()
+    let mut taus = Vec::with_capacity(m.min(n));
+    let mut v = Vec::with_capacity(m);
+    let block = if is_large(a) { BLOCK } else { n.max(1) };
+    // Those that later blocks need.
+    let mut vectors = Matrix::zeros(if n > block { m.min(n) } else { 0 }, m);
+    for start in (0..n).step_by(block) {
+        let end = (start + block).min(n);
+        let earlier = Reflections { vectors: &vectors, offset: 0, taus: &taus };
+        earlier.reflect(a, start..end, false, true);
+        for k in start..end.min(m) {
+            let tau = reflect_column(a, k..m, k, &mut v);
+            reflect_left(a, k, k + 1..end, &v, tau.conj());
+            taus.push(tau);
+            if end < n {
+                vectors.row_mut(k)[k..].copy_from_slice(&v);
+            }
+        }
+    }
+    taus
 }
 
 /// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a
@@ -198,10 +352,13 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
             fixed += 1;
         }
     }
-    let mut taus = Vec::new();
+    let (mut taus, mut v) = (Vec::with_capacity(m.min(n)), Vec::with_capacity(m));
     for k in 0..m.min(n) {
         if k >= fixed {
-            let size = |j: usize| norm(&column(a, k, m, j));
+            let mut size = |j: usize| {
+                read_column(a, k..m, j, &mut v);
+                norm(&v)
+            };
             // The first of the largest; NaN compares as not larger.
             let mut best = (k, size(k));
             for j in k + 1..n {
@@ -213,7 +370,7 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
             a.swap_columns(k, best.0);
             order.swap(k, best.0);
         }
-        let (v, tau) = reflect_column(a, k, m, k);
+        let tau = reflect_column(a, k..m, k, &mut v);
         reflect_left(a, k, k + 1..n, &v, tau.conj());
         taus.push(tau);
     }
@@ -234,9 +391,7 @@ pub(crate) fn product<T: Scalar>(
     columns: usize,
 ) -> Matrix<T> {
     let mut q = Matrix::identity(a.rows(), columns);
-    for (k, &tau) in taus.iter().enumerate().rev() {
-        reflect_left(&mut q, k + offset, 0..columns, &stored(a, k, offset), tau);
-    }
+    reflect_by((a, offset), taus, &mut q, true, false);
     q
 }
 
@@ -252,18 +407,18 @@ pub enum Side {
 /// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
 /// the columns of `a`.
 pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side, adjoint: bool) {
-    let mut apply = |(k, &tau): (usize, &T)| {
-        let (v, tau) = (stored(a, k, 0), if adjoint { tau.conj() } else { tau });
-        match side {
-            Side::Left => reflect_left(c, k, 0..c.columns(), &v, tau),
-            Side::Right => reflect_right(c, 0..c.rows(), k, &v, tau),
-        }
-    };
+    if c.elements().is_empty() {
+        return;
+    }
     // The factor that stands next to `c` comes first.
-    if adjoint == (side == Side::Left) {
-        taus.iter().enumerate().for_each(&mut apply);
-    } else {
-        taus.iter().enumerate().rev().for_each(apply);
+    let reversed = adjoint != (side == Side::Left);
+    if side == Side::Left {
+        return reflect_by((a, 0), taus, c, reversed, adjoint);
+    }
+    let mut v = Vec::with_capacity(a.rows());
+    for (k, tau) in in_order(taus, reversed, adjoint) {
+        read_vector(a, k, 0, &mut v);
+        reflect_right(c, 0..c.rows(), k, &v, tau);
     }
 }
 
@@ -273,9 +428,9 @@ pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side
 pub fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.columns();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
+    let mut v = Vec::with_capacity(n);
     for (k, tau) in taus.iter_mut().enumerate().take(high.saturating_sub(1)).skip(low) {
-        let v;
-        (v, *tau) = reflect_column(a, k + 1, high, k);
+        *tau = reflect_column(a, k + 1..high, k, &mut v);
         reflect_right(a, 0..high, k + 1, &v, *tau);
         reflect_left(a, k + 1, k + 1..n, &v, tau.conj());
     }

@@ -1,18 +1,58 @@
 //! Matrices in rows, and the numbers that they hold.
 
 use num_complex::Complex64;
+use std::array::from_fn;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
+/// Entries of matrices of triangular systems: numbers, or those of several matrices at one place.
+pub trait Entry: Copy + Debug + Default + Sub<Output = Self> + Mul<Output = Self> {
+    /// The complex conjugate.
+    fn conj(self) -> Self;
+
+    /// The quotient, without needless overflow.
+    fn over(self, divisor: Self) -> Self;
+}
+
+/// Real numbers of four matrices, with which the same is done at the same time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Four(pub [f64; 4]);
+
+impl Sub for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn sub(self, other: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] - other.0[lane]))
+    }
+}
+
+impl Mul for Four {
+    type Output = Four;
+
+    #[inline(always)]
+    fn mul(self, other: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] * other.0[lane]))
+    }
+}
+
+impl Entry for Four {
+    #[inline(always)]
+    fn conj(self) -> Four {
+        self
+    }
+
+    #[inline(always)]
+    fn over(self, divisor: Four) -> Four {
+        Four(from_fn(|lane| self.0[lane] / divisor.0[lane]))
+    }
+}
+
 /// Real or complex numbers in double precision.
 pub trait Scalar:
-    Copy
-    + Debug
-    + Default
+    Entry
     + PartialEq
     + Add<Output = Self>
-    + Sub<Output = Self>
-    + Mul<Output = Self>
     + Mul<f64, Output = Self>
     + Neg<Output = Self>
     + AddAssign
@@ -26,8 +66,6 @@ pub trait Scalar:
     /// One.
     const ONE: Self;
 
-    /// The complex conjugate.
-    fn conj(self) -> Self;
     /// The real part.
     fn re(self) -> f64;
     /// The imaginary part.
@@ -38,9 +76,6 @@ pub trait Scalar:
     fn from_parts(re: f64, im: f64) -> Self;
     /// The absolute value, without needless overflow.
     fn abs(self) -> f64;
-
-    /// The quotient, without needless overflow.
-    fn over(self, divisor: Self) -> Self;
 
     /// The sum of the absolute values of the parts, by which LAPACK chooses pivots.
     fn abs1(self) -> f64 {
@@ -53,14 +88,20 @@ pub trait Scalar:
     }
 }
 
+impl Entry for f64 {
+    fn conj(self) -> f64 {
+        self
+    }
+    fn over(self, divisor: f64) -> f64 {
+        self / divisor
+    }
+}
+
 impl Scalar for f64 {
     const DIMENSIONS: usize = 1;
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
 
-    fn conj(self) -> f64 {
-        self
-    }
     fn re(self) -> f64 {
         self
     }
@@ -76,8 +117,17 @@ impl Scalar for f64 {
     fn abs(self) -> f64 {
         self.abs()
     }
-    fn over(self, divisor: f64) -> f64 {
-        self / divisor
+}
+
+impl Entry for Complex64 {
+    fn conj(self) -> Complex64 {
+        Complex64::conj(&self)
+    }
+    fn over(self, divisor: Complex64) -> Complex64 {
+        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
+        // does not.
+        let scale = power_of_two_near(divisor.abs1());
+        (self / (divisor * scale)) * scale
     }
 }
 
@@ -86,9 +136,6 @@ impl Scalar for Complex64 {
     const ZERO: Complex64 = Complex64::new(0.0, 0.0);
     const ONE: Complex64 = Complex64::new(1.0, 0.0);
 
-    fn conj(self) -> Complex64 {
-        Complex64::conj(&self)
-    }
     fn re(self) -> f64 {
         self.re
     }
@@ -103,12 +150,6 @@ impl Scalar for Complex64 {
     }
     fn abs(self) -> f64 {
         hypot(self.re, self.im)
-    }
-    fn over(self, divisor: Complex64) -> Complex64 {
-        // The square of the divisor's size is a divisor in turn, and may vanish where the divisor
-        // does not.
-        let scale = power_of_two_near(divisor.abs1());
-        (self / (divisor * scale)) * scale
     }
 }
 
@@ -163,20 +204,31 @@ pub(crate) fn largest<T: Scalar>(values: &[T]) -> f64 {
 
 /// The Euclidean norm, without needless overflow.
 pub(crate) fn norm<T: Scalar>(values: &[T]) -> f64 {
-    let scale = power_of_two_near(largest(values));
-    let squares = values.iter().map(|&x| {
-        let x = x * scale;
-        x.re() * x.re() + x.im() * x.im()
-    });
-    squares.sum::<f64>().sqrt() / scale
+    norm_beside(values, largest(values))
+}
+
+/// [`norm`] of values of which `largest` is the largest.
+pub(crate) fn norm_beside<T: Scalar>(values: &[T], largest: f64) -> f64 {
+    let scale = power_of_two_near(largest);
+    let square = |x: T| x.re() * x.re() + x.im() * x.im();
+    if scale == 1.0 {
+        return values.iter().map(|&x| square(x)).sum::<f64>().sqrt();
+    }
+    values.iter().map(|&x| square(x * scale)).sum::<f64>().sqrt() / scale
 }
 
 /// A power of two that brings `size` near one where it is so large or small that squares of it
 /// would leave the range; else 1.
+#[inline(always)]
 pub(crate) fn power_of_two_near(size: f64) -> f64 {
-    if !size.is_finite() || size == 0.0 || (1e-130..1e130).contains(&size) {
+    if (1e-130..1e130).contains(&size) || !size.is_finite() || size == 0.0 {
         return 1.0;
     }
+    far_power_of_two(size)
+}
+
+#[cold]
+fn far_power_of_two(size: f64) -> f64 {
     // The exponent, at most 1023 to either side, also of the inverse.
     let exponent = libm::frexp(size).1.clamp(-1020, 1020);
     libm::ldexp(1.0, -exponent)
@@ -190,7 +242,7 @@ pub struct Matrix<T> {
     elements: Vec<T>,
 }
 
-impl<T: Scalar> Matrix<T> {
+impl<T> Matrix<T> {
     /// The matrix of `rows` rows with these elements, row by row.
     ///
     /// # Panics
@@ -198,20 +250,6 @@ impl<T: Scalar> Matrix<T> {
     pub fn new(rows: usize, columns: usize, elements: Vec<T>) -> Matrix<T> {
         assert_eq!(elements.len(), rows * columns, "elements of {rows} x {columns}");
         Matrix { rows, columns, elements }
-    }
-
-    /// The matrix of zeros.
-    pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
-        Matrix { rows, columns, elements: vec![T::ZERO; rows * columns] }
-    }
-
-    /// Ones on the diagonal, zeros elsewhere.
-    pub fn identity(rows: usize, columns: usize) -> Matrix<T> {
-        let mut matrix = Matrix::zeros(rows, columns);
-        for i in 0..rows.min(columns) {
-            matrix[(i, i)] = T::ONE;
-        }
-        matrix
     }
 
     /// The number of rows.
@@ -248,8 +286,27 @@ impl<T: Scalar> Matrix<T> {
     pub fn row_mut(&mut self, i: usize) -> &mut [T] {
         &mut self.elements[i * self.columns..(i + 1) * self.columns]
     }
+}
+
+impl<T: Entry> Matrix<T> {
+    /// The matrix of zeros.
+    pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
+        Matrix { rows, columns, elements: vec![T::default(); rows * columns] }
+    }
+}
+
+impl<T: Scalar> Matrix<T> {
+    /// Ones on the diagonal, zeros elsewhere.
+    pub fn identity(rows: usize, columns: usize) -> Matrix<T> {
+        let mut matrix = Matrix::zeros(rows, columns);
+        for i in 0..rows.min(columns) {
+            matrix[(i, i)] = T::ONE;
+        }
+        matrix
+    }
 
     /// Two different rows.
+    #[inline(always)]
     pub(crate) fn two_rows(&mut self, i: usize, j: usize) -> (&mut [T], &mut [T]) {
         let n = self.columns;
         let (low, high) = (i.min(j), i.max(j));
@@ -275,9 +332,9 @@ impl<T: Scalar> Matrix<T> {
     pub fn adjoint(&self) -> Matrix<T> {
         let mut result = Matrix::zeros(self.columns, self.rows);
         for i in 0..self.rows {
-            for (j, &x) in self.row(i).iter().enumerate() {
-                result[(j, i)] = x.conj();
-            }
+            let column = result.elements.get_mut(i..).unwrap_or_default();
+            let column = column.iter_mut().step_by(self.rows);
+            column.zip(self.row(i)).for_each(|(to, x)| *to = x.conj());
         }
         result
     }
@@ -317,7 +374,7 @@ impl<T: Scalar> Matrix<T> {
     /// Brings the elements near one where squares of them would leave the range; the factor is a
     /// power of two.
     pub(crate) fn normalize(&mut self) -> f64 {
-        let factor = power_of_two_near(self.elements.iter().map(|x| x.abs1()).fold(0.0, f64::max));
+        let factor = power_of_two_near(largest(&self.elements));
         self.scale(factor);
         factor
     }

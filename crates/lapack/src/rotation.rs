@@ -1,6 +1,9 @@
 //! Plane rotations, and the closed forms for matrices of two rows.
 
+use crate::lanes::{for_panels, read_panel, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot};
+use numerics::simd::{Isa, Kernel};
+use std::array::from_fn;
 
 /// A rotation `[c s; -s c]`.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +27,15 @@ impl Rotation {
     }
 
     /// Replaces row `i` by `c * i + s * j`, and row `j` by `c * j - s * i`.
+    #[inline(always)]
     pub fn rows<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize) {
         let (x, y) = matrix.two_rows(i, j);
+        // Arrays by value become vectors.
+        let (fours, x) = x.as_chunks_mut::<4>();
+        let (fours_of_y, y) = y.as_chunks_mut::<4>();
+        for (x, y) in fours.iter_mut().zip(fours_of_y) {
+            (*x, *y) = self.pairs(*x, *y);
+        }
         for (x, y) in x.iter_mut().zip(y) {
             (*x, *y) = self.pair(*x, *y);
         }
@@ -39,13 +49,89 @@ impl Rotation {
         }
     }
 
+    #[inline(always)]
     pub fn pair<T: Scalar>(self, x: T, y: T) -> (T, T) {
         (x * self.c + y * self.s, y * self.c - x * self.s)
+    }
+
+    /// [`Rotation::pair`] of each pair of elements.
+    #[inline(always)]
+    fn pairs<T: Scalar, const N: usize>(self, x: [T; N], y: [T; N]) -> ([T; N], [T; N]) {
+        (
+            from_fn(|lane| self.pair(x[lane], y[lane]).0),
+            from_fn(|lane| self.pair(x[lane], y[lane]).1),
+        )
     }
 
     /// The rotation in the other direction.
     pub fn inverse(self) -> Rotation {
         Rotation { c: self.c, s: -self.s }
+    }
+}
+
+/// Rows of at least so many elements are turned later, by many rotations at a time.
+const MIN_DEFERRED: usize = 96;
+/// So many rotations for each row are kept until then.
+const KEPT_TURNS: usize = 16;
+
+/// Rotations of the rows of a matrix in their order. All are applied to some columns, which a cache
+/// close to the processor holds, before the next ones: columns do not depend on each other.
+pub(crate) struct Turns<'a> {
+    matrix: &'a mut Matrix<f64>,
+    kept: Vec<(Rotation, usize, usize)>,
+}
+
+impl<'a> Turns<'a> {
+    pub fn new(matrix: &'a mut Matrix<f64>) -> Turns<'a> {
+        Turns { matrix, kept: Vec::new() }
+    }
+
+    /// [`Rotation::rows`], now or later; without effect on a matrix without rows.
+    #[inline(always)]
+    pub fn turn(&mut self, rotation: Rotation, i: usize, j: usize) {
+        if self.matrix.rows() > 0 {
+            self.keep(rotation, i, j);
+        }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, rotation: Rotation, i: usize, j: usize) {
+        if self.matrix.columns() < MIN_DEFERRED {
+            return rotation.rows(self.matrix, i, j);
+        }
+        self.kept.push((rotation, i, j));
+        if self.kept.len() >= KEPT_TURNS * self.matrix.rows() {
+            self.finish();
+        }
+    }
+
+    /// The matrix after all rotations.
+    pub fn finish(&mut self) -> &mut Matrix<f64> {
+        if !self.kept.is_empty() {
+            Isa::best().run(TurnAll { matrix: self.matrix, turns: &self.kept });
+            self.kept.clear();
+        }
+        self.matrix
+    }
+}
+
+struct TurnAll<'a> {
+    matrix: &'a mut Matrix<f64>,
+    turns: &'a [(Rotation, usize, usize)],
+}
+
+impl Kernel for TurnAll<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let mut panel = Vec::new();
+        for_panels!(0..self.matrix.columns(), |column, N| {
+            read_panel::<f64, N>(self.matrix, column, &mut panel);
+            let rows = panel.as_chunks_mut::<N>().0;
+            for &(rotation, i, j) in self.turns {
+                (rows[i], rows[j]) = rotation.pairs(rows[i], rows[j]);
+            }
+            write_panel::<f64, N>(&panel, self.matrix, column);
+        });
     }
 }
 

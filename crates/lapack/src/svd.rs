@@ -1,9 +1,11 @@
 //! Singular values.
 
 use crate::NoConvergence;
-use crate::householder::{geqrf, reflect_column, reflect_left, reflect_right, reflector};
+use crate::householder::{
+    Reflections, Side, geqrf, ormqr, reflect_column, reflect_left, reflect_right, reflector,
+};
 use crate::matrix::{Matrix, Precision, Scalar};
-use crate::rotation::{Rotation, sign, singular_pair, singular_pair_values};
+use crate::rotation::{Rotation, Turns, sign, singular_pair, singular_pair_values};
 
 /// Steps for each singular value and other value of it after which the iteration gives up, as in
 /// LAPACK.
@@ -86,9 +88,7 @@ pub fn gesdd<T: Scalar>(
         let u = bidiagonal.times_q(core.u, count.min(few));
         let (first, second) = if tall { (u, core.v) } else { (core.v, u) };
         let mut first = padded(first, many, count);
-        let vector =
-            |k: usize| (k, [&[T::ONE], column_below(&work, k).as_slice()].concat(), taus[k]);
-        apply(&(0..taus.len()).map(vector).collect::<Vec<_>>(), &mut first);
+        ormqr(&work, &taus, &mut first, Side::Left, false);
         Core { values: core.values, u: first, v: second }
     } else {
         let bidiagonal = Bidiagonal::new(work);
@@ -101,10 +101,6 @@ pub fn gesdd<T: Scalar>(
     Ok(Svd { values, u, vh: v.adjoint() })
 }
 
-fn column_below<T: Scalar>(a: &Matrix<T>, k: usize) -> Vec<T> {
-    (k + 1..a.rows()).map(|i| a[(i, k)]).collect()
-}
-
 /// A square matrix in the upper corner of `rows x columns` with ones on the rest of the diagonal.
 fn padded<T: Scalar>(square: Matrix<T>, rows: usize, columns: usize) -> Matrix<T> {
     let mut result = Matrix::identity(rows, columns);
@@ -114,24 +110,18 @@ fn padded<T: Scalar>(square: Matrix<T>, rows: usize, columns: usize) -> Matrix<T
     result
 }
 
-/// The first row that a reflection changes, its vector and its factor.
-type Reflection<T> = (usize, Vec<T>, T);
-
-/// `z = h0 * h1 * … * z`.
-fn apply<T: Scalar>(reflections: &[Reflection<T>], z: &mut Matrix<T>) {
-    for (first, v, tau) in reflections.iter().rev() {
-        reflect_left(z, *first, 0..z.columns(), v, *tau);
-    }
-}
-
 /// `a = q * b * p^H`, with `b` real and upper bidiagonal, of a matrix with no more columns than
 /// rows. LAPACK: `gebrd`.
 struct Bidiagonal<T> {
-    rows: usize,
     diagonal: Vec<f64>,
     beside: Vec<f64>,
-    q: Vec<Reflection<T>>,
-    p: Vec<Reflection<T>>,
+    /// The vectors of the reflections: those of `q` from the diagonal down, those of `p` right of
+    /// it. The first element of each is one.
+    vectors: Matrix<T>,
+    /// The factors of the reflections whose product is `q`,
+    q: Vec<T>,
+    /// and of those whose product is `p`.
+    p: Vec<T>,
 }
 
 /// Singular values, with left and right vectors in columns.
@@ -144,22 +134,25 @@ struct Core<T> {
 impl<T: Scalar> Bidiagonal<T> {
     fn new(mut a: Matrix<T>) -> Bidiagonal<T> {
         let (m, n) = (a.rows(), a.columns());
-        let mut result =
-            Bidiagonal { rows: m, diagonal: vec![], beside: vec![], q: vec![], p: vec![] };
+        let (mut diagonal, mut beside) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let (mut q, mut p) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        let mut v = Vec::with_capacity(m);
         for k in 0..n {
-            let (v, tau) = reflect_column(&mut a, k, m, k);
+            let tau = reflect_column(&mut a, k..m, k, &mut v);
             reflect_left(&mut a, k, k + 1..n, &v, tau.conj());
-            result.diagonal.push(a[(k, k)].re());
-            result.q.push((k, v, tau));
-            let mut v: Vec<T> = a.row(k)[k + 1..].iter().map(|x| x.conj()).collect();
+            diagonal.push(a[(k, k)].re());
+            q.push(tau);
+            v.clear();
+            v.extend(a.row(k)[k + 1..].iter().map(|x| x.conj()));
             let Some((alpha, x)) = v.split_first_mut() else { continue };
             let tau = reflector(alpha, x);
-            result.beside.push(alpha.re());
+            beside.push(alpha.re());
             *alpha = T::ONE;
+            a.row_mut(k)[k + 1..].copy_from_slice(&v);
             reflect_right(&mut a, k + 1..m, k + 1, &v, tau);
-            result.p.push((k + 1, v, tau));
+            p.push(tau);
         }
-        result
+        Bidiagonal { diagonal, beside, vectors: a, q, p }
     }
 
     /// The singular value decomposition; of the adjoint, in a way, if `lower`: then `u` and `v` are
@@ -187,7 +180,8 @@ impl<T: Scalar> Bidiagonal<T> {
                 turns.push(rotation);
             }
         }
-        Iteration { d: &mut d, e: &mut e, u: &mut u, v: &mut v, precision }.run()?;
+        let (turns_u, turns_v) = (Turns::new(&mut u), Turns::new(&mut v));
+        Iteration { d: &mut d, e: &mut e, u: turns_u, v: turns_v, precision }.run()?;
         let (mut left, mut right) = (u.adjoint(), v.adjoint());
         for (i, rotation) in turns.iter().enumerate().rev() {
             if vectors {
@@ -208,15 +202,16 @@ impl<T: Scalar> Bidiagonal<T> {
         };
         let mut v = lift(right);
         if vectors {
-            apply(&self.p, &mut v);
+            let p = Reflections { vectors: &self.vectors, offset: 1, taus: &self.p };
+            p.reflect(&mut v, 0..n, true, false);
         }
         Ok(Core { values: d, u: lift(left), v })
     }
 
     /// The first `count` columns of `q * u`.
     fn times_q(&self, u: Matrix<T>, count: usize) -> Matrix<T> {
-        let mut u = padded(u, self.rows, count);
-        apply(&self.q, &mut u);
+        let mut u = padded(u, self.vectors.rows(), count);
+        ormqr(&self.vectors, &self.q, &mut u, Side::Left, false);
         u
     }
 }
@@ -229,8 +224,8 @@ impl<T: Scalar> Bidiagonal<T> {
 struct Iteration<'a> {
     d: &'a mut [f64],
     e: &'a mut [f64],
-    u: &'a mut Matrix<f64>,
-    v: &'a mut Matrix<f64>,
+    u: Turns<'a>,
+    v: Turns<'a>,
     precision: Precision,
 }
 
@@ -282,10 +277,8 @@ impl Iteration<'_> {
                 let (large, small, left, right) =
                     singular_pair(self.d[low], self.e[low], self.d[high]);
                 (self.d[low], self.e[low], self.d[high]) = (large, 0.0, small);
-                if self.u.rows() > 0 {
-                    right.rows(self.v, low, high);
-                    left.rows(self.u, low, high);
-                }
+                self.v.turn(right, low, high);
+                self.u.turn(left, low, high);
                 high = low.saturating_sub(1);
                 continue;
             }
@@ -374,12 +367,9 @@ impl Iteration<'_> {
 
     /// Turns the vectors of elements `k` and `k + 1` of the block.
     fn rotate(&mut self, span: Span, k: usize, right: Rotation, left: Rotation) {
-        if self.u.rows() == 0 {
-            return;
-        }
         let (right, left) = if span.from_end { (left, right) } else { (right, left) };
-        right.rows(self.v, span.at(k), span.at(k + 1));
-        left.rows(self.u, span.at(k), span.at(k + 1));
+        self.v.turn(right, span.at(k), span.at(k + 1));
+        self.u.turn(left, span.at(k), span.at(k + 1));
     }
 
     fn step_without_shift(&mut self, span: Span) {
@@ -405,35 +395,37 @@ impl Iteration<'_> {
         let first = self.d[span.at(0)];
         let mut f = (first.abs() - shift) * (sign(first) + shift / first);
         let mut g = self.e[span.beside(0)];
+        let (mut here, mut between) = (first, g);
         for k in 0..last {
-            let (at, next, beside) = (span.at(k), span.at(k + 1), span.beside(k));
             let (right, r) = Rotation::zeroing(f, g);
             if k > 0 {
                 self.e[span.beside(k - 1)] = r;
             }
-            (f, self.e[beside]) = right.pair(self.d[at], self.e[beside]);
-            (g, self.d[next]) = (right.s * self.d[next], right.c * self.d[next]);
-            let (left, r) = Rotation::zeroing(f, g);
-            self.d[at] = r;
-            (f, self.d[next]) = left.pair(self.e[beside], self.d[next]);
+            let next = self.d[span.at(k + 1)];
+            let (turned, beside) = right.pair(here, between);
+            let (left, r) = Rotation::zeroing(turned, right.s * next);
+            self.d[span.at(k)] = r;
+            (f, here) = left.pair(beside, right.c * next);
             if k + 1 < last {
-                let beyond = span.beside(k + 1);
-                (g, self.e[beyond]) = (left.s * self.e[beyond], left.c * self.e[beyond]);
+                let beyond = self.e[span.beside(k + 1)];
+                (g, between) = (left.s * beyond, left.c * beyond);
             }
             self.rotate(span, k, right, left);
         }
+        self.d[span.at(last)] = here;
         self.e[span.beside(last - 1)] = f;
     }
 
     /// Makes all values positive and puts them in descending order.
     fn sort(&mut self) {
         let n = self.d.len();
-        let vectors = self.u.rows() > 0;
+        let (u, v) = (self.u.finish(), self.v.finish());
+        let vectors = u.rows() > 0;
         for i in 0..n {
             if self.d[i] < 0.0 || (self.d[i] == 0.0 && self.d[i].is_sign_negative()) {
                 self.d[i] = -self.d[i];
                 if vectors {
-                    self.v.row_mut(i).iter_mut().for_each(|x| *x = -*x);
+                    v.row_mut(i).iter_mut().for_each(|x| *x = -*x);
                 }
             }
         }
@@ -444,8 +436,8 @@ impl Iteration<'_> {
             if smallest != end {
                 self.d.swap(smallest, end);
                 if vectors {
-                    self.v.swap_rows(smallest, end);
-                    self.u.swap_rows(smallest, end);
+                    v.swap_rows(smallest, end);
+                    u.swap_rows(smallest, end);
                 }
             }
         }

@@ -1,9 +1,9 @@
 //! Eigenvalues of symmetric and Hermitian matrices.
 
 use crate::NoConvergence;
-use crate::householder::{reflect_left, reflect_right, reflector};
+use crate::householder::{reflect_by, reflect_left, reflect_right, reflector};
 use crate::matrix::{Matrix, Precision, Scalar, hypot};
-use crate::rotation::{Rotation, symmetric_pair};
+use crate::rotation::{Rotation, Turns, symmetric_pair};
 
 /// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
 const MAX_STEPS: usize = 30;
@@ -74,12 +74,14 @@ pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
 
 /// `z = q * z`, where `q` is the product of the reflections that [`sytrd`] left in `a`.
 fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
+    if lower {
+        return reflect_by((a, 1), taus, z, true, false);
+    }
     let order: Vec<usize> = steps(a.rows(), lower).collect();
     for &k in order.iter().rev() {
         let (rows, column) = place(a.rows(), k, lower);
         let mut v: Vec<T> = rows.clone().map(|i| a[(i, column)]).collect();
-        let one = if lower { v.first_mut() } else { v.last_mut() };
-        if let Some(one) = one {
+        if let Some(one) = v.last_mut() {
             *one = T::ONE;
         }
         reflect_left(z, rows.start, 0..z.columns(), &v, taus[k]);
@@ -105,7 +107,7 @@ pub fn syevd<T: Scalar>(
     let Tridiagonalized { mut diagonal, mut beside, taus } = sytrd(a, lower);
     // Its rows are the vectors.
     let mut z = Matrix::identity(if vectors { n } else { 0 }, n);
-    steqr(&mut diagonal, &mut beside, vectors.then_some(&mut z), precision)?;
+    steqr(&mut diagonal, &mut beside, &mut Turns::new(&mut z), precision)?;
     if vectors {
         let elements = z.adjoint().into_elements().into_iter().map(T::real).collect();
         let mut z = Matrix::new(n, n, elements);
@@ -121,7 +123,7 @@ pub fn syevd<T: Scalar>(
 fn steqr(
     d: &mut [f64],
     e: &mut [f64],
-    mut z: Option<&mut Matrix<f64>>,
+    z: &mut Turns<'_>,
     precision: Precision,
 ) -> Result<(), NoConvergence> {
     let n = d.len();
@@ -140,16 +142,16 @@ fn steqr(
             e[end] = 0.0;
         }
         let flipped = d[end].abs() < d[start].abs();
-        Block { d, e, z: z.as_deref_mut(), start, end, flipped, precision }
-            .iterate(&mut steps_left)?;
+        Block { d, e, z, start, end, flipped, precision }.iterate(&mut steps_left)?;
         start = end + 1;
     }
+    let z = z.finish();
     // Exchanges as few vectors as there can be.
     for i in 0..n {
         let smallest = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
         if smallest != i {
             d.swap(i, smallest);
-            if let Some(z) = &mut z {
+            if z.rows() > 0 {
                 z.swap_rows(i, smallest);
             }
         }
@@ -159,17 +161,17 @@ fn steqr(
 
 /// A block of a tridiagonal matrix that is not divided further. QR iteration is QL iteration on the
 /// block read from its end.
-struct Block<'a> {
+struct Block<'a, 'z> {
     d: &'a mut [f64],
     e: &'a mut [f64],
-    z: Option<&'a mut Matrix<f64>>,
+    z: &'a mut Turns<'z>,
     start: usize,
     end: usize,
     flipped: bool,
     precision: Precision,
 }
 
-impl Block<'_> {
+impl Block<'_, '_> {
     /// Position of the diagonal element `k` of the block.
     fn at(&self, k: usize) -> usize {
         if self.flipped { self.end - k } else { self.start + k }
@@ -188,9 +190,7 @@ impl Block<'_> {
 
     fn rotate(&mut self, rotation: Rotation, k: usize) {
         let (i, j) = (self.at(k), self.at(k + 1));
-        if let Some(z) = &mut self.z {
-            rotation.rows(z, i, j);
-        }
+        self.z.turn(rotation, i, j);
     }
 
     fn iterate(mut self, steps_left: &mut usize) -> Result<(), NoConvergence> {
@@ -214,9 +214,7 @@ impl Block<'_> {
             if m == l + 1 {
                 let (i, j) = (self.at(l).min(self.at(m)), self.at(l).max(self.at(m)));
                 let (first, second, rotation) = symmetric_pair(self.d[i], self.e[i], self.d[j]);
-                if let Some(z) = &mut self.z {
-                    rotation.rows(z, i, j);
-                }
+                self.z.turn(rotation, i, j);
                 (self.d[i], self.d[j], self.e[i]) = (first, second, 0.0);
                 l += 2;
                 continue;

@@ -349,6 +349,35 @@ fn complex() {
     reductions::<Complex64>();
 }
 
+/// Large matrices are reflected and turned some columns at a time.
+#[test]
+fn columns_of_large_matrices_are_as_if_alone() {
+    let numbers = &mut Numbers(8);
+    let a = numbers.matrix::<f64>(110, 100);
+    let (mut factors, mut first) = (a.clone(), a.leading(110, 7));
+    let taus = geqrf(&mut factors);
+    assert_eq!(geqrf(&mut first), taus[..7]);
+    assert_eq!(first, factors.leading(110, 7));
+    let q = orgqr(&factors, &taus, 100);
+    assert_eq!(orgqr(&factors, &taus, 7), q.leading(110, 7));
+    orthonormal(&q);
+    close(&q.times(&part(&factors, |i, j| i <= j).leading(100, 100)), &a);
+
+    let Svd { values, u, vh } =
+        gesdd(a.clone(), Vectors::Some, Driver::DivideAndConquer, Precision::DOUBLE)
+            .expect("finite");
+    close(&u.times(&diagonal(values.into_iter(), 100, 100)).times(&vh), &a);
+    orthonormal(&u);
+
+    let symmetric = numbers.hermitian::<f64>(100);
+    for lower in [false, true] {
+        let mut vectors = symmetric.clone();
+        let values = syevd(&mut vectors, lower, true, Precision::DOUBLE).expect("finite");
+        let scaled = vectors.times(&diagonal(values.into_iter(), 100, 100));
+        close(&scaled, &symmetric.times(&vectors));
+    }
+}
+
 #[test]
 fn extreme_sizes_neither_overflow_nor_vanish() {
     for scale in [1e300, 1e-300] {

@@ -3,6 +3,7 @@
 use crate::graph::{Node, Value};
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
+use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
@@ -19,7 +20,9 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
         return Some(Action::Apply { function, operands: SmallVec::new(), output, ty });
     }
-    let &[first, second, ..] = &node.operands[..] else { return None };
+    let &[first, ..] = &node.operands[..] else { return None };
+    // Of one operand, nothing reads a second one.
+    let second = node.operands.get(1).copied().unwrap_or(first);
     let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
     let function = match graph.primitive(node) {
         Primitive::Dot { dims, dtype } => {
@@ -89,6 +92,16 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let is_of_type = graph.dtype(output) == Some(dtype);
             let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
             Function::Scatter(scatter.filter(|_| is_of_type)?)
+        }
+        Primitive::Cholesky { lower } => {
+            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
+            Function::Cholesky(Cholesky::new(dtype, &lhs, *lower).ok()?)
+        }
+        Primitive::TriangularSolve(system) => {
+            let dtype = graph.dtype(second).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
+            let (shapes, is_of_type) = ([&lhs[..], &graph.shape(second)?], graph.dtype(first));
+            let solve = TriangularSolve::new(dtype, shapes, *system).ok();
+            Function::TriangularSolve(solve.filter(|_| is_of_type == Some(dtype))?)
         }
         _ => return None,
     };

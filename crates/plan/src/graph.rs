@@ -411,7 +411,10 @@ fn is_flat(code: &Code, primitive: &Primitive, depth: usize) -> bool {
 
 /// True for primitives that may run blocks, other than control flow.
 pub(crate) fn runs_blocks(primitive: &Primitive) -> bool {
-    matches!(primitive, Primitive::Native(_)) || !blocks(primitive).is_empty()
+    match primitive {
+        Primitive::Native(native) => !native.is_plain,
+        _ => !blocks(primitive).is_empty(),
+    }
 }
 
 /// The blocks of control flow of a primitive.

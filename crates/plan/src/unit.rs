@@ -1,5 +1,6 @@
 //! The data of plans: steps, values and their places.
 
+use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
 use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction, write_iota};
 use numerics::shape::Runs;
@@ -126,6 +127,10 @@ pub enum Function {
     Iota(Iota),
     /// The first operand with the third combined into it at the indices in the second.
     Scatter(Scatter),
+    /// The Cholesky factors of matrices.
+    Cholesky(Cholesky),
+    /// The solutions of triangular systems.
+    TriangularSolve(TriangularSolve),
 }
 
 impl Function {
@@ -146,6 +151,8 @@ impl Function {
             (Function::Scatter(scatter), &[input, indices, updates]) => {
                 scatter.run([input, indices, updates], result)
             }
+            (Function::Cholesky(cholesky), &[a]) => cholesky.run(a, result),
+            (Function::TriangularSolve(solve), &[a, b]) => solve.run(a, b, result),
             _ => Err(TensorError::OutOfBounds),
         }
     }

@@ -20,12 +20,13 @@ use ::lapack::{
     Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors,
 };
 use kernels::linalg::{self, Field, Stack, append};
-use mlir::OpRef;
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::{Prepared, native};
+use mlir::{OpRef, Type};
 use numerics::{Complex64, DType, Tensor, math};
-use program::EvalError;
+use program::{EvalError, Primitive};
+use std::iter::repeat_n;
 
 /// The results of a call.
 type Results = Result<Vec<Tensor>, EvalError>;
@@ -122,6 +123,14 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     let config = ["backend_config", "mhlo.backend_config"]
         .into_iter()
         .find_map(|a| op.attr(a)?.as_dictionary().cloned());
+    // Plans know the op with the same meaning.
+    if routine.real_name == "trsm"
+        && older.is_none()
+        && has_one_type(op, complex)
+        && let Ok(system) = system(config.as_ref())
+    {
+        return Ok(Primitive::TriangularSolve(system));
+    }
     let parameters = Parameters {
         target: target.to_string(),
         config,
@@ -156,6 +165,14 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
             None => results,
         }))
     })
+}
+
+/// True if a call has two operands and a result of one element type, which is complex or not.
+fn has_one_type(op: OpRef<'_>, complex: bool) -> bool {
+    let dtype = |ty: &Type| ty.element_type().dtype();
+    let types: Vec<_> = op.operand_types().chain(op.result_types()).map(dtype).collect();
+    let fits = |dtype: DType| if complex { dtype.is_complex() } else { dtype.is_float() };
+    matches!(types[..], [Some(a), b, x] if fits(a) && [b, x] == [Some(a); 2])
 }
 
 /// Everything that a call depends on besides its operands.
@@ -224,8 +241,7 @@ impl Call<'_> {
 
     /// A parameter that LAPACK writes as a letter.
     fn letter(&self, name: &str) -> Result<char, EvalError> {
-        let code = self.attribute(name)?.as_i64().and_then(|code| u8::try_from(code).ok());
-        code.map(char::from).ok_or_else(|| self.missing(name))
+        letter(self.config, name).ok_or_else(|| self.missing(name))
     }
 
     fn flag(&self, name: &str) -> Result<bool, EvalError> {
@@ -268,6 +284,12 @@ impl Call<'_> {
         let operand = operand.ok_or_else(|| self.missing("indices_of_shape_operands"))?;
         kernels::sizes(self.given.get(operand).ok_or_else(|| self.missing("shape"))?)
     }
+}
+
+/// A parameter that LAPACK writes as a letter, if there is a valid one.
+fn letter(config: Option<&Dictionary>, name: &str) -> Option<char> {
+    let code = config?.get(name)?.as_i64()?;
+    u8::try_from(code).ok().map(char::from)
 }
 
 /// The precision of elements; double only for those of double precision.
@@ -316,13 +338,17 @@ fn info(outcome: Result<(), usize>) -> i32 {
     outcome.map_or_else(|place| i32::try_from(place).unwrap_or(i32::MAX), |()| 0)
 }
 
-/// `count` numbers of a matrix, or as many NaNs and an `info` of 1 if they were not found.
-fn found<T: Scalar, R>(
-    result: &Result<R, NoConvergence>,
+/// Adds `count` numbers of a matrix to a list, or as many NaNs if they were not found.
+fn add<'r, T: Scalar + 'r, R>(
+    list: &mut Vec<T>,
+    result: &'r Result<R, NoConvergence>,
     count: usize,
-    elements: impl FnOnce(&R) -> Vec<T>,
-) -> Vec<T> {
-    result.as_ref().map_or_else(|_| vec![T::real(f64::NAN); count], elements)
+    elements: impl FnOnce(&'r R) -> &'r [T],
+) {
+    match result {
+        Ok(result) => list.extend_from_slice(elements(result)),
+        Err(NoConvergence) => list.extend(repeat_n(T::real(f64::NAN), count)),
+    }
 }
 
 /// `getrf`: factors, pivots, `info`.
@@ -357,17 +383,29 @@ fn potrf<T: Field>(call: &Call<'_>) -> Results {
     Ok(vec![out.numbers(&core, factors)?, out.integers(&[], infos)?])
 }
 
-/// `trsm`: the solution of triangular systems.
-fn trsm<T: Field>(call: &Call<'_>) -> Results {
-    let trans = call.letter("trans_x")?;
-    let system = System {
-        left_side: call.letter("side")? == 'L',
-        lower: call.letter("uplo")? == 'L',
-        unit_diagonal: call.letter("diag")? == 'U',
+/// The systems that a call of `trsm` solves, or the attribute that is not valid.
+fn system(config: Option<&Dictionary>) -> Result<System, &'static str> {
+    let letter = |name| letter(config, name).ok_or(name);
+    let trans = letter("trans_x")?;
+    Ok(System {
+        left_side: letter("side")? == 'L',
+        lower: letter("uplo")? == 'L',
+        unit_diagonal: letter("diag")? == 'U',
         transposed: trans != 'N',
         conjugated: trans == 'C',
-    };
-    Ok(vec![linalg::solve_all::<T>(call.operand(0)?, call.operand(1)?, system)?])
+    })
+}
+
+/// `trsm`: the solution of triangular systems.
+fn trsm<T: Field>(call: &Call<'_>) -> Results {
+    let system = system(call.config).map_err(|name| call.missing(name))?;
+    let (a, b) = (call.operand(0)?.clone(), call.operand(1)?.clone());
+    if b.dtype().is_complex() != (T::DIMENSIONS == 2) {
+        let (target, found) = (&call.parameters.target, b.dtype());
+        let message = format!("`{target}` needs operands of its element type; found {found}");
+        return Err(EvalError::new("custom_call", message));
+    }
+    Ok(vec![linalg::triangular_solve(a, b, system)?])
 }
 
 /// `geqrf`: vectors of reflections and the triangular factor, factors of the reflections.
@@ -502,8 +540,8 @@ fn syevd<T: Field>(call: &Call<'_>) -> Results {
     for mut a in items {
         let result = ::lapack::syevd(&mut a, lower, wanted, call.precision());
         infos.push(i32::from(result.is_err()));
-        values.extend(found(&result, core[0], Clone::clone));
-        vectors.extend(found(&result, core[0].saturating_mul(core[0]), |_| a.elements().to_vec()));
+        add(&mut values, &result, core[0], |values| values);
+        add(&mut vectors, &result, core[0].saturating_mul(core[0]), |_| a.elements());
     }
     Ok(vec![
         out.numbers(&core, vectors)?,
@@ -532,9 +570,9 @@ fn gesdd<T: Field>(call: &Call<'_>) -> Results {
     for a in items {
         let result = ::lapack::gesdd(a, wanted, driver, call.precision());
         infos.push(i32::from(result.is_err()));
-        values.extend(found(&result, few, |svd| svd.values.clone()));
-        us.extend(found(&result, rows * left, |svd| svd.u.elements().to_vec()));
-        vs.extend(found(&result, right * columns, |svd| svd.vh.elements().to_vec()));
+        add(&mut values, &result, few, |svd| &svd.values);
+        add(&mut us, &result, rows * left, |svd| svd.u.elements());
+        add(&mut vs, &result, right * columns, |svd| svd.vh.elements());
     }
     let (u, v) = if wanted == Vectors::None {
         (call.unused(2, call.dtype)?, call.unused(3, call.dtype)?)
@@ -564,12 +602,10 @@ fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     for a in items {
         let result = ::lapack::geev(a, left, right, call.precision());
         infos.push(i32::from(result.is_err()));
-        values.extend(found(&result, n, |e| e.values.clone()));
-        let list = |m: &Option<Matrix<Complex64>>| {
-            m.as_ref().map_or_else(Vec::new, |m| m.elements().to_vec())
-        };
-        lefts.extend(found(&result, if left { size } else { 0 }, |e| list(&e.left)));
-        rights.extend(found(&result, if right { size } else { 0 }, |e| list(&e.right)));
+        add(&mut values, &result, n, |e| &e.values);
+        let (of_left, of_right) = (if left { size } else { 0 }, if right { size } else { 0 });
+        add(&mut lefts, &result, of_left, |e| e.left.as_ref().map_or(&[], Matrix::elements));
+        add(&mut rights, &result, of_right, |e| e.right.as_ref().map_or(&[], Matrix::elements));
     }
     let mut results = eigenvalues::<T>(&out, n, values)?;
     for (wanted, vectors) in [(left, lefts), (right, rights)] {
@@ -599,9 +635,9 @@ fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
     for a in items {
         let result = ::lapack::gees(a, call.precision());
         infos.push(i32::from(result.is_err()));
-        forms.extend(found(&result, size, |s| s.t.elements().to_vec()));
-        vectors.extend(found(&result, size, |s| s.z.elements().to_vec()));
-        values.extend(found(&result, n, |s| s.values.clone()));
+        add(&mut forms, &result, size, |s| s.t.elements());
+        add(&mut vectors, &result, size, |s| s.z.elements());
+        add(&mut values, &result, n, |s| &s.values);
     }
     let vectors = if wanted { out.numbers(&core, vectors)? } else { call.unused(1, call.dtype)? };
     let mut results = vec![out.numbers(&core, forms)?, vectors];

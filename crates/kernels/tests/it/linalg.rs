@@ -1,7 +1,7 @@
 //! Tests of `linalg.rs`.
 
 use kernels::linalg::{Triangular, cholesky, triangular_solve};
-use numerics::{Complex64, Tensor};
+use numerics::{Complex64, DType, Tensor, math};
 
 fn floats(shape: &[usize], values: &[f32]) -> Tensor {
     Tensor::from_vec(shape, values.to_vec()).unwrap()
@@ -85,4 +85,40 @@ fn adjoint_conjugates() {
     let adjoint = Triangular { conjugated: true, ..system(true, true, true) };
     let x = triangular_solve(a, b, adjoint).unwrap();
     assert_eq!(x.item::<Complex64>().unwrap(), Complex64::new(0.0, 2.0));
+}
+
+/// Small real systems are solved four at a time.
+#[test]
+fn systems_of_a_batch_are_solved_as_if_alone() {
+    let solved = |side: usize, a: &[f64], b: &[f64], lower: bool| {
+        let count = b.len() / 6;
+        let (rows, columns) = if side == 0 { (3, 2) } else { (2, 3) };
+        let a = Tensor::from_vec([count, 3, 3], a.to_vec()).unwrap();
+        let b = Tensor::from_vec([count, rows, columns], b.to_vec()).unwrap();
+        let x = triangular_solve(a, b, system(side == 0, lower, false)).unwrap();
+        x.to_vec::<f64>().unwrap()
+    };
+    let a: Vec<f64> = (0..9 * 9).map(|i| f64::from(1 + i * 7 % 11)).collect();
+    let mut b: Vec<f64> = (0..9 * 6).map(|i| f64::from(i * 5 % 13)).collect();
+    b[20] = f64::INFINITY;
+    for (side, lower) in [(0, false), (0, true), (1, false), (1, true)] {
+        let alone = a.chunks(9).zip(b.chunks(6)).flat_map(|(a, b)| solved(side, a, b, lower));
+        let bits = |x: &f64| if x.is_nan() { f64::NAN.to_bits() } else { x.to_bits() };
+        let alone: Vec<u64> = alone.map(|x| bits(&x)).collect();
+        let together: Vec<u64> = solved(side, &a, &b, lower).iter().map(bits).collect();
+        assert_eq!(together, alone);
+    }
+}
+
+#[test]
+fn numbers_of_any_type_are_solved_in_double_precision() {
+    // 3 * x = 1.
+    let quotient = |dtype| {
+        let of = |x: f64| math::convert(Tensor::from_vec([1, 1], vec![x]).unwrap(), dtype).unwrap();
+        triangular_solve(of(3.0), of(1.0), system(true, true, false)).unwrap()
+    };
+    for dtype in [DType::BF16, DType::F16, DType::F32, DType::F64, DType::C64, DType::C128] {
+        let third = Tensor::from_vec([1, 1], vec![1.0 / 3.0]).unwrap();
+        assert_eq!(quotient(dtype), math::convert(third, dtype).unwrap());
+    }
 }

@@ -48,7 +48,9 @@ impl Lowering<'_> {
                 | Function::ReduceWindow(_)
                 | Function::Gather(_)
                 | Function::Iota(_)
-                | Function::Scatter(_) => return None,
+                | Function::Scatter(_)
+                | Function::Cholesky(_)
+                | Function::TriangularSolve(_) => return None,
             },
             block::Op::Tick(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
