@@ -1,11 +1,17 @@
 //! Tests of the programs; one binary, so that they link once.
 
 mod corpus;
+mod display;
 mod engines;
 mod examples;
+mod expected;
 mod files;
+mod folders;
+mod format;
 mod generated;
+mod limits;
 mod passes;
+mod source;
 mod streams;
 mod tree;
 mod tutorial;
