@@ -15,7 +15,7 @@ const FLOORS: [&[&str]; 9] = [
     &["analysis", "transforms"],
     &["stablo"],
     &["programs", "capi", "examples", "filetests", "generate", "xtask"],
-    &["fuzz"],
+    &["benches", "fuzz"],
 ];
 
 /// Crates that depend on the façade and on no other crate of the project.
