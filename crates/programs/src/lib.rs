@@ -8,7 +8,7 @@ mod array_files;
 mod cli;
 pub mod display;
 pub mod expected;
-mod files;
+pub mod files;
 pub mod folders;
 pub mod format;
 mod hex;

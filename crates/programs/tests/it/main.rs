@@ -10,6 +10,8 @@ mod folders;
 mod format;
 mod generated;
 mod limits;
+#[cfg(unix)]
+mod output_files;
 mod passes;
 mod source;
 mod streams;
