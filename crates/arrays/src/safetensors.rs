@@ -103,29 +103,3 @@ impl File {
 fn invalid(error: &SafeTensorError) -> ArrayError {
     ArrayError::new(format!("safetensors: {error}"))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use numerics::{I4, bf16};
-
-    #[test]
-    fn what_is_written_is_read() {
-        let tensors = [
-            ("f32", Tensor::from_vec([2, 1], vec![1.5f32, -2.0]).unwrap()),
-            ("bf16", Tensor::scalar(bf16::from_f32(1.5))),
-            ("i4", Tensor::from_vec([2], vec![I4::new(-3), I4::new(7)]).unwrap()),
-            ("c64", Tensor::zeros(DType::C64, [3]).unwrap()),
-            ("empty", Tensor::from_vec([0], Vec::<f64>::new()).unwrap()),
-        ];
-        let file = write(tensors.iter().map(|(name, tensor)| (*name, tensor))).unwrap();
-        let file = File::new(file).unwrap();
-        assert_eq!(file.names(), ["bf16", "c64", "empty", "f32", "i4"]);
-        for (name, tensor) in &tensors {
-            assert_eq!(file.tensor(name, tensor.dtype()).unwrap(), *tensor, "{name}");
-        }
-        assert!(file.tensor("none", DType::F32).is_err());
-        assert!(file.tensor("f32", DType::C64).is_err());
-        assert!(File::new("{}").is_err());
-    }
-}

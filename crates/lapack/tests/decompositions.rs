@@ -482,7 +482,7 @@ fn hard_matrices(n: usize) -> Vec<(&'static str, Matrix<f64>)> {
 }
 
 fn decompose_hard<T: SchurForm>() {
-    for n in [2, 3, 4, 8, 25, 60] {
+    for n in [2, 3, 4, 8, 25, 40] {
         for (name, real) in hard_matrices(n) {
             let a: Matrix<T> = Matrix::new(
                 n,

@@ -63,7 +63,7 @@ pub fn with_weights(
 }
 
 /// True for the name of a file in a folder, which leads to no other folder.
-fn is_file_name(name: &str) -> bool {
+pub fn is_file_name(name: &str) -> bool {
     Path::new(name).file_name() == Some(name.as_ref())
 }
 
@@ -72,16 +72,5 @@ fn named(index: usize, value: &str) -> String {
     match value.split_once('=') {
         Some(_) if !value.starts_with("dense") => value.to_string(),
         _ => format!("{index}={value}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn weights_are_in_their_folder() {
-        assert!(["w", "layer.w", "..w"].into_iter().all(is_file_name));
-        assert!(!["", ".", "..", "/w", "../w", "a/w", "w/"].into_iter().any(is_file_name));
     }
 }

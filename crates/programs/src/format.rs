@@ -27,21 +27,3 @@ pub fn output_format(path: &Path, target: Option<&str>) -> Result<Format, Failur
 pub fn first(error: &stablo::Error) -> &str {
     error.diagnostics().first().map_or("", |diagnostic| &diagnostic.message)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use stablo::Version;
-
-    #[test]
-    fn names_tell_formats() {
-        let of = |name: &str, target| output_format(Path::new(name), target).ok();
-        assert_eq!(of("-", None), Some(Format::Text));
-        assert_eq!(of("a.mlir", None), Some(Format::Text));
-        assert_eq!(of("a.mlirbc", None), Some(Format::Bytecode));
-        assert_eq!(of("a.mlir.bc", None), Some(Format::Artifact(Version::CURRENT)));
-        assert_eq!(of("a.mlir", Some("1.0.0")), Some(Format::Artifact(Version::new(1, 0))));
-        assert_eq!(of("a.pdf", None), None);
-        assert_eq!(of("a.bc", Some("one")), None);
-    }
-}

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The default chunk separator, anywhere in a line.
-const SEPARATOR: &str = "// -----";
+pub const SEPARATOR: &str = "// -----";
 
 /// Input flags of both upstream programs.
 #[derive(clap::Args, Debug)]
@@ -241,7 +241,7 @@ pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
 
 /// Splits a text into chunks, which start right after the separator, unless that is part of a
 /// longer row of dashes.
-fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
+pub fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
     let mut chunks = Vec::new();
     let (mut start, mut first_line) = (0, 1);
     let mut add = |end: usize, next: usize| {
@@ -257,28 +257,4 @@ fn split(name: &str, text: &str, marker: &str) -> Vec<Source> {
     }
     add(text.len(), text.len());
     chunks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{SEPARATOR, Source, split};
-
-    #[test]
-    fn chunks_know_their_first_line() {
-        let chunks = |text| {
-            let chunk = |s: &Source| (s.line_column(0).0, s.text().to_string());
-            split("f", text, SEPARATOR).iter().map(chunk).collect::<Vec<_>>()
-        };
-        assert_eq!(chunks("a\nb\n// -----\nc\n"), [(1, "a\nb\n".into()), (3, "\nc\n".into())]);
-        assert_eq!(chunks("// // -----\na\n"), [(1, "// ".into()), (1, "\na\n".into())]);
-        assert_eq!(chunks("// ------\n"), [(1, "// ------\n".into())]);
-        assert_eq!(chunks("// -----"), [(1, String::new()), (1, String::new())]);
-    }
-
-    #[test]
-    fn locations_in_chunks_count_from_the_separator() {
-        let chunks = split("f", "a\n// -----\nb\n", SEPARATOR);
-        assert_eq!(chunks[0].location(0).to_string(), "loc(\"within split at f:1 offset \":1:1)");
-        assert_eq!(chunks[1].location(1).to_string(), "loc(\"within split at f:2 offset \":2:1)");
-    }
 }

@@ -247,24 +247,3 @@ ops! {
     WHILE_V1 "while_v1" since (0, 9): (operand many) [] -> (results many) regions (cond one, body one);
     XOR_V1 "xor_v1" since (0, 9): (lhs one, rhs one) [] -> (result one);
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ops_are_found() {
-        assert!(VERSIONED_OPS.is_sorted_by_key(|op| op.def.name));
-        for op in VERSIONED_OPS {
-            assert!(versioned(op.def).is_some_and(|found| std::ptr::eq(found, op)));
-            let first = in_version(op.family(), op.since);
-            assert!(first.is_some_and(|found| std::ptr::eq(found, op)), "{}", op.def.name);
-        }
-        assert_eq!(
-            in_version("reduce", Version::CURRENT).map(|op| op.def.name),
-            Some("vhlo.reduce_v1")
-        );
-        assert!(in_version("nothing", Version::CURRENT).is_none());
-        assert!(in_version("tan", Version::MINIMUM).is_none());
-    }
-}

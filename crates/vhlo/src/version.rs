@@ -97,39 +97,3 @@ impl CompatibilityRequirement {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn versions_read_and_compare() {
-        let version = |text: &str| text.parse::<Version>();
-        assert_eq!(version("1.20.0"), Ok(Version::new(1, 20)));
-        assert!(version("0.9.0").unwrap() < version("0.10.0").unwrap());
-        for text in [
-            "",
-            "1",
-            "1.2",
-            "1.2.3.4",
-            "1.-2.3",
-            "1.2.x",
-            "+1.2.3",
-            "1..3",
-            "99999999999999999999.0.0",
-        ] {
-            assert_eq!(version(text), Err(InvalidVersion), "{text}");
-        }
-        assert_eq!(version("1.16.2").unwrap().without_patch(), Version::new(1, 16));
-    }
-
-    #[test]
-    fn formats_are_those_of_the_compatibility_guarantees() {
-        let format = |major, minor| Version::new(major, minor).bytecode_version();
-        assert_eq!(
-            [format(0, 9), format(0, 10), format(0, 11), format(0, 12), format(0, 13)],
-            [0, 1, 1, 3, 3]
-        );
-        assert_eq!([format(0, 14), format(0, 15), format(1, 20)], [4, 6, 6]);
-    }
-}

@@ -20,13 +20,15 @@ fn files_with(folder: &Path, predicate: fn(&str) -> bool, found: &mut Vec<PathBu
     }
 }
 
-/// True if a file has code in its documentation.
+/// True if a file has code in its documentation that is compiled, which other text is not.
 fn has_examples(text: &str) -> bool {
     let docs = text.lines().filter_map(|line| {
         let line = line.trim_start();
         line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
     });
-    docs.into_iter().any(|line| line.trim_start().starts_with("```"))
+    let mut fences = docs.filter_map(|line| line.trim_start().strip_prefix("```"));
+    // Each fence that opens a block is followed by one that closes it.
+    std::iter::from_fn(|| Some((fences.next()?, fences.next()).0)).any(|kind| kind != "text")
 }
 
 /// The files with tests that their crates' manifests turn off by a line of `[lib]`.

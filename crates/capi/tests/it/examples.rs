@@ -1,5 +1,5 @@
-//! The examples in C compile against the installed header, link with the library through
-//! pkg-config, and do what they say.
+//! The examples in C compile against the installed header, link with the static library or the
+//! shared one through pkg-config, and do what they say.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -41,12 +41,15 @@ fn installation() -> Arc<Directory> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("install.sh");
     let status = Command::new("sh").arg(script).arg(&directory.0).arg(built).status().unwrap();
     assert!(status.success());
-    // A shared library beside the static one would have to be found when the example runs.
-    for shared in ["libstablo_c.so", "libstablo_c.dylib"] {
-        let _ = std::fs::remove_file(directory.0.join("lib").join(shared));
-    }
     *shared = Arc::downgrade(&directory);
     directory
+}
+
+/// The library that an example is linked with. To link the static one takes seconds.
+#[derive(Clone, Copy, PartialEq)]
+enum Library {
+    Shared,
+    Static,
 }
 
 /// An example, compiled in a directory of its own.
@@ -56,7 +59,7 @@ struct Example {
 }
 
 impl Example {
-    fn new(name: &str) -> Example {
+    fn new(name: &str, library: Library) -> Example {
         let (installed, directory) = (installation(), Directory::new(name));
         let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/c");
         let program = directory.0.join(name);
@@ -65,7 +68,7 @@ impl Example {
             .args(["-Wno-missing-field-initializers", "-pthread", "-o"])
             .arg(&program)
             .arg(examples.join(name).with_extension("c"))
-            .args(flags(&installed.0))
+            .args(flags(&installed.0, library))
             .status()
             .unwrap();
         assert!(status.success());
@@ -79,13 +82,15 @@ impl Example {
     }
 }
 
-/// The compiler flags that `pkg-config --static --cflags --libs stablo` prints, read from the `.pc`
-/// file where pkg-config is not installed.
-fn flags(prefix: &Path) -> Vec<String> {
-    let file = std::fs::read_to_string(prefix.join("lib/pkgconfig/stablo.pc")).unwrap();
+/// The compiler flags that `pkg-config --cflags --libs stablo` prints, with `--static` for that
+/// library, read from the `.pc` file where pkg-config is not installed.
+fn flags(prefix: &Path, library: Library) -> Vec<String> {
+    let directory = prefix.join("lib");
+    let is_static = library == Library::Static;
     let output = Command::new("pkg-config")
-        .env("PKG_CONFIG_PATH", prefix.join("lib/pkgconfig"))
-        .args(["--static", "--cflags", "--libs", "stablo"])
+        .env("PKG_CONFIG_PATH", directory.join("pkgconfig"))
+        .args(is_static.then_some("--static"))
+        .args(["--cflags", "--libs", "stablo"])
         .output();
     let flags = match output {
         Ok(output) => {
@@ -93,20 +98,32 @@ fn flags(prefix: &Path) -> Vec<String> {
             String::from_utf8(output.stdout).unwrap()
         }
         Err(_) => {
+            let file = std::fs::read_to_string(directory.join("pkgconfig/stablo.pc")).unwrap();
             let field = |name: &str| file.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             let prefix = field("prefix=");
-            let flags = ["Cflags:", "Libs:", "Libs.private:"].map(field).join(" ");
+            let private = if is_static { field("Libs.private:") } else { "" };
+            let flags = [field("Cflags:"), field("Libs:"), private].join(" ");
             flags
                 .replace("${includedir}", &format!("{prefix}/include"))
                 .replace("${libdir}", &format!("{prefix}/lib"))
         }
     };
-    flags.split_whitespace().map(str::to_string).collect()
+    let mut flags: Vec<String> = flags.split_whitespace().map(str::to_string).collect();
+    match library {
+        // Found where it is when the example runs.
+        Library::Shared => flags.push(format!("-Wl,-rpath,{}", directory.display())),
+        // Linkers prefer the shared library, which is installed beside it.
+        Library::Static => {
+            let named = flags.iter_mut().find(|flag| *flag == "-lstablo_c").unwrap();
+            *named = directory.join("libstablo_c.a").display().to_string();
+        }
+    }
+    flags
 }
 
 #[test]
 fn convert_converts_programs() {
-    let example = Example::new("convert");
+    let example = Example::new("convert", Library::Static);
     let output = example.directory.0.join("add.mlir.bc");
     let run = |text: &str, target: &str| -> Output {
         let input = example.file("add.mlir", text);
@@ -139,7 +156,7 @@ fn convert_converts_programs() {
 
 #[test]
 fn run_refines_and_runs() {
-    let example = Example::new("run");
+    let example = Example::new("run", Library::Shared);
     let input = example.file(
         "twice.mlir",
         "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
@@ -160,7 +177,7 @@ fn run_refines_and_runs() {
 
 #[test]
 fn threads_run_one_prepared_program() {
-    let example = Example::new("threads");
+    let example = Example::new("threads", Library::Shared);
     let run = |text: &str| {
         let input = example.file("twice.mlir", text);
         Command::new(&example.program).arg(&input).output().unwrap()
@@ -187,7 +204,7 @@ fn threads_run_one_prepared_program() {
 
 #[test]
 fn into_writes_results_into_memory_of_the_caller() {
-    let example = Example::new("into");
+    let example = Example::new("into", Library::Shared);
     let run = |text: &str, steps: &str| {
         let input = example.file("half.mlir", text);
         Command::new(&example.program).arg(&input).arg(steps).output().unwrap()

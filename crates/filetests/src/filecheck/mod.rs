@@ -8,6 +8,7 @@
 mod compare;
 mod directive;
 mod ere;
+mod matcher;
 mod number;
 mod pattern;
 mod report;

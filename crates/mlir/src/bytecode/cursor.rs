@@ -234,26 +234,3 @@ fn too_many(n: u64, what: &str, left: usize, at: usize) -> Read<usize> {
 fn no_such(i: u64, len: usize, what: &str, at: usize) -> Read<usize> {
     Err(ReadError::new(at, format!("{what} {i} does not exist; there are {len}")))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn integers_of_every_length() {
-        // The table of the format's documentation: one byte up to 7 bits, two up to 14, … nine for
-        // the rest.
-        for value in (0..64).flat_map(|bit| [(1u64 << bit) - 1, 1 << bit, u64::MAX >> bit]) {
-            let mut out = super::super::emitter::Emitter::default();
-            out.varint(value);
-            let bytes = out.finish().to_vec();
-            let expected = (64 - value.leading_zeros()).max(1).div_ceil(7).min(9) as usize;
-            assert_eq!(bytes.len(), expected, "{value}");
-            assert_eq!(Cursor::new(&bytes, 0..bytes.len()).varint(), Ok(value));
-        }
-        let read = |bytes: &[u8]| Cursor::new(bytes, 0..bytes.len()).signed();
-        assert_eq!(read(&[0b0000_0011]), Ok(-1));
-        assert_eq!(read(&[0b0000_0101]), Ok(1));
-        assert!(read(&[0b10]).is_err());
-    }
-}

@@ -229,15 +229,3 @@ fn places<T: Ord + Copy>(times: &[T]) -> Vec<u64> {
     }
     places
 }
-
-#[cfg(test)]
-mod tests {
-    use super::places;
-
-    #[test]
-    fn places_are_those_of_the_latest_first() {
-        // The first of three uses was added last.
-        assert_eq!(places(&[(1, 0), (0, 1), (0, 2)]), [1, 2, 0]);
-        assert_eq!(places(&[(1, 0), (2, 1)]), [0, 1]);
-    }
-}

@@ -1,6 +1,7 @@
 //! Tests of the IR; one binary, so that they link once.
 
 mod aliases;
+mod bytecode;
 mod common;
 mod layout;
 mod options;

@@ -210,3 +210,33 @@ fn printing_takes_time_in_proportion_to_blocks() {
     // Sixteen times as many; in proportion to their square it would be 256 times as long.
     assert!(many < 100.0 * few, "{few} s, {many} s");
 }
+
+#[test]
+fn tokens_need_no_space_between_them() {
+    let module = module(
+        "%0=\"other.input\"():()->i64// to the end
+         %arg-0=test.add%0,%0:i64
+         test.use%arg-0:i64{a=#other<\"0 -> {\">,b=1.5e-3:f64,c=\"a\\\"b\",d=0xfF:i64,e=-1:i8}",
+    );
+    let expected = "%0 = \"other.input\"() : () -> i64
+%1 = test.add %0, %0 : i64
+test.use %1 : i64 {a = #other<\"0 -> {\">, b = 1.500000e-03 : f64, c = \"a\\22b\", d = 255 : i64, e = -1 : i8}";
+    assert_eq!(body(&module), expected);
+}
+
+#[test]
+fn an_unclosed_string_ends_with_its_line() {
+    let found = errors("\"test.use\"() {a = \"abc\n} : () -> ()");
+    assert_eq!(found[0].1, "\"abc", "{found:?}");
+}
+
+#[test]
+fn hexadecimal_digits_in_both_cases() {
+    let use_of = |digits: &str| format!("test.use {{a = dense<\"0x{digits}\"> : tensor<3xui8>}}");
+    let expected = "test.use {a = dense<[0, 255, 165]> : tensor<3xui8>}";
+    assert_eq!(body(&module(&use_of("00fFA5"))), expected);
+    for wrong in ["00fFA", "00fFAg"] {
+        let found = errors(&use_of(wrong));
+        assert!(found[0].0.contains("an even number of hexadecimal digits"), "{found:?}");
+    }
+}

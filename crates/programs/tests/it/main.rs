@@ -1,11 +1,19 @@
 //! Tests of the programs; one binary, so that they link once.
 
 mod corpus;
+mod display;
 mod engines;
 mod examples;
+mod expected;
 mod files;
+mod folders;
+mod format;
 mod generated;
+mod limits;
+#[cfg(unix)]
+mod output_files;
 mod passes;
+mod source;
 mod streams;
 mod tree;
 mod tutorial;

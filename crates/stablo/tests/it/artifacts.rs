@@ -4,6 +4,7 @@ use stablo::{
     Bytes, Exported, LoadOptions, Module, PrintOptions, RuntimeValue, SerializeOptions, Tensor,
     Version,
 };
+use std::collections::HashSet;
 use std::path::Path;
 
 fn load(path: &Path) -> Module {
@@ -76,7 +77,9 @@ fn large_programs_keep_their_locations() {
     let read = stablo::load("artifact", artifact).unwrap();
     let printed = stablo::print(&read, &print).unwrap();
     assert!(printed == stablo::print(&module, &print).unwrap());
-    assert!((1..3000).all(|i| printed.contains(&format!("\"model.py\":{i}:{i})"))));
+    let places: HashSet<&str> =
+        printed.split("\"model.py\":").filter_map(|rest| Some(rest.split_once(')')?.0)).collect();
+    assert!((1..3000).all(|i| places.contains(&*format!("{i}:{i}"))));
 }
 
 #[test]

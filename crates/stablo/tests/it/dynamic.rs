@@ -5,8 +5,9 @@
 
 use stablo::arrays::safetensors;
 use stablo::numerics::{Complex64, math};
-use stablo::{DType, Exported, Module, RefineOptions, RuntimeValue, Tensor, Type};
+use stablo::{DType, Exported, Module, RefineOptions, RunOptions, RuntimeValue, Tensor, Type};
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, OnceLock};
 
 /// A line of `programs.txt`.
 struct Program {
@@ -16,13 +17,15 @@ struct Program {
     /// Bound on the difference of floats, absolute and relative. JAX's CPU sums in another order;
     /// programs with long chains of dependent float operations have a larger one.
     tolerance: f64,
+    /// As it was exported, prepared on first use.
+    dynamic: OnceLock<stablo::Program>,
 }
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/dynamic")
 }
 
-fn programs() -> Vec<Program> {
+static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| {
     let sizes = |text: &str| {
         let pair = |pair: &str| {
             let (name, size) = pair.split_once('=').unwrap();
@@ -37,11 +40,12 @@ fn programs() -> Vec<Program> {
             name: name.to_string(),
             sizes: [sizes(first), sizes(second)],
             tolerance: tolerance.parse().unwrap(),
+            dynamic: OnceLock::new(),
         }
     };
     let text = std::fs::read_to_string(folder().join("programs.txt")).unwrap();
     text.lines().map(program).collect()
-}
+});
 
 /// An argument of a type, by the formula in `record.py`.
 fn argument(index: usize, ty: &Type) -> RuntimeValue {
@@ -62,18 +66,16 @@ fn argument(index: usize, ty: &Type) -> RuntimeValue {
     math::convert(Tensor::from_vec(shape, elements).unwrap(), dtype).unwrap().into()
 }
 
-/// Loads a program, for CPUs if it was exported for several platforms.
-fn load(name: &str) -> Module {
+/// Loads and prepares a program, for CPUs if it was exported for several platforms.
+fn load(name: &str) -> stablo::Program {
     let bytes = std::fs::read(folder().join(name).with_extension("jax")).unwrap();
     let mut module = stablo::load(name, &*bytes).unwrap();
     stablo::select_platform(&mut module, &Exported::read(&bytes).unwrap(), None).unwrap();
-    module
+    prepare(module)
 }
 
-/// The types that `main` of a static program takes and gives.
-fn signature(module: &Module) -> (Vec<Type>, Vec<Type>) {
-    let (inputs, results) = stablo::entry_function(module, "main").unwrap().signature();
-    (inputs.to_vec(), results.to_vec())
+fn prepare(module: Module) -> stablo::Program {
+    stablo::Program::prepare(module, "main", RunOptions::default()).unwrap()
 }
 
 /// The difference between results and those of JAX, if they are not equal.
@@ -120,20 +122,20 @@ fn difference(
 
 /// Makes a program static, and runs it both so and as it was.
 fn run(program: &Program, set: usize) -> Result<(), String> {
-    let mut module = load(&program.name);
-    let dynamic = module.clone();
+    let dynamic = program.dynamic.get_or_init(|| load(&program.name));
+    let mut module = Module::clone(dynamic.module());
     let mut options = RefineOptions::default();
     for (name, size) in &program.sizes[set] {
         options = options.dimension(name, *size);
     }
     stablo::refine(&mut module, &options).map_err(|error| error.to_string())?;
-    let (inputs, types) = signature(&module);
+    let refined = prepare(module);
+    let (inputs, types) = refined.signature();
     let inputs: Vec<RuntimeValue> =
         inputs.iter().enumerate().map(|(index, ty)| argument(index, ty)).collect();
-    for (what, module) in [("static", module), ("dynamic", dynamic)] {
-        let results = stablo::run(&module, "main", inputs.clone())
-            .map_err(|error| format!("{what}: {error}"))?;
-        if let Some(difference) = difference(program, set, &results, &types) {
+    for (what, prepared) in [("static", &refined), ("dynamic", dynamic)] {
+        let results = prepared.run(inputs.clone()).map_err(|error| format!("{what}: {error}"))?;
+        if let Some(difference) = difference(program, set, &results, types) {
             return Err(format!("{what}: {difference}"));
         }
     }
@@ -141,9 +143,8 @@ fn run(program: &Program, set: usize) -> Result<(), String> {
 }
 
 fn all(set: usize) {
-    let programs = programs();
-    assert!(programs.len() >= 100);
-    let failures: Vec<String> = programs
+    assert!(PROGRAMS.len() >= 100);
+    let failures: Vec<String> = PROGRAMS
         .iter()
         .filter_map(|program| Some(format!("{}: {}", program.name, run(program, set).err()?)))
         .collect();

@@ -1,25 +1,25 @@
 //! The examples run.
 
-#[path = "../../examples/build.rs"]
-mod build;
-#[path = "../../examples/custom_call.rs"]
+#[path = "../../../examples/src/bin/builder.rs"]
+mod builder;
+#[path = "../../../examples/src/bin/custom_call.rs"]
 mod custom_call;
-#[path = "../../examples/into.rs"]
+#[path = "../../../examples/src/bin/into.rs"]
 mod into;
-#[path = "../../examples/load_and_run.rs"]
+#[path = "../../../examples/src/bin/load_and_run.rs"]
 mod load_and_run;
-#[path = "../../examples/old_version.rs"]
+#[path = "../../../examples/src/bin/old_version.rs"]
 mod old_version;
-#[path = "../../examples/pipeline.rs"]
+#[path = "../../../examples/src/bin/pipeline.rs"]
 mod pipeline;
-#[path = "../../examples/threads.rs"]
+#[path = "../../../examples/src/bin/threads.rs"]
 mod threads;
-#[path = "../../examples/walk_and_edit.rs"]
+#[path = "../../../examples/src/bin/walk_and_edit.rs"]
 mod walk_and_edit;
 
 #[test]
 fn examples_run() {
-    build::main().unwrap();
+    builder::main().unwrap();
     custom_call::main().unwrap();
     into::main().unwrap();
     load_and_run::main().unwrap();

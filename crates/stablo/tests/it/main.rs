@@ -3,6 +3,7 @@
 
 mod artifacts;
 mod compare;
+mod crates;
 mod dynamic;
 mod examples;
 mod generated;

@@ -417,15 +417,3 @@ pub(super) fn decode_hex(digits: &[u8]) -> Option<Vec<u8>> {
         .collect();
     (invalid < 0x80).then_some(bytes)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::decode_hex;
-
-    #[test]
-    fn hex_digits_in_both_cases() {
-        assert_eq!(decode_hex(b"00fFA5"), Some(vec![0x00, 0xff, 0xa5]));
-        assert_eq!(decode_hex(b"0"), None);
-        assert_eq!(decode_hex(b"0g"), None);
-    }
-}

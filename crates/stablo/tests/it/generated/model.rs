@@ -1,7 +1,7 @@
 //! Running generated programs, and a plain model of tensors to compare with.
 
 use proptest::prelude::*;
-use stablo::{DType, RuntimeValue, Tensor};
+use stablo::{DType, Program, RunOptions, RuntimeValue, Tensor};
 
 /// A tensor of integers, by index.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,42 +66,60 @@ pub fn type_text(shape: &[usize], element: &str) -> String {
     format!("tensor<{sizes}{element}>")
 }
 
-/// Runs a program of one op whose operands are the arguments of `main`. `attributes` include braces
-/// and regions.
-///
-/// # Errors
-/// Errors of the parser, the verifier or the interpreter.
-pub fn run_op(
-    op: &str,
-    inputs: &[Tensor],
-    attributes: &str,
-    result: &str,
-) -> Result<Tensor, String> {
-    let types: Vec<String> =
-        inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
-    let arguments: Vec<String> =
-        types.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
-    let names: Vec<String> = (0..inputs.len()).map(|i| format!("%a{i}")).collect();
-    let text = format!(
-        "func.func @main({}) -> {result} {{\n  %r = \"{op}\"({}) {attributes} : ({}) -> {result}\n  return %r : {result}\n}}",
-        arguments.join(", "),
-        names.join(", "),
-        types.join(", ")
-    );
-    let shown = |error: stablo::Error| format!("{error}\n{text}");
-    let module = stablo::load("generated.mlir", &*text).map_err(shown)?;
-    let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = stablo::run(&module, "main", inputs).map_err(shown)?;
-    let [result] = <[RuntimeValue; 1]>::try_from(results)
-        .map_err(|_| "one result was expected".to_string())?;
-    result.into_tensor().map_err(|e| e.to_string())
+/// A program of one op whose operands are the arguments of `main`.
+pub struct OneOp {
+    program: Program,
+    text: String,
+}
+
+impl OneOp {
+    /// The op on arguments with the types of `inputs`. `attributes` include braces and regions.
+    ///
+    /// # Errors
+    /// Errors of the parser and the verifier.
+    pub fn new(
+        op: &str,
+        inputs: &[Tensor],
+        attributes: &str,
+        result: &str,
+    ) -> Result<OneOp, String> {
+        let types: Vec<String> =
+            inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
+        let arguments: Vec<String> =
+            types.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
+        let names: Vec<String> = (0..inputs.len()).map(|i| format!("%a{i}")).collect();
+        let text = format!(
+            "func.func @main({}) -> {result} {{\n  %r = \"{op}\"({}) {attributes} : ({}) -> {result}\n  return %r : {result}\n}}",
+            arguments.join(", "),
+            names.join(", "),
+            types.join(", ")
+        );
+        let shown = |error: stablo::Error| format!("{error}\n{text}");
+        let module = stablo::load("generated.mlir", &*text).map_err(shown)?;
+        let program = Program::prepare(module, "main", RunOptions::default()).map_err(shown)?;
+        Ok(OneOp { program, text })
+    }
+
+    /// The result on these inputs.
+    ///
+    /// # Errors
+    /// Errors of the run.
+    pub fn run(&self, inputs: &[Tensor]) -> Result<Tensor, String> {
+        let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
+        let results = self.program.run(inputs);
+        let results = results.map_err(|error| format!("{error}\n{}", self.text))?;
+        let [result] = <[RuntimeValue; 1]>::try_from(results)
+            .map_err(|_| "one result was expected".to_string())?;
+        result.into_tensor().map_err(|e| e.to_string())
+    }
 }
 
 /// Asserts that the op on models gives `expected`, bit by bit, for elements of the given type.
 #[track_caller]
 pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
-    let actual = run_op(op, inputs, attributes, &expected.type_of(dtype))
-        .unwrap_or_else(|e| panic!("{op}: {e}"));
+    let program = OneOp::new(op, inputs, attributes, &expected.type_of(dtype));
+    let actual = program.and_then(|program| program.run(inputs));
+    let actual = actual.unwrap_or_else(|e| panic!("{op}: {e}"));
     let expected = expected.tensor(dtype);
     assert_eq!(actual.shape(), expected.shape());
     assert!(

@@ -1,4 +1,4 @@
-//! Preparing programs of a thousand ops: `cargo bench -p stablo --bench compiling`.
+//! Preparing programs of a thousand ops: `cargo bench -p benches --bench compiling`.
 
 use divan::{Bencher, black_box};
 use stablo::{Module, Program, RunOptions};

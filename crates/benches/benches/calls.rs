@@ -1,6 +1,6 @@
 //! The cost of a call beside its work, and the time that writing results into memory of the
 //! caller saves:
-//! `cargo bench -p stablo --bench calls`.
+//! `cargo bench -p benches --bench calls`.
 
 use divan::{Bencher, black_box, counter::BytesCount};
 use stablo::{Program, RunOptions, RuntimeValue, Tensor, TensorMut, TensorRef};
