@@ -8,7 +8,6 @@
 mod compare;
 mod directive;
 mod ere;
-mod matcher;
 mod number;
 mod pattern;
 mod report;

@@ -3,11 +3,14 @@
 
 use super::FileCheckOptions;
 use super::ere;
-use super::matcher::{Matcher, Node};
 use super::number::{self, Block, Expression, Format};
+use fancy_regex::{Regex, RegexBuilder, escape};
 use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ops::Range;
+
+/// Steps a search may take per line of input before it counts as an error.
+const BACKTRACK_LIMIT: usize = 10_000_000;
 
 /// The values of the variables at one point of the comparison.
 #[derive(Default)]
@@ -56,13 +59,13 @@ pub(super) struct RegexPattern {
     crosses_lines: bool,
     ignore_case: bool,
     /// The compiled expression, if it uses no variable.
-    constant: OnceCell<Matcher>,
+    constant: OnceCell<Regex>,
 }
 
 #[derive(Debug)]
 enum Piece {
     /// Part of an expression.
-    Node(Node),
+    Regex(String),
     /// The value of a text variable.
     Text(String),
     /// The value of an expression over numeric variables.
@@ -91,18 +94,15 @@ impl Pattern {
         if !full_lines && !has_blocks && !options.ignore_case {
             return Ok(Pattern::Fixed(text.to_owned()));
         }
-        let blanks = || Node::Repeat(Box::new(Node::Text(" ".to_owned())), 0, None);
-        let blanks = (!options.strict_whitespace).then_some(blanks);
+        let blanks = if options.strict_whitespace { "" } else { " *" };
         let mut regex =
             RegexPattern { ignore_case: options.ignore_case, ..RegexPattern::default() };
         if full_lines {
-            regex.push(Node::LineStart);
-            blanks.iter().for_each(|blanks| regex.push(blanks()));
+            regex.push(&format!("^{blanks}"));
         }
         regex.parse(text, line)?;
         if full_lines {
-            blanks.iter().for_each(|blanks| regex.push(blanks()));
-            regex.push(Node::LineEnd);
+            regex.push(&format!("{blanks}$"));
         }
         Ok(Pattern::Regex(regex))
     }
@@ -113,15 +113,14 @@ impl Pattern {
             return Pattern::Fixed(text.to_owned());
         }
         let mut regex = RegexPattern { ignore_case: true, ..RegexPattern::default() };
-        regex.push(Node::Text(text.to_owned()));
+        regex.push(&escape(text));
         Pattern::Regex(regex)
     }
 
     /// An empty line: the end of the line before it, then the line's own end.
     pub fn empty_line() -> Pattern {
         let mut regex = RegexPattern { crosses_lines: true, ..RegexPattern::default() };
-        regex.push(Node::Text("\n".to_owned()));
-        regex.push(Node::LineEnd);
+        regex.push(r"\n$");
         Pattern::Regex(regex)
     }
 
@@ -141,7 +140,7 @@ impl Pattern {
         let mut names = Vec::new();
         for piece in &regex.pieces {
             match piece {
-                Piece::Node(_) => {}
+                Piece::Regex(_) => {}
                 Piece::Text(name) => names.push(name.as_str()),
                 Piece::Number(expression) => names.extend(expression.variables()),
             }
@@ -167,7 +166,8 @@ impl Pattern {
 impl RegexPattern {
     /// Uses no variable of an earlier match.
     fn is_constant(&self) -> bool {
-        self.pieces.iter().all(|piece| matches!(piece, Piece::Node(_)))
+        let is_regex = |piece: &Piece| matches!(piece, Piece::Regex(_));
+        self.pieces.iter().all(is_regex)
     }
 
     fn find(
@@ -176,20 +176,20 @@ impl RegexPattern {
         variables: &mut Variables,
     ) -> Result<Option<Range<usize>>, MatchError> {
         let compiled;
-        let matcher = match self.constant.get() {
-            Some(matcher) => matcher,
+        let regex = match self.constant.get() {
+            Some(regex) => regex,
             None => {
                 compiled = self.compile(variables)?;
                 if self.is_constant() { self.constant.get_or_init(|| compiled) } else { &compiled }
             }
         };
         if !self.has_backreference || self.crosses_lines {
-            return self.find_in(matcher, input, 0, variables);
+            return self.find_in(regex, input, 0, variables);
         }
-        // Matched line by line, since the search for backreferences is slow on long texts.
+        // Matched line by line, since backtracking is slow on long texts.
         let mut start = 0;
         for line in input.split('\n') {
-            let found = self.find_in(matcher, line, start, variables)?;
+            let found = self.find_in(regex, line, start, variables)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -198,30 +198,39 @@ impl RegexPattern {
         Ok(None)
     }
 
-    fn compile(&self, variables: &Variables) -> Result<Matcher, MatchError> {
-        let node = |piece: &Piece| match piece {
-            Piece::Node(node) => Ok(node.clone()),
-            Piece::Text(name) => match variables.texts.get(name) {
-                Some(value) => Ok(Node::Text(value.clone())),
-                None => Err(MatchError::Undefined(name.clone())),
-            },
-            Piece::Number(expression) => Ok(Node::Text(expression.text(variables)?)),
-        };
-        let nodes: Vec<Node> = self.pieces.iter().map(node).collect::<Result<_, _>>()?;
-        Ok(Matcher::new(&nodes, self.groups, self.ignore_case))
+    fn compile(&self, variables: &Variables) -> Result<Regex, MatchError> {
+        let mut source = if self.ignore_case { "(?mi)" } else { "(?m)" }.to_owned();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Regex(part) => source.push_str(part),
+                Piece::Text(name) => match variables.texts.get(name) {
+                    Some(value) => source.push_str(&escape(value)),
+                    None => return Err(MatchError::Undefined(name.clone())),
+                },
+                Piece::Number(expression) => source.push_str(&expression.text(variables)?),
+            }
+        }
+        RegexBuilder::new(&source)
+            .backtrack_limit(BACKTRACK_LIMIT)
+            .build()
+            .map_err(|error| MatchError::Other(error.to_string()))
     }
 
     /// Finds the first match in a part of the input that starts at `offset`.
     fn find_in(
         &self,
-        matcher: &Matcher,
+        regex: &Regex,
         part: &str,
         offset: usize,
         variables: &mut Variables,
     ) -> Result<Option<Range<usize>>, MatchError> {
-        let Some(found) = matcher.find(part).map_err(MatchError::Other)? else { return Ok(None) };
+        let groups = match regex.captures(part) {
+            Ok(Some(groups)) => groups,
+            Ok(None) => return Ok(None),
+            Err(error) => return Err(MatchError::Other(error.to_string())),
+        };
         for capture in &self.captures {
-            let text = found.groups[capture.group - 1].clone().map_or("", |group| &part[group]);
+            let text = groups.get(capture.group).map_or("", |group| group.as_str());
             let name = capture.name.clone();
             if let Some(format) = capture.number {
                 let value = format.read(text).ok_or_else(|| {
@@ -232,7 +241,8 @@ impl RegexPattern {
                 variables.texts.insert(name, text.to_owned());
             }
         }
-        Ok(Some(offset + found.range.start..offset + found.range.end))
+        let whole = groups.get(0).map(|group| group.range());
+        Ok(whole.map(|range| offset + range.start..offset + range.end))
     }
 
     fn parse(&mut self, text: &str, line: usize) -> Result<(), String> {
@@ -240,8 +250,9 @@ impl RegexPattern {
         while !rest.is_empty() {
             if let Some(after) = rest.strip_prefix("{{") {
                 let (inner, tail) = after.split_once("}}").ok_or("`{{` has no matching `}}`")?;
-                let alternatives = self.alternatives(inner)?;
-                self.push(Node::Group(None, alternatives));
+                let (_, regex) = self.translate(inner)?;
+                // The group keeps an alternative from reaching beyond the block.
+                self.push(&format!("(?:{regex})"));
                 rest = tail;
             } else if let Some(after) = rest.strip_prefix("[[").filter(|a| !a.starts_with('[')) {
                 let end = block_end(after)?;
@@ -253,33 +264,36 @@ impl RegexPattern {
                 let next = |opening| rest[first..].find(opening);
                 let end = next("{{").into_iter().chain(next("[[")).min();
                 let end = end.map_or(rest.len(), |end| first + end);
-                self.push(Node::Text(rest[..end].to_owned()));
+                self.push(&escape(&rest[..end]));
                 rest = &rest[end..];
             }
         }
         Ok(())
     }
 
-    fn push(&mut self, node: Node) {
-        self.pieces.push(Piece::Node(node));
+    fn push(&mut self, regex: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::Regex(last)) => last.push_str(regex),
+            _ => self.pieces.push(Piece::Regex(regex.to_owned())),
+        }
     }
 
-    /// Parses an expression of the check file and counts its groups.
-    fn alternatives(&mut self, ere: &str) -> Result<Vec<Vec<Node>>, String> {
-        let parsed =
-            ere::parse(ere, self.groups).map_err(|problem| format!("`{ere}`: {problem}"))?;
-        self.groups = parsed.groups;
-        self.has_backreference |= parsed.has_backreference;
-        self.crosses_lines |= parsed.crosses_lines;
-        Ok(parsed.alternatives)
+    /// Translates an expression of the check file and counts its groups. Returns the number that a
+    /// group just before them would have had.
+    fn translate(&mut self, ere: &str) -> Result<(usize, String), String> {
+        let translation = ere::translate(ere).map_err(|problem| format!("`{ere}`: {problem}"))?;
+        let before = self.groups;
+        self.groups += translation.groups;
+        self.has_backreference |= translation.has_backreference;
+        self.crosses_lines |= translation.crosses_lines;
+        Ok((before, translation.regex))
     }
 
     /// Appends a capturing group and returns its number.
     fn capture(&mut self, ere: &str) -> Result<usize, String> {
         self.groups += 1;
-        let group = self.groups;
-        let alternatives = self.alternatives(ere)?;
-        self.push(Node::Group(Some(group), alternatives));
+        let (group, regex) = self.translate(ere)?;
+        self.push(&format!("({regex})"));
         Ok(group)
     }
 
@@ -303,9 +317,9 @@ impl RegexPattern {
         let mut defined = self.captures.iter().rev();
         match defined.find(|capture| capture.name == name) {
             Some(capture) => {
-                let group = capture.group;
+                let backreference = format!(r"(?:\{})", capture.group);
                 self.has_backreference = true;
-                self.push(Node::Backreference(group));
+                self.push(&backreference);
             }
             None => self.pieces.push(Piece::Text(name.to_owned())),
         }
