@@ -12,12 +12,17 @@ const LANES: usize = 16;
 /// The work for a counter, in elementary operations.
 const WORK: usize = 128;
 
+/// The number of counters for some words.
+pub(crate) fn counters(words: usize) -> usize {
+    words.div_ceil(WORDS)
+}
+
 /// Fills `words` with the words of counters from `counter` on, on as many threads as pay.
 pub(crate) fn fill(key: u64, counter: u128, words: &mut [u32]) {
-    let counters = task_size(words.len().div_ceil(WORDS), WORK, LANES);
-    let tasks = words.chunks_mut(counters.saturating_mul(WORDS)).enumerate();
+    let count = task_size(counters(words.len()), WORK, LANES);
+    let tasks = words.chunks_mut(count.saturating_mul(WORDS)).enumerate();
     let done = host::parallel(tasks.collect(), |(task, words): (usize, &mut [u32])| {
-        let counter = counter.wrapping_add((task * counters) as u128);
+        let counter = counter.wrapping_add((task * count) as u128);
         Isa::best().run(Fill { key: [key as u32, (key >> 32) as u32], counter, words });
         Ok::<_, Infallible>(())
     });

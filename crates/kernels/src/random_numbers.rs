@@ -4,7 +4,8 @@
 //! compiles on x86-64 also contracts a product and a sum into one rounding, and takes the logarithm
 //! of `f32` from Cephes, sine and cosine from glibc.
 
-use super::rng::{paired_dimension, philox_words};
+use super::philox;
+use super::rng::paired_dimension;
 use numerics::math::{self, UnaryOp};
 use numerics::shape::num_elements;
 use numerics::{DType, Element, Tensor};
@@ -35,7 +36,9 @@ impl Stream {
     }
 
     fn words(self, count: usize) -> Vec<u32> {
-        philox_words(self.key, self.counter, count).1
+        let mut words = vec![0; count];
+        philox::fill(self.key, self.counter, &mut words);
+        words
     }
 
     fn wide_words(self, count: usize) -> Vec<u64> {

@@ -5,7 +5,7 @@
 
 use crate::{philox, threefry};
 use numerics::shape::num_elements;
-use numerics::{Bytes, DType, Tensor};
+use numerics::{DType, Element, Tensor};
 use program::{EvalError, Generator};
 
 /// The state after, and a tensor of `shape` filled with random bits.
@@ -22,8 +22,6 @@ pub fn random_bits(
     let count = num_elements(shape)
         .filter(|n| isize::try_from(n.saturating_mul(16)).is_ok())
         .ok_or_else(too_large)?;
-    // Refuses what does not fit into memory.
-    Tensor::zeros(dtype, shape)?;
     let wide = match dtype.bytes() {
         _ if dtype.is_complex() => None,
         1 | 2 | 4 => Some(false),
@@ -33,40 +31,56 @@ pub fn random_bits(
     let wide = wide.ok_or_else(|| {
         EvalError::new("rng_bit_generator", format!("no random bits of type {dtype}"))
     })?;
-    let words = if wide { 2 * count } else { count };
+    let len = if wide { 2 * count } else { count };
+    let mut words = Tensor::zeros(u32::DTYPE, [len])?;
+    let memory = words.make_mut::<u32>()?;
     let given = state.as_slice::<u64>()?;
-    let (after, words) = match (generator, given) {
+    let after = match (generator, given) {
         (Generator::ThreeFry, &[key, counter]) => {
             // The two words of a wide element are a pair, too.
-            let shape = if wide { &[words] } else { shape };
-            let (steps, words) = threefry_words(key, counter, shape, words);
-            (vec![key, counter.wrapping_add(steps as u64)], words)
+            let shape = if wide { &[len] } else { shape };
+            vec![key, counter.wrapping_add(fill_pairs(key, counter, shape, memory) as u64)]
         }
         (Generator::Philox, &[key, low]) => {
-            let (_, words) = philox_words(key, u128::from(key) << 64 | u128::from(low), words);
-            (vec![key, low.wrapping_add(words.len().div_ceil(4) as u64)], words)
+            philox::fill(key, u128::from(key) << 64 | u128::from(low), memory);
+            vec![key, low.wrapping_add(philox::counters(len) as u64)]
         }
         (Generator::Philox, &[key, low, high]) => {
-            let (after, words) = philox_words(key, u128::from(high) << 64 | u128::from(low), words);
-            (vec![key, after as u64, (after >> 64) as u64], words)
+            let counter = u128::from(high) << 64 | u128::from(low);
+            philox::fill(key, counter, memory);
+            let after = counter.wrapping_add(philox::counters(len) as u128);
+            vec![key, after as u64, (after >> 64) as u64]
         }
         _ => {
             let message = format!("a state of {} words does not fit {generator:?}", given.len());
             return Err(EvalError::new("rng_bit_generator_c2", message));
         }
     };
-    // Narrow elements are the low bits of a word.
-    let bits = match dtype.bytes() {
-        1 => Bytes::from_vec(words.iter().map(|&word| word as u8).collect()),
-        2 => Bytes::from_vec(words.iter().map(|&word| word as u16).collect()),
-        4 => Bytes::from_vec(words),
-        _ => {
-            let join = |pair: &[u32; 2]| u64::from(pair[1]) << 32 | u64::from(pair[0]);
-            Bytes::from_vec(words.as_chunks().0.iter().map(join).collect())
-        }
+    let output = if dtype.bytes() == 4 {
+        Tensor::from_bytes(dtype, shape, words.bytes().clone())?
+    } else {
+        let mut output = Tensor::zeros(dtype, shape)?;
+        pack(words.as_slice()?, dtype.bytes(), output.bytes_mut()?);
+        output
     };
-    let output = Tensor::from_bytes(dtype, shape, bits)?;
     Ok((Tensor::from_vec(state.shape(), after)?, output))
+}
+
+/// Writes words as elements of some bytes: the low bits of one, or a pair, the low half first.
+fn pack(words: &[u32], bytes: usize, out: &mut [u8]) {
+    match bytes {
+        1 => out.iter_mut().zip(words).for_each(|(to, &word)| *to = word as u8),
+        2 => {
+            let elements = out.as_chunks_mut().0.iter_mut().zip(words);
+            elements.for_each(|(to, &word)| *to = (word as u16).to_ne_bytes());
+        }
+        _ => {
+            let elements = out.as_chunks_mut().0.iter_mut().zip(words.as_chunks::<2>().0);
+            elements.for_each(|(to, pair)| {
+                *to = (u64::from(pair[1]) << 32 | u64::from(pair[0])).to_ne_bytes();
+            });
+        }
+    }
 }
 
 /// The dimension that is divided into pairs of indices: the first that is even, else the largest. 0
@@ -77,35 +91,26 @@ pub(super) fn paired_dimension(shape: &[usize]) -> usize {
     even.or_else(largest).unwrap_or(0)
 }
 
-/// One word for each element of a shape, and the number of counters that this took.
+/// Writes a word for each element of a shape, and returns the number of counters that this takes.
 ///
 /// One dimension is divided into pairs of indices. There is a counter for each index of the shape
 /// of the pairs, and the two words of a pair are for its two indices. The last pair of an odd size
 /// discards one word.
-fn threefry_words(key: u64, counter: u64, shape: &[usize], count: usize) -> (usize, Vec<u32>) {
-    if count == 0 {
-        return (0, Vec::new());
+fn fill_pairs(key: u64, counter: u64, shape: &[usize], words: &mut [u32]) -> usize {
+    if words.is_empty() {
+        return 0;
     }
     let paired = paired_dimension(shape);
     let size = shape.get(paired).copied().unwrap_or(1);
     let inner: usize = shape.get(paired + 1..).unwrap_or_default().iter().product();
     // Pairs of an even dimension are on their own.
     let size = if size % 2 == 0 { 2 } else { size };
-    let mut words = vec![0; count];
-    (threefry::fill(key, counter, size, inner, &mut words), words)
-}
-
-/// The counter after, and `count` words of a Philox generator, four for each counter.
-pub(super) fn philox_words(key: u64, counter: u128, count: usize) -> (u128, Vec<u32>) {
-    let mut words = vec![0; count];
-    philox::fill(key, counter, &mut words);
-    (counter.wrapping_add(count.div_ceil(4) as u128), words)
+    threefry::fill(key, counter, size, inner, words)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use numerics::Element;
 
     fn run<T: Element>(generator: Generator, state: &[u64], shape: &[usize]) -> (Vec<u64>, Vec<T>) {
         let state = Tensor::from_vec([state.len()], state.to_vec()).unwrap();
@@ -140,7 +145,9 @@ mod tests {
         assert_eq!(run(Generator::Philox, &[1, 2], &[3]), (vec![1, 4], words));
         assert_eq!(run::<u16>(Generator::Philox, &[1, 2], &[2]).1, [0xa749, 0xbbe8]);
         let (state, words) = run::<u32>(Generator::Philox, &[1, u64::MAX, 1], &[8]);
-        assert_eq!((state, words[4]), (vec![1, 1, 2], philox_words(1, 2 << 64, 1).1[0]));
+        let mut first = [0];
+        philox::fill(1, 2 << 64, &mut first);
+        assert_eq!((state, words[4]), (vec![1, 1, 2], first[0]));
     }
 
     #[test]

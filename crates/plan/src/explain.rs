@@ -211,15 +211,15 @@ impl Listing<'_> {
             Action::Move { parts, fill, .. } => {
                 let operands = parts.iter().map(|part| part.operand).chain(*fill);
                 let operands = self.values(operands);
-                self.line(format_args!("{results} = {title} {operands} : {types}"))
+                self.assignment(&results, title, &operands, &types)
             }
             Action::Apply { operands, .. } => {
                 let operands = self.values(operands.iter().copied());
-                self.line(format_args!("{results} = {title} {operands} : {types}"))
+                self.assignment(&results, title, &operands, &types)
             }
             Action::Kernel { operands, .. } => {
                 let operands = self.values(operands.iter().map(|&(value, _)| value));
-                self.line(format_args!("{results} = {title} {operands} : {types}"))
+                self.assignment(&results, title, &operands, &types)
             }
             Action::While { initial, cond, body, .. } => {
                 let initial = self.values(initial.iter().map(|transfer| transfer.from));
@@ -242,6 +242,17 @@ impl Listing<'_> {
                 })
             }
         }
+    }
+
+    fn assignment(
+        &mut self,
+        results: &str,
+        title: impl fmt::Display,
+        operands: &str,
+        types: &str,
+    ) -> fmt::Result {
+        let space = if operands.is_empty() { "" } else { " " };
+        self.line(format_args!("{results} = {title}{space}{operands} : {types}"))
     }
 
     fn fused(&mut self, fused: &Fused, operands: &[Value]) -> fmt::Result {
