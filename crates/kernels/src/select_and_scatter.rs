@@ -158,7 +158,7 @@ fn select<T: Element>(
     true
 }
 
-/// What windows select in lines from number `first` on.
+/// The choice of windows in lines from number `first` on.
 struct Select<'a, T, F> {
     elements: &'a [T],
     dimensions: &'a [Dimension],
