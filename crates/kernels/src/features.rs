@@ -15,8 +15,6 @@ const LANES: usize = 8;
 const ROWS: usize = 256;
 /// Rows of these that are combined at a time.
 const GROUP: usize = 8;
-/// Levels of the trees of groups.
-const LEVELS: usize = (ROWS / GROUP).ilog2() as usize + 1;
 /// Neighbouring elements of one feature whose sum is a subtree.
 const BLOCK: usize = 4096;
 /// The work for an element, in elementary operations.
@@ -259,7 +257,9 @@ where
     fn run(self) {
         let Columns { count, function, subtrees } = self;
         let rows = function.operands[0].len() / count;
-        let mut levels = vec![0.0; LEVELS * count];
+        // No more than few rows need: there may be many features.
+        let needed = (rows.min(ROWS) / GROUP).checked_ilog2().map_or(0, |level| level as usize + 1);
+        let mut levels = vec![0.0; needed * count];
         for (block, out) in subtrees.chunks_exact_mut(count).enumerate() {
             let rows = block * ROWS..rows.min((block + 1) * ROWS);
             for group in 0..rows.len() / GROUP {
@@ -283,7 +283,7 @@ where
                 });
                 let rest = &rest.as_flattened()[..rows.len() % GROUP];
                 let last = (!rest.is_empty()).then(|| tree(rest));
-                let occupied = (0..LEVELS).filter(|level| groups >> level & 1 == 1);
+                let occupied = (0..needed).filter(|level| groups >> level & 1 == 1);
                 let sums = occupied.map(|level| levels[level * count + column]);
                 *out = last.into_iter().chain(sums).reduce(|sum, left| left + sum).unwrap_or(0.0);
             }

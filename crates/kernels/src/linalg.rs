@@ -357,9 +357,9 @@ impl TriangularSolve {
         if fours == 0 || size == 0 || square.max(size) > MAX_LANES {
             return self.solve_each::<S>(a, b, result);
         }
-        let (a, rest_of_a) = elements::<S>(a, self.count * square)?.split_at(fours * square);
-        let (b, rest_of_b) = elements::<S>(b, self.count * size)?.split_at(fours * size);
-        let result = elements_mut::<S>(result, self.count * size)?;
+        let ([a, b], result) = self.elements::<S>([a, b], result)?;
+        let (a, rest_of_a) = a.split_at(fours * square);
+        let (b, rest_of_b) = b.split_at(fours * size);
         let (result, rest) = result.split_at_mut(fours * size);
         let mut memory = (Vec::with_capacity(square), Vec::with_capacity(size));
         let (a, b) = (a.chunks_exact(4 * square), b.chunks_exact(4 * size));
@@ -381,10 +381,19 @@ impl TriangularSolve {
         b: &[u8],
         result: &mut [u8],
     ) -> Result<(), TensorError> {
-        let (square, size) = (self.order * self.order, self.core[0] * self.core[1]);
-        let a = elements::<S>(a, self.count * square)?;
-        let b = elements::<S>(b, self.count * size)?;
-        self.solve_all(a, b, elements_mut::<S>(result, self.count * size)?)
+        let ([a, b], result) = self.elements::<S>([a, b], result)?;
+        self.solve_all(a, b, result)
+    }
+
+    /// The elements of the operands and of the result.
+    fn elements<'a, S: Stored>(
+        &self,
+        [a, b]: [&'a [u8]; 2],
+        result: &'a mut [u8],
+    ) -> Result<([&'a [S]; 2], &'a mut [S]), TensorError> {
+        let size = self.count * self.core[0] * self.core[1];
+        let a = elements(a, self.count * self.order * self.order)?;
+        Ok(([a, elements(b, size)?], elements_mut(result, size)?))
     }
 
     fn solve_all<S: Stored>(&self, a: &[S], b: &[S], result: &mut [S]) -> Result<(), TensorError> {
