@@ -92,10 +92,12 @@ impl Planned<'_> {
             }
         }
         let mut bytes = 0;
-        frame.spare.retain(|tensor| {
+        let is_kept = |tensor: &&Tensor| {
             bytes += tensor.bytes().len();
             bytes <= KEPT_BYTES
-        });
+        };
+        let kept = frame.spare.iter().rev().take_while(is_kept).count();
+        frame.spare.drain(..frame.spare.len() - kept);
         let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() < KEPT_FRAMES {
             frames.push(frame);
@@ -205,13 +207,16 @@ impl<'r, 'a> Run<'r, 'a> {
         machine.session.tick(1, is_entry.then_some((length - 1, length)))
     }
 
-    /// Clears the slots of dead values; unshared memory is kept for reuse.
+    /// Clears the slots of dead values; unshared memory is kept for reuse, in place of what has
+    /// not been reused for longest.
     fn end_lives(&mut self, slots: &[u32]) {
         for &slot in slots {
             if let Some(RuntimeValue::Tensor(mut tensor)) = self.frame.slots[slot as usize].take()
-                && self.frame.spare.len() < MAX_SPARE
                 && tensor.is_unshared()
             {
+                if self.frame.spare.len() == MAX_SPARE {
+                    self.frame.spare.remove(0);
+                }
                 self.frame.spare.push(tensor);
             }
         }
@@ -601,12 +606,13 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Memory for a result, with unspecified contents.
+    /// Memory for a result, with unspecified contents: of the value that died last, if several fit,
+    /// as it is in a cache.
     fn tensor(&mut self, output: &LoopOutput) -> Result<Tensor, EvalError> {
         let count = output.shape.iter().product::<usize>();
         let fits = |t: &Tensor| t.dtype() == output.dtype && t.num_elements() == count;
-        if let Some(at) = self.frame.spare.iter().position(fits) {
-            return Ok(self.frame.spare.swap_remove(at).into_shape(&output.shape)?);
+        if let Some(at) = self.frame.spare.iter().rposition(fits) {
+            return Ok(self.frame.spare.remove(at).into_shape(&output.shape)?);
         }
         let zeros = Tensor::zeros(output.dtype, &output.shape);
         if zeros.is_err() && !self.frame.spare.is_empty() {

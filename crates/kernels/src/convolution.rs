@@ -28,8 +28,8 @@ const MAX_PREPARED: usize = 1 << 16;
 const KEPT_BYTES: usize = 4 << 20;
 
 thread_local! {
-    /// Memory for copies of input, kernel and results.
-    static ROOMS: Cell<[AlignedBytes; 3]> = const { Cell::new([const { AlignedBytes::new() }; 3]) };
+    /// Memory for copies of input, kernel and results, and of the input with zeros.
+    static ROOMS: Cell<[AlignedBytes; 4]> = const { Cell::new([const { AlignedBytes::new() }; 4]) };
 }
 
 /// The windows of a convolution.
@@ -362,9 +362,9 @@ impl PreparedConvolution {
         for (room, bytes) in rooms.iter_mut().zip(copied) {
             room.resize(bytes);
         }
-        let [input, kernel, results] = &mut rooms;
-        let input = in_order(dtype, lhs, self.input.as_ref(), input)?;
-        let kernel = in_order(dtype, rhs, self.kernel.as_ref(), kernel)?;
+        let [input, kernel, results, padded] = &mut rooms;
+        let input = gathered(dtype, lhs, self.input.as_ref(), input)?;
+        let kernel = gathered(dtype, rhs, self.kernel.as_ref(), kernel)?;
         let in_own_order = match &self.output {
             Some(_) => &mut results[..],
             None => &mut *out,
@@ -373,22 +373,24 @@ impl PreparedConvolution {
             let operands = [elements::<T>(input)?, elements(kernel)?];
             let results = bytemuck::try_cast_slice_mut(in_own_order);
             let results = results.map_err(|_| TensorError::OutOfBounds)?;
-            self.compute::<T, R, C>(windows, operands, results)
+            self.compute::<T, R, C>(windows, operands, padded, results)
         })?;
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
         }
-        if copied.iter().all(|&bytes| bytes <= KEPT_BYTES) {
+        if rooms.iter().all(|room| room.len() <= KEPT_BYTES) {
             ROOMS.set(rooms);
         }
         Ok(())
     }
 
-    /// Writes the results for operands in the order of [`ConvSizes`].
+    /// Writes the results for operands in the order of [`ConvSizes`], given memory for a copy of the
+    /// input with zeros.
     fn compute<T: Accumulator, const R: usize, const C: usize>(
         &self,
         windows: &SomeWindows,
         [input, kernel]: [&[T]; 2],
+        room: &mut AlignedBytes,
         out: &mut [T],
     ) -> Result<(), TensorError> {
         let sizes = &*self.sizes;
@@ -421,7 +423,10 @@ impl PreparedConvolution {
                 multiply_groups::<T, R, C, _>(sizes, &matrices.collect::<Vec<_>>(), kernel, out)
             }
             SomeWindows::Padded(windows) => {
-                let padded = windows.over(input)?;
+                let _reserved = reserve::<T>(windows.copied())?;
+                room.resize(windows.copied().saturating_mul(size_of::<T>()));
+                let copy = bytemuck::try_cast_slice_mut(&mut room[..]);
+                let padded = windows.over(input, copy.map_err(|_| TensorError::OutOfBounds)?)?;
                 let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
                 multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, out)
             }
@@ -440,7 +445,7 @@ fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
 }
 
 /// The bytes of elements, or of a copy in another order.
-fn in_order<'a>(
+fn gathered<'a>(
     dtype: DType,
     bytes: &'a [u8],
     order: Option<&StridedView>,

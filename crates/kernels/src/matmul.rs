@@ -17,6 +17,7 @@ use numerics::simd::{ColumnSums, Factors, Isa, Kernel, Sums, Tile, Windowed};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Products that are summed in one chain.
 pub const BLOCK: usize = 256;
@@ -39,10 +40,38 @@ const MAX_TILES: usize = 16;
 const PANELS_ELEMENTS: usize = 1 << 18;
 
 /// Memory for copies of columns that is kept for the next product has at most so many bytes.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 2 << 20;
 
 thread_local! {
-    static ROOM: Cell<AlignedBytes> = const { Cell::new(AlignedBytes::new()) };
+    static ROOM: Cell<Room> = const { Cell::new(Room { bytes: AlignedBytes::new(), copied: None }) };
+}
+
+/// Memory for copies of columns, and which it has.
+#[derive(Default)]
+struct Room {
+    bytes: AlignedBytes,
+    copied: Option<Copied>,
+}
+
+/// All columns of a part of a product, as panels: the call of [`multiply`], the product in it, and
+/// the columns.
+#[derive(PartialEq)]
+struct Copied {
+    call: Call,
+    product: usize,
+    columns: Range<usize>,
+}
+
+/// A call of [`multiply`], while which factors do not change.
+#[derive(Clone, Copy, PartialEq)]
+struct Call(usize);
+
+impl Call {
+    /// One that is equal to no other.
+    fn new() -> Call {
+        static CALLS: AtomicUsize = AtomicUsize::new(0);
+        Call(CALLS.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// The types in which products are summed.
@@ -206,13 +235,22 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         });
     }
     let parts = (rows * columns).div_ceil(task_results);
-    // Rows that each task has at least: those that copy columns of `b` need many.
-    let is_in_place = products.iter().all(Product::may_stay);
+    let is_in_place = rows <= 2 * SHARED_ROWS && products.iter().all(Product::may_stay);
     let is_wide = columns >= PANELS_BYTES / size_of::<T>();
     let least = if is_wide && !is_in_place { SHARED_ROWS } else { 2 * R };
-    let row_parts = (rows / least).clamp(1, parts);
+    let (panels, workers) = (columns.div_ceil(C), host::workers());
+    // A thread that has the same rows in the kernels before and after finds them in its cache. Where
+    // columns are copied, many rows divide the rows only, and few the columns, each of which is then
+    // copied by one thread.
+    let is_by_columns = !is_in_place && rows < depth;
+    let row_parts = match is_in_place {
+        true => workers,
+        false if is_by_columns => parts / panels.min(workers),
+        false => parts,
+    };
+    let row_parts = row_parts.min(rows / least).max(1);
+    let column_parts = parts.div_ceil(row_parts).min(panels);
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
-    let column_parts = parts.div_ceil(row_parts).min(columns.div_ceil(C));
     let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
     let mut tasks = Vec::new();
     for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {
@@ -232,8 +270,13 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
             }
         }
     }
+    if is_by_columns {
+        tasks.sort_by_key(|(.., columns, _)| columns.start);
+    }
+    // A thread that takes neighbouring tasks may have copied the columns of the next one.
+    let call = Some(Call::new());
     host::parallel(tasks, |(product, rows, columns, mut results)| {
-        product.compute::<R, C>(isa, rows, columns, &mut results)
+        product.compute_part::<R, C>(isa, rows, columns, &mut results, call)
     })
 }
 
@@ -253,6 +296,18 @@ impl<T: Accumulator> Product<'_, T> {
         rows: Range<usize>,
         columns: Range<usize>,
         out: &mut Results<'_, T>,
+    ) -> Result<(), TensorError> {
+        self.compute_part::<R, C>(isa, rows, columns, out, None)
+    }
+
+    /// As [`Product::compute`]. Copies of columns are used again in the same call.
+    fn compute_part<const R: usize, const C: usize>(
+        &self,
+        isa: Isa,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        out: &mut Results<'_, T>,
+        call: Option<Call>,
     ) -> Result<(), TensorError> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
@@ -282,9 +337,16 @@ impl<T: Accumulator> Product<'_, T> {
         let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
-        let mut room = ROOM.take();
+        let Room { bytes: mut room, copied: before } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
+        let is_kept = is_copied && whole == 0 && wide >= columns.len();
+        let kept = call.filter(|_| is_kept).map(|call| Copied {
+            call,
+            product: std::ptr::from_ref(self).addr(),
+            columns: columns.clone(),
+        });
+        let has_copies = kept.is_some() && kept == before;
         let (mut copy, mut part) = (RowScratch::default(), RowScratch::default());
         // All rows, if they are copied at once.
         let all = (rows.len() <= tall).then(|| self.a.rows(rows.clone(), depth, &mut copy));
@@ -295,7 +357,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements, ..self.b };
             let is_in_place = at < whole;
             let panels = &mut panels[..copied.min(width.next_multiple_of(C)) / C * depth];
-            if is_copied && !is_in_place {
+            if is_copied && !is_in_place && !has_copies {
                 isa.run(Pack { b, width, depth, panels });
             }
             for first in rows.clone().step_by(tall) {
@@ -341,7 +403,7 @@ impl<T: Accumulator> Product<'_, T> {
             }
         }
         if room.len() <= KEPT_BYTES {
-            ROOM.set(room);
+            ROOM.set(Room { bytes: room, copied: kept });
         }
         Ok(())
     }
@@ -462,8 +524,8 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     }
                     Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
                 };
-                let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
                 let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
+                let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
                 if DEEP {
                     tile.tree::<C, SINGLE>(copy, self.levels, &mut sums, results);
                 } else {

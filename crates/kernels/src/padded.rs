@@ -8,7 +8,7 @@ use super::matmul::{Accumulator, FEW};
 use super::parallel::task_size;
 use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;
-use numerics::budget::{Reserved, Scratch, reserve};
+use numerics::budget::{Reserved, reserve};
 use program::WindowDim;
 use std::ops::Range;
 use std::sync::Arc;
@@ -72,37 +72,40 @@ impl PaddedWindows {
         self.are_elements
     }
 
-    /// The windows of an input.
+    /// The number of elements of a copy of the input with zeros, if windows see any.
+    pub fn copied(&self) -> usize {
+        if self.layout.is_input { 0 } else { self.layout.image * self.sizes.batch }
+    }
+
+    /// The windows of an input, given memory for a copy with zeros.
     ///
     /// # Errors
-    /// If there is no memory for a copy with zeros.
+    /// If there is no memory on the way.
     pub fn over<'a, T: Accumulator>(
         &'a self,
         input: &'a [T],
+        copy: &'a mut [T],
     ) -> Result<Padded<'a, T>, TensorError> {
         if self.layout.is_input {
-            return Ok(Padded { windows: self, input, copy: None });
+            return Ok(Padded { windows: self, elements: input });
         }
-        let mut copy = Scratch::filled(self.layout.image * self.sizes.batch, T::ZERO)?;
-        self.layout.fill(&self.window, &self.sizes, input, &mut copy)?;
-        Ok(Padded { windows: self, input, copy: Some(copy) })
+        self.layout.fill(&self.window, &self.sizes, input, copy)?;
+        Ok(Padded { windows: self, elements: copy })
     }
 }
 
 /// Windows over an input.
 pub struct Padded<'a, T> {
     windows: &'a PaddedWindows,
-    input: &'a [T],
-    /// The input with zeros, if windows see any.
-    copy: Option<Scratch<T>>,
+    /// The input, or a copy with zeros.
+    elements: &'a [T],
 }
 
-impl<T> Padded<'_, T> {
+impl<'a, T> Padded<'a, T> {
     /// The windows of a group, from a batch and a feature on.
-    pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'_, T> {
-        let elements = self.copy.as_ref().map_or(self.input, |copy| &copy[..]);
+    pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'a, T> {
         let first = first_batch * self.windows.steps[0][1] + first_feature;
-        let elements = elements.get(first..).unwrap_or_default();
+        let elements = self.elements.get(first..).unwrap_or_default();
         PaddedGroup { windows: self.windows, elements }
     }
 }
@@ -164,7 +167,7 @@ impl Layout {
         }
     }
 
-    /// Copies the elements of the input to their places.
+    /// Copies the elements of the input to their places, with zeros elsewhere.
     fn fill<T: Accumulator>(
         &self,
         window: &[WindowDim],
@@ -186,6 +189,7 @@ impl Layout {
         let after = (width as i64).saturating_sub(last.pad_low).max(0).unsigned_abs();
         let end = input_width.min(steps(after));
         if first >= end || line == 0 {
+            copy.fill(T::ZERO);
             return Ok(());
         }
         let place = first as i64 * dilation + last.pad_low;
@@ -194,15 +198,20 @@ impl Layout {
         host::parallel(tasks, |(task, copy): (usize, &mut [T])| {
             for (number, copy) in copy.chunks_exact_mut(line).enumerate() {
                 let Some(from) = self.input_line(window, sizes, task * lines + number) else {
+                    copy.fill(T::ZERO);
                     continue;
                 };
                 let elements = &input[from * input_width * features..][..input_width * features];
                 let elements = &elements[first * features..end * features];
-                let copy = &mut copy[place as usize * features..];
+                let (before, copy) = copy.split_at_mut(place as usize * features);
+                before.fill(T::ZERO);
                 if dilation == 1 {
-                    copy[..elements.len()].copy_from_slice(elements);
+                    let (copy, after) = copy.split_at_mut(elements.len());
+                    copy.copy_from_slice(elements);
+                    after.fill(T::ZERO);
                     continue;
                 }
+                copy.fill(T::ZERO);
                 // There is one element if this is beyond the line.
                 let step = features.saturating_mul(dilation as usize);
                 for (copy, element) in copy.chunks_mut(step).zip(elements.chunks_exact(features)) {
@@ -245,14 +254,23 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
     ) -> SomeRows<'s, T> {
         let starts = &mut scratch.starts;
         starts.clear();
-        starts.extend(range.map(|row| {
-            let (mut rest, mut start) = (row, 0);
-            for &[count, distance] in self.windows.steps.iter().rev() {
+        starts.reserve(range.len());
+        let Some((&[width, step], outer)) = self.windows.steps.split_last() else {
+            return SomeRows::Neighbours(&[], 0);
+        };
+        // Line by line along the last dimension.
+        let mut row = range.start;
+        while row < range.end {
+            let (mut rest, first) = (row / width, row % width);
+            let mut start = first * step;
+            for &[count, distance] in outer.iter().rev() {
                 start += rest % count * distance;
                 rest /= count;
             }
-            start
-        }));
+            let count = (width - first).min(range.end - row);
+            starts.extend((0..count).map(|window| start + window * step));
+            row += count;
+        }
         SomeRows::Segments { elements: self.elements, starts, segments: &self.windows.segments }
     }
 

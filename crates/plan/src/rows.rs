@@ -21,9 +21,8 @@ const MIN_WORK: usize = 1 << 20;
 const MAX_STEPS: usize = 32;
 /// Fewer products of matrices are not divided.
 const MIN_PRODUCTS: usize = 8;
-/// Matrices of fewer rows are divided by columns among threads, each of which reads only these of
-/// the other factor.
-const MIN_MATRIX_ROWS: usize = 32 * TILE_ROWS;
+/// Matrices of fewer rows leave too few to each thread, which reads all of the other factor.
+const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
 /// So many rows are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
 /// Matrices of more elements are in no cache while others are multiplied with them.
