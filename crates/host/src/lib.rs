@@ -143,6 +143,27 @@ impl Host {
         Entered { before, _thread: PhantomData }
     }
 
+    /// As [`Host::enter`], for good: a thread of the pool keeps the host of the last job, which is
+    /// mostly that of the next one.
+    fn enter_as_helper(&self) {
+        CURRENT.with(|current| {
+            let mut current = current.borrow_mut();
+            if !current.as_ref().is_some_and(|current| current.is_same(self)) {
+                *current = Some(self.clone());
+            }
+        });
+    }
+
+    /// True if the other host is a clone of this one.
+    fn is_same(&self, other: &Host) -> bool {
+        fn are_same<T: ?Sized>(one: Option<&Arc<T>>, two: Option<&Arc<T>>) -> bool {
+            one.map(Arc::as_ptr).map(<*const T>::addr) == two.map(Arc::as_ptr).map(<*const T>::addr)
+        }
+        are_same(self.clock.as_ref(), other.clock.as_ref())
+            && are_same(self.budget.as_ref(), other.budget.as_ref())
+            && (self.has_threads, self.workers) == (other.has_threads, other.workers)
+    }
+
     /// Starts a thread that has this host; `stack_bytes` is the size of its stack.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use crate::{Host, pool, workers};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// Does each task, on as many threads as the host of this one lets a kernel use. Tasks are taken by
@@ -20,14 +21,13 @@ pub fn parallel<T: Send, E: Send>(
     if helpers == 0 {
         return tasks.into_iter().try_for_each(work);
     }
-    let tasks = Mutex::new(tasks.into_iter().enumerate());
+    let queue = Queue::new(tasks.len());
+    let tasks: Vec<_> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
     let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
-    let take = |is_helper| {
-        let mut tasks = tasks.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_helper { tasks.next_back() } else { tasks.next() }
-    };
+    let task = |index: usize| tasks[index].lock().unwrap_or_else(PoisonError::into_inner).take();
     let run = |is_helper| {
-        while let Some((index, task)) = take(is_helper) {
+        while let Some(index) = queue.next(is_helper) {
+            let Some(task) = task(index) else { continue };
             if let Err(error) = work(task) {
                 let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 if failure.as_ref().is_none_or(|&(first, _)| index < first) {
@@ -43,6 +43,30 @@ pub fn parallel<T: Send, E: Send>(
     }
 }
 
+/// Numbers that threads take from both ends.
+#[repr(align(64))]
+struct Queue(AtomicU64);
+
+impl Queue {
+    /// The numbers below `count`, or below what half a word can hold if that is less.
+    fn new(count: usize) -> Queue {
+        Queue(AtomicU64::new(count.min(u32::MAX as usize) as u64))
+    }
+
+    /// Takes the first number, or the last one; `None` if there are no more.
+    fn next(&self, is_last: bool) -> Option<usize> {
+        let ends = |state: u64| (state >> 32, state & u64::from(u32::MAX));
+        let take = |state: u64| {
+            let (first, end) = ends(state);
+            let rest = if is_last { state.wrapping_sub(1) } else { state.wrapping_add(1 << 32) };
+            (first < end).then_some(rest)
+        };
+        let state = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        let (first, end) = ends(state);
+        Some(if is_last { end - 1 } else { first } as usize)
+    }
+}
+
 /// Calls `work` on this thread with false, and with true on up to `helpers` others that have its
 /// host. Apart from [`parallel`], so that it is compiled once.
 fn share(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
@@ -50,7 +74,7 @@ fn share(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
     let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
     let host = Host::current();
     let help = || {
-        let _entered = host.enter();
+        host.enter_as_helper();
         if let Err(payload) = catch_unwind(AssertUnwindSafe(|| work(true))) {
             *panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }

@@ -10,7 +10,8 @@
 use std::cell::Cell;
 use std::hint::spin_loop;
 use std::mem::transmute;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -26,42 +27,81 @@ const JOBS_IN_A_ROW: u32 = 4;
 
 type Job<'a> = &'a (dyn Fn() + Sync);
 
+/// The gate of a pool in one word, so that a hand-over moves few lines between caches: the number of
+/// the job, how many more helpers may take it, and how many work on it.
+#[repr(align(64))]
+struct Gate(AtomicU64);
+
+impl Gate {
+    const WORKING: u64 = (1 << 16) - 1;
+    const VACANCY: u64 = 1 << 16;
+    const VACANCIES: u64 = Gate::WORKING << 16;
+    const JOB: u64 = 1 << 32;
+
+    /// Opens the gate for a new job. No helper works on another one.
+    fn open(&self, helpers: usize) {
+        let state = self.0.load(Ordering::Relaxed) & !(Gate::JOB - 1);
+        let vacancies = Gate::VACANCY * helpers as u64;
+        // Ordered with `Pool::asleep`: a helper that goes to sleep sees the job, or is seen.
+        self.0.store(state.wrapping_add(Gate::JOB) | vacancies, Ordering::SeqCst);
+    }
+
+    /// Lets no more helpers take the job.
+    fn close(&self) {
+        self.0.fetch_and(!Gate::VACANCIES, Ordering::AcqRel);
+    }
+
+    /// The number of the current job.
+    fn job(&self) -> u64 {
+        self.0.load(Ordering::Acquire) / Gate::JOB
+    }
+
+    /// True if no helper works on the job.
+    fn is_done(&self) -> bool {
+        self.0.load(Ordering::SeqCst) & Gate::WORKING == 0
+    }
+
+    /// Takes a vacancy, if there is one.
+    fn enter(&self) -> bool {
+        let take = |state: u64| {
+            let has_vacancy = state & Gate::VACANCIES != 0;
+            has_vacancy.then(|| state - Gate::VACANCY + 1)
+        };
+        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, take).is_ok()
+    }
+
+    /// Leaves the job. True for the last helper.
+    fn leave(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::SeqCst) & Gate::WORKING == 1
+    }
+}
+
 struct Pool {
     is_taken: AtomicBool,
-    state: Mutex<State>,
-    /// How often helpers were woken so far; changes with `state`.
-    jobs: AtomicUsize,
-    /// The number of helpers that work on a job; changes with `state`.
-    working: AtomicUsize,
-    /// The number of helpers that do not sleep; changes with `state`.
-    awake: AtomicUsize,
+    gate: Gate,
+    /// The job, in memory of its owner, while the gate is open or helpers work on it.
+    job: AtomicPtr<Job<'static>>,
+    /// The number of helpers that were started; changes with `lock`.
+    helpers: AtomicUsize,
+    /// The number of helpers that sleep; changes with `lock`.
+    asleep: AtomicUsize,
+    /// True while the owner of the job sleeps.
+    owner_sleeps: AtomicBool,
+    lock: Mutex<()>,
     /// Signalled to sleeping helpers when there is a job.
     offered: Condvar,
     /// Signalled to the thread whose job it was when the last helper has left.
     finished: Condvar,
 }
 
-struct State {
-    job: Option<Job<'static>>,
-    /// How many more helpers may take the job.
-    vacancies: usize,
-    helpers: usize,
-    asleep: usize,
-    owner_sleeps: bool,
-}
-
 static POOL: Pool = Pool {
     is_taken: AtomicBool::new(false),
-    state: Mutex::new(State {
-        job: None,
-        vacancies: 0,
-        helpers: 0,
-        asleep: 0,
-        owner_sleeps: false,
-    }),
-    jobs: AtomicUsize::new(0),
-    working: AtomicUsize::new(0),
-    awake: AtomicUsize::new(0),
+    gate: Gate(AtomicU64::new(0)),
+    job: AtomicPtr::new(null_mut()),
+    helpers: AtomicUsize::new(0),
+    asleep: AtomicUsize::new(0),
+    owner_sleeps: AtomicBool::new(false),
+    lock: Mutex::new(()),
     offered: Condvar::new(),
     finished: Condvar::new(),
 };
@@ -74,7 +114,7 @@ pub fn may_help(helpers: usize) -> bool {
         /// When the last job was, and how many there have been in a row.
         static ALONE: Cell<Option<(Instant, u32)>> = const { Cell::new(None) };
     }
-    if POOL.awake.load(Ordering::Relaxed) > 0 {
+    if POOL.helpers.load(Ordering::Relaxed) > POOL.asleep.load(Ordering::Relaxed) {
         return true;
     }
     let now = Instant::now();
@@ -84,8 +124,12 @@ pub fn may_help(helpers: usize) -> bool {
     };
     let is_waking = count == JOBS_IN_A_ROW;
     ALONE.set((!is_waking).then_some((now, count)));
-    if is_waking {
-        POOL.wake(POOL.lock(), helpers.min(MAX_HELPERS));
+    if is_waking && !POOL.is_taken.swap(true, Ordering::Acquire) {
+        let _free = Defer(|| POOL.is_taken.store(false, Ordering::Release));
+        let helpers = helpers.min(MAX_HELPERS);
+        POOL.start(helpers);
+        POOL.gate.open(0);
+        POOL.wake(helpers);
     }
     false
 }
@@ -96,15 +140,19 @@ pub fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
     if POOL.is_taken.swap(true, Ordering::Acquire) {
         return work();
     }
+    // SAFETY: the reference is gone before `job`'s lifetime ends. Helpers read it from `POOL` only
+    // after they have entered the gate, which `end` closes, before it waits for those that have.
+    // `end` runs before this function returns, also if `work` panics. No other thread offers
+    // another job meanwhile, because `is_taken` is set.
+    let mut job = unsafe { transmute::<Job<'_>, Job<'static>>(job) };
     // Dropped last: the pool is free when no thread has the job any more.
     let _free = Defer(|| POOL.is_taken.store(false, Ordering::Release));
     let _end = Defer(|| POOL.end());
-    // SAFETY: the reference is gone before `job`'s lifetime ends. `POOL` holds it from `offer` to
-    // `end`, which removes it and then waits for all helpers that have taken it. `end` runs before
-    // this function returns, also if `work` panics. No other thread replaces the job meanwhile,
-    // because `is_taken` is set.
-    let job = unsafe { transmute::<Job<'_>, Job<'static>>(job) };
-    POOL.offer(job, helpers.min(MAX_HELPERS));
+    let helpers = helpers.min(MAX_HELPERS);
+    POOL.start(helpers);
+    POOL.job.store(&raw mut job, Ordering::Relaxed);
+    POOL.gate.open(helpers);
+    POOL.wake(helpers);
     work();
 }
 
@@ -118,73 +166,80 @@ impl<F: FnMut()> Drop for Defer<F> {
 }
 
 impl Pool {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn offer(&'static self, job: Job<'static>, helpers: usize) {
-        let mut state = self.lock();
-        state.job = Some(job);
-        state.vacancies = helpers;
-        self.wake(state, helpers);
-    }
-
-    /// Lets helpers look for a job, and starts them if there are fewer.
-    fn wake(&'static self, mut state: MutexGuard<'_, State>, helpers: usize) {
-        while state.helpers < helpers {
+    /// Starts helpers if there are fewer than these.
+    fn start(&'static self, helpers: usize) {
+        if self.helpers.load(Ordering::Relaxed) >= helpers {
+            return;
+        }
+        let _locked = self.lock();
+        while self.helpers.load(Ordering::Relaxed) < helpers {
             let started = Builder::new().stack_size(STACK_BYTES).spawn(|| self.help());
             if started.is_err() {
                 break;
             }
-            state.helpers += 1;
+            self.helpers.fetch_add(1, Ordering::Relaxed);
         }
-        self.jobs.fetch_add(1, Ordering::Release);
-        let asleep = state.asleep;
-        drop(state);
-        for _ in 0..asleep.min(helpers) {
-            self.offered.notify_one();
+    }
+
+    /// Wakes up to so many helpers, if they sleep.
+    fn wake(&self, helpers: usize) {
+        let asleep = self.asleep.load(Ordering::SeqCst);
+        if asleep > 0 {
+            // One that has not seen the job waits before it can be locked here.
+            drop(self.lock());
+            (0..asleep.min(helpers)).for_each(|_| self.offered.notify_one());
         }
     }
 
     /// Withdraws the job, and returns when no helper works on it.
     fn end(&self) {
-        self.lock().job = None;
-        if wait_until(|| self.working.load(Ordering::Acquire) == 0) {
+        self.gate.close();
+        if wait_until(|| self.gate.is_done()) {
             return;
         }
-        let mut state = self.lock();
-        state.owner_sleeps = true;
-        while self.working.load(Ordering::Acquire) > 0 {
-            state = self.finished.wait(state).unwrap_or_else(PoisonError::into_inner);
+        let mut locked = self.lock();
+        self.owner_sleeps.store(true, Ordering::SeqCst);
+        while !self.gate.is_done() {
+            locked = self.finished.wait(locked).unwrap_or_else(PoisonError::into_inner);
         }
-        state.owner_sleeps = false;
+        self.owner_sleeps.store(false, Ordering::Relaxed);
     }
 
     /// The loop of a helper: waits for jobs and does them.
     fn help(&self) {
         let mut seen = 0;
-        self.awake.fetch_add(1, Ordering::Relaxed);
         loop {
-            wait_until(|| self.jobs.load(Ordering::Acquire) != seen);
-            let mut state = self.lock();
-            while self.jobs.load(Ordering::Acquire) == seen {
-                state.asleep += 1;
-                self.awake.fetch_sub(1, Ordering::Relaxed);
-                state = self.offered.wait(state).unwrap_or_else(PoisonError::into_inner);
-                self.awake.fetch_add(1, Ordering::Relaxed);
-                state.asleep -= 1;
+            if !wait_until(|| self.gate.job() != seen) {
+                self.sleep(seen);
             }
-            seen = self.jobs.load(Ordering::Acquire);
-            let Some(job) = state.job.filter(|_| state.vacancies > 0) else { continue };
-            state.vacancies -= 1;
-            self.working.fetch_add(1, Ordering::Relaxed);
-            drop(state);
+            seen = self.gate.job();
+            if !self.gate.enter() {
+                continue;
+            }
+            // It may be a later job than the one that was seen.
+            seen = self.gate.job();
+            // SAFETY: the owner of the job keeps it where it is until this helper leaves.
+            let job = unsafe { *self.job.load(Ordering::Relaxed) };
             job();
-            let state = self.lock();
-            if self.working.fetch_sub(1, Ordering::Release) == 1 && state.owner_sleeps {
+            if self.gate.leave() && self.owner_sleeps.load(Ordering::SeqCst) {
+                drop(self.lock());
                 self.finished.notify_one();
             }
         }
+    }
+
+    /// Sleeps until there is another job than this one.
+    fn sleep(&self, seen: u64) {
+        let mut locked = self.lock();
+        self.asleep.fetch_add(1, Ordering::SeqCst);
+        while self.gate.0.load(Ordering::SeqCst) / Gate::JOB == seen {
+            locked = self.offered.wait(locked).unwrap_or_else(PoisonError::into_inner);
+        }
+        self.asleep.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

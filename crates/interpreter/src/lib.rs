@@ -12,6 +12,7 @@
 
 mod compiled;
 mod engine;
+mod factors;
 mod frame;
 mod inputs;
 mod lent;

@@ -1,6 +1,7 @@
 //! Executes plans: steps over the memory of small values and slots.
 
 use crate::compiled::Plan;
+use crate::factors::KeptFactor;
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::mismatch;
 use crate::lent::{self, Lender, Lent};
@@ -50,6 +51,8 @@ struct Frame {
     spare: Vec<Tensor>,
     /// Memory for small results while they are computed.
     unused: Vec<AlignedBytes>,
+    /// Operands that are packed.
+    factors: Vec<KeptFactor>,
 }
 
 /// The memory of a value while it is written.
@@ -76,6 +79,7 @@ impl Planned<'_> {
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
+                factors: std::iter::repeat_with(KeptFactor::default).take(unit.factors).collect(),
             }
         })
     }
@@ -252,7 +256,14 @@ impl<'r, 'a> Run<'r, 'a> {
                 })
             }
             Action::Rows { steps, rows, operands, outputs } => {
-                let kernels = steps.iter().filter_map(|step| step.action.row_kernel());
+                let packed: Vec<_> = steps.iter().map(|step| self.packed(&step.action)).collect();
+                let kernels = steps.iter().zip(&packed).filter_map(|(step, packed)| {
+                    let kernel = step.action.row_kernel()?;
+                    Some(match (kernel, packed) {
+                        (RowKernel::Dot(dot, _), Some(packed)) => RowKernel::Dot(dot, Some(packed)),
+                        _ => kernel,
+                    })
+                });
                 let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
                 self.run_loop(operands, outputs, &rows.outputs, |bytes, results, registers| {
                     row_loops::run(rows, &kernels, bytes, results, registers)
@@ -268,9 +279,11 @@ impl<'r, 'a> Run<'r, 'a> {
                 self.frame.registers = registers;
                 self.put(*output, held)
             }
-            Action::Apply { function, operands, output, ty } => {
+            Action::Apply { function, operands, output, ty, .. } => {
+                let packed = self.packed(&step.action);
+                let packed = packed.as_ref().map(|packed| &packed[..]);
                 let mut held = self.hold(*output, ty)?;
-                self.run_function(function, operands, held.bytes_mut()?)?;
+                self.run_function(function, operands, packed, held.bytes_mut()?)?;
                 self.put(*output, held)
             }
             Action::Kernel { instruction, operands, results, captures } => {
@@ -362,17 +375,34 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
+    /// The second operand of a function as it packs it, if it is the same as in an earlier run.
+    fn packed(&mut self, action: &Action) -> Option<Arc<AlignedBytes>> {
+        let Action::Apply { function, operands, factor: Some(factor), .. } = action else {
+            return None;
+        };
+        let operand = match self.place(*operands.get(1)?) {
+            Place::Constant(constant) => self.unit.constants.get(constant as usize)?,
+            Place::Slot(slot) => match self.frame.slots.get(slot as usize)? {
+                Some(RuntimeValue::Tensor(operand)) => operand,
+                _ => return None,
+            },
+            Place::Memory { .. } | Place::Nowhere => return None,
+        };
+        self.frame.factors.get_mut(*factor as usize)?.packed(function, operand.bytes())
+    }
+
     fn run_function(
         &self,
         function: &Function,
         operands: &[Value],
+        packed: Option<&[u8]>,
         result: &mut [u8],
     ) -> Result<(), EvalError> {
         let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
         for &value in operands {
             bytes.push(self.bytes(value)?);
         }
-        Ok(function.run(&bytes, result)?)
+        Ok(function.run_packed(&bytes, packed, result)?)
     }
 
     fn run_move(

@@ -17,6 +17,8 @@ use std::ops::Range;
 const FEW_COLUMNS: usize = 8;
 /// With so few products it makes no difference.
 const FEW_PRODUCTS: usize = 1 << 12;
+/// Factors of fewer elements are read where they are.
+const MIN_PACKED: usize = 1 << 12;
 /// At most so many products are prepared.
 const MAX_PREPARED: usize = 1 << 16;
 
@@ -73,6 +75,7 @@ macro_rules! dispatch_sum {
         match $dtype {
             $(numerics::DType::$variant => {
                 type $T = $ty;
+                #[allow(dead_code)] // Some expressions need only the columns.
                 const $R: usize = $rows;
                 const $C: usize = $columns;
                 $body
@@ -106,7 +109,8 @@ pub fn dot_general(
     let mut result = Tensor::zeros(sum_type, [count, m, n])?;
     let sizes = Sizes { count, m, n, k };
     let (a_bytes, b_bytes) = (a.tensor.bytes(), b.tensor.bytes());
-    multiply(sum_type, sizes, (a_bytes, &a.matrices), (b_bytes, &b.matrices), result.bytes_mut()?)?;
+    let (left, right) = ((a_bytes.as_ref(), &a.matrices), (b_bytes.as_ref(), &b.matrices));
+    multiply(sum_type, sizes, left, right, None, result.bytes_mut()?)?;
     if swap && m > 1 {
         let view = StridedView::dense(&[count, m, n])?.permute(&[0, 2, 1])?;
         result = result.gather(&view)?;
@@ -176,12 +180,13 @@ impl Contraction {
 }
 
 /// Products of matrices in the bytes of elements of a type, one after the other in `out`, which has
-/// zeros where there is nothing to add.
+/// zeros where there is nothing to add. `panels` are those of [`Dot::pack`], if there are any.
 fn multiply(
     dtype: DType,
     Sizes { count, m, n, k }: Sizes,
     (a, left): (&[u8], &Matrices),
     (b, right): (&[u8], &Matrices),
+    panels: Option<&[u8]>,
     out: &mut [u8],
 ) -> Result<(), TensorError> {
     if out.is_empty() || k == 0 {
@@ -195,10 +200,25 @@ fn multiply(
         let left = left.over::<T>(a, left.strides)?;
         let right = right.over::<T>(b, [right.strides[1], right.strides[0]])?;
         let products = left.iter().zip(right);
-        let products = products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b });
+        let panels = packed::<T, C>(panels, [k, n])?;
+        let products =
+            products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b, panels });
         let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
         matmul::multiply::<T, R, C>(&products, cast_mut(out)?)
     })
+}
+
+/// The panels of a right factor of so many rows and columns.
+pub(super) fn packed<T: Element, const C: usize>(
+    panels: Option<&[u8]>,
+    [depth, columns]: [usize; 2],
+) -> Result<Option<&[T]>, TensorError> {
+    let Some(panels) = panels else { return Ok(None) };
+    let panels = cast::<T>(panels)?;
+    if panels.len() != columns.div_ceil(C).saturating_mul(C).saturating_mul(depth) {
+        return Err(TensorError::OutOfBounds);
+    }
+    Ok(Some(panels))
 }
 
 fn cast<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
@@ -283,23 +303,66 @@ impl Dot {
     /// If these are not those of tensors of the types and shapes, or there is no memory for copies
     /// of parts.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        self.run_packed(lhs, rhs, None, out)
+    }
+
+    /// True if [`Dot::pack`] makes it faster.
+    pub fn is_packable(&self) -> bool {
+        let Sizes { count, m, n, k } = self.sizes;
+        let is_vector = m < 2 || n < 2 || k <= matmul::FEW;
+        let is_small = small_products::are_small(count, m, k, n);
+        let is_worth_it = k.saturating_mul(n) >= MIN_PACKED && !is_vector && !is_small;
+        count == 1 && is_worth_it && !self.is_converted() && !self.is_swapped
+    }
+
+    /// The right operand in the order in which products read it, which does not change from run to
+    /// run; `None` if it has it.
+    ///
+    /// # Errors
+    /// As [`Dot::run`].
+    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+        if !self.is_packable() {
+            return Ok(None);
+        }
+        let Sizes { n, k, .. } = self.sizes;
+        let [row, column] = self.rhs.strides;
+        dispatch_sum!(self.dtype, T, R, C => {
+            let matrices = self.rhs.over::<T>(rhs, [column, row])?;
+            match matrices.first() {
+                Some(&b) => matmul::pack::<T, C>(b, [k, n]),
+                None => Ok(None),
+            }
+        })
+    }
+
+    /// As [`Dot::run`], with the right operand as [`Dot::pack`] has ordered it, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_packed(
+        &self,
+        lhs: &[u8],
+        rhs: &[u8],
+        panels: Option<&[u8]>,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
         let (a, b) = if self.is_swapped { (rhs, lhs) } else { (lhs, rhs) };
         let (lhs, rhs) = (&self.lhs, &self.rhs);
         if self.sizes.k == 0 {
             out.fill(0);
         }
         if !self.is_converted() || self.sizes.k == 0 {
-            return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), out);
+            return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
         let (dtype, [left, right, result]) = (self.dtype, self.types);
         let mut rooms = [const { AlignedBytes::new() }; 3];
         let [a_room, b_room, sums] = &mut rooms;
         let (a, b) = (converted(a, [left, dtype], a_room)?, converted(b, [right, dtype], b_room)?);
         if result == dtype {
-            return multiply(dtype, self.sizes, (a, lhs), (b, rhs), out);
+            return multiply(dtype, self.sizes, (a, lhs), (b, rhs), None, out);
         }
         sums.resize(out.len() / result.bytes() * dtype.bytes());
-        multiply(dtype, self.sizes, (a, lhs), (b, rhs), sums)?;
+        multiply(dtype, self.sizes, (a, lhs), (b, rhs), None, sums)?;
         convert_into(sums, [dtype, result], out)
     }
 }
@@ -358,8 +421,8 @@ impl Dot {
         [m, n, k].into_iter().fold(count, usize::saturating_mul)
     }
 
-    /// As [`Dot::run`], of some of `rows` parts of the result, on this thread. Operands are whole,
-    /// or the same parts of them if that is true.
+    /// As [`Dot::run_packed`], of some of `rows` parts of the result, on this thread. Operands are
+    /// whole, or the same parts of them if that is true.
     ///
     /// # Errors
     /// As [`Dot::run`], or if the parts are not computed one by one.
@@ -368,6 +431,7 @@ impl Dot {
         rows: usize,
         range: Range<usize>,
         operands: [(&[u8], bool); 2],
+        panels: Option<&[u8]>,
         out: &mut [u8],
     ) -> Result<(), TensorError> {
         let [count, m] = self.parts(rows).ok_or(TensorError::OutOfBounds)?;
@@ -400,7 +464,8 @@ impl Dot {
                 let a = Matrix { elements: from(lhs, start, firsts[0])?, strides: left.strides };
                 let elements = from(rhs, right.starts[product], firsts[1])?;
                 let b = Matrix { elements, strides: [right.strides[1], right.strides[0]] };
-                let product = Product { rows: m, depth: k, columns: n, a: &a, b };
+                let panels = packed::<T, C>(panels, [k, n])?;
+                let product = Product { rows: m, depth: k, columns: n, a: &a, b, panels };
                 let mut results = Results::Strided(out, n);
                 product.compute::<R, C>(Isa::best(), 0..m, 0..n, &mut results)?;
             }

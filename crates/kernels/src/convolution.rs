@@ -4,10 +4,10 @@
 //! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
 //! a time are copied.
 
-use super::contract::{accumulation, dispatch_sum, distinct, invalid};
+use super::contract::{accumulation, dispatch_sum, distinct, invalid, packed};
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
-use super::matmul::{Accumulator, BLOCK, Product, Results, multiply};
+use super::matmul::{self, Accumulator, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
 use super::parallel::task_size;
@@ -345,6 +345,52 @@ impl PreparedConvolution {
     /// # Errors
     /// If these are not those of the shapes, or there is no memory for copies.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        self.run_packed(lhs, rhs, None, out)
+    }
+
+    /// True if [`PreparedConvolution::pack`] makes it faster.
+    pub fn is_packable(&self) -> bool {
+        let is_product = self.windows.is_some() && self.depthwise.is_none();
+        let depth = self.sizes.depth();
+        is_product && self.sizes.groups == 1 && depth > FEW && self.sizes.output_features > 1
+    }
+
+    /// The kernel in the order in which products read it, which does not change from run to run;
+    /// `None` if it has it.
+    ///
+    /// # Errors
+    /// As [`PreparedConvolution::run`].
+    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+        if !self.is_packable() {
+            return Ok(None);
+        }
+        if self.lens[1] != Some(rhs.len() / self.dtype.bytes()) {
+            return Err(TensorError::OutOfBounds);
+        }
+        let copied = if self.kernel.is_some() { rhs.len() } else { 0 };
+        let _reserved = reserve::<u8>(copied)?;
+        let mut room = AlignedBytes::new();
+        room.resize(copied);
+        let kernel = gathered(self.dtype, rhs, self.kernel.as_ref(), &mut room)?;
+        let (depth, features) = (self.sizes.depth(), self.sizes.output_features);
+        dispatch_sum!(self.dtype, T, R, C => {
+            let b = Matrix { elements: elements::<T>(kernel)?, strides: [features, 1] };
+            matmul::pack::<T, C>(b, [depth, features])
+        })
+    }
+
+    /// As [`PreparedConvolution::run`], with the kernel as [`PreparedConvolution::pack`] has
+    /// ordered it, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_packed(
+        &self,
+        lhs: &[u8],
+        rhs: &[u8],
+        panels: Option<&[u8]>,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
         let dtype = self.dtype;
         let count = |bytes: &[u8]| Some(bytes.len() / dtype.bytes());
         if self.lens != [count(lhs), count(rhs)] || num_elements(&self.shape) != count(out) {
@@ -356,7 +402,10 @@ impl PreparedConvolution {
         };
         let sizes =
             [(&self.input, lhs.len()), (&self.kernel, rhs.len()), (&self.output, out.len())];
-        let copied = sizes.map(|(order, bytes)| if order.is_some() { bytes } else { 0 });
+        let mut copied = sizes.map(|(order, bytes)| if order.is_some() { bytes } else { 0 });
+        if panels.is_some() {
+            copied[1] = 0;
+        }
         let _reserved = reserve::<u8>(copied.iter().copied().fold(0, usize::saturating_add))?;
         let mut rooms = ROOMS.take();
         for (room, bytes) in rooms.iter_mut().zip(copied) {
@@ -364,7 +413,10 @@ impl PreparedConvolution {
         }
         let [input, kernel, results, padded] = &mut rooms;
         let input = gathered(dtype, lhs, self.input.as_ref(), input)?;
-        let kernel = gathered(dtype, rhs, self.kernel.as_ref(), kernel)?;
+        let kernel = match panels {
+            Some(_) => rhs,
+            None => gathered(dtype, rhs, self.kernel.as_ref(), kernel)?,
+        };
         let in_own_order = match &self.output {
             Some(_) => &mut results[..],
             None => &mut *out,
@@ -373,7 +425,8 @@ impl PreparedConvolution {
             let operands = [elements::<T>(input)?, elements(kernel)?];
             let results = bytemuck::try_cast_slice_mut(in_own_order);
             let results = results.map_err(|_| TensorError::OutOfBounds)?;
-            self.compute::<T, R, C>(windows, operands, padded, results)
+            let panels = packed::<T, C>(panels, [self.sizes.depth(), self.sizes.output_features])?;
+            self.compute::<T, R, C>(windows, operands, panels, padded, results)
         })?;
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
@@ -390,6 +443,7 @@ impl PreparedConvolution {
         &self,
         windows: &SomeWindows,
         [input, kernel]: [&[T]; 2],
+        panels: Option<&[T]>,
         room: &mut AlignedBytes,
         out: &mut [T],
     ) -> Result<(), TensorError> {
@@ -412,6 +466,7 @@ impl PreparedConvolution {
             false => [group * sizes.group_batch, 0],
             true => [0, group * sizes.kernel_features],
         });
+        let kernel = (kernel, panels);
         let image = input.len() / sizes.batch;
         // Windows over an empty input have padding only.
         let elements =
@@ -462,7 +517,7 @@ fn gathered<'a>(
 fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
     sizes: &ConvSizes,
     groups: &[W],
-    kernel: &[T],
+    (kernel, panels): (&[T], Option<&[T]>),
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let features = sizes.output_features;
@@ -473,6 +528,7 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
         columns: sizes.group_features,
         a: &groups[group],
         b: Matrix { elements: &kernel[group * sizes.group_features..], strides: [features, 1] },
+        panels,
     };
     if sizes.groups == 1 {
         return multiply::<T, R, C>(&[product(0)], out);

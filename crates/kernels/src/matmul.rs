@@ -207,8 +207,30 @@ pub struct Product<'a, T> {
     pub columns: usize,
     /// The left factor.
     pub a: &'a dyn Rows<T>,
-    /// The right factor.
+    /// The right factor,
     pub b: Matrix<'a, T>,
+    /// and its columns as [`pack`] copies them, if they are.
+    pub panels: Option<&'a [T]>,
+}
+
+/// Copies all columns of a right factor to panels, for several products with it; `None` if products
+/// of the type read them where they are.
+///
+/// # Errors
+/// If there is no memory for them.
+pub fn pack<T: Accumulator, const C: usize>(
+    b: Matrix<'_, T>,
+    [depth, columns]: [usize; 2],
+) -> Result<Option<AlignedBytes>, TensorError> {
+    if !T::HAS_TILES {
+        return Ok(None);
+    }
+    let elements = columns.div_ceil(C).saturating_mul(C).saturating_mul(depth);
+    let _reserved = reserve::<T>(elements)?;
+    let mut copy = AlignedBytes::zeros(elements * size_of::<T>());
+    let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut copy).as_chunks_mut::<C>();
+    Isa::best().run(Pack { b, width: columns, depth, panels });
+    Ok(Some(copy))
 }
 
 /// Writes products of the same sizes to `out`, one after the other, with `R` rows and `C` columns
@@ -222,7 +244,8 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
 ) -> Result<(), TensorError> {
     let Some(&Product { rows, depth, columns, .. }) = products.first() else { return Ok(()) };
     let isa = Isa::best();
-    let task_results = task_size(out.len(), depth, 1);
+    // Few rows take as long as those of a tile: they wait for the other factor.
+    let task_results = task_size(out.len(), depth.saturating_mul((R / rows).max(1)), 1);
     if task_results >= rows * columns {
         let products_at_a_time = task_results / (rows * columns);
         let results = out.chunks_mut(products_at_a_time * rows * columns);
@@ -235,18 +258,23 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         });
     }
     let parts = (rows * columns).div_ceil(task_results);
-    let is_in_place = rows <= 2 * SHARED_ROWS && products.iter().all(Product::may_stay);
+    // A thread that reads the same columns in each run may have them in its own cache.
+    let parts = if rows < R { parts.min(host::workers()) } else { parts };
+    let is_packed = products.iter().all(|product| product.panels.is_some());
+    let stay = is_packed || products.iter().all(Product::may_stay);
+    let is_in_place = rows <= 2 * SHARED_ROWS && stay;
     let is_wide = columns >= PANELS_BYTES / size_of::<T>();
     let least = if is_wide && !is_in_place { SHARED_ROWS } else { 2 * R };
     let (panels, workers) = (columns.div_ceil(C), host::workers());
     // A thread that has the same rows in the kernels before and after finds them in its cache. Where
     // columns are copied, many rows divide the rows only, and few the columns, each of which is then
     // copied by one thread.
-    let is_by_columns = !is_in_place && rows < depth;
-    let row_parts = match is_in_place {
-        true => workers,
-        false if is_by_columns => parts / panels.min(workers),
-        false => parts,
+    let is_large = !is_packed || columns.saturating_mul(depth) > PANELS_ELEMENTS;
+    let is_by_columns = (!is_in_place || (is_packed && is_large)) && rows < depth;
+    let row_parts = match () {
+        () if is_by_columns => parts / panels.min(workers),
+        () if is_in_place => workers,
+        () => parts,
     };
     let row_parts = row_parts.min(rows / least).max(1);
     let column_parts = parts.div_ceil(row_parts).min(panels);
@@ -312,18 +340,25 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
-        let is_vector =
-            rows.len() == 1 && depth > FEW && self.b.strides.contains(&1) && !has_segments;
-        let is_direct = depth <= FEW || (is_small && depth <= BLOCK && !is_vector && !has_segments);
+        // The factor itself is not read if there are panels.
+        let is_raw = self.panels.is_none();
+        let is_vector = rows.len() == 1
+            && depth > FEW
+            && self.b.strides.contains(&1)
+            && !has_segments
+            && is_raw;
+        let is_chain = is_small && depth <= BLOCK && !is_vector && !has_segments && is_raw;
+        let is_direct = depth <= FEW || is_chain;
         let is_copied = !(is_direct || is_vector);
         // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are
         // if few rows are multiplied with them, else copied: a few panels, which stay in the
         // first-level cache, or many that are used by many rows.
         let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
-        let is_in_place = self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
+        let ready = self.panels.filter(|_| is_copied).map(|panels| panels.as_chunks::<C>().0);
+        let is_in_place = ready.is_none() && self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
         let whole = if is_in_place { columns.len() / C * C } else { 0 };
         let wide = match rows.len() <= tall {
-            _ if !is_copied => columns.len(),
+            _ if !is_copied || ready.is_some() => columns.len(),
             _ if whole > 0 => whole,
             true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
             false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
@@ -331,6 +366,7 @@ impl<T: Accumulator> Product<'_, T> {
         let copied = match is_copied {
             // One panel at a time, by its first tile.
             true if whole > 0 => C,
+            true if ready.is_some() => 0,
             true => wide.next_multiple_of(C),
             false => 0,
         };
@@ -340,7 +376,7 @@ impl<T: Accumulator> Product<'_, T> {
         let Room { bytes: mut room, copied: before } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
-        let is_kept = is_copied && whole == 0 && wide >= columns.len();
+        let is_kept = copied > 0 && whole == 0 && wide >= columns.len();
         let kept = call.filter(|_| is_kept).map(|call| Copied {
             call,
             product: std::ptr::from_ref(self).addr(),
@@ -357,7 +393,7 @@ impl<T: Accumulator> Product<'_, T> {
             let b = Matrix { elements, ..self.b };
             let is_in_place = at < whole;
             let panels = &mut panels[..copied.min(width.next_multiple_of(C)) / C * depth];
-            if is_copied && !is_in_place && !has_copies {
+            if copied > 0 && !is_in_place && !has_copies {
                 isa.run(Pack { b, width, depth, panels });
             }
             for first in rows.clone().step_by(tall) {
@@ -379,7 +415,8 @@ impl<T: Accumulator> Product<'_, T> {
                 } else {
                     // Beyond the columns that are copied now, if all their rows are multiplied.
                     let next = columns.end.min(first_column + 2 * wide) - first_column - width;
-                    let is_ahead = all.is_some() && self.b.strides[1] == 1 && !is_in_place;
+                    let is_ahead =
+                        all.is_some() && self.b.strides[1] == 1 && !is_in_place && copied > 0;
                     let ahead = Ahead {
                         elements: b.elements.get(width..).unwrap_or_default(),
                         stride: self.b.strides[0],
@@ -388,9 +425,10 @@ impl<T: Accumulator> Product<'_, T> {
                         panel: 0,
                         row: 0,
                     };
-                    let panels = match is_in_place {
-                        true => Panels::InPlace(b, panels),
-                        false => Panels::Copied(panels),
+                    let panels = match ready {
+                        Some(ready) => Panels::Copied(&ready[first_column / C * depth..]),
+                        None if is_in_place => Panels::InPlace(b, panels),
+                        None => Panels::Copied(panels),
                     };
                     let block = Block { isa, a, count, depth, panels, width, ahead };
                     let (column, levels) = (at, &mut levels[..]);

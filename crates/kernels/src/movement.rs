@@ -1,7 +1,7 @@
 //! Movement of elements: parts, padding, concatenation.
 
 use super::parallel::task_size;
-use numerics::shape::StridedView;
+use numerics::shape::{Runs, StridedView};
 use numerics::{DType, Iota, Tensor, TensorError};
 use program::EvalError;
 
@@ -21,6 +21,33 @@ pub fn transpose(operand: &Tensor, permutation: &[usize]) -> Result<Tensor, Eval
     let mut result = Tensor::zeros(dtype, view.shape())?;
     gather(&view, dtype, operand.bytes(), result.bytes_mut()?)?;
     Ok(result)
+}
+
+/// A view of elements of a type, in any order, that becomes a tensor.
+#[derive(Debug)]
+pub struct Rearrangement {
+    view: StridedView,
+    dtype: DType,
+    bytes: usize,
+}
+
+impl Rearrangement {
+    /// The view of a tensor of so many elements; `None` if it reaches outside of it.
+    pub fn new(view: StridedView, dtype: DType, elements: usize) -> Option<Rearrangement> {
+        Runs::new(&view, elements).ok()?;
+        Some(Rearrangement { view, dtype, bytes: elements.checked_mul(dtype.bytes())? })
+    }
+
+    /// Writes the elements, on as many threads as pay.
+    ///
+    /// # Errors
+    /// If operand or result do not have the size of their types.
+    pub fn run(&self, operand: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        if operand.len() != self.bytes {
+            return Err(TensorError::OutOfBounds);
+        }
+        gather(&self.view, self.dtype, operand, out)
+    }
 }
 
 /// Writes the elements of a view, given as bytes, to `out`, on as many threads as pay.

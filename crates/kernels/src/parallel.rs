@@ -1,12 +1,12 @@
 //! How work is divided among threads.
 
-/// Less work, in elementary operations, stays on one thread: it takes about 10 microseconds, and
-/// another thread begins half a microsecond late.
-const MIN_WORK: usize = 1 << 18;
+/// Less work, in elementary operations, stays on one thread: it takes about 5 microseconds, and
+/// to share it half a microsecond.
+const MIN_WORK: usize = 1 << 17;
 /// The same if all other threads sleep: to wake one takes 10 to 50 microseconds.
 const MIN_WAKING_WORK: usize = 1 << 21;
 /// Work of a task, at least.
-const MIN_TASK: usize = 1 << 15;
+const MIN_TASK: usize = 1 << 16;
 /// Tasks for each thread: what one that starts late, or is interrupted, leaves to the others.
 const TASKS_PER_THREAD: usize = 4;
 

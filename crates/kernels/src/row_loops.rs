@@ -72,8 +72,8 @@ pub enum RowKernel<'a> {
     Loop(&'a Fused),
     /// Reductions of equal parts of each row.
     Reduce(&'a Reduction),
-    /// Products for each row.
-    Dot(&'a Dot),
+    /// Products for each row, with the right factor as [`Dot::pack`] has ordered it, if it has.
+    Dot(&'a Dot, Option<&'a [u8]>),
 }
 
 impl RowKernel<'_> {
@@ -84,7 +84,7 @@ impl RowKernel<'_> {
             RowKernel::Reduce(reduction) => {
                 reduction.results().saturating_mul(reduction.count()).saturating_mul(2)
             }
-            RowKernel::Dot(dot) => dot.work(),
+            RowKernel::Dot(dot, _) => dot.work(),
         }
     }
 }
@@ -238,7 +238,7 @@ impl<'a, 'o> Rows<'a, 'o> {
                 let RowSource::Operand(init) = init else { return Err(TensorError::OutOfBounds) };
                 reduction.run_rows(operand, self.operands[init], result)?;
             }
-            RowKernel::Dot(dot) => {
+            RowKernel::Dot(dot, panels) => {
                 let (&[lhs, rhs], [result]) = (&part.operands[..], &mut results[..]) else {
                     return Err(TensorError::OutOfBounds);
                 };
@@ -246,7 +246,7 @@ impl<'a, 'o> Rows<'a, 'o> {
                     RowSource::Operand(operand) => (self.operands[operand], false),
                     RowSource::Value(value) => (part_of(value), true),
                 });
-                dot.run_rows(self.rows.rows, rows, operands, result)?;
+                dot.run_rows(self.rows.rows, rows, operands, panels, result)?;
             }
         }
         drop(results);

@@ -6,7 +6,7 @@ use std::any::Any;
 use std::fmt;
 use std::io::{self, Read};
 use std::ops::{Deref, Range};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Bytes that are read before the budget is looked at.
 const READ_AT_ONCE: usize = 1 << 20;
@@ -19,6 +19,21 @@ const READ_AT_ONCE: usize = 1 << 20;
 pub struct Bytes {
     owner: Arc<dyn Owner>,
     range: Range<usize>,
+}
+
+/// Recognizes bytes without keeping them alive. While there is an identity of bytes, these are not
+/// written, as if they were shared.
+pub struct Identity {
+    owner: Weak<dyn Owner>,
+    range: Range<usize>,
+}
+
+impl Identity {
+    /// True if these are the bytes.
+    pub fn is_of(&self, bytes: &Bytes) -> bool {
+        let (own, other) = (self.owner.as_ptr(), Arc::as_ptr(&bytes.owner));
+        std::ptr::addr_eq(own, other) && self.range == bytes.range
+    }
 }
 
 /// Keeps bytes alive.
@@ -143,7 +158,8 @@ impl Bytes {
         }
     }
 
-    /// Shares the bytes of an external owner, such as a mapped file.
+    /// Shares the bytes of an external owner, such as a mapped file, which do not change while they
+    /// are shared.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Bytes {
         let len = (*owner).as_ref().len();
         Bytes { owner: Arc::new(Foreign(owner)), range: 0..len }
@@ -174,6 +190,11 @@ impl Bytes {
             None
         };
         taken.unwrap_or_else(|| self.to_vec())
+    }
+
+    /// What these bytes are recognized by later.
+    pub fn identity(&self) -> Identity {
+        Identity { owner: Arc::downgrade(&self.owner), range: self.range.clone() }
     }
 
     /// True if both are the same range of the same owner, and thus equal without comparing data.

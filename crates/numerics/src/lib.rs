@@ -32,7 +32,7 @@ pub mod text;
 pub mod ulp;
 
 pub use borrowed::{TensorMut, TensorRef};
-pub use bytes::Bytes;
+pub use bytes::{Bytes, Identity};
 pub use dtype::{DType, Family};
 pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 pub use error::TensorError;

@@ -4,11 +4,13 @@ use crate::graph::{Node, Value};
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::linalg::{Cholesky, TriangularSolve};
-use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction};
+use kernels::{
+    Dot, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter, WindowReduction,
+};
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
 use program::{Convolution, DotDims, LoopOutput, Primitive, WindowDim};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// The prepared function of a node, if it has one.
@@ -18,7 +20,34 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
     if let Primitive::Iota { dtype, shape, dimension } = graph.primitive(node) {
         let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
-        return Some(Action::Apply { function, operands: SmallVec::new(), output, ty });
+        return Some(Action::Apply {
+            function,
+            operands: SmallVec::new(),
+            output,
+            ty,
+            factor: None,
+        });
+    }
+    if let Primitive::Transpose(_)
+    | Primitive::Reshape(_)
+    | Primitive::Reverse(_)
+    | Primitive::Slice { .. }
+    | Primitive::BroadcastInDim { .. }
+    | Primitive::Broadcast { .. } = graph.primitive(node)
+    {
+        let Viewed { memory, view, len } = definitions.any_view(output)?;
+        // The kernel of a reshape shares the memory.
+        if memory == output || view.is_dense() {
+            return None;
+        }
+        let function = Arc::new(Function::Rearrangement(Rearrangement::new(view, ty.dtype, len)?));
+        return Some(Action::Apply {
+            function,
+            operands: smallvec![memory],
+            output,
+            ty,
+            factor: None,
+        });
     }
     let &[first, ..] = &node.operands[..] else { return None };
     // Of one operand, nothing reads a second one.
@@ -105,7 +134,7 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         }
         _ => return None,
     };
-    Some(Action::Apply { function: Arc::new(function), operands, output, ty })
+    Some(Action::Apply { function: Arc::new(function), operands, output, ty, factor: None })
 }
 
 /// The product of two values, and the values whose memory it reads.

@@ -9,6 +9,7 @@ mod assemble;
 mod block;
 mod call;
 mod explain;
+mod factors;
 mod functions;
 mod graph;
 mod groups;
@@ -42,6 +43,7 @@ pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit>
     let constants = places.constants.iter().map(|value| graph.constants[value].clone()).collect();
     let makes_code = makes_code && codegen::is_available();
     let assembled = assemble::assemble(&graph, &places, &mut body, makes_code);
+    let factors = factors::number(&mut body.steps, &region.arguments, &places.places);
     Some(Unit {
         arguments: region.arguments.clone(),
         body,
@@ -51,6 +53,7 @@ pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit>
         places: places.places,
         types: graph.types.iter().map(Arc::clone).collect(),
         slots: places.slots,
+        factors,
         is_flat: graph.is_flat,
         calls: graph.calls,
     })

@@ -78,7 +78,7 @@ fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
         RowKernel::Reduce(reduction) if reduction.is_of_rows() => {
             [reduction.results(), reduction.count()]
         }
-        RowKernel::Dot(dot) => {
+        RowKernel::Dot(dot, _) => {
             let rows = product_rows(dot)?;
             [rows, dot.row_results(rows)?]
         }
@@ -142,10 +142,10 @@ impl Group {
             RowKernel::Reduce(reduction) if reduction.is_of_rows() => part(reduction.results())?,
             RowKernel::Reduce(_) => return None,
             // Of a matrix, each row is one of the group: that is how many there are.
-            RowKernel::Dot(dot) if product_rows(dot) == Some(self.rows) => {
+            RowKernel::Dot(dot, _) if product_rows(dot) == Some(self.rows) => {
                 dot.row_results(self.rows)?
             }
-            RowKernel::Dot(_) => return None,
+            RowKernel::Dot(..) => return None,
         };
         (1..=MAX_ROW).contains(&elements).then_some(elements)
     }
@@ -210,7 +210,7 @@ impl Group {
                         let row = reduction.results() / self.rows * reduction.count();
                         first.is_none_or(|elements| elements == row) && second.is_none()
                     }
-                    RowKernel::Dot(dot) => {
+                    RowKernel::Dot(dot, _) => {
                         let is_local = |is_right, elements: Option<usize>| {
                             elements.is_none_or(|row| dot.reads_rows(self.rows, is_right, row))
                         };
@@ -268,7 +268,7 @@ impl Group {
                     let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
                     unit = unit.max(MAX_STEP >> row);
                 }
-                Some(RowKernel::Dot(dot)) if dot.matrices()[0] == 1 => tiles = 2 * TILE_ROWS,
+                Some(RowKernel::Dot(dot, _)) if dot.matrices()[0] == 1 => tiles = 2 * TILE_ROWS,
                 _ => {}
             }
         }

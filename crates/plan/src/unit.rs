@@ -2,7 +2,11 @@
 
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
-use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction, write_iota};
+use kernels::{
+    Dot, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter, WindowReduction,
+    write_iota,
+};
+use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
 use numerics::{DType, Iota, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
@@ -31,6 +35,8 @@ pub struct Unit {
     pub initial: Vec<(usize, Vec<u8>)>,
     /// Number of slots.
     pub slots: usize,
+    /// Number of operands that may be packed.
+    pub factors: usize,
     /// True if no step calls a function, waits for another process or runs code of others, so that
     /// a run nests no deeper than its steps and needs no stack of its own.
     pub is_flat: bool,
@@ -125,6 +131,8 @@ pub enum Function {
     Gather(Gather),
     /// A long iota, without operands.
     Iota(Iota),
+    /// A view of the operand.
+    Rearrangement(Rearrangement),
     /// The first operand with the third combined into it at the indices in the second.
     Scatter(Scatter),
     /// The Cholesky factors of matrices.
@@ -139,15 +147,52 @@ impl Function {
     /// # Errors
     /// If operands or result do not have the size of their types, or there is no memory for copies.
     pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
+        self.run_packed(operands, None, result)
+    }
+
+    /// True if [`Function::pack`] makes it faster.
+    pub fn is_packable(&self) -> bool {
+        match self {
+            Function::Dot(dot) => dot.is_packable(),
+            Function::Convolution(convolution) => convolution.is_packable(),
+            _ => false,
+        }
+    }
+
+    /// The second operand in the order in which the function reads it; `None` if it has it.
+    ///
+    /// # Errors
+    /// As [`Function::run`].
+    pub fn pack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+        match self {
+            Function::Dot(dot) => dot.pack(operand),
+            Function::Convolution(convolution) => convolution.pack(operand),
+            _ => Ok(None),
+        }
+    }
+
+    /// As [`Function::run`], with the second operand as [`Function::pack`] has ordered it, too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_packed(
+        &self,
+        operands: &[&[u8]],
+        packed: Option<&[u8]>,
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
         match (self, operands) {
-            (Function::Dot(dot), &[lhs, rhs]) => dot.run(lhs, rhs, result),
-            (Function::Convolution(convolution), &[lhs, rhs]) => convolution.run(lhs, rhs, result),
+            (Function::Dot(dot), &[lhs, rhs]) => dot.run_packed(lhs, rhs, packed, result),
+            (Function::Convolution(convolution), &[lhs, rhs]) => {
+                convolution.run_packed(lhs, rhs, packed, result)
+            }
             (Function::Reduce(reduction), &[input, init]) => reduction.run(input, init, result),
             (Function::ReduceWindow(reduction), &[input, init]) => {
                 reduction.run(input, init, result)
             }
             (Function::Gather(gather), &[operand, indices]) => gather.run(operand, indices, result),
             (Function::Iota(iota), &[]) => write_iota(iota, result),
+            (Function::Rearrangement(view), &[operand]) => view.run(operand, result),
             (Function::Scatter(scatter), &[input, indices, updates]) => {
                 scatter.run([input, indices, updates], result)
             }
@@ -165,7 +210,7 @@ impl Action {
             Action::Loop { fused, .. } => Some(RowKernel::Loop(fused)),
             Action::Apply { function, .. } => match &**function {
                 Function::Reduce(reduction) => Some(RowKernel::Reduce(reduction)),
-                Function::Dot(dot) => Some(RowKernel::Dot(dot)),
+                Function::Dot(dot) => Some(RowKernel::Dot(dot, None)),
                 _ => None,
             },
             _ => None,
@@ -256,6 +301,9 @@ pub enum Action {
         output: Value,
         /// Its type.
         ty: LoopOutput,
+        /// If the second operand is mostly the same one in all runs, and worth packing: its number
+        /// among those.
+        factor: Option<u32>,
     },
     /// The kernel of an instruction.
     Kernel {

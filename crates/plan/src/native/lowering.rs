@@ -48,6 +48,7 @@ impl Lowering<'_> {
                 | Function::ReduceWindow(_)
                 | Function::Gather(_)
                 | Function::Iota(_)
+                | Function::Rearrangement(_)
                 | Function::Scatter(_)
                 | Function::Cholesky(_)
                 | Function::TriangularSolve(_) => return None,
