@@ -244,8 +244,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
 ) -> Result<(), TensorError> {
     let Some(&Product { rows, depth, columns, .. }) = products.first() else { return Ok(()) };
     let isa = Isa::best();
-    // Few rows take as long as those of a tile: they wait for the other factor.
-    let task_results = task_size(out.len(), depth.saturating_mul((R / rows).max(1)), 1);
+    let task_results = task_size(out.len(), depth, 1);
     if task_results >= rows * columns {
         let products_at_a_time = task_results / (rows * columns);
         let results = out.chunks_mut(products_at_a_time * rows * columns);
@@ -258,8 +257,6 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         });
     }
     let parts = (rows * columns).div_ceil(task_results);
-    // A thread that reads the same columns in each run may have them in its own cache.
-    let parts = if rows < R { parts.min(host::workers()) } else { parts };
     let is_packed = products.iter().all(|product| product.panels.is_some());
     let stay = is_packed || products.iter().all(Product::may_stay);
     let is_in_place = rows <= 2 * SHARED_ROWS && stay;
@@ -278,7 +275,9 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     };
     let row_parts = row_parts.min(rows / least).max(1);
     let column_parts = parts.div_ceil(row_parts).min(panels);
-    let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
+    // Of few rows, parts of tiles are less of a loss than uneven tasks.
+    let part_rows = rows.div_ceil(row_parts);
+    let part_rows = part_rows.next_multiple_of(if part_rows < 4 * R { R.div_ceil(3) } else { R });
     let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
     let mut tasks = Vec::new();
     for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {

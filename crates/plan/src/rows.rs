@@ -25,6 +25,8 @@ const MIN_PRODUCTS: usize = 8;
 const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
 /// So many rows are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
+/// Rows of products are divided into multiples of so many: a third of a tile.
+const ROWS_UNIT: usize = TILE_ROWS / 3;
 /// Matrices of more elements are in no cache while others are multiplied with them.
 const MAX_FACTOR: usize = 1 << 18;
 
@@ -258,17 +260,18 @@ impl Group {
         steps.extend(after.into_iter().map(|(_, step)| step));
     }
 
-    /// A multiple of so many rows leaves no part of an iteration of machine code to loops, and no
-    /// part of a tile to products; and with fewer than the others, products wait for their factors.
+    /// A multiple of so many rows leaves no part of an iteration of machine code to loops over long
+    /// rows, and few parts of tiles to products; and with fewer than the others, products wait for
+    /// their factors.
     fn unit(&self, steps: &[Step]) -> (usize, usize) {
         let (mut unit, mut tiles) = (1, 1);
         for step in steps {
             match step.action.row_kernel() {
-                Some(RowKernel::Loop(fused)) => {
+                Some(RowKernel::Loop(fused)) if fused.elements / self.rows >= MAX_STEP => {
                     let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
                     unit = unit.max(MAX_STEP >> row);
                 }
-                Some(RowKernel::Dot(dot, _)) if dot.matrices()[0] == 1 => tiles = 2 * TILE_ROWS,
+                Some(RowKernel::Dot(dot, _)) if dot.matrices()[0] == 1 => tiles = ROWS_UNIT,
                 _ => {}
             }
         }

@@ -78,3 +78,46 @@ fn few_elements_are_converted() {
         }
     }
 }
+
+/// Right operands that are packed for several runs give the same products, also where the result
+/// has parts of tiles and the rows are divided among threads.
+#[test]
+fn packed_operands_have_the_same_products() {
+    let swapped = DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![1],
+        ..DotDims::default()
+    };
+    let plain = DotDims { rhs_contracting_dimensions: vec![0], ..swapped.clone() };
+    for (round, (m, k, n)) in
+        [(2, 64, 64), (17, 96, 288), (49, 300, 33), (1, 64, 64), (200, 520, 40), (64, 5, 1000)]
+            .into_iter()
+            .enumerate()
+    {
+        for dtype in [DType::F32, DType::F64, DType::I32, DType::I64] {
+            for (dims, shape) in [(&plain, [k, n]), (&swapped, [n, k])] {
+                let _entered = host::Host::default().with_workers(1 + round % 3).enter();
+                let [a, b] = [([m, k], 7), (shape, 11)].map(|(shape, step)| {
+                    let numbers = (0..shape[0] * shape[1]).map(|i| (i * step % 31) as f64 - 15.0);
+                    let numbers = Tensor::from_vec(shape, numbers.collect()).expect("small");
+                    math::convert(numbers, dtype).expect("a number type")
+                });
+                let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
+                let dot = Dot::new((dtype, &views[0]), (dtype, &views[1]), dims, dtype);
+                let dot = dot.expect("plain types");
+                let mut found = Tensor::zeros(dtype, [m, n]).expect("small");
+                dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
+                let packed = dot.pack(b.bytes()).expect("there is memory");
+                assert_eq!(packed.is_some(), m > 1 && dtype != DType::I64);
+                let Some(packed) = packed else { continue };
+                let mut again = Tensor::zeros(dtype, [m, n]).expect("small");
+                let out = again.bytes_mut().expect("unshared");
+                dot.run_packed(a.bytes(), b.bytes(), Some(&packed), out).expect("valid");
+                assert_eq!(again, found, "{m} x {k} x {n} of {dtype}");
+                let short = Some(&packed[..packed.len() - 64]);
+                let out = again.bytes_mut().expect("unshared");
+                assert!(dot.run_packed(a.bytes(), b.bytes(), short, out).is_err());
+            }
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! Tests of `convolution.rs`.
 
-use kernels::Convolution;
+use kernels::{Convolution, PreparedConvolution};
 use numerics::{DType, Tensor};
 use program::{ConvDims, WindowDim};
 use std::sync::LazyLock;
@@ -82,6 +82,7 @@ fn by_definition(c: &Convolution<'_>, lhs: &Tensor, rhs: &Tensor, shape: &[usize
 #[test]
 fn convolutions_follow_the_formula() {
     let mut state = 5u64;
+    let mut packed_kernels = 0;
     let mut below = |limit: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % limit
@@ -121,7 +122,26 @@ fn convolutions_follow_the_formula() {
         let result = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
         let expected = by_definition(&c, &lhs, &rhs, result.shape());
         assert_eq!(result.as_slice::<f32>().unwrap(), expected, "{window:?} {lhs:?} {rhs:?}");
+        // The same of a kernel that is packed.
+        let parameters = program::Convolution {
+            dims: NHWC.clone(),
+            window: window.into_iter().collect(),
+            reversal: reversal.to_vec(),
+            feature_groups,
+            batch_groups,
+            dtype: DType::F32,
+        };
+        let types = [(DType::F32, lhs.shape()), (DType::F32, rhs.shape())];
+        let prepared = PreparedConvolution::new(&parameters, types).unwrap();
+        if let Some(packed) = prepared.pack(rhs.bytes()).unwrap() {
+            let mut again = Tensor::zeros(DType::F32, result.shape()).unwrap();
+            let out = again.bytes_mut().unwrap();
+            prepared.run_packed(lhs.bytes(), rhs.bytes(), Some(&packed), out).unwrap();
+            assert_eq!(again, result, "{window:?} {lhs:?} {rhs:?}");
+            packed_kernels += 1;
+        }
     }
+    assert!(packed_kernels > 30, "{packed_kernels} kernels were packed");
 }
 
 /// Of an input of one element, no dilation is too large.

@@ -32,7 +32,8 @@ fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
     let (elements, strides) = (a, [0, 1]);
     let a = Matrix { elements, strides };
     let b = Matrix { elements: b, strides: [1, 1] };
-    let product = Product { rows: 1, depth: elements.len(), columns: 1, a: &a, b };
+    let depth = elements.len();
+    let product = Product { rows: 1, depth, columns: 1, a: &a, b, panels: None };
     multiply::<f32, TILE_ROWS, 32>(&[product], out).unwrap();
 }
 
@@ -71,7 +72,8 @@ fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T
             let b_strides = if transposed { [1, k] } else { [n, 1] };
             let a_matrix = Matrix { elements: &a, strides: [k, 1] };
             let b_matrix = Matrix { elements: &b, strides: b_strides };
-            let product = Product { rows: m, depth: k, columns: n, a: &a_matrix, b: b_matrix };
+            let (rows, depth, columns, panels) = (m, k, n, None);
+            let product = Product { rows, depth, columns, a: &a_matrix, b: b_matrix, panels };
             // One value stays between the rows of the result.
             let mut expected = vec![T::ONE; m * (n + 1)];
             for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {

@@ -279,3 +279,50 @@ fn programs_with_other_functions_do_not_share_code() {
         assert_eq!(*results[0].tensor().unwrap(), vector(&expected));
     }
 }
+
+/// Weights that are the same from run to run are packed. Others may come after them, also in the
+/// same memory.
+#[test]
+fn weights_may_change_between_runs() {
+    let module = module(
+        "func.func @main(%x: tensor<3x32xf32>, %w: tensor<32x128xf32>)
+            -> (tensor<3x128xf32>, tensor<3x128xf32>) {
+          %zero = stablehlo.constant dense<0> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %three = stablehlo.constant dense<3> : tensor<i32>
+          %init = stablehlo.constant dense<0.0> : tensor<3x128xf32>
+          %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+            : (tensor<3x32xf32>, tensor<32x128xf32>) -> tensor<3x128xf32>
+          %r:3 = stablehlo.while(%i = %zero, %sum = %init, %v = %w)
+            : tensor<i32>, tensor<3x128xf32>, tensor<32x128xf32>
+          cond {
+            %c = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            stablehlo.return %c : tensor<i1>
+          } do {
+            %j = stablehlo.add %i, %one : tensor<i32>
+            %p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0]
+              : (tensor<3x32xf32>, tensor<32x128xf32>) -> tensor<3x128xf32>
+            %s = stablehlo.add %sum, %p : tensor<3x128xf32>
+            stablehlo.return %j, %s, %v : tensor<i32>, tensor<3x128xf32>, tensor<32x128xf32>
+          }
+          return %y, %r#1 : tensor<3x128xf32>, tensor<3x128xf32>
+        }",
+    );
+    let program = Program::prepare(module, "main", RunOptions::default()).unwrap();
+    let all = |shape: [usize; 2], value: f32| Tensor::splat(shape, value).unwrap();
+    let check = |w: &Tensor, sum: f32| {
+        for _ in 0..3 {
+            let results = program.run(vec![all([3, 32], 1.0).into(), w.clone().into()]).unwrap();
+            let results: Vec<_> = results.into_iter().map(|r| r.into_tensor().unwrap()).collect();
+            assert_eq!(results, [all([3, 128], sum), all([3, 128], 3.0 * sum)]);
+        }
+    };
+    let mut w = all([32, 128], 1.0);
+    check(&w, 32.0);
+    w.make_mut::<f32>().unwrap().fill(2.0);
+    check(&w, 64.0);
+    for value in [3.0, 4.0] {
+        drop(std::mem::replace(&mut w, all([32, 128], value)));
+        check(&w, 32.0 * value);
+    }
+}
