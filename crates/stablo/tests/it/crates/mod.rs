@@ -2,6 +2,9 @@
 
 mod arrays;
 mod chlo;
+mod interpreter;
+mod plan;
+mod portable;
 mod program;
 mod vhlo;
 mod wire;
