@@ -3,8 +3,11 @@
 mod arrays;
 mod chlo;
 mod interpreter;
+mod lapack;
 mod plan;
 mod portable;
 mod program;
+mod side_dialects;
+mod transforms;
 mod vhlo;
 mod wire;
