@@ -12,7 +12,8 @@ const FORMAT_TEXT: &str =
     "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
 
 /// A dimension's size and, for a dynamic dimension, its bound.
-type Size = (i64, i64);
+#[doc(hidden)]
+pub type Size = (i64, i64);
 
 /// Sizes of a tensor type; `None` if it is unranked.
 fn sizes(ty: &Type) -> Option<Vec<Size>> {
@@ -23,7 +24,8 @@ fn sizes(ty: &Type) -> Option<Vec<Size>> {
 }
 
 /// The broadcast of two sizes; `None` if they are incompatible.
-fn broadcast_size(a: Size, b: Size) -> Option<Size> {
+#[doc(hidden)]
+pub fn broadcast_size(a: Size, b: Size) -> Option<Size> {
     match (a.0, b.0) {
         // A dynamic size may be 1 at run time, so only the larger bound holds.
         (DYNAMIC, DYNAMIC) if a.1 != DYNAMIC && b.1 != DYNAMIC => Some((DYNAMIC, a.1.max(b.1))),
@@ -39,7 +41,8 @@ fn broadcast_size(a: Size, b: Size) -> Option<Size> {
 
 /// The broadcast of two shapes; `None` if they are incompatible. Dimension `i` of the shape of
 /// lower rank maps to dimension `dims[i]` of the other one; by default, to the trailing dimensions.
-fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<Size>> {
+#[doc(hidden)]
+pub fn broadcast_sizes(a: &[Size], b: &[Size], dims: Option<&[i64]>) -> Option<Vec<Size>> {
     let (large, small) = if a.len() > b.len() { (a, b) } else { (b, a) };
     let mut out = large.to_vec();
     let offset = large.len() - small.len();
@@ -213,39 +216,4 @@ fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
     let first = all.next().flatten();
     let common = all.fold(first, |all, next| broadcast_sizes(&all?, &next?, None));
     Ok(vec![result_type(common, on_true.element_type().clone())])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
-        let sizes = |shape: &[i64]| shape.iter().map(|&size| (size, DYNAMIC)).collect::<Vec<_>>();
-        Some(
-            broadcast_sizes(&sizes(a), &sizes(b), dims)?
-                .into_iter()
-                .map(|(size, _)| size)
-                .collect(),
-        )
-    }
-
-    #[test]
-    fn bounds_hold_for_the_other_size_too() {
-        assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, 4)), Some((DYNAMIC, 10)));
-        assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, DYNAMIC)), Some((DYNAMIC, DYNAMIC)));
-        assert_eq!(broadcast_size((DYNAMIC, 10), (1, DYNAMIC)), Some((DYNAMIC, 10)));
-        assert_eq!(broadcast_size((7, DYNAMIC), (DYNAMIC, 10)), Some((7, DYNAMIC)));
-    }
-
-    #[test]
-    fn shapes_broadcast_as_in_numpy() {
-        assert_eq!(broadcast_shape(&[4, 3], &[3], None), Some(vec![4, 3]));
-        assert_eq!(broadcast_shape(&[1, 3], &[4, 1], None), Some(vec![4, 3]));
-        assert_eq!(broadcast_shape(&[DYNAMIC], &[7], None), Some(vec![7]));
-        assert_eq!(broadcast_shape(&[DYNAMIC], &[1], None), Some(vec![DYNAMIC]));
-        assert_eq!(broadcast_shape(&[4], &[3], None), None);
-        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0])), Some(vec![4, 3]));
-        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[2])), None);
-        assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0, 1])), None);
-    }
 }

@@ -65,7 +65,8 @@ impl Vectors {
     /// memory, into the order in which a processor would start them that sees [`WINDOW`] of them
     /// and prefers those for which most others wait. Those without an effect are left out. Code
     /// with branches or general-purpose registers stays as it is.
-    pub(crate) fn schedule(&mut self) {
+    #[doc(hidden)]
+    pub fn schedule(&mut self) {
         let is_plain =
             |kind: &Kind| matches!(kind, Kind::Vector(_) | Kind::Constant(_) | Kind::Store(_));
         if !self.insts.iter().all(|inst| is_plain(&inst.kind)) {
@@ -170,42 +171,5 @@ impl Vectors {
         });
         self.insts = renumbered.collect();
         self.constants.clear();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::{Mem, Register};
-    use crate::ops::{Op, Store};
-    use crate::vector::NOWHERE;
-
-    /// Two chains, one after the other: their instructions alternate, each after its operands, and
-    /// what nothing uses is gone.
-    #[test]
-    fn chains_run_side_by_side() {
-        let mut code = Vectors::new();
-        let load = |code: &mut Vectors, at| {
-            code.load(Op::Load, Mem::at(Register::Address(0), at), NOWHERE)
-        };
-        for chain in 0..2 {
-            let first = load(&mut code, 32 * chain);
-            let last = (0..10).fold(first, |x, _| code.pair(Op::MultiplyF32, x, first));
-            load(&mut code, 64);
-            let to = Mem::at(Register::Address(1), 32 * chain);
-            code.store(Store::Whole, last, to, NOWHERE);
-        }
-        code.schedule();
-        assert_eq!(code.len(), 2 * 12);
-        // The chain of each instruction.
-        let mut chains: Vec<usize> = Vec::new();
-        for (at, inst) in code.insts.iter().enumerate() {
-            let operands = inst.operands.iter().filter(|&&operand| operand != NONE);
-            assert!(operands.clone().all(|operand| (operand.0 as usize) < at));
-            let known = inst.operands[0].0 as usize;
-            chains.push(if inst.operands[0] == NONE { at } else { chains[known] });
-        }
-        let changes = chains.windows(2).filter(|pair| pair[0] != pair[1]).count();
-        assert!(changes >= 20, "{chains:?}");
     }
 }

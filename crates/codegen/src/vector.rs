@@ -185,6 +185,16 @@ impl Vectors {
         Vectors { width, exceptions: Some(Vec::new()), ..Vectors::default() }
     }
 
+    /// The operands of each instruction, for tests of their order.
+    #[doc(hidden)]
+    pub fn operands(&self) -> Vec<Vec<usize>> {
+        let numbers = |inst: &Inst| {
+            let used = inst.operands.iter().filter(|&&operand| operand != NONE);
+            used.map(|operand| operand.0 as usize).collect()
+        };
+        self.insts.iter().map(numbers).collect()
+    }
+
     /// Number of instructions.
     pub fn len(&self) -> usize {
         self.insts.len()

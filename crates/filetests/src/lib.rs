@@ -2,7 +2,7 @@
 //!
 //! A test file says how to run it in `// RUN:` lines and what to expect in `// CHECK` lines:
 //!
-//! ```mlir
+//! ```text
 //! // RUN: stablehlo-opt %s | FileCheck %s
 //! // CHECK: stablehlo.add %arg0, %arg1
 //! ```
@@ -12,20 +12,8 @@
 //! and redirections) is implemented here. So thousands of files run in seconds, on any platform,
 //! under any debugger.
 //!
-//! ```no_run
-//! use filetests::{Outcome, Suite, Tools};
-//! use std::path::Path;
-//!
-//! struct InProcess;
-//!
-//! impl Tools for InProcess {
-//!     fn run(&self, argv: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
-//!         Outcome { stdout: stdin.to_vec(), ..Outcome::default() }
-//!     }
-//! }
-//!
-//! Suite::new("tests", "target/filetests", &InProcess).run().assert_passed();
-//! ```
+//! [`Suite::new`] takes the folder of the files, one for what they write, and the [`Tools`];
+//! `crates/programs/tests/it/files.rs` runs the files of this project.
 //!
 //! The modules, in the order a test passes through them: [`Suite`] finds the files, `run_lines`
 //! reads their RUN lines, `shell` parses a RUN line, `exec` runs it with the `builtins`, and

@@ -22,7 +22,8 @@ mod order;
 mod planned;
 mod profile;
 mod program;
-mod scheduler;
+#[doc(hidden)]
+pub mod scheduler; // For its tests.
 mod session;
 mod world;
 

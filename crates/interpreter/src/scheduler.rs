@@ -18,7 +18,7 @@ const LISTED_PROCESSES: usize = 8;
 const MESSAGE_BYTES: usize = 128;
 
 /// The processes of one grid, by number.
-pub(crate) struct Scheduler {
+pub struct Scheduler {
     pub grid: Grid,
     state: Mutex<State>,
     /// One per process, notified when it is its turn.
@@ -73,7 +73,7 @@ struct Rendezvous {
 
 /// The op of a rendezvous.
 #[derive(Clone, Copy)]
-pub(crate) struct Site<'a> {
+pub struct Site<'a> {
     pub name: &'a str,
     pub origin: Origin,
 }
@@ -351,26 +351,5 @@ pub(crate) fn describe(value: &RuntimeValue) -> String {
         RuntimeValue::Tuple(values) => {
             format!("tuple<{}>", values.iter().map(describe).collect::<Vec<_>>().join(", "))
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_wait_in_order() {
-        let scheduler = Scheduler::new(Grid::SINGLE, 1, vec![FunctionId(3), FunctionId(5)]);
-        let channel = Channel { id: 1, between: None };
-        scheduler.send(channel, vec![RuntimeValue::Token]);
-        scheduler.send(channel, Vec::new());
-        let mut state = scheduler.lock();
-        let queue = state.channels.get_mut(&channel).expect("two messages");
-        assert_eq!(queue.iter().map(|message| message.values.len()).collect::<Vec<_>>(), [1, 0]);
-        drop(state);
-        assert_eq!(
-            [scheduler.infeed(), scheduler.infeed(), scheduler.infeed()],
-            [Some(FunctionId(3)), Some(FunctionId(5)), None]
-        );
     }
 }

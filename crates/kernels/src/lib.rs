@@ -13,10 +13,13 @@ mod convolution;
 mod depthwise;
 mod einsum;
 mod evaluate;
-mod extremum;
-mod features;
+#[doc(hidden)]
+pub mod extremum; // For its tests.
+#[doc(hidden)]
+pub mod features; // For its tests.
 mod fft;
-mod fft_lines;
+#[doc(hidden)]
+pub mod fft_lines; // For its tests.
 pub mod fused;
 mod index_select;
 mod index_vectors;
@@ -24,26 +27,34 @@ pub mod linalg;
 #[doc(hidden)]
 pub mod matmul; // For its tests.
 mod movement;
-mod narrow;
+#[doc(hidden)]
+pub mod narrow; // For its tests.
 mod order;
 mod padded;
 mod panels;
 mod parallel;
-mod philox;
+#[doc(hidden)]
+pub mod philox; // For its tests.
 mod quantize;
 mod random_numbers;
-mod reduce;
-mod rng;
+#[doc(hidden)]
+pub mod reduce; // For its tests.
+#[doc(hidden)]
+pub mod rng; // For its tests.
 pub mod row_loops;
 #[doc(hidden)]
 pub mod rows; // For the tests of `matmul`.
-mod scatter;
-mod select_and_scatter;
+#[doc(hidden)]
+pub mod scatter; // For its tests.
+#[doc(hidden)]
+pub mod select_and_scatter; // For its tests.
 mod small_products;
 mod sort;
 mod subnormals;
-mod sums;
-mod threefry;
+#[doc(hidden)]
+pub mod sums; // For its tests.
+#[doc(hidden)]
+pub mod threefry; // For its tests.
 mod top_k;
 mod vector_products;
 mod window;

@@ -380,7 +380,7 @@ fn doubling_step(elements: usize, rows: usize, taps: &[usize]) -> Option<usize> 
 
 /// Combines the `count` elements of each window, which are `step` apart, in a tree over neighbours:
 /// the windows share their subtrees.
-fn combine_windows<T: Element>(
+pub fn combine_windows<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],
     line_starts: &[usize],
@@ -653,30 +653,5 @@ fn fold_levels(
     match rest {
         Some(rest) => body.combine(rows, columns, rest),
         None => Ok(columns),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_that_share_subtrees_have_the_sums_of_their_trees() {
-        let elements: Vec<f32> = (0..700).map(|i| 1.0 / (3.0 + (i * 37 % 101) as f32)).collect();
-        let add = |x: f32, y: f32| x + y;
-        for (count, step, stride) in [(33, 1, 1), (64, 1, 2), (100, 3, 1), (127, 2, 5), (200, 1, 1)]
-        {
-            let line = (elements.len() / 2 - (count - 1) * step) / stride;
-            let starts = [0, elements.len() / 2];
-            let mut found = vec![0.0; 2 * line];
-            combine_windows(&add, &elements, &starts, stride, (step, count), &mut found)
-                .expect("there is memory");
-            for (number, found) in found.iter().enumerate() {
-                let first = starts[number / line] + number % line * stride;
-                let mut tree = Tree::new();
-                (0..count).for_each(|tap| tree.push(elements[first + tap * step], add));
-                assert_eq!(Some(*found), tree.finish(add), "window {number} of {count}");
-            }
-        }
     }
 }

@@ -12,7 +12,7 @@ use program::{BlockId, Body, Env, EvalError, WindowDim};
 use std::convert::Infallible;
 
 /// The place of what a window selects that sees only padding: outside of all tensors.
-const NOTHING: usize = usize::MAX;
+pub const NOTHING: usize = usize::MAX;
 /// Neighbouring windows that select at a time.
 const LANES: usize = 8;
 /// Windows of more elements select by their block, and so do those with larger attributes.
@@ -110,7 +110,7 @@ impl Dimension {
 
 /// Selects in lines of windows that see one element each along the last dimensions. False for
 /// windows that are too large.
-fn select<T: Element>(
+pub fn select<T: Element>(
     operand: &Tensor,
     counts: &[usize],
     window: &[WindowDim],
@@ -321,56 +321,4 @@ fn select_by_block(
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn windows_select_the_first_of_the_largest() {
-        let dim = |size, stride, pad_low, pad_high| WindowDim {
-            size,
-            stride,
-            pad_low,
-            pad_high,
-            base_dilation: 1,
-            window_dilation: 1,
-        };
-        let windows = [
-            (vec![2, 9, 11], [dim(1, 1, 0, 0), dim(3, 2, 1, 1), dim(1, 1, 0, 0)]),
-            (vec![2, 7, 6], [dim(1, 1, 0, 0), dim(2, 2, 0, 0), dim(3, 1, 2, 0)]),
-            (vec![3, 4, 5], [dim(2, 1, 0, 1), dim(2, 3, 1, 0), dim(5, 1, 4, 4)]),
-            // The first window sees padding only.
-            (vec![1, 3, 8], [dim(1, 1, 0, 0), dim(1, 1, 1, 0), dim(1, 1, 0, 0)]),
-        ];
-        for (shape, window) in windows {
-            let len: usize = shape.iter().product();
-            let elements: Vec<f32> = (0..len).map(|i| (i * 37 % 11) as f32).collect();
-            let operand = Tensor::from_vec(&shape[..], elements.clone()).unwrap();
-            let counts = num_windows(&shape, &window).unwrap();
-            let mut selected = vec![NOTHING; counts.iter().product()];
-            assert!(select(&operand, &counts, &window, |x: f32, y| x >= y, &mut selected));
-            let mut expected = Vec::new();
-            let mut numbers = Indices::new(&counts);
-            while let Some(number) = numbers.next_index() {
-                let mut best: Option<usize> = None;
-                let mut places = Indices::new(&shape);
-                let mut at = 0;
-                while let Some(place) = places.next_index() {
-                    let mut dims = place.iter().zip(number).zip(&window);
-                    let is_seen = dims.all(|((&place, &number), dim)| {
-                        let start = number as i64 * dim.stride - dim.pad_low;
-                        (start..start + dim.size).contains(&(place as i64))
-                    });
-                    if is_seen && best.is_none_or(|best| elements[at] > elements[best]) {
-                        best = Some(at);
-                    }
-                    at += 1;
-                }
-                expected.push(best.unwrap_or(NOTHING));
-            }
-            assert_eq!(selected, expected, "{shape:?}");
-        }
-    }
 }

@@ -92,11 +92,6 @@ pub struct Diagnostic {
 }
 
 /// A count with its noun in the singular or plural: `1 value`, `2 values`, `0 entries`.
-///
-/// ```
-/// use mlir::diag::counted;
-/// assert_eq!([counted(1, "entry"), counted(2, "entry")], ["1 entry", "2 entries"]);
-/// ```
 pub fn counted<N: fmt::Display + PartialEq + From<u8>>(count: N, noun: &str) -> String {
     match (count == N::from(1), noun.strip_suffix('y')) {
         (true, _) => format!("{count} {noun}"),

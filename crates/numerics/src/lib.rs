@@ -24,7 +24,8 @@ mod floats;
 mod integers;
 mod iota;
 pub mod math;
-mod pages;
+#[doc(hidden)]
+pub mod pages; // For its tests.
 pub mod shape;
 pub mod simd;
 mod tensor;

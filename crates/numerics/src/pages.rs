@@ -29,18 +29,3 @@ pub fn prefer_large<T>(elements: &Vec<T>) {
 /// Asks the system for large pages for the memory of a vector, if that is large. It may decline.
 #[cfg(not(target_os = "linux"))]
 pub fn prefer_large<T>(_: &Vec<T>) {}
-
-#[cfg(test)]
-mod tests {
-    use super::prefer_large;
-
-    /// Of sizes around the least.
-    #[test]
-    fn contents_stay() {
-        for bytes in [0, 1, (4 << 20) - 1, 4 << 20, (4 << 20) + 70_001] {
-            let elements: Vec<u8> = (0..bytes).map(|i| i as u8).collect();
-            prefer_large(&elements);
-            assert!(elements.iter().enumerate().all(|(i, &element)| element == i as u8));
-        }
-    }
-}

@@ -22,7 +22,8 @@ mod places;
 mod rows;
 mod short;
 mod unit;
-mod views;
+#[doc(hidden)]
+pub mod views; // For its tests.
 
 pub use block::{Block, Ticks, branch, clamped};
 pub use explain::{describe, explain, explain_unit, title};

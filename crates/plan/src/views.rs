@@ -200,7 +200,7 @@ impl<'g> Definitions<'g> {
 
 /// The part of a view where each dimension has a first index, a size and a stride: `of` gives them
 /// for the number, the size and the stride of the dimension.
-fn part(
+pub fn part(
     view: &StridedView,
     of: impl Fn(usize, usize, isize) -> Option<(usize, usize, isize)>,
 ) -> Option<StridedView> {
@@ -216,7 +216,7 @@ fn part(
 }
 
 /// A view in another shape; `None` if no strides give it.
-fn reshaped(view: &StridedView, shape: &[usize]) -> Option<StridedView> {
+pub fn reshaped(view: &StridedView, shape: &[usize]) -> Option<StridedView> {
     if shape::num_elements(shape)? == 0 {
         return StridedView::new(0, shape, vec![0; shape.len()]).ok();
     }
@@ -267,41 +267,4 @@ pub(crate) fn is_removable(primitive: &Primitive) -> bool {
             | Primitive::DynamicSlice { .. }
             | Primitive::DynamicUpdateSlice
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn view(offset: usize, shape: &[usize], strides: &[isize]) -> StridedView {
-        StridedView::new(offset, shape, strides).expect("a stride for each dimension")
-    }
-
-    #[test]
-    fn shapes_change_where_strides_allow_it() {
-        let dense = StridedView::dense(&[2, 6]).expect("small");
-        assert_eq!(reshaped(&dense, &[3, 1, 4]), Some(view(0, &[3, 1, 4], &[4, 0, 1])));
-        // Every second one of eight elements, in two rows.
-        let columns = view(1, &[2, 2], &[4, 2]);
-        assert_eq!(reshaped(&columns, &[4]), Some(view(1, &[4], &[2])));
-        let transposed = view(0, &[3, 2], &[1, 3]);
-        assert_eq!(reshaped(&transposed, &[6]), None);
-        assert_eq!(reshaped(&transposed, &[3, 1, 2]), Some(view(0, &[3, 1, 2], &[1, 0, 3])));
-        let repeated = view(5, &[4], &[0]);
-        assert_eq!(reshaped(&repeated, &[2, 2]), Some(view(5, &[2, 2], &[0, 0])));
-    }
-
-    #[test]
-    fn parts_of_views_are_views() {
-        // Rows 1 and 3 of a matrix of 4 x 3, from the last column to the first.
-        let dense = StridedView::dense(&[4, 3]).expect("small");
-        let of = |d: usize, size, stride: isize| match d {
-            0 => Some((1, 2, 2 * stride)),
-            _ => Some((size - 1, size, -stride)),
-        };
-        let part = part(&dense, of).expect("inside");
-        assert_eq!(part, view(5, &[2, 3], &[6, -1]));
-        let elements: Vec<i32> = (0..12).collect();
-        assert_eq!(part.gather(&elements).expect("inside"), [5, 4, 3, 11, 10, 9]);
-    }
 }

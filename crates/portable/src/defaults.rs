@@ -86,6 +86,11 @@ static DEFAULTS: &[(&str, Implied)] = &[
     ("window_strides", PerDimension(1)),
 ];
 
+/// Names of attributes that have a default, in alphabetical order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    DEFAULTS.iter().map(|(name, _)| *name)
+}
+
 fn lookup(name: &str) -> Option<Implied> {
     let index = DEFAULTS.binary_search_by_key(&name, |(name, _)| name).ok()?;
     Some(DEFAULTS[index].1)
@@ -93,10 +98,7 @@ fn lookup(name: &str) -> Option<Implied> {
 
 /// The default of an attribute of a VHLO op whose other attributes `get` looks up by name. `None`
 /// if the attribute is mandatory.
-pub(crate) fn value<'a>(
-    name: &str,
-    get: &dyn Fn(&str) -> Option<&'a Attribute>,
-) -> Option<Attribute> {
+pub fn value<'a>(name: &str, get: &dyn Fn(&str) -> Option<&'a Attribute>) -> Option<Attribute> {
     let dimensions = || -> Option<usize> {
         let window = get("input_spatial_dimensions").or_else(|| get("window_dimensions"))?;
         Some(attrs::as_tensor(window)?.as_dense()?.num_elements()).filter(|&n| n <= MAX_RANK)
@@ -143,7 +145,7 @@ fn ints(shape: &[i64], values: &[i64]) -> Option<Attribute> {
 }
 
 /// True if an attribute of a VHLO op has its default value.
-pub(crate) fn is_default(name: &str, value: &Attribute) -> bool {
+pub fn is_default(name: &str, value: &Attribute) -> bool {
     let is_empty_dictionary = || attrs::as_dictionary(value).is_some_and(<[_]>::is_empty);
     let is_splat = |of: i64| {
         let elements = attrs::as_tensor(value).and_then(Attribute::as_dense);
@@ -168,30 +170,5 @@ pub(crate) fn is_default(name: &str, value: &Attribute) -> bool {
             .is_some_and(|list| list.iter().all(|p| p.as_enum(&PRECISION_V1) == Some(0))),
         Some(ResultAccuracy) => Some(value) == self::value(name, &|_| None).as_ref(),
         Some(Enum(def, default)) => value.as_enum(def) == Some(default),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_in_order_and_ops_have_them() {
-        assert!(DEFAULTS.is_sorted_by_key(|(name, _)| name));
-        for (name, _) in DEFAULTS {
-            let has = |op: &&mlir::ods::OpDef| op.attribute_index(name).is_some();
-            assert!(vhlo::ops::OPS.iter().any(has), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_default_is_one() {
-        let window = ints(&[2], &[3, 3]);
-        for (name, _) in DEFAULTS {
-            let get =
-                |name: &str| (name == "window_dimensions").then_some(window.as_ref()).flatten();
-            let value = value(name, &get).unwrap();
-            assert!(is_default(name, &value), "{name}");
-        }
     }
 }

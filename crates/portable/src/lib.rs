@@ -10,7 +10,8 @@ mod artifact;
 mod attributes;
 mod cache;
 mod convert;
-mod defaults;
+#[doc(hidden)]
+pub mod defaults; // For its tests.
 mod exported;
 mod ops;
 pub mod passes;

@@ -5,6 +5,7 @@ use mlir::bytecode::{self, ReadOptions};
 use peak_alloc::PeakAlloc;
 use proptest::prelude::*;
 use stablo::{Bytes, LoadOptions, PrintOptions, Version};
+use std::sync::LazyLock;
 
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
@@ -111,7 +112,8 @@ proptest! {
 
     #[test]
     fn random_changes_are_survived(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8)) {
-        let mut artifact = artifact(Version::CURRENT);
+        static WHOLE: LazyLock<Vec<u8>> = LazyLock::new(|| artifact(Version::CURRENT));
+        let mut artifact = WHOLE.clone();
         for (at, byte) in changes {
             let at = at.index(artifact.len());
             artifact[at] = byte;

@@ -3,6 +3,7 @@
 mod aliases;
 mod bytecode;
 mod common;
+mod diag;
 mod layout;
 mod options;
 mod pipelines;

@@ -12,16 +12,20 @@
 //! (`precision.rs`). So results have the same bits on every platform. `docs/accuracy.md` states
 //! their distance from the exact values.
 
-mod bessel;
+#[doc(hidden)]
+pub mod bessel; // For the tests in `tests/it/math`.
 pub mod binary;
 pub mod compare;
 pub mod complex;
 pub mod convert;
-mod double;
+#[doc(hidden)]
+pub mod double; // For the tests in `tests/it/math`.
 pub mod element;
 mod elementary;
-mod erf;
-mod gamma;
+#[doc(hidden)]
+pub mod erf; // For the tests in `tests/it/math`.
+#[doc(hidden)]
+pub mod gamma; // For the tests in `tests/it/math`.
 mod hyperbolic;
 mod kernel;
 pub mod lanes;

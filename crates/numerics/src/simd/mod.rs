@@ -124,8 +124,7 @@ impl Isa {
 
     /// True if there are loops written for its vectors: those of AVX2, or of NEON, which is part of
     /// the baseline of AArch64.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", test))]
-    fn has_vectors(self) -> bool {
+    pub fn has_vectors(self) -> bool {
         cfg!(target_arch = "aarch64") || self.has_avx2()
     }
 

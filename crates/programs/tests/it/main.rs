@@ -13,6 +13,7 @@ mod limits;
 #[cfg(unix)]
 mod output_files;
 mod passes;
+mod runner;
 mod source;
 mod streams;
 mod tree;

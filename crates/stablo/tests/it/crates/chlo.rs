@@ -1,8 +1,10 @@
 //! Programs print as upstream prints them and verify; invalid ones are rejected.
 
+use chlo::{broadcast_size, broadcast_sizes};
 use mlir::diag::{Source, render};
 use mlir::ods::Registry;
 use mlir::text::{ParseOptions, PrintOptions, parse, print_module};
+use mlir::types::DYNAMIC;
 use mlir::verify::{VerifyOptions, verify};
 use std::sync::{Arc, LazyLock};
 
@@ -152,4 +154,29 @@ fn scans_are_checked() {
     assert!(scan("0", "%arg2", "4x3").is_err());
     assert!(scan("0", "%arg1", "3x4").is_err());
     assert!(scan("0 attributes {scan_dim_size = 5 : i64}", "%arg1", "4x3").is_err());
+}
+
+fn broadcast_shape(a: &[i64], b: &[i64], dims: Option<&[i64]>) -> Option<Vec<i64>> {
+    let sizes = |shape: &[i64]| shape.iter().map(|&size| (size, DYNAMIC)).collect::<Vec<_>>();
+    Some(broadcast_sizes(&sizes(a), &sizes(b), dims)?.into_iter().map(|(size, _)| size).collect())
+}
+
+#[test]
+fn bounds_hold_for_the_other_size_too() {
+    assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, 4)), Some((DYNAMIC, 10)));
+    assert_eq!(broadcast_size((DYNAMIC, 10), (DYNAMIC, DYNAMIC)), Some((DYNAMIC, DYNAMIC)));
+    assert_eq!(broadcast_size((DYNAMIC, 10), (1, DYNAMIC)), Some((DYNAMIC, 10)));
+    assert_eq!(broadcast_size((7, DYNAMIC), (DYNAMIC, 10)), Some((7, DYNAMIC)));
+}
+
+#[test]
+fn shapes_broadcast_as_in_numpy() {
+    assert_eq!(broadcast_shape(&[4, 3], &[3], None), Some(vec![4, 3]));
+    assert_eq!(broadcast_shape(&[1, 3], &[4, 1], None), Some(vec![4, 3]));
+    assert_eq!(broadcast_shape(&[DYNAMIC], &[7], None), Some(vec![7]));
+    assert_eq!(broadcast_shape(&[DYNAMIC], &[1], None), Some(vec![DYNAMIC]));
+    assert_eq!(broadcast_shape(&[4], &[3], None), None);
+    assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0])), Some(vec![4, 3]));
+    assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[2])), None);
+    assert_eq!(broadcast_shape(&[4, 3], &[4], Some(&[0, 1])), None);
 }

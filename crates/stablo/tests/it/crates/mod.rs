@@ -2,6 +2,12 @@
 
 mod arrays;
 mod chlo;
+mod interpreter;
+mod lapack;
+mod plan;
+mod portable;
 mod program;
+mod side_dialects;
+mod transforms;
 mod vhlo;
 mod wire;

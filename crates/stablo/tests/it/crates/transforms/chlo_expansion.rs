@@ -1,7 +1,7 @@
 //! CHLO ops compute the same before and after their expansion: functions to within a few units in
 //! the last place of what `numerics` computes, the others exactly.
 
-use crate::common::run;
+use super::common::run;
 use numerics::Tensor;
 
 const EXPAND: &str = "chlo-pre-serialization-pipeline";

@@ -1,6 +1,6 @@
 //! Reified shapes equal the shapes of the results.
 
-use crate::common::run;
+use super::common::run;
 use numerics::Tensor;
 
 /// The shape of `%result`, which `op` defines, reified from the dynamic arguments `%x` and `%y`.

@@ -1,4 +1,4 @@
-//! Tests of the side dialects; one binary, so that they link once.
+//! Tests of the side dialects.
 
 mod declarations;
 mod expect;

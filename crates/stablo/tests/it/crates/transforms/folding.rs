@@ -1,6 +1,6 @@
 //! Folding preserves the bits of results; folded ops are gone.
 
-use crate::common::{passed, run};
+use super::common::{passed, run};
 
 const FOLD: &str = "func.func(stablehlo-aggressive-folder)";
 const ALL: &str = "func.func(stablehlo-target-independent-optimization)";

@@ -1,7 +1,7 @@
 //! `canonicalize` on ops of shape, arith, tensor and CHLO. Expected programs follow from
 //! arithmetic, and agree with upstream.
 
-use crate::common::passed;
+use super::common::passed;
 
 /// Asserts that `before` is canonicalized to `after`. Both are module bodies.
 #[track_caller]

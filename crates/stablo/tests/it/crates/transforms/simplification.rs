@@ -1,6 +1,6 @@
 //! Simplification preserves the bits of results.
 
-use crate::common::{passed, run};
+use super::common::{passed, run};
 use numerics::Tensor;
 
 const EXACT: &str = "func.func(stablehlo-aggressive-simplification{optimize-float=false})";

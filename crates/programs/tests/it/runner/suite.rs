@@ -28,7 +28,7 @@ impl Tools for Fake {
 
 /// Writes these tests to a fresh directory and runs them.
 fn run(name: &str, tests: &[(&str, &str)]) -> (PathBuf, Report) {
-    let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join("runner").join(name);
     let root = base.join("tests");
     let _ = fs::remove_dir_all(&base);
     for (path, text) in tests {

@@ -1,4 +1,4 @@
-//! Tests of passes; one binary, so that they link once.
+//! Tests of passes.
 
 mod assertions;
 mod canonicalization;

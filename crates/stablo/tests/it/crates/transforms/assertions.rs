@@ -1,6 +1,6 @@
 //! `stablehlo-check-shape-assertions`.
 
-use crate::common::errors;
+use super::common::errors;
 
 #[test]
 fn messages_show_values() {

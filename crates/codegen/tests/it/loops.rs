@@ -1,0 +1,201 @@
+//! Machine code of single operations computes what their kernels do.
+
+use codegen::{
+    Emitter, Executable, Input, Loop, LoopCode, Machine, NotRun, Width, has_loop_code, is_available,
+};
+use numerics::DType;
+use numerics::math::SliceKernel;
+use numerics::math::{BinaryOp, Direction, UnaryOp};
+use std::sync::{Arc, OnceLock};
+
+/// Elements of a type: every pair of some special numbers, and of pseudo-random bits.
+fn samples(dtype: DType, salt: u64) -> Vec<u8> {
+    let special = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        0.5,
+        2.0,
+        -2.5,
+        3.0,
+        1e-40,
+        -1e-40,
+        1e30,
+        -1e30,
+        3e9,
+        -3e9,
+        5e9,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+        2147483647.0,
+        16777217.0,
+        80.0,
+        -80.0,
+    ];
+    let mut bytes = Vec::new();
+    let mut state = 1 + salt;
+    for i in 0..special.len() * special.len() + 300 {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let bits = state >> 20 ^ state << 33;
+        let number = if salt == 0 { i % special.len() } else { i / special.len() };
+        let x = special.get(number).filter(|_| i < special.len() * special.len());
+        let small = (bits % 2000) as f64 / 37.0 - 27.0;
+        let x = x.copied().or((i % 3 == 0).then_some(small));
+        match dtype {
+            DType::I1 => bytes.push((bits >> 7 & 1) as u8),
+            DType::F32 => {
+                bytes.extend(x.map_or(bits as u32, |x| (x as f32).to_bits()).to_ne_bytes())
+            }
+            DType::F64 => bytes.extend(x.map_or(bits, f64::to_bits).to_ne_bytes()),
+            _ if dtype.bytes() == 4 => {
+                bytes.extend((x.map_or(bits as i32, |x| x as i32)).to_ne_bytes());
+            }
+            _ => bytes.extend((x.map_or(bits as i64, |x| x as i64)).to_ne_bytes()),
+        }
+    }
+    bytes
+}
+
+/// The widths of vectors that this machine has.
+fn widths() -> Vec<Width> {
+    if cfg!(target_arch = "aarch64") {
+        return vec![Width::Neon];
+    }
+    let isas = numerics::simd::Isa::available().into_iter();
+    let width = |isa: numerics::simd::Isa| match (isa.has_avx2(), isa.has_avx512()) {
+        (false, _) => None,
+        (true, false) => Some(Width::Avx2),
+        (true, true) => Some(Width::Avx512),
+    };
+    isas.filter_map(width).collect()
+}
+
+fn check(kernel: SliceKernel) -> bool {
+    check_with(kernel, None)
+}
+
+/// Compares code with a kernel, whose last operand may be the same number in each iteration.
+fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
+    if !has_loop_code(&kernel) || !is_available() {
+        return false;
+    }
+    widths().into_iter().for_each(|width| check_width(&kernel, constant, width));
+    true
+}
+
+fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
+    let input = |&dtype| Input { dtype, repeats: false, constant: None };
+    let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
+    if let (Some(x), Some(input)) = (constant, types.last_mut()) {
+        (input.repeats, input.constant) = (true, Some(x.to_bits().into()));
+    }
+    let numbers: Vec<usize> = (0..types.len()).collect();
+    let source = Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
+    let executable = Arc::new(OnceLock::new());
+    let mut emitter = Emitter::default();
+    let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+    executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+    let samples = |(i, input): (usize, &Input)| samples(input.dtype, i as u64);
+    let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
+    if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {
+        operand.chunks_mut(4).for_each(|bytes| bytes.copy_from_slice(&x.to_ne_bytes()));
+    }
+    // Once more without very large numbers, for which there may be no code.
+    let mut smaller = operands.clone();
+    let is_float = |(_, t): &(_, &Input)| t.dtype == DType::F32 && !t.is_known();
+    for (bytes, _) in smaller.iter_mut().zip(&types).filter(is_float) {
+        for bytes in bytes.as_chunks_mut::<4>().0 {
+            let x = f32::from_ne_bytes(*bytes);
+            let x = if x.abs() > 1e6 { x.signum() * (x.to_bits() % 999_983) as f32 } else { x };
+            *bytes = x.to_ne_bytes();
+        }
+    }
+    let count = operands[0].len() / types[0].dtype.bytes();
+    let counts = [count, 3, 8, 13, 16, 31];
+    let all = [&operands, &smaller].map(|operands| counts.map(|count| (operands, count)));
+    for (operands, count) in all.into_iter().flatten() {
+        let parts = operands.iter().zip(&types).map(|(b, t)| &b[..count * t.dtype.bytes()]);
+        let parts: Vec<&[u8]> = parts.collect();
+        let size = kernel.result().bytes();
+        let aligned = |bytes: &[u8]| {
+            let mut copy = numerics::math::AlignedBytes::zeros(bytes.len());
+            copy.copy_from_slice(bytes);
+            copy
+        };
+        let copies: Vec<_> = parts.iter().map(|part| aligned(part)).collect();
+        let copies: Vec<&[u8]> = copies.iter().map(|copy| &copy[..]).collect();
+        let mut expected = aligned(&vec![0; count * size]);
+        kernel.apply(&mut expected, &copies).unwrap();
+        let mut found = vec![0; count * size];
+        let read = parts.iter().zip(&types);
+        let read: Vec<&[u8]> = read.filter(|(_, t)| !t.is_known()).map(|(&part, _)| part).collect();
+        if code.run(&read, &mut [&mut found[..]]) == Err(NotRun::Exception) {
+            let is_large = |bytes: &&[u8]| {
+                let numbers = bytes.chunks(4).map(|x| f32::from_ne_bytes(x.try_into().unwrap()));
+                numbers.into_iter().any(|x| x.abs() > 1e6)
+            };
+            assert!(read.iter().any(is_large), "{kernel:?}");
+            continue;
+        }
+        for at in 0..count {
+            let [found, expected] =
+                [&found[..], &expected[..]].map(|bytes| &bytes[at * size..(at + 1) * size]);
+            let is_nan = |dtype: DType, bytes: &[u8]| match dtype {
+                DType::F32 => f32::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
+                DType::F64 => f64::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
+                _ => false,
+            };
+            let operands: Vec<_> = parts
+                .iter()
+                .zip(&types)
+                .map(|(part, t)| &part[at * t.dtype.bytes()..][..t.dtype.bytes()])
+                .collect();
+            // Payloads of NaNs may differ, and of two NaNs either may be the result.
+            let nans = operands.iter().zip(&types).filter(|(x, t)| is_nan(t.dtype, x));
+            let (nans, result) = (nans.count(), kernel.result());
+            let sign = |bytes: &[u8]| bytes[bytes.len() - 1] >> 7;
+            // Of complex numbers, each part on its own.
+            let is_same_part =
+                |(a, b): (&[u8], &[u8])| a == b || is_nan(DType::F32, a) && is_nan(DType::F32, b);
+            let same_parts = || {
+                result == DType::C64 && found.chunks(4).zip(expected.chunks(4)).all(is_same_part)
+            };
+            let same_nan = |nans: usize| {
+                is_nan(result, found)
+                    && is_nan(result, expected)
+                    && (nans > 1 || sign(found) == sign(expected))
+            };
+            assert!(
+                found == expected || same_parts() || same_nan(nans),
+                "{width:?} {:?} of {kernel:?}: {found:?}, not {expected:?}, of {operands:?}",
+                kernel.function(),
+            );
+        }
+    }
+}
+
+#[test]
+fn code_computes_what_kernels_do() {
+    let mut checked = 0;
+    for &dtype in DType::ALL {
+        let unary = UnaryOp::ALL.iter().filter_map(|&op| SliceKernel::unary(op, dtype));
+        let binary = BinaryOp::ALL.iter().filter_map(|&op| SliceKernel::binary(op, dtype));
+        checked += unary.chain(binary).filter_map(|kernel| check(kernel).then_some(())).count();
+        let select = SliceKernel::select(dtype);
+        checked += usize::from(check(select));
+        for direction in Direction::ALL {
+            checked += usize::from(check(SliceKernel::compare(direction, false, dtype)));
+        }
+        let converted = DType::ALL.iter().filter_map(|&to| SliceKernel::convert(dtype, to));
+        let cast = DType::ALL.iter().filter_map(|&to| SliceKernel::bitcast(dtype, to));
+        checked += converted.chain(cast).filter_map(|k| check(k).then_some(())).count();
+    }
+    for exponent in [0.0, 0.5, 1.5, -1.5, 2.0, 3.0, -1.0, 1e10, f32::INFINITY, f32::NAN] {
+        let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
+        checked += usize::from(check_with(power, Some(exponent)));
+    }
+    // Where there is code at all.
+    assert!(checked > 150 || !is_available(), "{checked}");
+}
