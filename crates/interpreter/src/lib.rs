@@ -21,6 +21,7 @@ mod order;
 mod planned;
 mod profile;
 mod program;
+mod results;
 mod scheduler;
 mod session;
 mod world;
