@@ -123,6 +123,25 @@ impl Lowering<'_> {
         Some(())
     }
 
+    /// Elements of a type of one or two bytes at a position, of which so many are a value's.
+    fn small(&mut self, at: u32, dtype: DType, count: u32) -> Option<Value> {
+        let size = dtype.bytes() as u32;
+        let place = self.place(at, LANES as u32 * size)?;
+        let code = &mut self.region.code;
+        let loaded = code.load(codegen::small_load(dtype), place, at..at + count * size);
+        Some(codegen::lanes_of_small(code, dtype, loaded))
+    }
+
+    fn store_small(&mut self, at: u32, dtype: DType, lanes: Value) -> Option<()> {
+        let bytes = LANES as u32 * dtype.bytes() as u32;
+        let place = self.place(at, bytes)?;
+        self.region.overwrite(at..at + bytes);
+        let code = &mut self.region.code;
+        let (elements, part) = codegen::small_store(code, dtype, lanes);
+        code.store(part, elements, place, at..at + bytes);
+        Some(())
+    }
+
     pub(super) fn store_mask(&mut self, at: u32, mask: Value) -> Option<()> {
         let place = self.place(at, LANES as u32)?;
         self.region.overwrite(at..at + LANES as u32);
@@ -144,7 +163,7 @@ impl Lowering<'_> {
         let function = source.function()?;
         let dtypes = source.operands();
         let all_have_lanes =
-            dtypes.iter().chain([&source.result()]).all(|&t| codegen::has_lanes(t));
+            dtypes.iter().chain([&source.result()]).all(|&t| self.region.code.has_lanes(t));
         if !all_have_lanes || count > max_unrolled(source) {
             return None;
         }
@@ -160,6 +179,7 @@ impl Lowering<'_> {
                 let at = at + start * size;
                 chunks.push(match (dtype, size) {
                     (DType::I1, _) => Chunk::Mask(self.mask(at, count)?),
+                    (_, 1 | 2) => Chunk::Four(self.small(at, *dtype, count)?),
                     (_, 4) => Chunk::Four(self.line(at)?),
                     _ => {
                         let low = self.line(at)?;
@@ -176,6 +196,9 @@ impl Lowering<'_> {
                 codegen::compute_with_exceptions(code, function, dtypes, &chunks, is_half)?;
             let at = result + start * source.result().bytes() as u32;
             match (chunk, mask) {
+                (Chunk::Four(lanes), None) if source.result().bytes() < 4 => {
+                    self.store_small(at, source.result(), lanes)?;
+                }
                 (Chunk::Four(line), Some(mask)) => {
                     let used = code.first_lanes(count as usize);
                     incomplete.push((at, line, code.pair(Op::And, mask, used)));
@@ -225,6 +248,10 @@ impl Lowering<'_> {
         };
         let store = Store::Whole;
         match chunk {
+            Chunk::Four(lanes) if size < 4 => {
+                let (elements, part) = codegen::small_store(code, source.result(), lanes);
+                code.store(part, elements, place(0), writes);
+            }
             Chunk::Four(line) => code.store(store, line, place(0), writes),
             Chunk::Eight([low, high]) => {
                 // Both are stored, or none.
@@ -258,6 +285,10 @@ impl Lowering<'_> {
             (DType::I1, _) => {
                 let bytes = load(Op::U8ToU32, 0);
                 Chunk::Mask(codegen::mask_of_bytes(code, bytes))
+            }
+            (_, 1 | 2) => {
+                let loaded = load(codegen::small_load(dtype), 0);
+                Chunk::Four(codegen::lanes_of_small(code, dtype, loaded))
             }
             (_, 4) => Chunk::Four(load(Op::Load, 0)),
             _ => {
