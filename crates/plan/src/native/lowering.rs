@@ -263,13 +263,17 @@ impl Lowering<'_> {
                 code.store(Store::Low8, bytes, place(0), writes);
             }
         }
-        self.region.chunks.insert(*result, chunk);
+        self.region.chunks.insert(*result, (source.result(), chunk));
         Some(())
     }
 
     /// The eight elements from [`Register::Element`] on of the value at a position.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
-        if let Some(&chunk) = self.region.chunks.get(&at) {
+        // Equal bytes of constants of different types may be in one place.
+        let is_same = |other: DType| other == dtype || other.bytes() >= 4 && dtype.bytes() >= 4;
+        if let Some(&(other, chunk)) = self.region.chunks.get(&at)
+            && is_same(other)
+        {
             return Some(chunk);
         }
         let size = dtype.bytes() as u32;
@@ -296,7 +300,7 @@ impl Lowering<'_> {
                 Chunk::Eight([low, load(Op::Load, LINE as i32)])
             }
         };
-        self.region.chunks.insert(at, chunk);
+        self.region.chunks.insert(at, (dtype, chunk));
         Some(chunk)
     }
 }
