@@ -2,6 +2,7 @@
 
 use crate::lanes;
 use crate::ops::{Op, Predicate, Rounding};
+use crate::small::is_small;
 use crate::vector::{Value, Vectors, Width};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
@@ -21,10 +22,17 @@ pub enum Chunk {
     Mask(Value),
 }
 
-/// True if there is code for elements of a type.
-pub fn has_lanes(dtype: DType) -> bool {
+/// True if there is code for elements of a type, whatever the machine.
+pub(crate) fn has_lanes(dtype: DType) -> bool {
     use DType::*;
     matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64 | C64)
+}
+
+impl Vectors {
+    /// True if there is code for elements of a type.
+    pub fn has_lanes(&self, dtype: DType) -> bool {
+        has_lanes(dtype) || self.width != Width::Neon && is_small(dtype)
+    }
 }
 
 /// True for functions of all operands whose code is long: those that are computed in `f64` by
@@ -51,7 +59,11 @@ pub fn compute(
     operands: &[Chunk],
     is_half: bool,
 ) -> Option<Chunk> {
-    let mut lowering = Lowering { code, is_half };
+    let mut lowering = Lowering { code, is_half, rounds_to_odd: false };
+    let to_small = matches!(function, Elementwise::Convert(to) if is_small(to));
+    if to_small || dtypes.iter().any(|&dtype| is_small(dtype)) {
+        return lowering.small(function, dtypes, operands);
+    }
     match (function, dtypes, operands) {
         (Elementwise::Unary(op), &[dtype], &[x]) => lowering.unary(op, dtype, x),
         (Elementwise::Binary(op), &[dtype, _], &[x, y]) => lowering.binary(op, dtype, x, y),
@@ -89,12 +101,18 @@ pub fn compute_with_exceptions(
         [low] => Some([low; 2]),
         [low, high, ..] => Some([low, high]),
     };
-    Some((result?, mask.map(|halves| Lowering { code, is_half }.narrow(halves))))
+    Some((
+        result?,
+        mask.map(|halves| Lowering { code, is_half, rounds_to_odd: false }.narrow(halves)),
+    ))
 }
 
-struct Lowering<'a> {
-    code: &'a mut Vectors,
+pub(crate) struct Lowering<'a> {
+    pub(crate) code: &'a mut Vectors,
     is_half: bool,
+    /// True if numbers of type `f32` that are computed in `f64` are rounded to odd, for another
+    /// rounding.
+    pub(crate) rounds_to_odd: bool,
 }
 
 impl Lowering<'_> {
@@ -147,7 +165,10 @@ impl Lowering<'_> {
                 wide.push(self.widen(x, high == 1));
             }
             let result = f(self.code, &wide);
-            *half = Some(self.code.unary(Op::F64ToF32, result));
+            *half = Some(match self.rounds_to_odd {
+                true => self.to_odd(result),
+                false => self.code.unary(Op::F64ToF32, result),
+            });
         }
         let [low, high] = halves;
         Some(Chunk::Four(self.join(low?, high)))
@@ -186,7 +207,7 @@ impl Lowering<'_> {
     }
 
     /// The low four bytes of lanes of eight.
-    fn narrow(&mut self, [low, high]: [Value; 2]) -> Value {
+    pub(crate) fn narrow(&mut self, [low, high]: [Value; 2]) -> Value {
         if self.code.width.narrows() {
             let [low, high] = [low, high].map(|x| self.code.unary(Op::I64ToI32, x));
             return self.code.join(low, high);
@@ -195,7 +216,7 @@ impl Lowering<'_> {
         self.code.unary(Op::Permute8(0xD8), mixed)
     }
 
-    fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
+    pub(crate) fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
         let ones = |code: &mut Vectors| code.splat4(u32::MAX);
         Some(match (op, dtype) {
             (UnaryOp::Not, DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64) => self
@@ -329,7 +350,13 @@ impl Lowering<'_> {
         self.pairs(Op::Or, re, im)
     }
 
-    fn binary(&mut self, op: BinaryOp, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
+    pub(crate) fn binary(
+        &mut self,
+        op: BinaryOp,
+        dtype: DType,
+        x: Chunk,
+        y: Chunk,
+    ) -> Option<Chunk> {
         use BinaryOp::*;
         use DType::*;
         let op = match (op, dtype) {
@@ -407,7 +434,7 @@ impl Lowering<'_> {
     }
 
     /// [`Elementwise::Quiet`].
-    fn quiet(&mut self, dtype: DType, x: Chunk) -> Option<Chunk> {
+    pub(crate) fn quiet(&mut self, dtype: DType, x: Chunk) -> Option<Chunk> {
         let (compare, nan) = match dtype {
             DType::F32 => {
                 (Op::CompareF32(Predicate::Unordered), self.code.splat4(f32::NAN.to_bits()))
@@ -423,7 +450,13 @@ impl Lowering<'_> {
         }))
     }
 
-    fn compare(&mut self, direction: Direction, dtype: DType, x: Chunk, y: Chunk) -> Option<Chunk> {
+    pub(crate) fn compare(
+        &mut self,
+        direction: Direction,
+        dtype: DType,
+        x: Chunk,
+        y: Chunk,
+    ) -> Option<Chunk> {
         let masks = match dtype {
             DType::F32 | DType::F64 => {
                 let predicate = match direction {
@@ -499,7 +532,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn convert(&mut self, from: DType, to: DType, x: Chunk) -> Option<Chunk> {
+    pub(crate) fn convert(&mut self, from: DType, to: DType, x: Chunk) -> Option<Chunk> {
         use DType::*;
         if !has_lanes(from) || !has_lanes(to) {
             return None;

@@ -18,12 +18,13 @@ mod loops;
 mod machine;
 mod ops;
 mod schedule;
+mod small;
 mod vector;
 pub mod x64;
 
 pub use allocate::{MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{
-    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, has_lanes, is_long, is_of_angle,
+    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, is_long, is_of_angle,
     mask_of_bytes,
 };
 pub use executable::Executable;
@@ -32,6 +33,7 @@ pub use machine::{
     Base, Condition, Constant, ConstantBytes, Label, Machine, Mem, Operand, Register,
 };
 pub use ops::{Op, Predicate, Rounding, Store};
+pub use small::{lanes_of_small, small_load, small_store};
 pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors, Width};
 
 /// The code of this machine while it is made.

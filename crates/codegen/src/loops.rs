@@ -2,11 +2,12 @@
 
 use crate::allocate::emit;
 use crate::elementwise::{
-    Chunk, LANES, bytes_of_mask, compute, has_lanes, is_long, is_of_angle, mask_of_bytes,
+    Chunk, LANES, bytes_of_mask, compute, is_long, is_of_angle, mask_of_bytes,
 };
 use crate::executable::Executable;
 use crate::machine::{Condition, Machine, Mem, Register};
 use crate::ops::{Op, Store};
+use crate::small::{is_small, lanes_of_small, small_load, small_store};
 use crate::vector::{NOWHERE, Scalar, Vectors, Width};
 use numerics::DType;
 use numerics::math::SliceKernel;
@@ -72,7 +73,7 @@ fn has_code_in(kernel: &SliceKernel, mut code: Vectors) -> bool {
     let operands: Option<SmallVec<[Chunk; 3]>> =
         kernel.operands().iter().map(|&dtype| placeholder(&mut code, dtype)).collect();
     let Some((function, operands)) = kernel.function().zip(operands) else { return false };
-    has_lanes(kernel.result())
+    code.has_lanes(kernel.result())
         && compute(&mut code, function, kernel.operands(), &operands, true).is_some()
 }
 
@@ -80,8 +81,8 @@ fn placeholder(code: &mut Vectors, dtype: DType) -> Option<Chunk> {
     let zero = code.splat4(0);
     Some(match dtype {
         DType::I1 => Chunk::Mask(zero),
-        _ if !has_lanes(dtype) => return None,
-        _ if dtype.bytes() == 4 => Chunk::Four(zero),
+        _ if !code.has_lanes(dtype) => return None,
+        _ if dtype.bytes() <= 4 => Chunk::Four(zero),
         _ => Chunk::Eight([zero; 2]),
     })
 }
@@ -283,13 +284,13 @@ fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Ve
         values.push(results);
     }
     for &value in source.outputs {
-        let size = match value.checked_sub(source.inputs.len()) {
-            Some(function) => source.functions.get(function)?.0.result().bytes(),
-            None => source.inputs[value].dtype.bytes(),
+        let dtype = match value.checked_sub(source.inputs.len()) {
+            Some(function) => source.functions.get(function)?.0.result(),
+            None => source.inputs[value].dtype,
         };
         for (chunk, &value) in values.get(value)?.iter().enumerate() {
             let base = address::<M>(&mut body, addresses);
-            store(&mut body, base, chunk, value, size);
+            store(&mut body, base, chunk, value, dtype);
         }
         addresses += 1;
     }
@@ -318,6 +319,21 @@ fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) 
     let first = (chunk.unwrap_or(0) * body.width.lanes() * dtype.bytes()) as i32;
     let vector = body.width.bytes() as i32;
     let at = |scale, offset| Mem::at(base, first + offset).indexed(Register::Element, scale);
+    if !body.has_lanes(dtype) {
+        return None;
+    }
+    if is_small(dtype) {
+        let load = small_load(dtype);
+        let loaded = match chunk {
+            Some(_) => body.load(load, at(dtype.bytes().trailing_zeros() as u8, 0), NOWHERE),
+            None => {
+                let splat = if dtype.bytes() == 1 { Op::Splat1 } else { Op::Splat2 };
+                let all = body.load(splat, place, NOWHERE);
+                body.unary(load, all)
+            }
+        };
+        return Some(Chunk::Four(lanes_of_small(body, dtype, loaded)));
+    }
     let mut read = |op, place| body.load(op, place, NOWHERE);
     Some(match (dtype, chunk) {
         (DType::I1, Some(_)) => {
@@ -329,7 +345,6 @@ fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) 
             let bytes = body.unary(Op::U8ToU32, bytes);
             Chunk::Mask(mask_of_bytes(body, bytes))
         }
-        _ if !has_lanes(dtype) => return None,
         (_, Some(_)) if dtype.bytes() == 4 => Chunk::Four(read(Op::Load, at(2, 0))),
         (_, None) if dtype.bytes() == 4 => Chunk::Four(read(Op::Splat4, place)),
         (_, Some(_)) => {
@@ -341,12 +356,17 @@ fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) 
 }
 
 /// Writes a chunk of an output.
-fn store(body: &mut Vectors, base: Register, number: usize, chunk: Chunk, size: usize) {
+fn store(body: &mut Vectors, base: Register, number: usize, chunk: Chunk, dtype: DType) {
+    let size = dtype.bytes();
     let first = (number * body.width.lanes() * size) as i32;
     let vector = body.width.bytes() as i32;
     let scale = size.trailing_zeros() as u8;
     let at = |offset| Mem::at(base, first + offset).indexed(Register::Element, scale);
     match chunk {
+        Chunk::Four(x) if size < 4 => {
+            let (bytes, part) = small_store(body, dtype, x);
+            body.store(part, bytes, at(0), NOWHERE);
+        }
         Chunk::Four(x) => body.store(Store::Whole, x, at(0), NOWHERE),
         Chunk::Eight([low, high]) => {
             body.store(Store::Whole, low, at(0), NOWHERE);

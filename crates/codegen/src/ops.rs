@@ -158,6 +158,8 @@ pub enum Op {
     U32ToU64,
     /// The first bytes as lanes of four with zeros above.
     U8ToU32,
+    /// The first pairs of bytes as lanes of four with zeros above. Not on AArch64.
+    U16ToU32,
     /// The low halves of lanes, in the low half. Not with AVX2.
     I64ToI32,
     /// Lanes of both saturated to two bytes, those of each 16 bytes together.
@@ -189,6 +191,8 @@ pub enum Op {
     Splat8,
     /// The first byte, again and again.
     Splat1,
+    /// The first two bytes, again and again. Not on AArch64.
+    Splat2,
     /// A vector in memory.
     Load,
     /// Four bytes in memory, as the first lane.
@@ -254,6 +258,10 @@ pub enum Store {
     Whole,
     /// The first eight bytes.
     Low8,
+    /// The first sixteen bytes. Not on AArch64.
+    Low16,
     /// The low byte of each lane of four. Not with AVX2.
     LowBytes,
+    /// The low two bytes of each lane of four. Only with AVX-512.
+    LowHalves,
 }

@@ -2,6 +2,7 @@
 
 use crate::frame::ScalarOp;
 use crate::lent::{Lender, lenders};
+use crate::results::SmallResults;
 use plan::Unit;
 use program::{Code, FunctionId, Instruction, Primitive, ValueType};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -31,6 +32,8 @@ pub(crate) struct Plan {
     pub unit: Unit,
     /// For each slot: the memory of the caller that may stand for it.
     pub lenders: Box<[Option<Lender>]>,
+    /// The results that are small.
+    pub small_results: SmallResults,
 }
 
 /// Compiled code by key.
@@ -85,7 +88,8 @@ impl Compiled {
     pub fn plan(&self, function: FunctionId) -> Option<&Plan> {
         let plan = || {
             let unit = plan::plan(&self.code, function, self.makes_code)?;
-            Some(Plan { lenders: lenders(&unit), unit })
+            let small_results = SmallResults::of(&unit);
+            Some(Plan { lenders: lenders(&unit), small_results, unit })
         };
         self.plans.get(function.index())?.get_or_init(plan).as_ref()
     }

@@ -22,6 +22,7 @@ mod order;
 mod planned;
 mod profile;
 mod program;
+mod results;
 #[doc(hidden)]
 pub mod scheduler; // For its tests.
 mod session;

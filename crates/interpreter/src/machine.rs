@@ -114,11 +114,10 @@ impl<'s, 'r> Machine<'s, 'r> {
     pub fn run(mut self, job: Job<'_>) -> EvalResult {
         match job {
             Job::Call { function, arguments } => {
-                let arguments = arguments.into_iter().map(Slot::from).collect();
                 self.begin(Running::Function(self.code().function(function)));
-                let results = self.call_function(function, arguments);
+                let results = self.call_with(function, arguments);
                 self.end();
-                values(results?)
+                results
             }
             Job::CallInto { function, inputs, outputs } => {
                 self.begin(Running::Function(self.code().function(function)));
@@ -151,6 +150,16 @@ impl<'s, 'r> Machine<'s, 'r> {
         Ok(())
     }
 
+    /// Calls a function with values.
+    fn call_with(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult {
+        if let Some(body) = self.code().function(function).body
+            && let Some(planned) = self.session.prepared.planned(function)
+        {
+            return self.run_planned(planned, &self.code().block(body).argument_types, args);
+        }
+        values(self.call_function(function, args.into_iter().map(Slot::from).collect())?)
+    }
+
     fn call_function(&mut self, function: FunctionId, args: Slots) -> Result<Slots, EvalError> {
         let callee = self.code().function(function);
         let Some(body) = callee.body else {
@@ -159,7 +168,9 @@ impl<'s, 'r> Machine<'s, 'r> {
             return Err(EvalError::new("call", message).at(callee.origin));
         };
         if let Some(planned) = self.session.prepared.planned(function) {
-            return self.run_planned(planned, &self.code().block(body).argument_types, args);
+            let types = &self.code().block(body).argument_types;
+            let results = self.run_planned(planned, types, values(args)?)?;
+            return Ok(results.into_iter().map(Slot::from).collect());
         }
         self.push_frame(function)?;
         let results = self.run_block(body, args);
@@ -177,9 +188,9 @@ impl<'s, 'r> Machine<'s, 'r> {
         if let Some(planned) = self.session.prepared.planned(function) {
             return self.run_planned_into(planned, Lent { inputs, outputs });
         }
-        let argument = |input: &TensorRef<'_>| Ok(RuntimeValue::from(input.to_tensor()?).into());
-        let arguments = inputs.iter().map(argument).collect::<Result<Slots, EvalError>>()?;
-        let results = values(self.call_function(function, arguments)?)?;
+        let argument = |input: &TensorRef<'_>| Ok(RuntimeValue::from(input.to_tensor()?));
+        let arguments = inputs.iter().map(argument).collect::<EvalResult>()?;
+        let results = self.call_with(function, arguments)?;
         copy_results(&mut outputs, &results)
     }
 
@@ -521,7 +532,7 @@ impl Env for Machine<'_, '_> {
     }
 
     fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult {
-        values(self.call_function(function, args.into_iter().map(Slot::from).collect())?)
+        self.call_with(function, args)
     }
 
     fn world(&mut self) -> Result<&mut dyn World, EvalError> {

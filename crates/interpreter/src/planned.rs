@@ -3,10 +3,11 @@
 use crate::compiled::Plan;
 use crate::factors::KeptFactor;
 use crate::frame::{Slot, use_before_definition};
-use crate::inputs::mismatch;
+use crate::inputs::{check_types, mismatch};
 use crate::lent::{self, Lender, Lent};
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::profile::Running;
+use crate::results::SmallResults;
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
 use numerics::budget;
@@ -16,7 +17,9 @@ use numerics::{DType, Tensor, TensorError, TensorRef};
 use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
-use program::{EvalError, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType};
+use program::{
+    EvalError, EvalResult, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType,
+};
 use smallvec::SmallVec;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -115,10 +118,10 @@ impl<'r> Machine<'_, 'r> {
         &mut self,
         planned: Planned<'r>,
         types: &[Arc<ValueType>],
-        args: Slots,
-    ) -> Result<Slots, EvalError> {
+        args: Vec<RuntimeValue>,
+    ) -> EvalResult {
         let unit = &planned.plan.unit;
-        check_slots("argument", &args, types)?;
+        check_types("argument", &args, types)?;
         if args.len() != unit.arguments.len() {
             let (found, expected) = (args.len(), unit.arguments.len());
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
@@ -126,11 +129,11 @@ impl<'r> Machine<'_, 'r> {
         let _reserved = budget::reserve::<u8>(unit.memory)?;
         let mut run = Run::new(planned, Lent::default());
         for (&argument, value) in unit.arguments.iter().zip(args) {
-            run.put_value(argument, value.into_value()?)?;
+            run.put_value(argument, value)?;
         }
         let results = self.nested(|machine| {
             run.sequence(machine, &unit.body)?;
-            run.take_results()
+            run.take_results(&planned.plan.small_results)
         })?;
         planned.keep(run.frame);
         Ok(results)
@@ -176,7 +179,7 @@ struct Run<'r, 'a> {
 
 impl<'r, 'a> Run<'r, 'a> {
     fn new(planned: Planned<'r>, lent: Lent<'a>) -> Run<'r, 'a> {
-        let Plan { unit, lenders } = planned.plan;
+        let Plan { unit, lenders, .. } = planned.plan;
         Run { unit, lenders, lent, frame: planned.frame(), frames: Vec::new() }
     }
 
@@ -753,22 +756,26 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// The results, taken out of their slots.
-    fn take_results(&mut self) -> Result<Slots, EvalError> {
+    /// The results, taken out of their slots; those that are small are copied.
+    fn take_results(&mut self, small: &SmallResults) -> EvalResult {
         let results = &self.unit.body.results;
-        let mut values = Slots::with_capacity(results.len());
+        // Placeholders.
+        let mut values = vec![RuntimeValue::Token; results.len()];
+        small.copy(&self.frame.memory, &mut values)?;
         for (at, transfer) in results.iter().enumerate() {
+            if let RuntimeValue::Tensor(_) = values[at] {
+                continue;
+            }
             let taken = match self.place(transfer.from) {
                 Place::Slot(slot) if self.frame.slots[slot as usize].is_none() => {
                     results[..at].iter().position(|earlier| earlier.from == transfer.from)
                 }
                 _ => None,
             };
-            let value = match taken {
+            values[at] = match taken {
                 Some(earlier) => values[earlier].clone(),
-                None => self.value(transfer.from, true)?.into(),
+                None => self.value(transfer.from, true)?,
             };
-            values.push(value);
         }
         Ok(values)
     }

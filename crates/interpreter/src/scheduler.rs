@@ -8,7 +8,8 @@ use host::Charge;
 use program::{
     Channel, Contributions, EvalError, Exchange, FunctionId, Grid, Origin, ProcessId, RuntimeValue,
 };
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// At most this many processes are listed in an error.
@@ -29,8 +30,8 @@ struct State {
     /// The process whose turn it is; `None` when all are done.
     running: Option<usize>,
     processes: Vec<Status>,
-    rendezvous: HashMap<(Vec<ProcessId>, i64), Rendezvous>,
-    channels: HashMap<Channel, VecDeque<Message>>,
+    rendezvous: FxHashMap<(Vec<ProcessId>, i64), Rendezvous>,
+    channels: FxHashMap<Channel, VecDeque<Message>>,
     infeed: VecDeque<FunctionId>,
     /// The error that ends the run of the grid early.
     failure: Option<EvalError>,
@@ -88,8 +89,8 @@ impl Scheduler {
         let state = State {
             running: Some(0),
             processes: (0..size).map(|_| Status::Ready).collect(),
-            rendezvous: HashMap::new(),
-            channels: HashMap::new(),
+            rendezvous: FxHashMap::default(),
+            channels: FxHashMap::default(),
             infeed: infeed.into(),
             failure: None,
         };

@@ -9,7 +9,8 @@ use host::{Budget, Charge, Host};
 use mlir::diag::counted;
 use numerics::TensorRef;
 use program::{EvalError, EvalResult, FunctionId, Grid, MAX_PROCESSES, Origin, RuntimeValue};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -45,7 +46,7 @@ pub(crate) struct Session<'r> {
     position: [AtomicUsize; 2],
     processes: AtomicUsize,
     /// RNG counters: units of random numbers taken by each op with its own generator.
-    random: Mutex<HashMap<Origin, u128>>,
+    random: Mutex<FxHashMap<Origin, u128>>,
 }
 
 impl plan::Ticks for &Session<'_> {

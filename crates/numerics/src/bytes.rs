@@ -1,6 +1,8 @@
 //! Immutable bytes that many tensors can share.
 
+use crate::TensorError;
 use bytemuck::Pod;
+use bytemuck::allocation::try_zeroed_vec;
 use host::{Charge, OverBudget};
 use std::any::Any;
 use std::fmt;
@@ -126,6 +128,19 @@ impl Bytes {
             _ => return None,
         };
         Some(Bytes { owner, range: 0..len })
+    }
+
+    /// Zeros, aligned for all element types, that `write` may change.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub(crate) fn written(len: usize, write: impl FnOnce(&mut [u8])) -> Result<Bytes, TensorError> {
+        host::check(len)?;
+        let words = try_zeroed_vec::<[u64; 2]>(len.div_ceil(size_of::<[u64; 2]>()));
+        let mut words = words.map_err(|()| TensorError::OutOfMemory { bytes: len })?;
+        write(&mut bytemuck::cast_slice_mut(&mut words)[..len]);
+        let owner = Arc::new(Owned { elements: words, _charge: host::charge(len) });
+        Ok(Bytes { owner, range: 0..len })
     }
 
     /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the

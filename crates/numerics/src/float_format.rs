@@ -87,26 +87,31 @@ impl FloatFormat {
     }
 
     /// The number of bits of an encoding.
+    #[inline]
     pub const fn bits(&self) -> u32 {
         self.signed as u32 + self.exponent_bits + self.mantissa_bits
     }
 
     /// The number of significant binary digits of a normal number.
+    #[inline]
     pub const fn precision(&self) -> u32 {
         self.mantissa_bits + 1
     }
 
     /// The bits of the sign, or zero for a format without one.
+    #[inline]
     pub const fn sign_mask(&self) -> u64 {
         if self.signed { 1 << (self.exponent_bits + self.mantissa_bits) } else { 0 }
     }
 
     /// The exponent of the smallest normal number.
+    #[inline]
     pub const fn min_exponent(&self) -> i32 {
         if self.signed { 1 - self.bias } else { -self.bias }
     }
 
     /// The bits of the largest finite number.
+    #[inline]
     pub const fn max_finite(&self) -> u64 {
         let all = ones(self.exponent_bits + self.mantissa_bits);
         match self.specials {
@@ -117,6 +122,7 @@ impl FloatFormat {
     }
 
     /// The bits of infinity, for a format that has one.
+    #[inline]
     pub const fn infinity(&self) -> Option<u64> {
         match self.specials {
             Specials::Ieee => Some(self.max_finite() + 1),
@@ -126,6 +132,7 @@ impl FloatFormat {
 
     /// The bits of the canonical (quiet, positive) NaN. A format without NaN represents it as
     /// negative zero, as `ml_dtypes` does.
+    #[inline]
     pub const fn nan(&self) -> u64 {
         match self.specials {
             Specials::Ieee => (self.max_finite() + 1) | (1 << (self.mantissa_bits - 1)),
@@ -135,6 +142,7 @@ impl FloatFormat {
     }
 
     /// True if `bits` encode a NaN.
+    #[inline]
     pub const fn is_nan(&self, bits: u64) -> bool {
         let magnitude = bits & ones(self.exponent_bits + self.mantissa_bits);
         match self.specials {

@@ -11,6 +11,8 @@ use std::fmt;
 const LINE_BYTES: usize = 64;
 /// Memory of at least so many bytes begins with a line.
 const MIN_ALIGNED_BYTES: usize = 1024;
+/// Tensors that share an allocation begin at multiples of so many bytes.
+const PART_ALIGNMENT: usize = 16;
 
 /// A dense tensor in row-major order. Cloning and reshaping share the elements.
 ///
@@ -129,6 +131,40 @@ impl Tensor {
             Bytes::from_vec(collect(elements.len(), elements.iter().copied())?)
         });
         Ok(Tensor { dtype, shape: shape.into(), data })
+    }
+
+    /// Tensors of copies of canonical elements, each given with its type and shape, in one
+    /// allocation: its memory lasts as long as one of them.
+    ///
+    /// # Errors
+    /// If one has not as many elements as its shape, or there is no memory for them.
+    pub fn copied_together<'a>(
+        parts: impl Iterator<Item = (DType, &'a Sizes, &'a [u8])> + Clone,
+        mut each: impl FnMut(Tensor),
+    ) -> Result<(), TensorError> {
+        let room = |bytes: &[u8]| bytes.len().next_multiple_of(PART_ALIGNMENT);
+        let mut len = 0;
+        for (dtype, shape, bytes) in parts.clone() {
+            let expected = num_elements(dtype, shape)? * dtype.bytes();
+            if bytes.len() != expected {
+                return Err(TensorError::Length { expected, found: bytes.len() });
+            }
+            len += room(bytes);
+        }
+        let all = Bytes::written(len, |mut to| {
+            for (_, _, bytes) in parts.clone() {
+                let (part, rest) = std::mem::take(&mut to).split_at_mut(room(bytes));
+                part[..bytes.len()].copy_from_slice(bytes);
+                to = rest;
+            }
+        })?;
+        let mut start = 0;
+        for (dtype, shape, bytes) in parts {
+            let data = all.slice(start..start + bytes.len()).ok_or(TensorError::OutOfBounds)?;
+            each(Tensor { dtype, shape: shape.clone(), data });
+            start += room(bytes);
+        }
+        Ok(())
     }
 
     fn over(dtype: DType, shape: &[usize], data: Bytes) -> Result<Tensor, TensorError> {

@@ -421,6 +421,7 @@ impl Machine for Emitter {
                 self.assembler.vector_of_one(Neon::XTN_B, bytes, bytes);
                 self.transfer((Transfer::D, false), bytes.0, place);
             }
+            Store::Low16 | Store::LowHalves => self.lacks_operation = true,
         }
     }
 

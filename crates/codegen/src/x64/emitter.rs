@@ -167,6 +167,7 @@ fn encoding(width: Width, op: Op) -> Option<Encoding> {
         Op::I32ToI64 => Avx::PMOVSXDQ.into(),
         Op::U32ToU64 => Avx::PMOVZXDQ.into(),
         Op::U8ToU32 => Avx::PMOVZXBD.into(),
+        Op::U16ToU32 => Avx::PMOVZXWD.into(),
         Op::I64ToI32 => reversed(Avx::PMOVQD.into()),
         Op::PackI32 => Avx::PACKSSDW.half(),
         Op::PackI16 => Avx::PACKSSWB.half(),
@@ -182,6 +183,7 @@ fn encoding(width: Width, op: Op) -> Option<Encoding> {
         Op::Permute8(lanes) => Avx::PERMPD.with(lanes),
         Op::Blend4(lanes) => Avx::BLENDPS.with(lanes),
         Op::Splat1 => Avx::PBROADCASTB.into(),
+        Op::Splat2 => Avx::PBROADCASTW.into(),
         Op::Splat4 => Avx::BROADCASTSS.into(),
         Op::Splat8 => Avx::BROADCASTSD.into(),
         Op::Load => Avx::MOVUPS_LOAD.into(),
@@ -398,7 +400,9 @@ impl Machine for Emitter {
         let encoding = match store {
             Store::Whole => Avx::MOVUPS_STORE.into(),
             Store::Low8 => Avx::MOVQ_STORE.half(),
+            Store::Low16 => Avx::MOVUPS_STORE.half(),
             Store::LowBytes => Avx::PMOVDB.into(),
+            Store::LowHalves => Avx::PMOVDW.into(),
         };
         self.vector(width, &encoding, from, 0, to.map(gpr).into());
     }

@@ -36,15 +36,31 @@ fn samples(dtype: DType, salt: u64) -> Vec<u8> {
     ];
     let mut bytes = Vec::new();
     let mut state = 1 + salt;
-    for i in 0..special.len() * special.len() + 300 {
+    // All numbers of 16 bits.
+    let count = if dtype.bytes() == 2 { 1 << 16 } else { 300 };
+    for i in 0..special.len() * special.len() + count {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let bits = state >> 20 ^ state << 33;
         let number = if salt == 0 { i % special.len() } else { i / special.len() };
         let x = special.get(number).filter(|_| i < special.len() * special.len());
         let small = (bits % 2000) as f64 / 37.0 - 27.0;
-        let x = x.copied().or((i % 3 == 0).then_some(small));
+        let x = x.copied().or((i % 3 == 0 && dtype.bytes() > 2).then_some(small));
         match dtype {
             DType::I1 => bytes.push((bits >> 7 & 1) as u8),
+            _ if dtype.bytes() < 4 => {
+                let bits = match (dtype.float_format(), x) {
+                    (Some(format), Some(x)) => format.encode(x),
+                    (None, Some(x)) => x as i64 as u64,
+                    (_, None) if i >= special.len() * special.len() => i as u64,
+                    _ => bits,
+                };
+                let spare = 64 - dtype.bits();
+                let bits = match dtype.is_signed() && dtype.is_integer() {
+                    true => ((bits << spare) as i64 >> spare) as u64,
+                    false => bits << spare >> spare,
+                };
+                bytes.extend_from_slice(&bits.to_le_bytes()[..dtype.bytes()]);
+            }
             DType::F32 => {
                 bytes.extend(x.map_or(bits as u32, |x| (x as f32).to_bits()).to_ne_bytes())
             }
@@ -145,7 +161,11 @@ fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
             let is_nan = |dtype: DType, bytes: &[u8]| match dtype {
                 DType::F32 => f32::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
                 DType::F64 => f64::from_ne_bytes(bytes.try_into().unwrap()).is_nan(),
-                _ => false,
+                _ if dtype.bytes() > 2 => false,
+                _ => dtype.float_format().is_some_and(|format| {
+                    let bits = bytes.iter().rev().fold(0, |bits, &b| bits << 8 | u64::from(b));
+                    format.is_nan(bits)
+                }),
             };
             let operands: Vec<_> = parts
                 .iter()

@@ -124,6 +124,25 @@ impl Lowering<'_> {
         Some(())
     }
 
+    /// Elements of a type of one or two bytes at a position, of which so many are a value's.
+    fn small(&mut self, at: u32, dtype: DType, count: u32) -> Option<Value> {
+        let size = dtype.bytes() as u32;
+        let place = self.place(at, LANES as u32 * size)?;
+        let code = &mut self.region.code;
+        let loaded = code.load(codegen::small_load(dtype), place, at..at + count * size);
+        Some(codegen::lanes_of_small(code, dtype, loaded))
+    }
+
+    fn store_small(&mut self, at: u32, dtype: DType, lanes: Value) -> Option<()> {
+        let bytes = LANES as u32 * dtype.bytes() as u32;
+        let place = self.place(at, bytes)?;
+        self.region.overwrite(at..at + bytes);
+        let code = &mut self.region.code;
+        let (elements, part) = codegen::small_store(code, dtype, lanes);
+        code.store(part, elements, place, at..at + bytes);
+        Some(())
+    }
+
     pub(super) fn store_mask(&mut self, at: u32, mask: Value) -> Option<()> {
         let place = self.place(at, LANES as u32)?;
         self.region.overwrite(at..at + LANES as u32);
@@ -145,7 +164,7 @@ impl Lowering<'_> {
         let function = source.function()?;
         let dtypes = source.operands();
         let all_have_lanes =
-            dtypes.iter().chain([&source.result()]).all(|&t| codegen::has_lanes(t));
+            dtypes.iter().chain([&source.result()]).all(|&t| self.region.code.has_lanes(t));
         if !all_have_lanes || count > max_unrolled(source) {
             return None;
         }
@@ -161,6 +180,7 @@ impl Lowering<'_> {
                 let at = at + start * size;
                 chunks.push(match (dtype, size) {
                     (DType::I1, _) => Chunk::Mask(self.mask(at, count)?),
+                    (_, 1 | 2) => Chunk::Four(self.small(at, *dtype, count)?),
                     (_, 4) => Chunk::Four(self.line(at)?),
                     _ => {
                         let low = self.line(at)?;
@@ -177,6 +197,9 @@ impl Lowering<'_> {
                 codegen::compute_with_exceptions(code, function, dtypes, &chunks, is_half)?;
             let at = result + start * source.result().bytes() as u32;
             match (chunk, mask) {
+                (Chunk::Four(lanes), None) if source.result().bytes() < 4 => {
+                    self.store_small(at, source.result(), lanes)?;
+                }
                 (Chunk::Four(line), Some(mask)) => {
                     let used = code.first_lanes(count as usize);
                     incomplete.push((at, line, code.pair(Op::And, mask, used)));
@@ -226,6 +249,10 @@ impl Lowering<'_> {
         };
         let store = Store::Whole;
         match chunk {
+            Chunk::Four(lanes) if size < 4 => {
+                let (elements, part) = codegen::small_store(code, source.result(), lanes);
+                code.store(part, elements, place(0), writes);
+            }
             Chunk::Four(line) => code.store(store, line, place(0), writes),
             Chunk::Eight([low, high]) => {
                 // Both are stored, or none.
@@ -237,13 +264,17 @@ impl Lowering<'_> {
                 code.store(Store::Low8, bytes, place(0), writes);
             }
         }
-        self.region.chunks.insert(*result, chunk);
+        self.region.chunks.insert(*result, (source.result(), chunk));
         Some(())
     }
 
     /// The eight elements from [`Register::Element`] on of the value at a position.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
-        if let Some(&chunk) = self.region.chunks.get(&at) {
+        // Equal bytes of constants of different types may be in one place.
+        let is_same = |other: DType| other == dtype || other.bytes() >= 4 && dtype.bytes() >= 4;
+        if let Some(&(other, chunk)) = self.region.chunks.get(&at)
+            && is_same(other)
+        {
             return Some(chunk);
         }
         let size = dtype.bytes() as u32;
@@ -260,13 +291,17 @@ impl Lowering<'_> {
                 let bytes = load(Op::U8ToU32, 0);
                 Chunk::Mask(codegen::mask_of_bytes(code, bytes))
             }
+            (_, 1 | 2) => {
+                let loaded = load(codegen::small_load(dtype), 0);
+                Chunk::Four(codegen::lanes_of_small(code, dtype, loaded))
+            }
             (_, 4) => Chunk::Four(load(Op::Load, 0)),
             _ => {
                 let low = load(Op::Load, 0);
                 Chunk::Eight([low, load(Op::Load, LINE as i32)])
             }
         };
-        self.region.chunks.insert(at, chunk);
+        self.region.chunks.insert(at, (dtype, chunk));
         Some(chunk)
     }
 }

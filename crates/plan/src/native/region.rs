@@ -2,6 +2,7 @@
 
 use crate::block::{BlockStart, Op};
 use codegen::{Chunk, LANES, Label, MAX_CARRIED, Parts, Value, Vectors};
+use numerics::DType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -24,8 +25,8 @@ pub(super) struct Region {
     pub end: End,
     /// The parts of the memory that are in registers, by position.
     pub known: BTreeMap<u32, Known>,
-    /// The values that are in registers in a loop, by position.
-    pub chunks: FxHashMap<u32, Chunk>,
+    /// The values that are in registers in a loop, with their types, by position.
+    pub chunks: FxHashMap<u32, (DType, Chunk)>,
     /// The lines that are loaded before they are written, by position.
     pub loaded: Vec<(u32, Value)>,
     /// The parts of the memory that are written.
