@@ -246,18 +246,29 @@ impl Plan {
         }
     }
 
-    /// Replaces the first `length` of [`Plan::size`] elements by their transform. The contents of
-    /// `scratch`, of the same size, are lost.
+    /// How often a transform exchanges the places of its elements and of scratch memory.
+    pub fn swaps(&self, way: Way<'_>) -> usize {
+        let own = match &self.method {
+            Method::Factors(stages) => stages.len(),
+            // Twice as many as its plan has.
+            Method::Quarters { .. } | Method::Chirp { .. } => 0,
+        };
+        own + usize::from(!matches!(way, Way::Complex))
+    }
+
+    /// Replaces the first `length` of [`Plan::size`] elements of `lanes` lines by their transform.
+    /// The contents of `scratch`, of the same size, are lost.
     #[inline(always)]
     fn replace<'x, X: Doubles, V: Doubles<Array = [f64; 4]>>(
         &self,
+        lanes: usize,
         x: &mut &'x mut [Lanes<X::Array>],
         scratch: &mut &'x mut [Lanes<X::Array>],
     ) {
         match &self.method {
             Method::Factors(stages) => transform::<X>(stages, x, scratch),
             Method::Quarters { stages, twiddles } => {
-                transform_quarters::<X, V>(stages, twiddles, x);
+                transform_quarters::<X, V>(stages, twiddles, lanes, x);
             }
             Method::Chirp { chirp, transformed, plan } => {
                 for (x, &c) in x.iter_mut().zip(chirp) {
@@ -284,12 +295,13 @@ impl Plan {
 fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
     stages: &[Stage],
     twiddles: &[[Root; 4]],
+    lanes: usize,
     x: &mut [Lanes<X::Array>],
 ) {
     let count = twiddles.len();
     let [mut quarters, mut scratch] = [0; 2].map(|_| vec![[[0.0; 4]; 2]; count]);
     let (mut quarters, mut scratch) = (&mut quarters[..], &mut scratch[..]);
-    for line in 0..size_of::<X::Array>() / size_of::<f64>() {
+    for line in 0..lanes {
         for (quarter, x) in quarters.iter_mut().zip(x.as_chunks::<4>().0) {
             *quarter = [0, 1].map(|part| from_fn(|lane| x[lane][part].as_ref()[line]));
         }
@@ -557,7 +569,9 @@ pub struct Transform<'a, 'x, A> {
     pub plan: &'a Plan,
     /// The direction.
     pub way: Way<'a>,
-    /// The lines: [`Plan::size`] elements and one more.
+    /// The number of lines, which is at most that of lanes.
+    pub lanes: usize,
+    /// The lines: [`Plan::size`] elements, and one more of real lines.
     pub x: &'a mut &'x mut [Lanes<A>],
     /// Scratch memory of the same size.
     pub scratch: &'a mut &'x mut [Lanes<A>],
@@ -568,12 +582,12 @@ impl<A: DoublesArray> DoublesKernel for Transform<'_, '_, A> {
 
     #[inline(always)]
     fn run<X: Doubles<Array = A>, Q: Doubles<Array = [f64; 4]>>(self) {
-        let Transform { plan, way, x, scratch } = self;
+        let Transform { plan, way, lanes, x, scratch } = self;
         if let Way::Join(pairs) = way {
             pairs.join::<X>(x, scratch);
             std::mem::swap(x, scratch);
         }
-        plan.replace::<X, Q>(x, scratch);
+        plan.replace::<X, Q>(lanes, x, scratch);
         if let Way::Separate(pairs) = way {
             pairs.separate::<X>(x, scratch);
             std::mem::swap(x, scratch);
@@ -622,7 +636,8 @@ mod tests {
                 }
             }
             let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
-            isa.run_doubles(Transform { plan, way, x: &mut x, scratch: &mut scratch });
+            let lanes = lines.len();
+            isa.run_doubles(Transform { plan, way, lanes, x: &mut x, scratch: &mut scratch });
             let x = &x[..=plan.length];
             let of = |lane: usize| x.iter().map(|x| [x[0][lane], x[1][lane]]).collect();
             results.extend((0..lines.len()).map(of));

@@ -17,6 +17,7 @@ mod extremum;
 mod features;
 mod fft;
 mod fft_lines;
+mod fft_moves;
 pub mod fused;
 mod index_select;
 mod index_vectors;
