@@ -15,8 +15,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, OnceLock};
 use std::thread::LocalKey;
 
-/// Elementary operations for an element of a line, roughly.
-const LINE_WORK: usize = 64;
+/// Elementary operations to move an element of a line, roughly.
+const LINE_WORK: usize = 8;
 /// At most so many plans are kept.
 const MAX_PLANS: usize = 8;
 /// Their lines have at most so many elements together.
@@ -46,56 +46,168 @@ pub fn fourier(
     operand: Tensor,
     lengths: &[usize],
 ) -> Result<Tensor, EvalError> {
-    let dtype = operand.dtype();
-    let result = match (transform, dtype) {
-        (Fourier::RealForward, DType::F32) => DType::C64,
-        (Fourier::RealForward, DType::F64) => DType::C128,
-        (Fourier::RealInverse, DType::C64) => DType::F32,
-        (Fourier::RealInverse, DType::C128) => DType::F64,
-        (Fourier::Forward | Fourier::Inverse, DType::C64 | DType::C128) => dtype,
-        _ => {
+    let prepared = FourierTransform::new(transform, operand.dtype(), operand.shape(), lengths)?;
+    let mut result = Tensor::zeros(prepared.result, prepared.shape())?;
+    prepared.run(operand.bytes(), result.bytes_mut()?)?;
+    Ok(result)
+}
+
+/// A transform of the last dimensions of tensors of some type.
+#[derive(Debug)]
+pub struct FourierTransform {
+    transform: Fourier,
+    dtype: DType,
+    result: DType,
+    /// The dimensions of the operand, those before the transformed ones as one.
+    dims: Vec<usize>,
+    /// As many elements along each dimension are given; the others are zeros.
+    given: Vec<usize>,
+    /// The dimensions of the operand before the transformed ones.
+    outer: Vec<usize>,
+    /// The number of elements of a line along the last dimension on the real side.
+    length: usize,
+}
+
+impl FourierTransform {
+    /// The transform of operands of a type and shape. `lengths` are the sizes of the last
+    /// dimensions, on the real side of a real transform.
+    ///
+    /// # Errors
+    /// If the element type is not that of the transform, or the lengths do not fit the shape.
+    pub fn new(
+        transform: Fourier,
+        dtype: DType,
+        shape: &[usize],
+        lengths: &[usize],
+    ) -> Result<FourierTransform, EvalError> {
+        let result = match (transform, dtype) {
+            (Fourier::RealForward, DType::F32) => DType::C64,
+            (Fourier::RealForward, DType::F64) => DType::C128,
+            (Fourier::RealInverse, DType::C64) => DType::F32,
+            (Fourier::RealInverse, DType::C128) => DType::F64,
+            (Fourier::Forward | Fourier::Inverse, DType::C64 | DType::C128) => dtype,
+            _ => {
+                return Err(EvalError::new(
+                    "fft_c2",
+                    format!("no {transform:?} transform of elements of type {dtype}"),
+                ));
+            }
+        };
+        let rank = shape.len();
+        let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
             return Err(EvalError::new(
-                "fft_c2",
-                format!("no {transform:?} transform of elements of type {dtype}"),
+                "fft_c1",
+                format!("{} lengths do not fit rank {rank}", lengths.len()),
             ));
+        };
+        let (outer, given) = shape.split_at(rank - lengths.len());
+        let mut required = lengths.to_vec();
+        if transform == Fourier::RealInverse {
+            required[lengths.len() - 1] = half(length);
         }
-    };
-    let rank = operand.rank();
-    let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
-        return Err(EvalError::new(
-            "fft_c1",
-            format!("{} lengths do not fit rank {rank}", lengths.len()),
-        ));
-    };
-    let given = &operand.shape()[rank - lengths.len()..];
-    let mut required = lengths.to_vec();
-    if transform == Fourier::RealInverse {
-        required[lengths.len() - 1] = half(length);
+        if given != required {
+            let message = format!(
+                "the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}"
+            );
+            return Err(EvalError::new("fft_c4", message));
+        }
+        let mut dims = vec![outer.iter().product()];
+        dims.extend(given);
+        let (given, outer) = (dims.clone(), outer.to_vec());
+        Ok(FourierTransform { transform, dtype, result, dims, given, outer, length })
     }
-    if given != required {
-        let message = format!(
-            "the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}"
-        );
-        return Err(EvalError::new("fft_c4", message));
+
+    /// The transform of an operand after which there are zeros along each dimension, and of which
+    /// `shape` is given; `None` if that would have to be a copy.
+    pub fn padded(self, shape: &[usize]) -> Option<FourierTransform> {
+        let (outer, inner) = shape.split_at_checked(self.outer.len())?;
+        let fits = inner.len() + 1 == self.dims.len()
+            && inner.iter().zip(&self.dims[1..]).all(|(given, size)| given <= size);
+        if !self.is_forward() || outer != self.outer || !fits || inner.contains(&0) {
+            return None;
+        }
+        let mut given = self.given;
+        given[1..].copy_from_slice(inner);
+        Some(FourierTransform { given, ..self })
     }
-    let mut shape = operand.shape().to_vec();
-    shape[rank - 1] = if transform == Fourier::RealForward { half(length) } else { length };
-    let mut out = Tensor::zeros(result, &shape)?;
-    if out.num_elements() > 0 {
-        match (dtype, result) {
-            (DType::F32, _) => typed::<f32, Complex32>(transform, &operand, lengths, &mut out),
-            (DType::F64, _) => typed::<f64, Complex64>(transform, &operand, lengths, &mut out),
-            (DType::C64, DType::F32) => {
-                typed::<Complex32, f32>(transform, &operand, lengths, &mut out)
+
+    fn is_forward(&self) -> bool {
+        matches!(self.transform, Fourier::Forward | Fourier::RealForward)
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> Vec<usize> {
+        let mut shape = [&self.outer, &self.dims[1..]].concat();
+        if let Some(last) = shape.last_mut() {
+            *last = self.last_size();
+        }
+        shape
+    }
+
+    /// The size of the last dimension of the result.
+    fn last_size(&self) -> usize {
+        if self.transform == Fourier::RealForward { half(self.length) } else { self.length }
+    }
+
+    /// Computes the bytes of the result.
+    ///
+    /// # Errors
+    /// If there are fewer bytes than the types have, or there is no memory.
+    pub fn run(&self, operand: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        match (self.dtype, self.result) {
+            (DType::F32, _) => self.run_typed::<f32, Complex32>(operand, result),
+            (DType::F64, _) => self.run_typed::<f64, Complex64>(operand, result),
+            (DType::C64, DType::F32) => self.run_typed::<Complex32, f32>(operand, result),
+            (DType::C64, _) => self.run_typed::<Complex32, Complex32>(operand, result),
+            (_, DType::F64) => self.run_typed::<Complex64, f64>(operand, result),
+            _ => self.run_typed::<Complex64, Complex64>(operand, result),
+        }
+    }
+
+    fn run_typed<S: Sample, D: Sample>(
+        &self,
+        operand: &[u8],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let from = bytemuck::try_cast_slice::<u8, S>(operand).ok();
+        let to = bytemuck::try_cast_slice_mut::<u8, D>(result).ok();
+        let (given, size) = (self.given.iter().product(), self.shape().iter().product());
+        let (from, to) =
+            (from.and_then(|from| from.get(..given)), to.and_then(|to| to.get_mut(..size)));
+        let (Some(from), Some(to)) = (from, to) else { return Err(TensorError::OutOfBounds) };
+        if to.is_empty() {
+            return Ok(());
+        }
+        let mut dims = self.dims.clone();
+        let (last, size) = (dims.len() - 1, self.last_size());
+        let mut passes = Vec::new();
+        if self.is_forward() {
+            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+            dims[last] = size;
+            for axis in (1..last).rev() {
+                passes.push(Pass::new(&dims, axis, Fourier::Forward, dims[axis], dims[axis])?);
             }
-            (DType::C64, _) => {
-                typed::<Complex32, Complex32>(transform, &operand, lengths, &mut out)
+        } else {
+            for axis in 1..last {
+                passes.push(Pass::new(&dims, axis, Fourier::Inverse, dims[axis], dims[axis])?);
             }
-            (_, DType::F64) => typed::<Complex64, f64>(transform, &operand, lengths, &mut out),
-            _ => typed::<Complex64, Complex64>(transform, &operand, lengths, &mut out),
-        }?;
+            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+        }
+        // All lines have this many beside them, or more.
+        let beside = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min();
+        let size = passes.iter().map(|pass| pass.plan.size()).max().unwrap_or(0);
+        let from = (from, &self.given[..]);
+        let beside = beside.unwrap_or(1);
+        with_rooms(&GROUPS, |rooms| {
+            if beside <= FEW_LINES {
+                run::<S, D, 1>(&passes, &dims, from, to, rooms)
+            } else if beside > LANES && Isa::best().has_avx512() && size <= MAX_WIDE {
+                run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
+            } else {
+                run::<S, D, LANES>(&passes, &dims, from, to, rooms)
+            }
+        })
     }
-    Ok(out)
 }
 
 /// Number of elements of a real transform that determine the rest.
@@ -217,34 +329,39 @@ impl<const L: usize> Grouping<'_, L> {
         strides
     }
 
-    /// The place of a group, given the distance of groups along each dimension; and its number of
-    /// lines.
-    fn place(&self, mut group: usize, strides: &[usize]) -> (usize, usize) {
+    /// The number of lines of a group.
+    fn lanes(&self, group: usize) -> usize {
         let lanes_axis = lanes_axis(self.dims, self.axis);
-        let (mut place, mut lanes) = (0, L);
+        L.min(self.dims[lanes_axis] - group % self.size(lanes_axis) * L)
+    }
+
+    /// The place of a group, given the distance of groups along each dimension; and its number of
+    /// lines within sizes.
+    fn place(&self, mut group: usize, strides: &[usize], sizes: &[usize]) -> (usize, usize) {
+        let lanes_axis = lanes_axis(self.dims, self.axis);
+        let (mut place, mut lanes, mut is_within) = (0, 0, true);
         for dim in self.others().rev() {
             let size = self.size(dim);
             let index = group % size;
             group /= size;
             place += index * strides[dim];
             if dim == lanes_axis {
-                lanes = L.min(self.dims[dim] - index * L);
+                lanes = L.min(sizes[dim].saturating_sub(index * L));
+            } else {
+                is_within &= index < sizes[dim];
             }
         }
-        (place, lanes)
+        (place, if is_within { lanes } else { 0 })
     }
 }
 
 /// Where the lines of a pass come from.
 enum Source<'a, S, const L: usize> {
-    Tensor(&'a [S]),
+    /// A tensor of these sizes, beyond which there are zeros.
+    Tensor { elements: &'a [S], given: &'a [usize] },
     /// Groups of lines along another axis, those of the pass before, whose numbers are still to be
     /// changed.
-    Groups {
-        elements: &'a [Lanes<[f64; L]>],
-        axis: usize,
-        scale: Scale,
-    },
+    Groups { elements: &'a [Lanes<[f64; L]>], axis: usize, scale: Scale },
 }
 
 /// Where they go.
@@ -279,53 +396,12 @@ fn with_rooms<R>(
     result
 }
 
-/// Transforms the last `lengths.len()` dimensions.
-fn typed<S: Sample, D: Sample>(
-    transform: Fourier,
-    operand: &Tensor,
-    lengths: &[usize],
-    result: &mut Tensor,
-) -> Result<(), TensorError> {
-    // Dimensions before are one.
-    let split = operand.rank() - lengths.len();
-    let mut dims = vec![operand.shape()[..split].iter().product()];
-    dims.extend(&operand.shape()[split..]);
-    let last = dims.len() - 1;
-    let (length, size) = (lengths[last - 1], result.shape()[result.rank() - 1]);
-    let mut passes = Vec::new();
-    let is_forward = matches!(transform, Fourier::Forward | Fourier::RealForward);
-    if is_forward {
-        passes.push(Pass::new(&dims, last, transform, length, size)?);
-        dims[last] = size;
-        for axis in (1..last).rev() {
-            passes.push(Pass::new(&dims, axis, Fourier::Forward, dims[axis], dims[axis])?);
-        }
-    } else {
-        for axis in 1..last {
-            passes.push(Pass::new(&dims, axis, Fourier::Inverse, dims[axis], dims[axis])?);
-        }
-        passes.push(Pass::new(&dims, last, transform, length, size)?);
-    }
-    // Lines of the same number of elements on both sides of the lanes, if there are two.
-    let lanes = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min().unwrap_or(1);
-    let size = passes.iter().map(|pass| pass.plan.size()).max().unwrap_or(0);
-    let (from, to) = (operand.as_slice::<S>()?, result.make_mut::<D>()?);
-    with_rooms(&GROUPS, |rooms| {
-        if lanes <= FEW_LINES {
-            run::<S, D, 1>(&passes, &dims, from, to, rooms)
-        } else if lanes > LANES && Isa::best().has_avx512() && size <= MAX_WIDE {
-            run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
-        } else {
-            run::<S, D, LANES>(&passes, &dims, from, to, rooms)
-        }
-    })
-}
-
-/// Runs passes with `L` lines at a time. `dims` are the sizes between them.
+/// Runs passes with `L` lines at a time. `dims` are the sizes between them; those of the operand
+/// are beside its elements.
 fn run<S: Sample, D: Sample, const L: usize>(
     passes: &[Pass],
     dims: &[usize],
-    from: &[S],
+    from: (&[S], &[usize]),
     to: &mut [D],
     [before, after]: &mut [AlignedBytes; 2],
 ) -> Result<(), TensorError>
@@ -338,7 +414,7 @@ where
         let groups = Grouping::<L> { dims, axis: pass.axis };
         let elements = bytemuck::cast_slice::<u8, Lanes<[f64; L]>>(before);
         let source = match last {
-            None => Source::Tensor(from),
+            None => Source::Tensor { elements: from.0, given: from.1 },
             Some((axis, scale)) => Source::Groups { elements, axis, scale },
         };
         let lines = Lines::<S, L>::new(pass, &groups, source);
@@ -376,13 +452,10 @@ where
         let lanes_axis = lanes_axis(groups.dims, pass.axis);
         let mut strides;
         match source {
-            Source::Tensor(_) => {
-                strides = vec![1; groups.dims.len()];
-                for dim in (0..groups.dims.len() - 1).rev() {
-                    let next = dim + 1;
-                    let is_axis = next == pass.axis;
-                    let size = if is_axis { pass.sizes[0] } else { groups.dims[next] };
-                    strides[dim] = strides[next] * size;
+            Source::Tensor { given, .. } => {
+                strides = vec![1; given.len()];
+                for dim in (0..given.len() - 1).rev() {
+                    strides[dim] = strides[dim + 1] * given[dim + 1];
                 }
                 strides[lanes_axis] *= L;
             }
@@ -399,7 +472,9 @@ where
 
     /// How many groups make a task.
     fn task_size(&self, count: usize) -> usize {
-        task_size(count, self.pass.length.saturating_mul(L * LINE_WORK), 1)
+        let Pass { plan, .. } = self.pass;
+        let work = plan.size().saturating_mul(LINE_WORK).saturating_add(plan.work());
+        task_size(count, work.saturating_mul(L), 1)
     }
 
     /// Transforms all lines into memory for groups.
@@ -510,8 +585,8 @@ where
         mut x: &'x mut [Lanes<[f64; L]>],
         mut scratch: &'x mut [Lanes<[f64; L]>],
     ) -> (&'x mut [Lanes<[f64; L]>], usize) {
-        let lanes = self.load(group, x);
-        let (plan, way) = (&self.pass.plan, self.pass.way());
+        self.load(group, x);
+        let (plan, way, lanes) = (&self.pass.plan, self.pass.way(), self.groups.lanes(group));
         let transform = Transform { plan, way, lanes, x: &mut x, scratch: &mut scratch };
         Isa::best().run_doubles(transform);
         (x, lanes)
@@ -526,11 +601,13 @@ where
         scratch: &mut [Lanes<[f64; L]>],
     ) {
         if self.is_zero(group) {
-            let zeros =
-                self.zeros.get_or_init(|| self.group(group, x, scratch).0[..to.len()].to_vec());
-            return to.copy_from_slice(zeros);
-        }
-        if to.len() < self.pass.room() {
+            // That of any lines of zeros.
+            let transformed = || {
+                let (x, _) = self.group(group, x, scratch);
+                x[..to.len()].to_vec()
+            };
+            to.copy_from_slice(self.zeros.get_or_init(transformed));
+        } else if to.len() < self.pass.room() {
             let (x, _) = self.group(group, x, scratch);
             to.copy_from_slice(&x[..to.len()]);
         } else if self.pass.plan.swaps(self.pass.way()) % 2 == 0 {
@@ -540,69 +617,67 @@ where
         }
     }
 
-    /// True if a group of lines that follow each other in a tensor has no bits.
+    /// True if all bits of a group of lines, which follow each other in a tensor, are zeros.
     fn is_zero(&self, group: usize) -> bool {
-        let Source::Tensor(elements) = self.source else { return false };
-        let (start, lanes) = self.groups.place(group, &self.strides);
+        let Source::Tensor { elements, given } = self.source else { return false };
+        let (start, lanes) = self.groups.place(group, &self.strides, given);
+        if lanes == 0 {
+            return true;
+        }
+        let is_zero = |part: &[u8]| part.iter().fold(0, |bits, &byte| bits | byte) == 0;
         self.stride == 1 && {
-            let lines = &elements[start..][..lanes * self.pass.sizes[0]];
-            let is_zero = |part: &[u8]| part.iter().fold(0, |bits, &byte| bits | byte) == 0;
+            let lines = &elements[start..][..lanes * given[self.pass.axis]];
             bytemuck::cast_slice(lines).chunks(CHECKED_BYTES).all(is_zero)
         }
     }
 
     /// Reads a group of lines: those of real numbers in pairs; those to be transformed back with
-    /// their parts exchanged, but for halves of transforms of pairs. Returns the number of lines.
-    fn load(&self, group: usize, x: &mut [Lanes<[f64; L]>]) -> usize {
+    /// their parts exchanged, but for halves of transforms of pairs.
+    fn load(&self, group: usize, x: &mut [Lanes<[f64; L]>]) {
         let Lines { pass, groups, stride, .. } = *self;
-        let (start, lanes) = groups.place(group, &self.strides);
         let is_swapped = pass.is_inverse() && pass.pairs.is_none();
         let [size, _] = pass.sizes;
-        let re = usize::from(is_swapped);
         match self.source {
-            Source::Tensor(elements)
-                if pass.transform == Fourier::RealForward && pass.pairs.is_none() =>
-            {
-                let lines = elements[start..].chunks(size);
-                x[..size].fill([[0.0; L]; 2]);
-                for (lane, line) in lines.take(lanes).enumerate() {
-                    for (x, element) in x.iter_mut().zip(line) {
-                        x[0][lane] = element.parts()[0];
-                    }
-                }
-            }
-            Source::Tensor(elements) => {
+            Source::Tensor { elements, given } => {
+                let (start, lanes) = groups.place(group, &self.strides, given);
+                let (elements, given) = (elements.get(start..).unwrap_or(&[]), given[pass.axis]);
                 let is_pairs = pass.has_pairs(Fourier::RealForward);
-                Isa::best().run_doubles(Load {
-                    from: S::pairs(&elements[start..]),
-                    stride: (stride > 1).then_some(stride),
+                let x = &mut x[..if is_pairs { size / 2 } else { size }];
+                if pass.transform == Fourier::RealForward && !is_pairs {
+                    x.fill([[0.0; L]; 2]);
+                    for (lane, line) in elements.chunks(given).take(lanes).enumerate() {
+                        for (x, element) in x.iter_mut().zip(line) {
+                            x[0][lane] = element.parts()[0];
+                        }
+                    }
+                    return;
+                }
+                let (from, count) = S::parts_of(elements, given);
+                let stride = (stride > 1).then_some(2 * stride);
+                Isa::best().run_doubles(Load { from, count, stride, lanes, is_swapped, x });
+            }
+            Source::Groups { elements, axis, scale } => {
+                let (start, lanes) = groups.place(group, &self.strides, groups.dims);
+                let is_transposed = axis == lanes_axis(groups.dims, pass.axis);
+                Isa::best().run_doubles(Regroup {
+                    from: Grouped { elements: &elements[start..], stride, is_transposed },
                     lanes,
-                    is_swapped,
-                    x: &mut x[..if is_pairs { size / 2 } else { size }],
+                    // The pass before has left parts exchanged.
+                    is_swapped: is_swapped != pass.is_inverse(),
+                    scale,
+                    x: &mut x[..size],
                 });
             }
-            Source::Groups { elements, axis, scale } => Isa::best().run_doubles(Regroup {
-                from: Grouped {
-                    elements: &elements[start..],
-                    stride,
-                    is_transposed: axis == lanes_axis(groups.dims, pass.axis),
-                },
-                lanes,
-                // The pass before has left parts exchanged.
-                is_swapped: is_swapped != pass.is_inverse(),
-                scale,
-                x: &mut x[..size],
-            }),
         }
         if pass.transform == Fourier::RealInverse && pass.pairs.is_none() {
             // The second half is the first one backwards, conjugated.
-            x[0][1 - re] = [0.0; L];
+            let im = usize::from(!is_swapped);
+            x[0][im] = [0.0; L];
             for k in size..pass.length {
                 x[k] = x[pass.length - k];
-                x[k][1 - re].iter_mut().for_each(|im| *im = -*im);
+                x[k][im].iter_mut().for_each(|im| *im = -*im);
             }
         }
-        lanes
     }
 
     /// Writes transformed lines, those that were transformed back with their parts in order, and

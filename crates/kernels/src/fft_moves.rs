@@ -10,10 +10,10 @@ pub trait Sample: Element {
     /// The type of real and imaginary parts.
     type Part: Part;
 
-    /// Elements as pairs: the parts of a complex number, or two real numbers.
-    fn pairs(elements: &[Self]) -> &[[Self::Part; 2]];
+    /// The parts of elements, and their number in a line of so many elements.
+    fn parts_of(elements: &[Self], count: usize) -> (&[Self::Part], usize);
 
-    /// Elements as pairs, to be written.
+    /// Elements as pairs, to be written: the parts of a complex number, or two real numbers.
     fn pairs_mut(elements: &mut [Self]) -> &mut [[Self::Part; 2]];
 
     /// The parts of an element.
@@ -28,8 +28,8 @@ macro_rules! samples {
         impl Sample for $real {
             type Part = $real;
 
-            fn pairs(elements: &[$real]) -> &[[$real; 2]] {
-                elements.as_chunks().0
+            fn parts_of(elements: &[$real], count: usize) -> (&[$real], usize) {
+                (elements, count)
             }
             fn pairs_mut(elements: &mut [$real]) -> &mut [[$real; 2]] {
                 elements.as_chunks_mut().0
@@ -46,8 +46,8 @@ macro_rules! samples {
         impl Sample for $complex {
             type Part = $real;
 
-            fn pairs(elements: &[$complex]) -> &[[$real; 2]] {
-                bytemuck::cast_slice(elements)
+            fn parts_of(elements: &[$complex], count: usize) -> (&[$real], usize) {
+                (bytemuck::cast_slice(elements), 2 * count)
             }
             fn pairs_mut(elements: &mut [$complex]) -> &mut [[$real; 2]] {
                 bytemuck::cast_slice_mut(elements)
@@ -203,10 +203,12 @@ impl Scale {
     }
 }
 
-/// Reads pairs of lines into lanes.
+/// Reads pairs of lines into lanes. Beyond what there is, these are zeros.
 pub struct Load<'a, R, const L: usize> {
-    /// The pairs from the first one of the first line on.
-    pub from: &'a [[R; 2]],
+    /// The numbers from the first one of the first line on.
+    pub from: &'a [R],
+    /// As many numbers of a line are there.
+    pub count: usize,
     /// The distance between the pairs of a line; none if lines follow each other.
     pub stride: Option<usize>,
     /// The number of lines.
@@ -225,33 +227,37 @@ where
 
     #[inline(always)]
     fn run<V: Doubles<Array = [f64; L]>, Q: Doubles<Array = [f64; 4]>>(self) {
-        let Load { from, stride, lanes, is_swapped, x } = self;
+        let Load { from, count, stride, lanes, is_swapped, x } = self;
         let (re, im) = (usize::from(is_swapped), usize::from(!is_swapped));
-        let zeros = [[R::zeroed(); 2]; L];
         if let Some(stride) = stride {
             for (k, x) in x.iter_mut().enumerate() {
-                let pairs = &from[k * stride..][..lanes];
-                let parts: [V; 2] = if lanes == L {
-                    R::read(pairs)
-                } else {
-                    let mut copy = zeros;
-                    copy[..lanes].copy_from_slice(pairs);
+                let mut copy = [[R::zeroed(); 2]; L];
+                let parts: [V; 2] = if 2 * k >= count {
                     R::read(&copy)
+                } else {
+                    let pairs = &from[k * stride..][..2 * lanes];
+                    if lanes == L {
+                        R::read(pairs.as_chunks().0)
+                    } else {
+                        copy[..lanes].as_flattened_mut().copy_from_slice(pairs);
+                        R::read(&copy)
+                    }
                 };
                 (x[re], x[im]) = (parts[0].array(), parts[1].array());
             }
             return;
         }
-        let count = x.len();
         for (block, x) in x.chunks_mut(L).enumerate() {
+            let first = count.min(2 * block * L);
+            let len = (count - first).min(2 * L);
             let mut rows = [[V::splat(0.0); 2]; L];
             for (lane, row) in rows[..lanes].iter_mut().enumerate() {
-                let pairs = &from[lane * count + block * L..][..x.len()];
-                *row = if pairs.len() == L {
-                    R::read_row(pairs)
+                let numbers = &from[lane * count + first..][..len];
+                *row = if len == 2 * L {
+                    R::read_row(numbers.as_chunks().0)
                 } else {
-                    let mut copy = zeros;
-                    copy[..pairs.len()].copy_from_slice(pairs);
+                    let mut copy = [[R::zeroed(); 2]; L];
+                    copy.as_flattened_mut()[..len].copy_from_slice(numbers);
                     R::read_row(&copy)
                 };
             }

@@ -55,7 +55,7 @@ pub use contract::{Dot, Products, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
 pub use einsum::einsum;
 pub use evaluate::evaluate;
-pub use fft::fourier;
+pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use movement::{
     clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose, write_iota,

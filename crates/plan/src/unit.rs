@@ -2,7 +2,8 @@
 
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
-use kernels::{Dot, Gather, PreparedConvolution, Reduction, Scatter, WindowReduction, write_iota};
+use kernels::{Dot, FourierTransform, Gather, PreparedConvolution, Reduction, Scatter};
+use kernels::{WindowReduction, write_iota};
 use numerics::shape::Runs;
 use numerics::{DType, Iota, Tensor, TensorError};
 use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
@@ -131,6 +132,8 @@ pub enum Function {
     Cholesky(Cholesky),
     /// The solutions of triangular systems.
     TriangularSolve(TriangularSolve),
+    /// A Fourier transform.
+    Fourier(Box<FourierTransform>),
 }
 
 impl Function {
@@ -153,6 +156,7 @@ impl Function {
             }
             (Function::Cholesky(cholesky), &[a]) => cholesky.run(a, result),
             (Function::TriangularSolve(solve), &[a, b]) => solve.run(a, b, result),
+            (Function::Fourier(transform), &[operand]) => transform.run(operand, result),
             _ => Err(TensorError::OutOfBounds),
         }
     }

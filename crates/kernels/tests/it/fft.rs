@@ -1,6 +1,7 @@
 //! Tests of `fft.rs`.
 
-use kernels::fourier;
+use kernels::{FourierTransform, fourier};
+use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Tensor};
 use program::Fourier;
 use std::f64::consts::TAU;
@@ -160,4 +161,43 @@ fn shapes_of_every_kind() {
         let wide = fourier(Fourier::RealForward, wide.unwrap(), lengths).unwrap();
         assert_eq!(y.as_slice::<Complex32>().unwrap(), narrow(wide.as_slice().unwrap()));
     }
+}
+
+/// Zeros after the operand are the same whether they are elements or not.
+#[test]
+fn padding_with_zeros() {
+    let cases: [(&[usize], &[usize], usize); 6] = [
+        (&[17, 17], &[40, 36], 2),
+        (&[3, 20, 5], &[3, 29, 15], 2),
+        (&[30, 7], &[30, 64], 1),
+        (&[2, 3, 9, 10], &[2, 5, 12, 16], 3),
+        (&[1, 1], &[300, 8], 2),
+        (&[12, 16], &[12, 16], 2),
+    ];
+    for (given, shape, rank) in cases {
+        let lengths = &shape[shape.len() - rank..];
+        let values = numbers(given.iter().product(), given[given.len() - 1]);
+        let window =
+            StridedView::window(shape, &vec![0; shape.len()], given, &vec![1; shape.len()]);
+        let check = |transform, operand: Tensor| {
+            let mut padded = Tensor::zeros(operand.dtype(), shape).unwrap();
+            padded.scatter(window.as_ref().unwrap(), &operand).unwrap();
+            let prepared = FourierTransform::new(transform, operand.dtype(), shape, lengths);
+            let prepared = prepared.unwrap().padded(given).unwrap();
+            let expected = fourier(transform, padded, lengths).unwrap();
+            // Whatever the result's memory holds is overwritten.
+            let mut result = expected.clone();
+            result.bytes_mut().unwrap().fill(7);
+            prepared.run(operand.bytes(), result.bytes_mut().unwrap()).unwrap();
+            assert!(
+                result.bytes()[..] == expected.bytes()[..],
+                "{transform:?} {given:?} {shape:?}"
+            );
+        };
+        let real = values.iter().map(|x| x.re as f32).collect();
+        check(Fourier::RealForward, Tensor::from_vec(given, real).unwrap());
+        check(Fourier::Forward, Tensor::from_vec(given, values).unwrap());
+    }
+    let prepared = FourierTransform::new(Fourier::Inverse, DType::C64, &[8, 8], &[8]).unwrap();
+    assert!(prepared.padded(&[8, 4]).is_none());
 }

@@ -50,7 +50,8 @@ impl Lowering<'_> {
                 | Function::Iota(_)
                 | Function::Scatter(_)
                 | Function::Cholesky(_)
-                | Function::TriangularSolve(_) => return None,
+                | Function::TriangularSolve(_)
+                | Function::Fourier(_) => return None,
             },
             block::Op::Tick(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
