@@ -4,17 +4,19 @@
 
 use super::parallel::task_size;
 use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
+use crate::fft_moves::{Grouped, Load, Regroup, Sample, Scale, StoreColumns, StoreRows};
 use bytemuck::Pod;
-use numerics::budget::reserve;
+use numerics::budget::{Reserved, reserve};
 use numerics::math::AlignedBytes;
-use numerics::simd::{DoublesArray, Isa, Kernel};
-use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
+use numerics::simd::{DoublesArray, Isa};
+use numerics::{Complex32, Complex64, DType, Tensor, TensorError};
 use program::{EvalError, Fourier};
-use std::cell::RefCell;
-use std::sync::Arc;
+use std::cell::{Cell, RefCell};
+use std::sync::{Arc, OnceLock};
+use std::thread::LocalKey;
 
-/// Elementary operations for an element of a line, roughly.
-const LINE_WORK: usize = 64;
+/// Elementary operations to move an element of a line, roughly.
+const LINE_WORK: usize = 8;
 /// At most so many plans are kept.
 const MAX_PLANS: usize = 8;
 /// Their lines have at most so many elements together.
@@ -29,6 +31,10 @@ const MAX_WIDE: usize = 1 << 8;
 const FEW_LINES: usize = 2;
 /// Their plans are for lines that are alone from this length on.
 const MIN_ALONE: usize = 1 << 8;
+/// Memory that is kept for the next transform has at most so many bytes.
+const KEPT_BYTES: usize = 4 << 20;
+/// So many bytes are checked for zeros at a time.
+const CHECKED_BYTES: usize = 1 << 8;
 
 /// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
 /// real transform.
@@ -40,69 +46,168 @@ pub fn fourier(
     operand: Tensor,
     lengths: &[usize],
 ) -> Result<Tensor, EvalError> {
-    let dtype = operand.dtype();
-    let result = match (transform, dtype) {
-        (Fourier::RealForward, DType::F32) => DType::C64,
-        (Fourier::RealForward, DType::F64) => DType::C128,
-        (Fourier::RealInverse, DType::C64) => DType::F32,
-        (Fourier::RealInverse, DType::C128) => DType::F64,
-        (Fourier::Forward | Fourier::Inverse, DType::C64 | DType::C128) => dtype,
-        _ => {
+    let prepared = FourierTransform::new(transform, operand.dtype(), operand.shape(), lengths)?;
+    let mut result = Tensor::zeros(prepared.result, prepared.shape())?;
+    prepared.run(operand.bytes(), result.bytes_mut()?)?;
+    Ok(result)
+}
+
+/// A transform of the last dimensions of tensors of some type.
+#[derive(Debug)]
+pub struct FourierTransform {
+    transform: Fourier,
+    dtype: DType,
+    result: DType,
+    /// The dimensions of the operand, those before the transformed ones as one.
+    dims: Vec<usize>,
+    /// As many elements along each dimension are given; the others are zeros.
+    given: Vec<usize>,
+    /// The dimensions of the operand before the transformed ones.
+    outer: Vec<usize>,
+    /// The number of elements of a line along the last dimension on the real side.
+    length: usize,
+}
+
+impl FourierTransform {
+    /// The transform of operands of a type and shape. `lengths` are the sizes of the last
+    /// dimensions, on the real side of a real transform.
+    ///
+    /// # Errors
+    /// If the element type is not that of the transform, or the lengths do not fit the shape.
+    pub fn new(
+        transform: Fourier,
+        dtype: DType,
+        shape: &[usize],
+        lengths: &[usize],
+    ) -> Result<FourierTransform, EvalError> {
+        let result = match (transform, dtype) {
+            (Fourier::RealForward, DType::F32) => DType::C64,
+            (Fourier::RealForward, DType::F64) => DType::C128,
+            (Fourier::RealInverse, DType::C64) => DType::F32,
+            (Fourier::RealInverse, DType::C128) => DType::F64,
+            (Fourier::Forward | Fourier::Inverse, DType::C64 | DType::C128) => dtype,
+            _ => {
+                return Err(EvalError::new(
+                    "fft_c2",
+                    format!("no {transform:?} transform of elements of type {dtype}"),
+                ));
+            }
+        };
+        let rank = shape.len();
+        let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
             return Err(EvalError::new(
-                "fft_c2",
-                format!("no {transform:?} transform of elements of type {dtype}"),
+                "fft_c1",
+                format!("{} lengths do not fit rank {rank}", lengths.len()),
             ));
+        };
+        let (outer, given) = shape.split_at(rank - lengths.len());
+        let mut required = lengths.to_vec();
+        if transform == Fourier::RealInverse {
+            required[lengths.len() - 1] = half(length);
         }
-    };
-    let rank = operand.rank();
-    let Some(&length) = lengths.last().filter(|_| lengths.len() <= rank) else {
-        return Err(EvalError::new(
-            "fft_c1",
-            format!("{} lengths do not fit rank {rank}", lengths.len()),
-        ));
-    };
-    let given = &operand.shape()[rank - lengths.len()..];
-    let mut required = lengths.to_vec();
-    if transform == Fourier::RealInverse {
-        required[lengths.len() - 1] = half(length);
-    }
-    if given != required {
-        let message = format!(
-            "the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}"
-        );
-        return Err(EvalError::new("fft_c4", message));
-    }
-    let shape = operand.shape().to_vec();
-    let (outer, last) = (rank - lengths.len()..rank - 1, rank - 1);
-    // The axes in turn, with the size that each has before and after.
-    let mut passes = vec![(last, transform, length, shape[last])];
-    if matches!(transform, Fourier::RealForward) {
-        passes[0].3 = half(length);
-    } else if matches!(transform, Fourier::RealInverse) {
-        passes[0].3 = length;
-    }
-    let other = match transform {
-        Fourier::Forward | Fourier::RealForward => Fourier::Forward,
-        Fourier::Inverse | Fourier::RealInverse => Fourier::Inverse,
-    };
-    let others = outer.map(|axis| (axis, other, shape[axis], shape[axis]));
-    match other {
-        Fourier::Forward => passes.extend(others.rev()),
-        _ => drop(passes.splice(0..0, others)),
-    }
-    let mut values = operand;
-    let count = passes.len();
-    for (nth, (axis, way, length, size)) in passes.into_iter().enumerate() {
-        let to = if nth + 1 == count { result } else { DType::C128 };
-        let mut shape = values.shape().to_vec();
-        shape[axis] = size;
-        let mut out = Tensor::zeros(to, &shape)?;
-        if out.num_elements() > 0 {
-            along(&values, axis, way, length, &mut out)?;
+        if given != required {
+            let message = format!(
+                "the last dimensions have sizes {given:?}, but {required:?} are required for lengths {lengths:?}"
+            );
+            return Err(EvalError::new("fft_c4", message));
         }
-        values = out;
+        let mut dims = vec![outer.iter().product()];
+        dims.extend(given);
+        let (given, outer) = (dims.clone(), outer.to_vec());
+        Ok(FourierTransform { transform, dtype, result, dims, given, outer, length })
     }
-    Ok(values)
+
+    /// The transform of an operand after which there are zeros along each dimension, and of which
+    /// `shape` is given; `None` if that would have to be a copy.
+    pub fn padded(self, shape: &[usize]) -> Option<FourierTransform> {
+        let (outer, inner) = shape.split_at_checked(self.outer.len())?;
+        let fits = inner.len() + 1 == self.dims.len()
+            && inner.iter().zip(&self.dims[1..]).all(|(given, size)| given <= size);
+        if !self.is_forward() || outer != self.outer || !fits || inner.contains(&0) {
+            return None;
+        }
+        let mut given = self.given;
+        given[1..].copy_from_slice(inner);
+        Some(FourierTransform { given, ..self })
+    }
+
+    fn is_forward(&self) -> bool {
+        matches!(self.transform, Fourier::Forward | Fourier::RealForward)
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> Vec<usize> {
+        let mut shape = [&self.outer, &self.dims[1..]].concat();
+        if let Some(last) = shape.last_mut() {
+            *last = self.last_size();
+        }
+        shape
+    }
+
+    /// The size of the last dimension of the result.
+    fn last_size(&self) -> usize {
+        if self.transform == Fourier::RealForward { half(self.length) } else { self.length }
+    }
+
+    /// Computes the bytes of the result.
+    ///
+    /// # Errors
+    /// If there are fewer bytes than the types have, or there is no memory.
+    pub fn run(&self, operand: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        match (self.dtype, self.result) {
+            (DType::F32, _) => self.run_typed::<f32, Complex32>(operand, result),
+            (DType::F64, _) => self.run_typed::<f64, Complex64>(operand, result),
+            (DType::C64, DType::F32) => self.run_typed::<Complex32, f32>(operand, result),
+            (DType::C64, _) => self.run_typed::<Complex32, Complex32>(operand, result),
+            (_, DType::F64) => self.run_typed::<Complex64, f64>(operand, result),
+            _ => self.run_typed::<Complex64, Complex64>(operand, result),
+        }
+    }
+
+    fn run_typed<S: Sample, D: Sample>(
+        &self,
+        operand: &[u8],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let from = bytemuck::try_cast_slice::<u8, S>(operand).ok();
+        let to = bytemuck::try_cast_slice_mut::<u8, D>(result).ok();
+        let (given, size) = (self.given.iter().product(), self.shape().iter().product());
+        let (from, to) =
+            (from.and_then(|from| from.get(..given)), to.and_then(|to| to.get_mut(..size)));
+        let (Some(from), Some(to)) = (from, to) else { return Err(TensorError::OutOfBounds) };
+        if to.is_empty() {
+            return Ok(());
+        }
+        let mut dims = self.dims.clone();
+        let (last, size) = (dims.len() - 1, self.last_size());
+        let mut passes = Vec::new();
+        if self.is_forward() {
+            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+            dims[last] = size;
+            for axis in (1..last).rev() {
+                passes.push(Pass::new(&dims, axis, Fourier::Forward, dims[axis], dims[axis])?);
+            }
+        } else {
+            for axis in 1..last {
+                passes.push(Pass::new(&dims, axis, Fourier::Inverse, dims[axis], dims[axis])?);
+            }
+            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+        }
+        // All lines have this many beside them, or more.
+        let beside = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min();
+        let size = passes.iter().map(|pass| pass.plan.size()).max().unwrap_or(0);
+        let from = (from, &self.given[..]);
+        let beside = beside.unwrap_or(1);
+        with_rooms(&GROUPS, |rooms| {
+            if beside <= FEW_LINES {
+                run::<S, D, 1>(&passes, &dims, from, to, rooms)
+            } else if beside > LANES && Isa::best().has_avx512() && size <= MAX_WIDE {
+                run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
+            } else {
+                run::<S, D, LANES>(&passes, &dims, from, to, rooms)
+            }
+        })
+    }
 }
 
 /// Number of elements of a real transform that determine the rest.
@@ -110,341 +215,495 @@ fn half(length: usize) -> usize {
     if length == 0 { 0 } else { length / 2 + 1 }
 }
 
-/// The transforms of all lines along an axis, which have `length` elements on the real side.
-fn along(
-    from: &Tensor,
+/// The transforms of lines along one axis.
+struct Pass {
     axis: usize,
-    transform: Fourier,
-    length: usize,
-    to: &mut Tensor,
-) -> Result<(), TensorError> {
-    match (from.dtype(), to.dtype()) {
-        (DType::F32, DType::C64) => typed::<f32, Complex32>(from, axis, transform, length, to),
-        (DType::F32, _) => typed::<f32, Complex64>(from, axis, transform, length, to),
-        (DType::F64, _) => typed::<f64, Complex64>(from, axis, transform, length, to),
-        (DType::C64, DType::F32) => typed::<Complex32, f32>(from, axis, transform, length, to),
-        (DType::C64, DType::C64) => {
-            typed::<Complex32, Complex32>(from, axis, transform, length, to)
-        }
-        (DType::C64, _) => typed::<Complex32, Complex64>(from, axis, transform, length, to),
-        (_, DType::F32) => typed::<Complex64, f32>(from, axis, transform, length, to),
-        (_, DType::F64) => typed::<Complex64, f64>(from, axis, transform, length, to),
-        (_, DType::C64) => typed::<Complex64, Complex32>(from, axis, transform, length, to),
-        _ => typed::<Complex64, Complex64>(from, axis, transform, length, to),
-    }
-}
-
-/// Elements of lines.
-trait Sample: Element {
-    fn parts(self) -> [f64; 2];
-    fn from_parts(parts: [f64; 2]) -> Self;
-}
-
-macro_rules! samples {
-    ($($real:ident $complex:ident)*) => {$(
-        impl Sample for $real {
-            #[inline(always)]
-            fn parts(self) -> [f64; 2] {
-                [self.into(), 0.0]
-            }
-            #[inline(always)]
-            fn from_parts([re, _]: [f64; 2]) -> $real {
-                re as $real
-            }
-        }
-        impl Sample for $complex {
-            #[inline(always)]
-            fn parts(self) -> [f64; 2] {
-                [self.re.into(), self.im.into()]
-            }
-            #[inline(always)]
-            fn from_parts([re, im]: [f64; 2]) -> $complex {
-                $complex::new(re as $real, im as $real)
-            }
-        }
-    )*};
-}
-samples! { f32 Complex32 f64 Complex64 }
-
-/// Lines along an axis, to be transformed.
-struct Lines<'a, S> {
-    from: &'a [S],
     transform: Fourier,
     /// The number of elements of a line on the real side.
     length: usize,
     /// The number of elements of a line before and after.
     sizes: [usize; 2],
-    /// The distance of the elements of a line, and that of neighbouring lines.
-    strides: [usize; 2],
-    plan: &'a Plan,
+    plan: Arc<Plan>,
     /// For real lines of even length.
-    pairs: Option<&'a Pairs>,
+    pairs: Option<Arc<Pairs>>,
+    _reserved: Reserved,
 }
 
-fn typed<S: Sample, D: Sample>(
-    from: &Tensor,
-    axis: usize,
-    transform: Fourier,
-    length: usize,
-    to: &mut Tensor,
-) -> Result<(), TensorError> {
-    let stride: usize = from.shape()[axis + 1..].iter().product();
-    let sizes = [from.shape()[axis], to.shape()[axis]];
-    let is_real = matches!(transform, Fourier::RealForward | Fourier::RealInverse);
-    let is_paired = is_real && length.is_multiple_of(2);
-    let _reserved = reserve::<[Complex64; 8]>(length)?;
-    let is_alone = length >= MIN_ALONE && from.num_elements() / sizes[0] <= FEW_LINES;
-    let (plan, pairs) = plan((if is_paired { length / 2 } else { length }, is_paired, is_alone));
-    let is_row = stride == 1;
-    let lines = Lines {
-        from: from.as_slice::<S>()?,
-        transform,
-        length,
-        sizes,
-        strides: if is_row { [1, sizes[0]] } else { [stride, 1] },
-        plan: &plan,
-        pairs: pairs.as_deref(),
-    };
-    let to = to.make_mut::<D>()?;
-    let work = length.saturating_mul(LINE_WORK);
-    if is_row {
-        let size = task_size(to.len() / sizes[1], work, WIDE);
-        let tasks = to.chunks_mut(size * sizes[1]).zip((0..).step_by(size)).collect();
-        return host::parallel(tasks, |(to, first): (&mut [D], usize)| {
-            let rows: Vec<&mut [D]> = to.chunks_mut(sizes[1]).collect();
-            let count = rows.len();
-            lines.transform(first * sizes[0], count, Results::Rows(rows))
-        });
-    }
-    // Columns of some blocks of rows.
-    let size = task_size(lines.from.len() / sizes[0], work, WIDE).min(stride);
-    let mut tasks = Vec::new();
-    for (block, to) in to.chunks_mut(sizes[1] * stride).enumerate() {
-        let mut columns: Vec<Vec<&mut [D]>> = (0..stride.div_ceil(size)).map(|_| vec![]).collect();
-        for row in to.chunks_mut(stride) {
-            columns.iter_mut().zip(row.chunks_mut(size)).for_each(|(part, row)| part.push(row));
-        }
-        tasks.extend(columns.into_iter().enumerate().map(|(nth, rows)| (block, nth * size, rows)));
-    }
-    host::parallel(tasks, |(block, first, rows): (usize, usize, Vec<&mut [D]>)| {
-        let (start, count) = (block * sizes[0] * stride + first, rows[0].len());
-        lines.transform(start, count, Results::Columns(rows))
-    })
-}
-
-/// Where transformed lines go.
-enum Results<'o, D> {
-    /// A slice for each line.
-    Rows(Vec<&'o mut [D]>),
-    /// A slice for each element of a line, with those of all lines.
-    Columns(Vec<&'o mut [D]>),
-}
-
-impl<S: Sample> Lines<'_, S> {
-    /// Transforms the `count` lines from that which begins at `start` on.
-    fn transform<D: Sample>(
-        &self,
-        start: usize,
-        count: usize,
-        results: Results<'_, D>,
-    ) -> Result<(), TensorError> {
-        let is_wide = Isa::best().has_avx512() && self.plan.size() <= MAX_WIDE;
-        if count <= FEW_LINES {
-            self.transform_lanes::<D, 1>(start, count, results)
-        } else if count > LANES && is_wide {
-            self.transform_lanes::<D, WIDE>(start, count, results)
-        } else {
-            self.transform_lanes::<D, LANES>(start, count, results)
-        }
-    }
-
-    /// The same, `L` lines at a time.
-    fn transform_lanes<D: Sample, const L: usize>(
-        &self,
-        start: usize,
-        count: usize,
-        mut results: Results<'_, D>,
-    ) -> Result<(), TensorError>
-    where
-        [f64; L]: Pod + DoublesArray,
-    {
-        let isa = Isa::best();
-        // The last element of half a transform is beyond those of pairs.
-        let size = self.plan.size() + 1;
-        let _reserved = reserve::<[Lanes<[f64; L]>; 2]>(size)?;
-        let mut memory = [0; 2].map(|_| AlignedBytes::zeros(size * size_of::<Lanes<[f64; L]>>()));
-        let [mut x, mut scratch] = memory.each_mut().map(|bytes| bytemuck::cast_slice_mut(bytes));
-        let way = match (self.transform, self.pairs) {
-            (Fourier::RealForward, Some(pairs)) => Way::Separate(pairs),
-            (Fourier::RealInverse, Some(pairs)) => Way::Join(pairs),
-            _ => Way::Complex,
-        };
-        for first in (0..count).step_by(L) {
-            let lanes = L.min(count - first);
-            let start = start + first * self.strides[1];
-            isa.run(Load { lines: self, start, lanes, x });
-            isa.run_doubles(Transform { plan: self.plan, way, x: &mut x, scratch: &mut scratch });
-            isa.run(Store { lines: self, x, first, lanes, results: &mut results });
-        }
-        Ok(())
+impl Pass {
+    /// Along an axis of a shape.
+    fn new(
+        dims: &[usize],
+        axis: usize,
+        transform: Fourier,
+        length: usize,
+        size: usize,
+    ) -> Result<Pass, TensorError> {
+        let is_real = matches!(transform, Fourier::RealForward | Fourier::RealInverse);
+        let is_paired = is_real && length.is_multiple_of(2);
+        let reserved = reserve::<[Complex64; 8]>(length)?;
+        let lines: usize = dims.iter().product::<usize>() / dims[axis];
+        let is_alone = length >= MIN_ALONE && lines <= FEW_LINES;
+        let key = (if is_paired { length / 2 } else { length }, is_paired, is_alone);
+        let (plan, pairs) = plan(key);
+        let sizes = [dims[axis], size];
+        Ok(Pass { axis, transform, length, sizes, plan, pairs, _reserved: reserved })
     }
 
     /// True if lines are transformed back.
-    #[inline(always)]
-    fn are_inverse(&self) -> bool {
+    fn is_inverse(&self) -> bool {
         matches!(self.transform, Fourier::Inverse | Fourier::RealInverse)
     }
-}
 
-/// Reads some lines from `start` on: those of real numbers in pairs; those to be transformed back
-/// with their parts exchanged, but for halves of transforms of pairs.
-struct Load<'a, S, const L: usize> {
-    lines: &'a Lines<'a, S>,
-    start: usize,
-    lanes: usize,
-    x: &'a mut [Lanes<[f64; L]>],
-}
+    /// True if an element in lanes is a pair of real numbers.
+    fn has_pairs(&self, transform: Fourier) -> bool {
+        self.transform == transform && self.pairs.is_some()
+    }
 
-impl<S: Sample, const L: usize> Kernel for Load<'_, S, L> {
-    #[inline(always)]
-    fn run(self) {
-        if self.lines.are_inverse() && self.lines.pairs.is_none() {
-            self.load::<1>();
-        } else {
-            self.load::<0>();
+    /// The direction and places of the transform of lines in lanes.
+    fn way(&self) -> Way<'_> {
+        match (self.transform, &self.pairs) {
+            (Fourier::RealForward, Some(pairs)) => Way::Separate(pairs),
+            (Fourier::RealInverse, Some(pairs)) => Way::Join(pairs),
+            _ => Way::Complex,
         }
     }
-}
 
-impl<S: Sample, const L: usize> Load<'_, S, L> {
-    /// Puts the real parts of elements first, or second if `RE` is 1.
-    #[inline(always)]
-    fn load<const RE: usize>(self) {
-        let Load { lines, start, lanes, x } = self;
-        let [stride, next] = lines.strides;
-        let is_real = lines.transform == Fourier::RealForward;
-        let is_pairs = is_real && lines.pairs.is_some();
-        let count = if is_pairs { lines.length / 2 } else { lines.sizes[0] };
-        let from = &lines.from[start..];
-        let put = |x: &mut Lanes<[f64; L]>, lane: usize, [re, im]: [f64; 2]| {
-            (x[RE][lane], x[1 - RE][lane]) = (re, im);
-        };
-        if next == 1 {
-            for (k, x) in x[..count].iter_mut().enumerate() {
-                let at = |k: usize| &from[k * stride..][..lanes];
-                if is_pairs {
-                    for (lane, (re, im)) in at(2 * k).iter().zip(at(2 * k + 1)).enumerate() {
-                        put(x, lane, [re.parts()[0], im.parts()[0]]);
-                    }
-                } else {
-                    for (lane, element) in at(k).iter().enumerate() {
-                        put(x, lane, element.parts());
-                    }
-                }
-            }
-        } else {
-            for lane in 0..lanes {
-                let line = &from[lane * next..][..lines.sizes[0]];
-                if is_pairs {
-                    for (x, [re, im]) in x[..count].iter_mut().zip(line.as_chunks().0) {
-                        put(x, lane, [re.parts()[0], im.parts()[0]]);
-                    }
-                } else {
-                    for (x, element) in x[..count].iter_mut().zip(line) {
-                        put(x, lane, element.parts());
-                    }
-                }
-            }
-        }
-        if lines.transform == Fourier::RealInverse && lines.pairs.is_none() {
-            // The second half is the first one backwards, conjugated.
-            x[0][1 - RE] = [0.0; L];
-            for k in count..lines.length {
-                x[k] = x[lines.length - k];
-                x[k][1 - RE].iter_mut().for_each(|im| *im = -*im);
-            }
-        }
+    /// The number of elements in lanes that the transform needs.
+    fn room(&self) -> usize {
+        // The last element of half a transform is beyond those of pairs.
+        self.plan.size() + usize::from(self.pairs.is_some())
     }
-}
 
-/// Writes transformed lines, the first of which is that at `first`; those that were transformed
-/// back with their parts in order, and divided by the length.
-struct Store<'a, 'o, S, D, const L: usize> {
-    lines: &'a Lines<'a, S>,
-    x: &'a mut [Lanes<[f64; L]>],
-    first: usize,
-    lanes: usize,
-    results: &'a mut Results<'o, D>,
-}
-
-/// The numbers changed one by one. In loops: maps of arrays are not always inlined.
-#[inline(always)]
-fn each<const L: usize>(mut x: Lanes<[f64; L]>, change: impl Fn(&mut f64)) -> Lanes<[f64; L]> {
-    for part in &mut x {
-        for number in part {
-            change(number);
-        }
-    }
-    x
-}
-
-impl<S: Sample, D: Sample, const L: usize> Kernel for Store<'_, '_, S, D, L> {
-    #[inline(always)]
-    fn run(self) {
-        let (lines, length) = (self.lines, self.lines.length as f64);
-        if !lines.are_inverse() {
-            self.store(|x| x);
-        } else if lines.length.is_power_of_two() {
+    /// What the way back does to all numbers: they are divided by the length.
+    fn scale(&self) -> Scale {
+        if !self.is_inverse() {
+            Scale::One
+        } else if self.length.is_power_of_two() {
             // The inverse is exact.
-            let factor = 1.0 / length;
-            self.store(|[im, re]| each([re, im], |x| *x *= factor));
+            Scale::Times(1.0 / self.length as f64)
         } else {
-            self.store(|[im, re]| each([re, im], |x| *x /= length));
+            Scale::Over(self.length as f64)
         }
     }
 }
 
-impl<S: Sample, D: Sample, const L: usize> Store<'_, '_, S, D, L> {
-    #[inline(always)]
-    fn store(self, finish: impl Fn(Lanes<[f64; L]>) -> Lanes<[f64; L]>) {
-        let Store { lines, x, first, lanes, results } = self;
-        let is_pairs = lines.transform == Fourier::RealInverse && lines.pairs.is_some();
-        let x = &x[..if is_pairs { lines.length / 2 } else { lines.sizes[1] }];
-        let part = |part: f64| D::from_parts([part, 0.0]);
-        match results {
-            Results::Rows(rows) => {
-                let rows = &mut rows[first..first + lanes];
-                for (k, x) in x.iter().enumerate() {
-                    let [re, im] = finish(*x);
-                    for (row, (re, im)) in rows.iter_mut().zip(re.into_iter().zip(im)) {
-                        if is_pairs {
-                            (row[2 * k], row[2 * k + 1]) = (part(re), part(im));
-                        } else {
-                            row[k] = D::from_parts([re, im]);
+/// The axis whose lines are lanes while those along `axis` are transformed: the last one, or the one
+/// before.
+fn lanes_axis(dims: &[usize], axis: usize) -> usize {
+    let last = dims.len() - 1;
+    if axis == last { last - 1 } else { last }
+}
+
+/// Groups of `L` lines along an axis, in row-major order of the other dimensions.
+struct Grouping<'a, const L: usize> {
+    dims: &'a [usize],
+    axis: usize,
+}
+
+impl<const L: usize> Grouping<'_, L> {
+    /// The number of groups along a dimension.
+    fn size(&self, dim: usize) -> usize {
+        let size = self.dims[dim];
+        if dim == lanes_axis(self.dims, self.axis) { size.div_ceil(L) } else { size }
+    }
+
+    /// The dimensions other than the axis.
+    fn others(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let axis = self.axis;
+        (0..self.dims.len()).filter(move |&dim| dim != axis)
+    }
+
+    /// The number of groups.
+    fn count(&self) -> usize {
+        self.others().map(|dim| self.size(dim)).product()
+    }
+
+    /// The distances of elements in the memory of all groups, and of groups along the lanes.
+    fn strides(&self) -> Vec<usize> {
+        let mut strides = vec![1; self.dims.len()];
+        let mut stride = self.dims[self.axis];
+        for dim in self.others().rev() {
+            strides[dim] = stride;
+            stride *= self.size(dim);
+        }
+        strides
+    }
+
+    /// The number of lines of a group.
+    fn lanes(&self, group: usize) -> usize {
+        let lanes_axis = lanes_axis(self.dims, self.axis);
+        L.min(self.dims[lanes_axis] - group % self.size(lanes_axis) * L)
+    }
+
+    /// The place of a group, given the distance of groups along each dimension; and its number of
+    /// lines within sizes.
+    fn place(&self, mut group: usize, strides: &[usize], sizes: &[usize]) -> (usize, usize) {
+        let lanes_axis = lanes_axis(self.dims, self.axis);
+        let (mut place, mut lanes, mut is_within) = (0, 0, true);
+        for dim in self.others().rev() {
+            let size = self.size(dim);
+            let index = group % size;
+            group /= size;
+            place += index * strides[dim];
+            if dim == lanes_axis {
+                lanes = L.min(sizes[dim].saturating_sub(index * L));
+            } else {
+                is_within &= index < sizes[dim];
+            }
+        }
+        (place, if is_within { lanes } else { 0 })
+    }
+}
+
+/// Where the lines of a pass come from.
+enum Source<'a, S, const L: usize> {
+    /// A tensor of these sizes, beyond which there are zeros.
+    Tensor { elements: &'a [S], given: &'a [usize] },
+    /// Groups of lines along another axis, those of the pass before, whose numbers are still to be
+    /// changed.
+    Groups { elements: &'a [Lanes<[f64; L]>], axis: usize, scale: Scale },
+}
+
+/// Where they go.
+enum Target<'o, D, const L: usize> {
+    /// Lines after each other.
+    Rows(&'o mut [D]),
+    /// A slice for each element of a line, with those of all lines.
+    Columns(Vec<&'o mut [D]>),
+    Groups(&'o mut [Lanes<[f64; L]>]),
+}
+
+thread_local! {
+    /// Memory of groups of lines between passes.
+    static GROUPS: Cell<[AlignedBytes; 2]> = const { Cell::new([const { AlignedBytes::new() }; 2]) };
+    /// Memory of lines that are transformed, and as much again.
+    static LINES: Cell<[AlignedBytes; 2]> = const { Cell::new([const { AlignedBytes::new() }; 2]) };
+}
+
+/// Calls a function with memory that is kept for the next call on this thread.
+fn with_rooms<R>(
+    key: &'static LocalKey<Cell<[AlignedBytes; 2]>>,
+    call: impl FnOnce(&mut [AlignedBytes; 2]) -> R,
+) -> R {
+    let mut rooms = key.take();
+    let result = call(&mut rooms);
+    for room in &mut rooms {
+        if room.len() > KEPT_BYTES {
+            *room = AlignedBytes::new();
+        }
+    }
+    key.set(rooms);
+    result
+}
+
+/// Runs passes with `L` lines at a time. `dims` are the sizes between them; those of the operand
+/// are beside its elements.
+fn run<S: Sample, D: Sample, const L: usize>(
+    passes: &[Pass],
+    dims: &[usize],
+    from: (&[S], &[usize]),
+    to: &mut [D],
+    [before, after]: &mut [AlignedBytes; 2],
+) -> Result<(), TensorError>
+where
+    [f64; L]: Pod + DoublesArray,
+{
+    let mut last = None;
+    let mut _reserved = [const { None }; 2];
+    for (nth, pass) in passes.iter().enumerate() {
+        let groups = Grouping::<L> { dims, axis: pass.axis };
+        let elements = bytemuck::cast_slice::<u8, Lanes<[f64; L]>>(before);
+        let source = match last {
+            None => Source::Tensor { elements: from.0, given: from.1 },
+            Some((axis, scale)) => Source::Groups { elements, axis, scale },
+        };
+        let lines = Lines::<S, L>::new(pass, &groups, source);
+        if nth + 1 == passes.len() {
+            return lines.to_tensor(to);
+        }
+        let count = groups.count().saturating_mul(pass.sizes[1]);
+        _reserved[nth % 2] = Some(reserve::<Lanes<[f64; L]>>(count)?);
+        after.try_resize(count.saturating_mul(size_of::<Lanes<[f64; L]>>()))?;
+        lines.to_groups(bytemuck::cast_slice_mut(after))?;
+        std::mem::swap(before, after);
+        last = Some((pass.axis, pass.scale()));
+    }
+    Ok(())
+}
+
+/// Lines of a pass, with where they come from.
+struct Lines<'a, S, const L: usize> {
+    pass: &'a Pass,
+    groups: &'a Grouping<'a, L>,
+    source: Source<'a, S, L>,
+    /// The distances of groups in the source.
+    strides: Vec<usize>,
+    /// The distance of the elements of a line, or of those that lanes have.
+    stride: usize,
+    /// The transform of lines of zeros, once it is needed.
+    zeros: OnceLock<Vec<Lanes<[f64; L]>>>,
+}
+
+impl<'a, S: Sample, const L: usize> Lines<'a, S, L>
+where
+    [f64; L]: Pod + DoublesArray,
+{
+    fn new(pass: &'a Pass, groups: &'a Grouping<'a, L>, source: Source<'a, S, L>) -> Self {
+        let lanes_axis = lanes_axis(groups.dims, pass.axis);
+        let mut strides;
+        match source {
+            Source::Tensor { given, .. } => {
+                strides = vec![1; given.len()];
+                for dim in (0..given.len() - 1).rev() {
+                    strides[dim] = strides[dim + 1] * given[dim + 1];
+                }
+                strides[lanes_axis] *= L;
+            }
+            Source::Groups { axis, .. } => {
+                strides = Grouping::<L> { dims: groups.dims, axis }.strides();
+                if axis == lanes_axis {
+                    strides[axis] = L;
+                }
+            }
+        }
+        let stride = strides[pass.axis];
+        Lines { pass, groups, source, strides, stride, zeros: OnceLock::new() }
+    }
+
+    /// How many groups make a task.
+    fn task_size(&self, count: usize) -> usize {
+        let Pass { plan, .. } = self.pass;
+        let work = plan.size().saturating_mul(LINE_WORK).saturating_add(plan.work());
+        task_size(count, work.saturating_mul(L), 1)
+    }
+
+    /// Transforms all lines into memory for groups.
+    fn to_groups(&self, to: &mut [Lanes<[f64; L]>]) -> Result<(), TensorError> {
+        let size = self.task_size(self.groups.count());
+        let tasks = to.chunks_mut(size * self.pass.sizes[1]).enumerate();
+        let tasks = tasks.map(|(nth, to)| (nth * size, Target::<S, L>::Groups(to))).collect();
+        host::parallel(tasks, |(first, target)| self.transform(first, target))
+    }
+
+    /// Transforms all lines into the elements of a tensor.
+    fn to_tensor<D: Sample>(&self, to: &mut [D]) -> Result<(), TensorError> {
+        let Grouping { dims, axis } = *self.groups;
+        let lanes_axis = lanes_axis(dims, axis);
+        let per_row = self.groups.size(lanes_axis);
+        let mut tasks = Vec::new();
+        if lanes_axis < axis {
+            // Some groups each, or those of whole blocks of rows.
+            let size = self.task_size(self.groups.count());
+            let mut rest = to;
+            let mut first = 0;
+            while first < self.groups.count() {
+                let end = self.groups.count().min(first + size);
+                // Rows of whole blocks, and of a part of the last one.
+                let rows = |group: usize| {
+                    group / per_row * dims[lanes_axis] + dims[lanes_axis].min(group % per_row * L)
+                };
+                let rows = rows(end) - rows(first);
+                let (part, others) =
+                    std::mem::take(&mut rest).split_at_mut(rows * self.pass.sizes[1]);
+                rest = others;
+                tasks.push((first, Target::Rows(part)));
+                first = end;
+            }
+        } else {
+            let size = self.task_size(self.groups.count()).min(per_row);
+            let (count, inner) = (dims[axis], dims[axis + 1..lanes_axis].iter().product::<usize>());
+            let blocks = self.groups.count() / per_row;
+            let parts = per_row.div_ceil(size);
+            for block in 0..blocks {
+                for part in 0..parts {
+                    let columns = Vec::with_capacity(count);
+                    tasks.push((block * per_row + part * size, Target::Columns(columns)));
+                }
+            }
+            for (row, to) in to.chunks_mut(dims[lanes_axis]).enumerate() {
+                let block = row / (count * inner) * inner + row % inner;
+                for (task, to) in tasks[block * parts..].iter_mut().zip(to.chunks_mut(size * L)) {
+                    if let (_, Target::Columns(columns)) = task {
+                        columns.push(to);
+                    }
+                }
+            }
+        }
+        host::parallel(tasks, |(first, target)| self.transform(first, target))
+    }
+
+    /// Transforms lines from a group on.
+    fn transform<D: Sample>(
+        &self,
+        first: usize,
+        target: Target<'_, D, L>,
+    ) -> Result<(), TensorError> {
+        let room = self.pass.room();
+        let _reserved = reserve::<[Lanes<[f64; L]>; 2]>(room)?;
+        with_rooms(&LINES, |rooms| {
+            rooms.iter_mut().for_each(|bytes| bytes.resize(room * size_of::<Lanes<[f64; L]>>()));
+            let [x, scratch] = rooms.each_mut().map(|bytes| bytemuck::cast_slice_mut(bytes));
+            let size = self.pass.sizes[1];
+            match target {
+                Target::Groups(to) => {
+                    for (nth, to) in to.chunks_mut(size).enumerate() {
+                        self.group_to_lanes(first + nth, to, x, scratch);
+                    }
+                }
+                Target::Rows(mut rest) => {
+                    let mut group = first;
+                    while !rest.is_empty() {
+                        let (x, lanes) = self.group(group, x, scratch);
+                        let (to, others) = std::mem::take(&mut rest).split_at_mut(lanes * size);
+                        self.put_rows(x, to);
+                        (rest, group) = (others, group + 1);
+                    }
+                }
+                Target::Columns(columns) => {
+                    let mut columns: Vec<_> = columns.into_iter().map(D::pairs_mut).collect();
+                    let count = columns.first().map_or(0, |column| column.len());
+                    for (nth, start) in (0..count).step_by(L).enumerate() {
+                        let (x, lanes) = self.group(first + nth, x, scratch);
+                        Isa::best().run_doubles(StoreColumns {
+                            x: &x[..size],
+                            is_swapped: self.pass.is_inverse(),
+                            scale: self.pass.scale(),
+                            to: &mut columns,
+                            lines: [start, lanes],
+                        });
+                    }
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Transforms a group of lines in one of two places, and returns that; and its number of lines.
+    fn group<'x>(
+        &self,
+        group: usize,
+        mut x: &'x mut [Lanes<[f64; L]>],
+        mut scratch: &'x mut [Lanes<[f64; L]>],
+    ) -> (&'x mut [Lanes<[f64; L]>], usize) {
+        self.load(group, x);
+        let (plan, way, lanes) = (&self.pass.plan, self.pass.way(), self.groups.lanes(group));
+        let transform = Transform { plan, way, lanes, x: &mut x, scratch: &mut scratch };
+        Isa::best().run_doubles(transform);
+        (x, lanes)
+    }
+
+    /// Transforms a group of lines into memory for its elements, with two places beside.
+    fn group_to_lanes(
+        &self,
+        group: usize,
+        to: &mut [Lanes<[f64; L]>],
+        x: &mut [Lanes<[f64; L]>],
+        scratch: &mut [Lanes<[f64; L]>],
+    ) {
+        if self.is_zero(group) {
+            // That of any lines of zeros.
+            let transformed = || {
+                let (x, _) = self.group(group, x, scratch);
+                x[..to.len()].to_vec()
+            };
+            to.copy_from_slice(self.zeros.get_or_init(transformed));
+        } else if to.len() < self.pass.room() {
+            let (x, _) = self.group(group, x, scratch);
+            to.copy_from_slice(&x[..to.len()]);
+        } else if self.pass.plan.swaps(self.pass.way()) % 2 == 0 {
+            self.group(group, to, scratch);
+        } else {
+            self.group(group, scratch, to);
+        }
+    }
+
+    /// True if all bits of a group of lines, which follow each other in a tensor, are zeros.
+    fn is_zero(&self, group: usize) -> bool {
+        let Source::Tensor { elements, given } = self.source else { return false };
+        let (start, lanes) = self.groups.place(group, &self.strides, given);
+        if lanes == 0 {
+            return true;
+        }
+        let is_zero = |part: &[u8]| part.iter().fold(0, |bits, &byte| bits | byte) == 0;
+        self.stride == 1 && {
+            let lines = &elements[start..][..lanes * given[self.pass.axis]];
+            bytemuck::cast_slice(lines).chunks(CHECKED_BYTES).all(is_zero)
+        }
+    }
+
+    /// Reads a group of lines: those of real numbers in pairs; those to be transformed back with
+    /// their parts exchanged, but for halves of transforms of pairs.
+    fn load(&self, group: usize, x: &mut [Lanes<[f64; L]>]) {
+        let Lines { pass, groups, stride, .. } = *self;
+        let is_swapped = pass.is_inverse() && pass.pairs.is_none();
+        let [size, _] = pass.sizes;
+        match self.source {
+            Source::Tensor { elements, given } => {
+                let (start, lanes) = groups.place(group, &self.strides, given);
+                let (elements, given) = (elements.get(start..).unwrap_or(&[]), given[pass.axis]);
+                let is_pairs = pass.has_pairs(Fourier::RealForward);
+                let x = &mut x[..if is_pairs { size / 2 } else { size }];
+                if pass.transform == Fourier::RealForward && !is_pairs {
+                    x.fill([[0.0; L]; 2]);
+                    for (lane, line) in elements.chunks(given).take(lanes).enumerate() {
+                        for (x, element) in x.iter_mut().zip(line) {
+                            x[0][lane] = element.parts()[0];
                         }
                     }
+                    return;
                 }
+                let (from, count) = S::parts_of(elements, given);
+                let stride = (stride > 1).then_some(2 * stride);
+                Isa::best().run_doubles(Load { from, count, stride, lanes, is_swapped, x });
             }
-            Results::Columns(columns) if is_pairs => {
-                let (pairs, _) = columns.as_chunks_mut();
-                for ([even, odd], x) in pairs.iter_mut().zip(x) {
-                    let both = even[first..][..lanes].iter_mut().zip(&mut odd[first..][..lanes]);
-                    let [re, im] = finish(*x);
-                    for ((even, odd), (re, im)) in both.zip(re.into_iter().zip(im)) {
-                        (*even, *odd) = (part(re), part(im));
-                    }
-                }
-            }
-            Results::Columns(columns) => {
-                for (column, x) in columns.iter_mut().zip(x) {
-                    let [re, im] = finish(*x);
-                    let column = &mut column[first..][..lanes];
-                    for (to, (re, im)) in column.iter_mut().zip(re.into_iter().zip(im)) {
-                        *to = D::from_parts([re, im]);
-                    }
-                }
+            Source::Groups { elements, axis, scale } => {
+                let (start, lanes) = groups.place(group, &self.strides, groups.dims);
+                let is_transposed = axis == lanes_axis(groups.dims, pass.axis);
+                Isa::best().run_doubles(Regroup {
+                    from: Grouped { elements: &elements[start..], stride, is_transposed },
+                    lanes,
+                    // The pass before has left parts exchanged.
+                    is_swapped: is_swapped != pass.is_inverse(),
+                    scale,
+                    x: &mut x[..size],
+                });
             }
         }
+        if pass.transform == Fourier::RealInverse && pass.pairs.is_none() {
+            // The second half is the first one backwards, conjugated.
+            let im = usize::from(!is_swapped);
+            x[0][im] = [0.0; L];
+            for k in size..pass.length {
+                x[k] = x[pass.length - k];
+                x[k][im].iter_mut().for_each(|im| *im = -*im);
+            }
+        }
+    }
+
+    /// Writes transformed lines, those that were transformed back with their parts in order, and
+    /// divided by the length.
+    fn put_rows<D: Sample>(&self, x: &[Lanes<[f64; L]>], to: &mut [D]) {
+        let pass = self.pass;
+        let [_, size] = pass.sizes;
+        if pass.transform == Fourier::RealInverse && pass.pairs.is_none() {
+            for (lane, line) in to.chunks_mut(size).enumerate() {
+                for (element, x) in line.iter_mut().zip(x) {
+                    let re = match pass.scale() {
+                        Scale::One => x[1][lane],
+                        Scale::Times(factor) => x[1][lane] * factor,
+                        Scale::Over(divisor) => x[1][lane] / divisor,
+                    };
+                    *element = D::from_parts([re, 0.0]);
+                }
+            }
+            return;
+        }
+        Isa::best().run_doubles(StoreRows {
+            x: &x[..if pass.has_pairs(Fourier::RealInverse) { size / 2 } else { size }],
+            is_swapped: pass.is_inverse(),
+            scale: pass.scale(),
+            to: D::pairs_mut(to),
+        });
     }
 }
 

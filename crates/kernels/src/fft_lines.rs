@@ -65,6 +65,12 @@ impl<V: Doubles> Element<V> {
         Element { re: other.re.mul_add(factor, self.re), im: other.im.mul_add(factor, self.im) }
     }
 
+    /// The products with complex numbers.
+    #[inline(always)]
+    fn times(self, [re, im]: [V; 2]) -> Element<V> {
+        Element { re: self.re.mul_sub(re, self.im * im), im: self.re.mul_add(im, self.im * re) }
+    }
+
     /// The product with a real number.
     #[inline(always)]
     fn scaled(self, factor: f64) -> Element<V> {
@@ -93,9 +99,8 @@ impl<V: Doubles> Sub for Element<V> {
 impl<V: Doubles> Mul<Root> for Element<V> {
     type Output = Element<V>;
     #[inline(always)]
-    fn mul(self, root: Root) -> Element<V> {
-        let [re, im] = [V::splat(root[0]), V::splat(root[1])];
-        Element { re: self.re.mul_sub(re, self.im * im), im: self.re.mul_add(im, self.im * re) }
+    fn mul(self, [re, im]: Root) -> Element<V> {
+        self.times([V::splat(re), V::splat(im)])
     }
 }
 
@@ -247,33 +252,65 @@ impl Plan {
         }
     }
 
-    /// Replaces the first `length` of [`Plan::size`] elements by their transform. The contents of
-    /// `scratch`, of the same size, are lost.
+    /// Elementary operations of the transform of a line, roughly.
+    pub fn work(&self) -> usize {
+        let of_stages = |stages: &[Stage]| {
+            stages.iter().map(|stage| stage.radix).sum::<usize>().saturating_mul(self.length)
+        };
+        match &self.method {
+            Method::Factors(stages) | Method::Quarters { stages, .. } => of_stages(stages),
+            Method::Chirp { plan, .. } => plan.work().saturating_mul(2),
+        }
+    }
+
+    /// How often a transform exchanges the places of its elements and of scratch memory.
+    pub fn swaps(&self, way: Way<'_>) -> usize {
+        let own = match &self.method {
+            Method::Factors(stages) => stages.len(),
+            // Twice as many as its plan has.
+            Method::Quarters { .. } | Method::Chirp { .. } => 0,
+        };
+        own + usize::from(!matches!(way, Way::Complex))
+    }
+
+    /// Replaces the first `length` of [`Plan::size`] elements of `lanes` lines by their transform.
+    /// The contents of `scratch`, of the same size, are lost.
     #[inline(always)]
     fn replace<'x, X: Doubles, V: Doubles<Array = [f64; 4]>>(
         &self,
+        lanes: usize,
         x: &mut &'x mut [Lanes<X::Array>],
         scratch: &mut &'x mut [Lanes<X::Array>],
     ) {
-        match &self.method {
-            Method::Factors(stages) => transform::<X>(stages, x, scratch),
+        let (stages, chirp) = match &self.method {
+            Method::Factors(stages) => (stages, None),
             Method::Quarters { stages, twiddles } => {
-                transform_quarters::<X, V>(stages, twiddles, x);
+                return transform_quarters::<X, V>(stages, twiddles, lanes, x);
             }
             Method::Chirp { chirp, transformed, plan } => {
+                // No chirp has another one within.
+                let Method::Factors(stages) = &plan.method else { return };
                 for (x, &c) in x.iter_mut().zip(chirp) {
                     *x = (Element::<X>::read(x) * c).lanes();
                 }
                 x[self.length..].fill(Element::<X>::zero().lanes());
-                // No chirp has another one within.
-                let Method::Factors(stages) = &plan.method else { return };
-                transform::<X>(stages, x, scratch);
-                for (x, &c) in x.iter_mut().zip(transformed) {
-                    *x = (Element::<X>::read(x) * c).swapped().lanes();
+                (stages, Some((chirp, transformed)))
+            }
+        };
+        // One place for all transforms, as it is compiled into many.
+        for is_back in [false, true] {
+            transform::<X>(stages, x, scratch);
+            match chirp {
+                None => return,
+                Some((_, transformed)) if !is_back => {
+                    for (x, &c) in x.iter_mut().zip(transformed) {
+                        *x = (Element::<X>::read(x) * c).swapped().lanes();
+                    }
                 }
-                transform::<X>(stages, x, scratch);
-                for (x, &c) in x.iter_mut().zip(chirp) {
-                    *x = (Element::<X>::read(x).swapped() * c).lanes();
+                Some((chirp, _)) => {
+                    for (x, &c) in x.iter_mut().zip(chirp) {
+                        *x = (Element::<X>::read(x).swapped() * c).lanes();
+                    }
                 }
             }
         }
@@ -285,12 +322,13 @@ impl Plan {
 fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
     stages: &[Stage],
     twiddles: &[[Root; 4]],
+    lanes: usize,
     x: &mut [Lanes<X::Array>],
 ) {
     let count = twiddles.len();
     let [mut quarters, mut scratch] = [0; 2].map(|_| vec![[[0.0; 4]; 2]; count]);
     let (mut quarters, mut scratch) = (&mut quarters[..], &mut scratch[..]);
-    for line in 0..size_of::<X::Array>() / size_of::<f64>() {
+    for line in 0..lanes {
         for (quarter, x) in quarters.iter_mut().zip(x.as_chunks::<4>().0) {
             *quarter = [0, 1].map(|part| from_fn(|lane| x[lane][part].as_ref()[line]));
         }
@@ -398,32 +436,66 @@ impl Stage {
         butterfly: &impl Butterfly<R>,
     ) {
         let step = stride * self.rest;
-        for (p, y) in y[..R * step].chunks_exact_mut(R * stride).enumerate() {
-            let x: [_; R] = from_fn(|j| &x[p * stride + j * step..][..stride]);
-            let mut rest = y;
-            let y: [_; R] = from_fn(|_| {
-                let (part, others) = std::mem::take(&mut rest).split_at_mut(stride);
-                rest = others;
-                part
-            });
-            let twiddles = &self.twiddles[..if self.rest == 1 { 0 } else { self.twiddles.len() }];
-            let twiddles = twiddles.get(p * (R - 1)..).and_then(|all| all.get(..R - 1));
+        let (x, y) = (&x[..R * step], &mut y[..R * step]);
+        if stride == 1 {
+            // Neighbours are of other positions.
+            for (p, y) in y.as_chunks_mut::<R>().0.iter_mut().enumerate() {
+                let factors = self.factors::<R, V>(p);
+                let mut elements = [Element::<V>::zero(); R];
+                for j in 0..R {
+                    elements[j] = Element::read(&x[p + j * step]);
+                }
+                let results = self.results(elements, &factors, butterfly);
+                for k in 0..R {
+                    y[k] = results[k].lanes();
+                }
+            }
+            return;
+        }
+        for (p, y) in y.chunks_exact_mut(R * stride).enumerate() {
+            let factors = self.factors::<R, V>(p);
+            let x = &x[p * stride..];
             for q in 0..stride {
                 let mut elements = [Element::<V>::zero(); R];
                 for j in 0..R {
-                    elements[j] = Element::read(&x[j][q]);
+                    elements[j] = Element::read(&x[q + j * step]);
                 }
-                let results = butterfly.of(elements);
-                y[0][q] = results[0].lanes();
-                for k in 1..R {
-                    let mut result = results[k];
-                    if let Some(twiddles) = twiddles {
-                        result = result * twiddles[k - 1];
-                    }
-                    y[k][q] = result.lanes();
+                let results = self.results(elements, &factors, butterfly);
+                for k in 0..R {
+                    y[q + k * stride] = results[k].lanes();
                 }
             }
         }
+    }
+
+    /// The factors of results, of which the first has none, for a position.
+    #[inline(always)]
+    fn factors<const R: usize, V: Doubles>(&self, p: usize) -> [[V; 2]; R] {
+        let mut factors = [[V::splat(0.0); 2]; R];
+        if self.rest > 1 {
+            let twiddles = &self.twiddles[p * (R - 1)..][..R - 1];
+            for (factor, &[re, im]) in factors[1..].iter_mut().zip(twiddles) {
+                *factor = [V::splat(re), V::splat(im)];
+            }
+        }
+        factors
+    }
+
+    /// The results of a butterfly, with their factors.
+    #[inline(always)]
+    fn results<const R: usize, V: Doubles>(
+        &self,
+        elements: [Element<V>; R],
+        factors: &[[V; 2]; R],
+        butterfly: &impl Butterfly<R>,
+    ) -> [Element<V>; R] {
+        let mut results = butterfly.of(elements);
+        if self.rest > 1 {
+            for k in 1..R {
+                results[k] = results[k].times(factors[k]);
+            }
+        }
+        results
     }
 
     /// [`Stage::run`] with an odd radix.
@@ -445,17 +517,39 @@ impl Stage {
                     sum = sum + pair[0];
                 }
                 y[q] = sum.lanes();
-                // Two at a time, as the sums of one wait for each other.
-                for k in (1..half).step_by(2) {
-                    let results = self.sums_of_pairs(first, pairs, [k, k + 1]);
-                    self.put(y, [p, q, stride], k, results[0]);
-                    self.put(y, [p, q, stride], k + 1, results[1]);
+                // Several at a time, as the sums of one wait for each other: as many as there are
+                // registers for.
+                let mut k = 1;
+                if size_of::<V::Array>() == size_of::<[f64; 8]>() {
+                    while k + 3 <= half {
+                        self.some_results::<V, 4>(y, [p, q, stride], first, pairs, k);
+                        k += 4;
+                    }
                 }
-                if half % 2 == 1 {
-                    let [last] = self.sums_of_pairs(first, pairs, [half]);
-                    self.put(y, [p, q, stride], half, last);
+                while k < half {
+                    self.some_results::<V, 2>(y, [p, q, stride], first, pairs, k);
+                    k += 2;
+                }
+                if k == half {
+                    self.some_results::<V, 1>(y, [p, q, stride], first, pairs, k);
                 }
             }
+        }
+    }
+
+    /// Writes results from `k` on, and as many from `radix - k` downwards.
+    #[inline(always)]
+    fn some_results<V: Doubles, const N: usize>(
+        &self,
+        y: &mut [Lanes<V::Array>],
+        at: [usize; 3],
+        first: Element<V>,
+        pairs: &[[Element<V>; 2]],
+        k: usize,
+    ) {
+        let results = self.sums_of_pairs(first, pairs, from_fn::<_, N, _>(|n| k + n));
+        for (n, &result) in results.iter().enumerate() {
+            self.put(y, at, k + n, result);
         }
     }
 
@@ -558,7 +652,9 @@ pub struct Transform<'a, 'x, A> {
     pub plan: &'a Plan,
     /// The direction.
     pub way: Way<'a>,
-    /// The lines: [`Plan::size`] elements and one more.
+    /// The number of lines, which is at most that of lanes.
+    pub lanes: usize,
+    /// The lines: [`Plan::size`] elements, and one more of real lines.
     pub x: &'a mut &'x mut [Lanes<A>],
     /// Scratch memory of the same size.
     pub scratch: &'a mut &'x mut [Lanes<A>],
@@ -569,12 +665,12 @@ impl<A: DoublesArray> DoublesKernel for Transform<'_, '_, A> {
 
     #[inline(always)]
     fn run<X: Doubles<Array = A>, Q: Doubles<Array = [f64; 4]>>(self) {
-        let Transform { plan, way, x, scratch } = self;
+        let Transform { plan, way, lanes, x, scratch } = self;
         if let Way::Join(pairs) = way {
             pairs.join::<X>(x, scratch);
             std::mem::swap(x, scratch);
         }
-        plan.replace::<X, Q>(x, scratch);
+        plan.replace::<X, Q>(lanes, x, scratch);
         if let Way::Separate(pairs) = way {
             pairs.separate::<X>(x, scratch);
             std::mem::swap(x, scratch);

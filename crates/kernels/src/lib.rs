@@ -20,6 +20,7 @@ pub mod features; // For its tests.
 mod fft;
 #[doc(hidden)]
 pub mod fft_lines; // For its tests.
+mod fft_moves;
 pub mod fused;
 mod index_select;
 mod index_vectors;
@@ -65,7 +66,7 @@ pub use contract::{Dot, Products, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
 pub use einsum::einsum;
 pub use evaluate::evaluate;
-pub use fft::fourier;
+pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use movement::{
     Rearrangement, clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose,

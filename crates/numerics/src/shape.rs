@@ -631,6 +631,12 @@ fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, ou
         // The same line, and then as much again as there is.
         let mut done = run.size;
         read_run(source, first, run.stride, &mut out[..done]);
+        match done {
+            2 => return repeat_line::<T, 2>(out),
+            3 => return repeat_line::<T, 3>(out),
+            4 => return repeat_line::<T, 4>(out),
+            _ => {}
+        }
         while done < out.len() {
             let len = done.min(out.len() - done);
             out.copy_within(..len, done);
@@ -642,11 +648,22 @@ fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, ou
         2 => read_short_lines::<T, 2>(source, first, distance, run.stride, out),
         3 => read_short_lines::<T, 3>(source, first, distance, run.stride, out),
         4 => read_short_lines::<T, 4>(source, first, distance, run.stride, out),
+        MIN_SIDE.. if distance == 1 && run.stride > 1 => {
+            let size = [run.size, out.len() / run.size];
+            transpose((&source[first..], run.stride.unsigned_abs()), (out, run.size), size);
+        }
         _ => {
             for (i, line) in out.chunks_exact_mut(run.size).enumerate() {
                 read_run(source, at(first, i, distance), run.stride, line);
             }
         }
+    }
+}
+
+/// Repeats the first `N` elements.
+fn repeat_line<T: Pod, const N: usize>(out: &mut [T]) {
+    if let Some((&mut line, others)) = out.as_chunks_mut::<N>().0.split_first_mut() {
+        others.fill(line);
     }
 }
 

@@ -5,7 +5,8 @@ use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::{
-    Dot, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter, WindowReduction,
+    Dot, FourierTransform, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter,
+    WindowReduction,
 };
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
@@ -131,6 +132,26 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let (shapes, is_of_type) = ([&lhs[..], &graph.shape(second)?], graph.dtype(first));
             let solve = TriangularSolve::new(dtype, shapes, *system).ok();
             Function::TriangularSolve(solve.filter(|_| is_of_type == Some(dtype))?)
+        }
+        Primitive::Fft { transform, lengths } => {
+            let new = || {
+                let prepared =
+                    FourierTransform::new(*transform, graph.dtype(first)?, &lhs, lengths).ok()?;
+                (prepared.shape()[..] == ty.shape[..]).then_some(prepared)
+            };
+            // Zeros after the operand are read from nowhere.
+            let padded = definitions.zero_padded(first).and_then(|(input, low, _)| {
+                let is_first = low.iter().all(|&count| count == 0);
+                let viewed = definitions.view(input).filter(|_| is_first)?;
+                let memory = if viewed.view.is_dense() { viewed.memory } else { input };
+                Some((memory, new()?.padded(&graph.shape(input)?)?))
+            });
+            let (input, prepared) = match padded {
+                Some(padded) => padded,
+                None => (first, new()?),
+            };
+            operands[0] = input;
+            Function::Fourier(Box::new(prepared))
         }
         _ => return None,
     };

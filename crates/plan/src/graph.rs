@@ -151,6 +151,12 @@ impl<'c> Graph<'c> {
     }
 }
 
+/// True for a padding with nothing: the result is the operand.
+fn is_unchanged(primitive: &Primitive) -> bool {
+    let Primitive::Pad { low, high, interior } = primitive else { return false };
+    low.iter().chain(high).chain(interior).all(|&count| count == 0)
+}
+
 struct Builder<'g, 'c> {
     graph: &'g mut Graph<'c>,
     /// Nodes of calls that may still be made. Failed attempts count, and leave values without uses.
@@ -230,6 +236,12 @@ impl<'c> Builder<'_, 'c> {
             Primitive::Block(block) => self.region(*block, Some(&operands), slots),
             _ => None,
         };
+        if let (&[operand, ..], &[slot]) = (&operands[..], &instruction.results[..])
+            && is_unchanged(&instruction.primitive)
+            && instruction.result_types.first() == self.graph.types.get(operand as usize)
+        {
+            return define(slots, slot, operand);
+        }
         if let Some(region) = inlined {
             nodes.extend(region.nodes);
             for (&slot, &value) in instruction.results.iter().zip(&region.results) {

@@ -3,8 +3,8 @@
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
 use kernels::{
-    Dot, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter, WindowReduction,
-    write_iota,
+    Dot, FourierTransform, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter,
+    WindowReduction, write_iota,
 };
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
@@ -139,6 +139,8 @@ pub enum Function {
     Cholesky(Cholesky),
     /// The solutions of triangular systems.
     TriangularSolve(TriangularSolve),
+    /// A Fourier transform.
+    Fourier(Box<FourierTransform>),
 }
 
 impl Function {
@@ -198,6 +200,7 @@ impl Function {
             }
             (Function::Cholesky(cholesky), &[a]) => cholesky.run(a, result),
             (Function::TriangularSolve(solve), &[a, b]) => solve.run(a, b, result),
+            (Function::Fourier(transform), &[operand]) => transform.run(operand, result),
             _ => Err(TensorError::OutOfBounds),
         }
     }

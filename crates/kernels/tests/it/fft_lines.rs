@@ -39,7 +39,8 @@ where
             }
         }
         let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
-        isa.run_doubles(Transform { plan, way, x: &mut x, scratch: &mut scratch });
+        let lanes = lines.len();
+        isa.run_doubles(Transform { plan, way, lanes, x: &mut x, scratch: &mut scratch });
         let x = &x[..=plan.length];
         let of = |lane: usize| x.iter().map(|x| [x[0][lane], x[1][lane]]).collect();
         results.extend((0..lines.len()).map(of));

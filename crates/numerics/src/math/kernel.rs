@@ -566,6 +566,19 @@ impl AlignedBytes {
         self.len = len;
     }
 
+    /// Changes the length. The contents are arbitrary afterwards.
+    ///
+    /// # Errors
+    /// If there is no memory for so many.
+    pub fn try_resize(&mut self, len: usize) -> Result<(), TensorError> {
+        let more = len.div_ceil(size_of::<Aligned>()).saturating_sub(self.units.len());
+        match self.units.try_reserve_exact(more) {
+            Ok(()) => self.resize(len),
+            Err(_) => return Err(TensorError::OutOfMemory { bytes: len }),
+        }
+        Ok(())
+    }
+
     /// The bytes of `element`, repeated `count` times.
     fn splat(element: &[u8], count: usize) -> AlignedBytes {
         let mut bytes = AlignedBytes::zeros(element.len() * count);

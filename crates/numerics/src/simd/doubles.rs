@@ -30,6 +30,43 @@ pub trait Doubles:
 
     /// The numbers as an array.
     fn array(self) -> Self::Array;
+
+    /// Transposes a matrix of as many rows as there are numbers. These may be any bits.
+    fn transpose(rows: &mut [Self]);
+
+    /// The bits of the first pairs, one pair in the place of a number, the first one in its lower
+    /// half.
+    fn read_pairs(pairs: &[[f32; 2]]) -> Self;
+
+    /// Writes pairs that [`Doubles::read_pairs`] has read.
+    fn write_pairs(self, pairs: &mut [[f32; 2]]);
+
+    /// The numbers of pairs that [`Doubles::read_pairs`] has read: the first ones, and the second
+    /// ones.
+    fn widened(self) -> [Self; 2];
+
+    /// Pairs of the numbers, each rounded, as [`Doubles::read_pairs`] has them.
+    fn narrowed(numbers: [Self; 2]) -> Self;
+
+    /// The numbers of the first pairs: the first ones, and the second ones.
+    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Self; 2];
+
+    /// Writes pairs of numbers.
+    fn write_wide_pairs(numbers: [Self; 2], pairs: &mut [[f64; 2]]);
+}
+
+/// The bits of a pair in the place of a number.
+#[inline(always)]
+fn from_pair(pair: [f32; 2]) -> f64 {
+    let [first, second] = pair.map(|x| u64::from(x.to_bits()));
+    f64::from_bits(first | second << 32)
+}
+
+/// The pair whose bits are in the place of a number.
+#[inline(always)]
+fn to_pair(x: f64) -> [f32; 2] {
+    let bits = x.to_bits();
+    [f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32)]
 }
 
 impl Doubles for f64 {
@@ -54,6 +91,32 @@ impl Doubles for f64 {
     #[inline(always)]
     fn array(self) -> [f64; 1] {
         [self]
+    }
+    #[inline(always)]
+    fn transpose(_: &mut [f64]) {}
+    #[inline(always)]
+    fn read_pairs(pairs: &[[f32; 2]]) -> f64 {
+        from_pair(pairs[0])
+    }
+    #[inline(always)]
+    fn write_pairs(self, pairs: &mut [[f32; 2]]) {
+        pairs[0] = to_pair(self);
+    }
+    #[inline(always)]
+    fn widened(self) -> [f64; 2] {
+        to_pair(self).map(f64::from)
+    }
+    #[inline(always)]
+    fn narrowed(numbers: [f64; 2]) -> f64 {
+        from_pair(numbers.map(|x| x as f32))
+    }
+    #[inline(always)]
+    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [f64; 2] {
+        pairs[0]
+    }
+    #[inline(always)]
+    fn write_wide_pairs(numbers: [f64; 2], pairs: &mut [[f64; 2]]) {
+        pairs[0] = numbers;
     }
 }
 
@@ -153,6 +216,59 @@ impl<const N: usize> Doubles for Many<N> {
     fn array(self) -> [f64; N] {
         self.0
     }
+    #[inline(always)]
+    fn transpose(rows: &mut [Many<N>]) {
+        for row in 1..N {
+            for column in 0..row {
+                let [upper, lower] = [rows[column].0[row], rows[row].0[column]];
+                (rows[column].0[row], rows[row].0[column]) = (lower, upper);
+            }
+        }
+    }
+    #[inline(always)]
+    fn read_pairs(pairs: &[[f32; 2]]) -> Many<N> {
+        let mut numbers = [0.0; N];
+        for (number, &pair) in numbers.iter_mut().zip(&pairs[..N]) {
+            *number = from_pair(pair);
+        }
+        Many(numbers)
+    }
+    #[inline(always)]
+    fn write_pairs(self, pairs: &mut [[f32; 2]]) {
+        for (pair, number) in pairs[..N].iter_mut().zip(self.0) {
+            *pair = to_pair(number);
+        }
+    }
+    #[inline(always)]
+    fn widened(self) -> [Many<N>; 2] {
+        let mut parts = [[0.0; N]; 2];
+        for lane in 0..N {
+            [parts[0][lane], parts[1][lane]] = to_pair(self.0[lane]).map(f64::from);
+        }
+        parts.map(Many)
+    }
+    #[inline(always)]
+    fn narrowed([first, second]: [Many<N>; 2]) -> Many<N> {
+        let mut pairs = [0.0; N];
+        for lane in 0..N {
+            pairs[lane] = from_pair([first.0[lane] as f32, second.0[lane] as f32]);
+        }
+        Many(pairs)
+    }
+    #[inline(always)]
+    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Many<N>; 2] {
+        let mut parts = [[0.0; N]; 2];
+        for (lane, pair) in pairs[..N].iter().enumerate() {
+            [parts[0][lane], parts[1][lane]] = *pair;
+        }
+        parts.map(Many)
+    }
+    #[inline(always)]
+    fn write_wide_pairs([first, second]: [Many<N>; 2], pairs: &mut [[f64; 2]]) {
+        for (lane, pair) in pairs[..N].iter_mut().enumerate() {
+            *pair = [first.0[lane], second.0[lane]];
+        }
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -184,7 +300,8 @@ mod x86 {
 
     macro_rules! registers {
         ($name:ident $count:literal $add:ident $sub:ident $mul:ident $div:ident $xor:ident
-            $set1:ident $fmadd:ident $fmsub:ident $loadu:ident $storeu:ident) => {
+            $set1:ident $fmadd:ident $fmsub:ident $loadu:ident $storeu:ident
+            $transpose:ident $widened:ident $narrowed:ident $unzipped:ident $zipped:ident) => {
             registers!(@each $name Add add $add Sub sub $sub Mul mul $mul Div div $div);
 
             impl Neg for $name {
@@ -226,6 +343,51 @@ mod x86 {
                     unsafe { $storeu(array.as_mut_ptr(), self.0) };
                     array
                 }
+                #[inline(always)]
+                fn transpose(rows: &mut [$name]) {
+                    if let Ok(rows) = <&mut [$name; $count]>::try_from(rows) {
+                        // SAFETY: as above.
+                        unsafe { $transpose(rows) };
+                    }
+                }
+                #[inline(always)]
+                fn read_pairs(pairs: &[[f32; 2]]) -> $name {
+                    let pairs = &pairs[..$count];
+                    // SAFETY: as above; and there are as many pairs, of the size of a number each.
+                    $name(unsafe { $loadu(pairs.as_ptr().cast()) })
+                }
+                #[inline(always)]
+                fn write_pairs(self, pairs: &mut [[f32; 2]]) {
+                    let pairs = &mut pairs[..$count];
+                    // SAFETY: as above.
+                    unsafe { $storeu(pairs.as_mut_ptr().cast(), self.0) };
+                }
+                #[inline(always)]
+                fn widened(self) -> [$name; 2] {
+                    // SAFETY: as above.
+                    unsafe { $widened(self) }
+                }
+                #[inline(always)]
+                fn narrowed(numbers: [$name; 2]) -> $name {
+                    // SAFETY: as above.
+                    unsafe { $narrowed(numbers) }
+                }
+                #[inline(always)]
+                fn read_wide_pairs(pairs: &[[f64; 2]]) -> [$name; 2] {
+                    let pairs: *const f64 = pairs[..$count].as_ptr().cast();
+                    // SAFETY: as above; and there are as many pairs.
+                    unsafe { $unzipped([$loadu(pairs), $loadu(pairs.add($count))]) }
+                }
+                #[inline(always)]
+                fn write_wide_pairs(numbers: [$name; 2], pairs: &mut [[f64; 2]]) {
+                    let pairs: *mut f64 = pairs[..$count].as_mut_ptr().cast();
+                    // SAFETY: as above.
+                    unsafe {
+                        let [first, second] = $zipped(numbers);
+                        $storeu(pairs, first);
+                        $storeu(pairs.add($count), second);
+                    }
+                }
             }
         };
         (@each $name:ident $($op:ident $method:ident $instruction:ident)*) => {$(
@@ -240,7 +402,168 @@ mod x86 {
         )*};
     }
     registers!(Four 4 _mm256_add_pd _mm256_sub_pd _mm256_mul_pd _mm256_div_pd _mm256_xor_pd
-        _mm256_set1_pd _mm256_fmadd_pd _mm256_fmsub_pd _mm256_loadu_pd _mm256_storeu_pd);
+        _mm256_set1_pd _mm256_fmadd_pd _mm256_fmsub_pd _mm256_loadu_pd _mm256_storeu_pd
+        transpose_four widened_four narrowed_four unzipped_four zipped_four);
     registers!(Eight 8 _mm512_add_pd _mm512_sub_pd _mm512_mul_pd _mm512_div_pd _mm512_xor_pd
-        _mm512_set1_pd _mm512_fmadd_pd _mm512_fmsub_pd _mm512_loadu_pd _mm512_storeu_pd);
+        _mm512_set1_pd _mm512_fmadd_pd _mm512_fmsub_pd _mm512_loadu_pd _mm512_storeu_pd
+        transpose_eight widened_eight narrowed_eight unzipped_eight zipped_eight);
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn transpose_four(rows: &mut [Four; 4]) {
+        let [a, b, c, d] = rows.map(|row| row.0);
+        // Even columns of two rows, and odd ones.
+        let [ab, cd] = [_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d)];
+        let [odd_ab, odd_cd] = [_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d)];
+        *rows = [
+            Four(_mm256_permute2f128_pd::<0x20>(ab, cd)),
+            Four(_mm256_permute2f128_pd::<0x20>(odd_ab, odd_cd)),
+            Four(_mm256_permute2f128_pd::<0x31>(ab, cd)),
+            Four(_mm256_permute2f128_pd::<0x31>(odd_ab, odd_cd)),
+        ];
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn widened_four(pairs: Four) -> [Four; 2] {
+        let apart = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+        let parts = _mm256_permutevar8x32_ps(_mm256_castpd_ps(pairs.0), apart);
+        let first = _mm256_cvtps_pd(_mm256_castps256_ps128(parts));
+        [Four(first), Four(_mm256_cvtps_pd(_mm256_extractf128_ps::<1>(parts)))]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn narrowed_four([first, second]: [Four; 2]) -> Four {
+        let [first, second] = [_mm256_cvtpd_ps(first.0), _mm256_cvtpd_ps(second.0)];
+        let [low, high] = [_mm_unpacklo_ps(first, second), _mm_unpackhi_ps(first, second)];
+        Four(_mm256_castps_pd(_mm256_set_m128(high, low)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn unzipped_four([a, b]: [__m256d; 2]) -> [Four; 2] {
+        let low = _mm256_permute2f128_pd::<0x20>(a, b);
+        let high = _mm256_permute2f128_pd::<0x31>(a, b);
+        [Four(_mm256_unpacklo_pd(low, high)), Four(_mm256_unpackhi_pd(low, high))]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    fn zipped_four([first, second]: [Four; 2]) -> [__m256d; 2] {
+        let low = _mm256_unpacklo_pd(first.0, second.0);
+        let high = _mm256_unpackhi_pd(first.0, second.0);
+        [_mm256_permute2f128_pd::<0x20>(low, high), _mm256_permute2f128_pd::<0x31>(low, high)]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+    fn transpose_eight(rows: &mut [Eight; 8]) {
+        let mut columns = *rows;
+        for odd in 0..2 {
+            // Every second column of two rows, by quarters of vectors: 0, 2, 4 and 6, or the next.
+            let mut two = [_mm512_setzero_pd(); 4];
+            for (i, two) in two.iter_mut().enumerate() {
+                let [a, b] = [rows[2 * i].0, rows[2 * i + 1].0];
+                *two = if odd == 0 { _mm512_unpacklo_pd(a, b) } else { _mm512_unpackhi_pd(a, b) };
+            }
+            // Of four rows: columns 0 and 4, or 2 and 6.
+            let [a, b, c, d] = two;
+            let first = [_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0x88>(c, d)];
+            let second = [_mm512_shuffle_f64x2::<0xdd>(a, b), _mm512_shuffle_f64x2::<0xdd>(c, d)];
+            columns[odd] = Eight(_mm512_shuffle_f64x2::<0x88>(first[0], first[1]));
+            columns[odd + 2] = Eight(_mm512_shuffle_f64x2::<0x88>(second[0], second[1]));
+            columns[odd + 4] = Eight(_mm512_shuffle_f64x2::<0xdd>(first[0], first[1]));
+            columns[odd + 6] = Eight(_mm512_shuffle_f64x2::<0xdd>(second[0], second[1]));
+        }
+        *rows = columns;
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+    fn widened_eight(pairs: Eight) -> [Eight; 2] {
+        let apart = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
+        let parts = _mm512_permutexvar_ps(apart, _mm512_castpd_ps(pairs.0));
+        let first = _mm512_cvtps_pd(_mm512_castps512_ps256(parts));
+        [Eight(first), Eight(_mm512_cvtps_pd(_mm512_extractf32x8_ps::<1>(parts)))]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+    fn narrowed_eight([first, second]: [Eight; 2]) -> Eight {
+        let together = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15);
+        let first = _mm512_castps256_ps512(_mm512_cvtpd_ps(first.0));
+        let parts = _mm512_insertf32x8::<1>(first, _mm512_cvtpd_ps(second.0));
+        Eight(_mm512_castps_pd(_mm512_permutexvar_ps(together, parts)))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+    fn unzipped_eight([a, b]: [__m512d; 2]) -> [Eight; 2] {
+        let first = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
+        let second = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
+        [Eight(_mm512_permutex2var_pd(a, first, b)), Eight(_mm512_permutex2var_pd(a, second, b))]
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
+    fn zipped_eight([first, second]: [Eight; 2]) -> [__m512d; 2] {
+        let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+        let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+        [
+            _mm512_permutex2var_pd(first.0, low, second.0),
+            _mm512_permutex2var_pd(first.0, high, second.0),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Moves numbers between memory and vectors in every way.
+    struct Moves<A>(std::marker::PhantomData<A>);
+
+    impl<A: DoublesArray> DoublesKernel for Moves<A> {
+        type Array = A;
+
+        #[inline(always)]
+        fn run<V: Doubles<Array = A>, Q: Doubles<Array = [f64; 4]>>(self) {
+            let count = size_of::<A>() / size_of::<f64>();
+            let number = |row: usize, column: usize| (row * 16 + column) as f64 - 20.5;
+            let mut row: A = V::splat(0.0).array();
+            let mut rows = vec![V::splat(0.0); count];
+            for (i, vector) in rows.iter_mut().enumerate() {
+                let numbers = row.as_mut().iter_mut().enumerate();
+                numbers.for_each(|(j, x)| *x = number(i, j));
+                *vector = V::read(&row);
+            }
+            V::transpose(&mut rows);
+            for (j, column) in rows.iter().enumerate() {
+                let expected: Vec<f64> = (0..count).map(|i| number(i, j)).collect();
+                assert_eq!(column.array().as_ref(), expected);
+            }
+            let pairs: Vec<[f64; 2]> = (0..count).map(|i| [0, 1].map(|j| number(i, j))).collect();
+            let narrow: Vec<[f32; 2]> = pairs.iter().map(|pair| pair.map(|x| x as f32)).collect();
+            let parts = [0, 1].map(|j| pairs.iter().map(|pair| pair[j]).collect::<Vec<_>>());
+            let read = V::read_pairs(&narrow);
+            for numbers in [read.widened(), V::read_wide_pairs(&pairs)] {
+                assert_eq!(numbers.map(|part| part.array().as_ref().to_vec()), parts);
+                let (mut again, mut narrow_again) = (vec![[0.0; 2]; count], vec![[0.0; 2]; count]);
+                V::write_wide_pairs(numbers, &mut again);
+                assert_eq!(again, pairs);
+                V::narrowed(numbers).write_pairs(&mut narrow_again);
+                assert_eq!(narrow_again, narrow);
+            }
+        }
+    }
+
+    #[test]
+    fn moves() {
+        for isa in Isa::available() {
+            isa.run_doubles(Moves::<[f64; 1]>(Default::default()));
+            isa.run_doubles(Moves::<[f64; 4]>(Default::default()));
+            isa.run_doubles(Moves::<[f64; 8]>(Default::default()));
+        }
+    }
 }

@@ -51,7 +51,8 @@ impl Lowering<'_> {
                 | Function::Rearrangement(_)
                 | Function::Scatter(_)
                 | Function::Cholesky(_)
-                | Function::TriangularSolve(_) => return None,
+                | Function::TriangularSolve(_)
+                | Function::Fourier(_) => return None,
             },
             block::Op::Tick(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
