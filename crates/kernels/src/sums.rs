@@ -118,7 +118,7 @@ pub trait Combine<T>: Sync {
     /// skipped.
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]);
 
-    /// Combines the columns of [`ROWS`] rows.
+    /// Combines the columns of `ROWS` rows.
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]);
 
     /// Combines each row of `len` neighbouring elements.
