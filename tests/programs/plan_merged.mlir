@@ -42,7 +42,8 @@ func.func @main() -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>
   %total = stablehlo.reduce(%long init: %none) applies stablehlo.add across dimensions = [0] : (tensor<10000xi32>, tensor<i32>) -> tensor<i32>
 
   %double = stablehlo.add %x, %x : tensor<4096xf32>
-  %two = stablehlo.add %one, %one : tensor<f32>
+  %hidden = stablehlo.optimization_barrier %one : tensor<f32>
+  %two = stablehlo.add %hidden, %hidden : tensor<f32>
   %twos = stablehlo.broadcast_in_dim %two, dims = [] : (tensor<f32>) -> tensor<4096xf32>
   %less = stablehlo.subtract %x, %twos : tensor<4096xf32>
   %0 = stablehlo.slice %double [4095:4096] : (tensor<4096xf32>) -> tensor<1xf32>
@@ -60,7 +61,8 @@ func.func @main() -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>
 
   %words = stablehlo.iota dim = 0 : tensor<2xui32>
   %three = stablehlo.constant dense<[3, 0]> : tensor<2xui32>
-  %parts = stablehlo.add %words, %three : tensor<2xui32>
+  %unknown = stablehlo.optimization_barrier %three : tensor<2xui32>
+  %parts = stablehlo.add %words, %unknown : tensor<2xui32>
   %bits = stablehlo.bitcast_convert %parts : (tensor<2xui32>) -> tensor<ui64>
   return %0, %1, %2, %3, %total, %bits : tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>, tensor<i32>, tensor<ui64>
 }

@@ -166,7 +166,7 @@ impl Lowering<'_> {
             }
             let result = f(self.code, &wide);
             *half = Some(match self.rounds_to_odd {
-                true => self.to_odd(result),
+                true => self.rounded_to_odd(result),
                 false => self.code.unary(Op::F64ToF32, result),
             });
         }

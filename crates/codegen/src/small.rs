@@ -260,7 +260,7 @@ impl Lowering<'_> {
 
     /// The low lanes of four bytes of four numbers: truncated, with the last bit set where anything
     /// was cut off.
-    pub(crate) fn to_odd(&mut self, x: Value) -> Value {
+    pub(crate) fn rounded_to_odd(&mut self, x: Value) -> Value {
         let nearest = self.code.unary(Op::F64ToF32, x);
         let back = self.code.unary(Op::F32ToF64, nearest);
         let code = &mut *self.code;
@@ -334,8 +334,13 @@ impl Lowering<'_> {
             return match from.float_format() {
                 // All are numbers of `f32`.
                 Some(format) => {
-                    let x = Chunk::Four(decoded(self.code, format, lanes));
-                    self.convert_or_small(F32, to, x)
+                    let mut x = decoded(self.code, format, lanes);
+                    if to == F32 {
+                        // NaN becomes quiet.
+                        let one = self.code.splat4(1f32.to_bits());
+                        x = self.code.pair(Op::MultiplyF32, x, one);
+                    }
+                    self.convert_or_small(F32, to, Chunk::Four(x))
                 }
                 None if to.family() == Family::Float => {
                     let x = self.convert(I32, F32, x)?;

@@ -6,6 +6,7 @@ use super::index_vectors::{
 };
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
+use numerics::math::BinaryOp;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::{DType, Element, Tensor, TensorError, math};
@@ -332,6 +333,29 @@ impl Scatter {
             BodyShape::Binary { .. } | BodyShape::Block => false,
         };
         is_common.then_some(scatter)
+    }
+
+    /// The operation that combines an element with an update, in this order; `None` if the update
+    /// takes its place.
+    pub fn operation(&self) -> Option<BinaryOp> {
+        match self.body {
+            BodyShape::Binary { op, .. } => Some(op),
+            BodyShape::Values | BodyShape::Block => None,
+        }
+    }
+
+    /// Where each element of the updates goes, `None` for those that are skipped. They are applied
+    /// in order.
+    ///
+    /// # Errors
+    /// If the bytes are not those of the indices, or there is no memory for the places.
+    pub fn targets(&self, indices: &[u8]) -> Result<Vec<Option<usize>>, TensorError> {
+        let (index, count) = self.targets.windows.index;
+        if indices.len() != count * index.bytes() {
+            return Err(TensorError::OutOfBounds);
+        }
+        let targets = self.targets.find(indices, false)?;
+        Ok(targets.iter().map(|&target| Some(target).filter(|_| target != OUTSIDE)).collect())
     }
 
     /// Computes it on the bytes of elements.

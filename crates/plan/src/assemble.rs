@@ -57,8 +57,8 @@ pub(crate) fn assemble(
     Assembled { bytes, initial }
 }
 
-struct Assembler<'a> {
-    graph: &'a Graph<'a>,
+pub(crate) struct Assembler<'a> {
+    pub graph: &'a Graph<'a>,
     places: &'a Places<'a>,
     /// Beyond the values: constants, and room that steps use while they run.
     memory: Memory,
@@ -69,7 +69,7 @@ struct Assembler<'a> {
     /// Bytes that constants and element numbers may still take.
     constants_left: usize,
     numbers_left: usize,
-    ops: Vec<Op>,
+    pub ops: Vec<Op>,
     origins: Vec<(u32, Origin, Option<u32>)>,
     /// The room that the current step uses.
     taken: Vec<(usize, usize)>,
@@ -147,7 +147,10 @@ impl Assembler<'_> {
             Action::Move { parts, fill, output, ty } => {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
             }
-            Action::Apply { function, operands, output, .. } => {
+            Action::Apply { function, operands, output, ty } => {
+                if let Some(added) = self.at_known_indices(function, operands, *output, ty.dtype) {
+                    return Some(added);
+                }
                 let mut ranges = [const { 0..0 }; 3];
                 let arity = operands.len();
                 for (range, &operand) in ranges.get_mut(..arity)?.iter_mut().zip(operands) {
@@ -366,7 +369,7 @@ impl Assembler<'_> {
     }
 
     /// Moves elements with some numbers to a position.
-    fn move_elements(&mut self, numbers: Vec<u32>, size: usize, to: u32) -> Option<()> {
+    pub fn move_elements(&mut self, numbers: Vec<u32>, size: usize, to: u32) -> Option<()> {
         let bytes = u32::try_from(size).ok()?;
         let pieces = || numbers.chunk_by(|&number, &next| number + 1 == next);
         let &first = numbers.first()?;
@@ -414,14 +417,14 @@ impl Assembler<'_> {
     }
 
     /// The numbers of the elements of a value.
-    fn numbers(&mut self, value: Value, size: usize) -> Option<Vec<u32>> {
+    pub fn numbers(&mut self, value: Value, size: usize) -> Option<Vec<u32>> {
         let range = self.range(value)?;
         let size = u32::try_from(size).ok()?;
         Some((range.start / size..range.end / size).collect())
     }
 
     /// Where a value is.
-    fn range(&mut self, value: Value) -> Option<Range<u32>> {
+    pub fn range(&mut self, value: Value) -> Option<Range<u32>> {
         match self.places.places[value as usize] {
             Place::Memory { at, bytes } => Some(at..at + bytes),
             Place::Constant(_) => {
@@ -450,7 +453,7 @@ impl Assembler<'_> {
     }
 
     /// Room for elements while the current step runs.
-    fn take(&mut self, size: usize, count: usize) -> Option<u32> {
+    pub fn take(&mut self, size: usize, count: usize) -> Option<u32> {
         let room = room(size, count)?;
         let position = self.memory.take(room);
         self.taken.push((position, room));

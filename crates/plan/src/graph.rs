@@ -1,5 +1,6 @@
 //! The values and operations of a function, calls inlined.
 
+use crate::fold::{self, Folded};
 use numerics::shape::{Sizes, num_elements};
 use numerics::{DType, Tensor};
 use program::collective::CollectiveKind;
@@ -32,6 +33,8 @@ pub(crate) struct Graph<'c> {
     pub constants: FxHashMap<Value, Tensor>,
     /// The constants that splats and iotas repeat.
     pub repeated: FxHashMap<Value, Value>,
+    /// Other values that are known.
+    pub folded: Folded,
     /// The calls around inlined nodes: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
     /// True if no node calls a function, waits for another process or runs code of others.
@@ -77,6 +80,7 @@ impl<'c> Graph<'c> {
             types: Vec::new(),
             constants: FxHashMap::default(),
             repeated: FxHashMap::default(),
+            folded: Folded::default(),
             calls: Vec::new(),
             is_flat: true,
             plannable: plannable(code),
@@ -229,7 +233,7 @@ impl<'c> Builder<'_, 'c> {
         let code = self.graph.code;
         let instruction = &code.instructions[index as usize];
         let operands = instruction.operands.iter().map(|operand| find(slots, operand.slot));
-        let operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
+        let mut operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
         let before = self.order.len();
         let inlined = match &instruction.primitive {
             Primitive::Call(callee) => self.inline(*callee, &operands, instruction.origin),
@@ -252,11 +256,20 @@ impl<'c> Builder<'_, 'c> {
         self.forget(before);
         self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
         let types = &instruction.result_types;
-        let results: SmallVec<[Value; 1]> = types.iter().map(|ty| self.graph.value(ty)).collect();
-        let regions: Vec<Region> = match &instruction.primitive {
+        let mut results: SmallVec<[Value; 1]> =
+            types.iter().map(|ty| self.graph.value(ty)).collect();
+        // Constants that a loop carries are used in place of its values.
+        let mut carried = results.clone();
+        if let Primitive::While { body, .. } = &instruction.primitive {
+            let invariants = fold::invariants(self.graph, *body, &operands, &results);
+            for (value, constant) in carried.iter_mut().zip(invariants) {
+                *value = constant.unwrap_or(*value);
+            }
+        }
+        let mut regions: Vec<Region> = match &instruction.primitive {
             // A loop's values have one place: in the condition, in the body, and after the loop.
             Primitive::While { cond, body } => [*cond, *body]
-                .map(|block| self.inner_region(block, Some(&results), slots))
+                .map(|block| self.inner_region(block, Some(&carried), slots))
                 .into_iter()
                 .collect(),
             Primitive::If(branches) => self.branches(branches, slots),
@@ -270,12 +283,24 @@ impl<'c> Builder<'_, 'c> {
         let same = self.known_results(&instruction.primitive, &operands, &results);
         let is_repeated = same.is_some();
         for (&slot, value) in
-            instruction.results.iter().zip(same.unwrap_or_else(|| results.clone()))
+            instruction.results.iter().zip(same.unwrap_or_else(|| carried.clone()))
         {
             define(slots, slot, value)?;
         }
+        if let (Primitive::While { .. }, [_, body]) = (&instruction.primitive, &mut regions[..])
+            && carried != results
+        {
+            let changes: SmallVec<[bool; 8]> =
+                carried.iter().zip(&results).map(|(value, result)| value == result).collect();
+            let left = |values: &[Value]| -> Vec<Value> {
+                values.iter().zip(&changes).filter(|(_, left)| **left).map(|(&v, _)| v).collect()
+            };
+            body.results = left(&body.results);
+            (operands, results) = (left(&operands).into(), left(&results).into());
+        }
         if let &[result] = &results[..] {
             self.graph.note_constant(&instruction.primitive, result);
+            fold::fold(self.graph, instruction, &operands, result);
         }
         let mut uses: Vec<Value> = operands.to_vec();
         uses.extend(captures.iter().map(|&(_, value)| value));
@@ -441,7 +466,7 @@ fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
 }
 
 /// All blocks nested in a block, itself included, as far as they belong to known primitives.
-fn nested(code: &Code, block: BlockId) -> Vec<BlockId> {
+pub(crate) fn nested(code: &Code, block: BlockId) -> Vec<BlockId> {
     let mut all = vec![block];
     let mut next = 0;
     while let Some(&block) = all.get(next) {

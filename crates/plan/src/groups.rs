@@ -136,6 +136,9 @@ fn users(region: &Region) -> Users {
 /// The number of elements over which a node can be a part of a loop.
 fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     let [result] = node.results[..] else { return None };
+    if graph.constants.contains_key(&result) {
+        return None;
+    }
     if let Some(short) = Short::of(graph, node) {
         return Some(short.reduction.results());
     }
