@@ -524,7 +524,7 @@ mod tests {
     /// Moves numbers between memory and vectors in every way.
     struct Moves<A>(std::marker::PhantomData<A>);
 
-    impl<A: DoublesArray> DoublesKernel for Moves<A> {
+    impl<A: DoublesArray + AsRef<[f64]> + AsMut<[f64]>> DoublesKernel for Moves<A> {
         type Array = A;
 
         #[inline(always)]
