@@ -4,7 +4,6 @@ use crate::fft_lines::Lanes;
 use bytemuck::Pod;
 use numerics::simd::{Doubles, DoublesArray, DoublesKernel};
 use numerics::{Complex32, Complex64, Element};
-use std::iter::repeat;
 use std::slice;
 
 /// Elements of lines.
@@ -251,11 +250,14 @@ where
         }
         if L == 1 && lanes == 1 {
             let (pairs, last) = from[..count].as_chunks::<2>();
-            let last = last.iter().map(|&x| [x, R::zeroed()]);
-            let pairs = pairs.iter().copied().chain(last).chain(repeat([R::zeroed(); 2]));
-            for (x, pair) in x.iter_mut().zip(pairs) {
+            let (whole, rest) = x.split_at_mut(pairs.len().min(x.len()));
+            for (x, &pair) in whole.iter_mut().zip(pairs) {
                 let parts: [V; 2] = R::read(&[pair]);
                 (x[re], x[im]) = (parts[0].array(), parts[1].array());
+            }
+            rest.fill([V::splat(0.0).array(); 2]);
+            if let (Some(x), &[last]) = (rest.first_mut(), last) {
+                x[re] = R::read::<V>(&[[last, R::zeroed()]])[0].array();
             }
             return;
         }
