@@ -425,7 +425,7 @@ impl<'r, 'a> Run<'r, 'a> {
             let result = &mut result[self.offset(&part.write_to)? * dtype.bytes()..];
             match (&part.read, &part.write) {
                 (None, None) => result.copy_from_slice(source),
-                (Some(view), None) => view.read_bytes(dtype, source, 0, result)?,
+                (Some(view), None) => kernels::read_view(view, dtype, source, result)?,
                 (None, Some(view)) => view.write_bytes(dtype, source, result)?,
                 (Some(read), Some(write)) => {
                     let moved = registers.scratch(part.elements * dtype.bytes());

@@ -287,8 +287,8 @@ impl Pass {
     }
 }
 
-/// The axis whose lines are lanes while those along `axis` are transformed: the last one, or the one
-/// before.
+/// The axis whose lines are lanes while those along `axis` are transformed: the last one, or the
+/// one before.
 fn lanes_axis(dims: &[usize], axis: usize) -> usize {
     let last = dims.len() - 1;
     if axis == last { last - 1 } else { last }
@@ -373,16 +373,18 @@ enum Target<'o, D, const L: usize> {
     Groups(&'o mut [Lanes<[f64; L]>]),
 }
 
+type Rooms = Cell<[AlignedBytes; 2]>;
+
 thread_local! {
     /// Memory of groups of lines between passes.
-    static GROUPS: Cell<[AlignedBytes; 2]> = const { Cell::new([const { AlignedBytes::new() }; 2]) };
+    static GROUPS: Rooms = const { Cell::new([const { AlignedBytes::new() }; 2]) };
     /// Memory of lines that are transformed, and as much again.
-    static LINES: Cell<[AlignedBytes; 2]> = const { Cell::new([const { AlignedBytes::new() }; 2]) };
+    static LINES: Rooms = const { Cell::new([const { AlignedBytes::new() }; 2]) };
 }
 
 /// Calls a function with memory that is kept for the next call on this thread.
 fn with_rooms<R>(
-    key: &'static LocalKey<Cell<[AlignedBytes; 2]>>,
+    key: &'static LocalKey<Rooms>,
     call: impl FnOnce(&mut [AlignedBytes; 2]) -> R,
 ) -> R {
     let mut rooms = key.take();
@@ -610,7 +612,7 @@ where
         } else if to.len() < self.pass.room() {
             let (x, _) = self.group(group, x, scratch);
             to.copy_from_slice(&x[..to.len()]);
-        } else if self.pass.plan.swaps(self.pass.way()) % 2 == 0 {
+        } else if self.pass.plan.swaps(self.pass.way()).is_multiple_of(2) {
             self.group(group, to, scratch);
         } else {
             self.group(group, scratch, to);

@@ -4,6 +4,7 @@ use crate::fft_lines::Lanes;
 use bytemuck::Pod;
 use numerics::simd::{Doubles, DoublesArray, DoublesKernel};
 use numerics::{Complex32, Complex64, Element};
+use std::slice;
 
 /// Elements of lines.
 pub trait Sample: Element {
@@ -247,6 +248,19 @@ where
             }
             return;
         }
+        if L == 1 && lanes == 1 {
+            let (pairs, last) = from[..count].as_chunks::<2>();
+            let (whole, rest) = x.split_at_mut(pairs.len().min(x.len()));
+            for (x, &pair) in whole.iter_mut().zip(pairs) {
+                let parts: [V; 2] = R::read(&[pair]);
+                (x[re], x[im]) = (parts[0].array(), parts[1].array());
+            }
+            rest.fill([V::splat(0.0).array(); 2]);
+            if let (Some(x), &[last]) = (rest.first_mut(), last) {
+                x[re] = R::read::<V>(&[[last, R::zeroed()]])[0].array();
+            }
+            return;
+        }
         for (block, x) in x.chunks_mut(L).enumerate() {
             let first = count.min(2 * block * L);
             let len = (count - first).min(2 * L);
@@ -291,6 +305,12 @@ where
         let StoreRows { x, is_swapped, scale, to } = self;
         let (re, im) = (usize::from(is_swapped), usize::from(!is_swapped));
         let (count, lanes) = (x.len(), to.len() / x.len().max(1));
+        if L == 1 && lanes == 1 {
+            for (x, pair) in x.iter().zip(to) {
+                R::write(scale.of([V::read(&x[re]), V::read(&x[im])]), slice::from_mut(pair));
+            }
+            return;
+        }
         for (block, x) in x.chunks(L).enumerate() {
             let mut columns = [[V::splat(0.0); 2]; L];
             for (column, x) in columns.iter_mut().zip(x) {

@@ -69,8 +69,8 @@ pub use evaluate::evaluate;
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use movement::{
-    Rearrangement, clamped_starts, concatenate, iota, pad, part, sizes, slice, transpose,
-    write_iota,
+    Rearrangement, clamped_starts, concatenate, iota, pad, part, read_view, sizes, slice,
+    transpose, write_iota,
 };
 pub use order::place_of_scalar;
 pub use quantize::{dequantize, quantize};

@@ -20,6 +20,8 @@ use smallvec::SmallVec;
 pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
+/// So many elements of overlapping subtrees are copied at a time.
+const COPIED: usize = 1024;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
 /// Elements are combined in a tree over neighbours in the order of their indices, and then
@@ -324,9 +326,8 @@ fn combine_typed<T: Element>(
         *layout
         && let Some(step) = doubling_step(elements.len(), rows, taps)
     {
-        combine_windows(operation, elements, line_starts, stride, (step, taps.len()), out)?;
-        out.iter_mut().for_each(|result| *result = operation.pair(init, *result));
-        return Ok(());
+        let windows = (line_starts, stride, taps.len());
+        return combine_windows(operation, (elements, init), windows, step, out);
     }
     let count = elements.len() / rows;
     // The number of results of a task, and of its elements, if they are apart from those of others.
@@ -378,22 +379,22 @@ fn doubling_step(elements: usize, rows: usize, taps: &[usize]) -> Option<usize> 
     (is_progression && first == 0 && takes_less && taps.len() > SHORT_WINDOW).then_some(step)
 }
 
-/// Combines the `count` elements of each window, which are `step` apart, in a tree over neighbours:
-/// the windows share their subtrees.
+/// Combines an initial value with the `count` elements of each window, which are `step` apart, in a
+/// tree over neighbours: the windows share their subtrees.
 pub fn combine_windows<T: Element>(
     operation: &dyn Combine<T>,
-    elements: &[T],
-    line_starts: &[usize],
-    stride: usize,
-    (step, count): (usize, usize),
+    (elements, init): (&[T], T),
+    (line_starts, stride, count): (&[usize], usize, usize),
+    step: usize,
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let line = out.len() / line_starts.len();
     // The subtrees of a power of two of elements that begin at each element.
     let mut subtrees: Scratch<T> = Scratch::new(elements.len())?;
-    elements.iter().for_each(|&element| subtrees.push(element));
+    subtrees.extend_from_slice(elements);
     let mut len = elements.len();
-    let mut rights: Scratch<T> = Scratch::filled(elements.len().max(out.len()), T::ZERO)?;
+    // Copies of some elements, which stay in the cache.
+    let mut copies: Scratch<T> = Scratch::filled(COPIED, T::ZERO)?;
     // The subtrees of a window from the last and smallest one on.
     let mut end = count;
     for level in 0..=count.ilog2() {
@@ -401,8 +402,11 @@ pub fn combine_windows<T: Element>(
         if level > 0 {
             let distance = leaves / 2 * step;
             len -= distance;
-            rights[..len].copy_from_slice(&subtrees[distance..distance + len]);
-            operation.merge(&mut subtrees[..len], &rights[..len]);
+            for start in (0..len).step_by(COPIED) {
+                let rights = &mut copies[..(len - start).min(COPIED)];
+                rights.copy_from_slice(&subtrees[start + distance..][..rights.len()]);
+                operation.merge(&mut subtrees[start..start + rights.len()], rights);
+            }
         }
         if count & leaves == 0 {
             continue;
@@ -410,13 +414,22 @@ pub fn combine_windows<T: Element>(
         let is_last = end == count;
         end -= leaves;
         for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
-            let left = &mut rights[..line];
-            copy_strided(&subtrees[start + end * step..], stride, left);
-            if !is_last {
-                operation.merge(left, out);
+            let subtrees = &subtrees[start + end * step..];
+            for (nth, out) in out.chunks_mut(COPIED).enumerate() {
+                let left = &mut copies[..out.len()];
+                copy_strided(&subtrees[nth * COPIED * stride..], stride, left);
+                if !is_last {
+                    operation.merge(left, out);
+                }
+                out.copy_from_slice(left);
             }
-            out.copy_from_slice(left);
         }
+    }
+    for out in out.chunks_mut(COPIED) {
+        let left = &mut copies[..out.len()];
+        left.fill(init);
+        operation.merge(left, out);
+        out.copy_from_slice(left);
     }
     Ok(())
 }

@@ -145,7 +145,9 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 
     fn merge(&self, left: &mut [T], right: &[T]) {
-        run::<T>(Merge { left, right, f: *self });
+        let merge = Merge { left, right, f: *self };
+        // A call takes longer than a few elements.
+        if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T>(merge) }
     }
 
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {

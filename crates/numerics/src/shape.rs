@@ -627,27 +627,20 @@ fn read_columns<T: Pod, const N: usize>(source: &[T], first: usize, out: &mut [T
 
 /// Reads runs that are `distance` apart.
 fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, out: &mut [T]) {
-    if distance == 0 {
-        // The same line, and then as much again as there is.
-        let mut done = run.size;
-        read_run(source, first, run.stride, &mut out[..done]);
-        match done {
-            2 => return repeat_line::<T, 2>(out),
-            3 => return repeat_line::<T, 3>(out),
-            4 => return repeat_line::<T, 4>(out),
-            _ => {}
-        }
-        while done < out.len() {
-            let len = done.min(out.len() - done);
-            out.copy_within(..len, done);
-            done += len;
-        }
-        return;
-    }
     match run.size {
         2 => read_short_lines::<T, 2>(source, first, distance, run.stride, out),
         3 => read_short_lines::<T, 3>(source, first, distance, run.stride, out),
         4 => read_short_lines::<T, 4>(source, first, distance, run.stride, out),
+        _ if distance == 0 => {
+            // The same line, and then as much again as there is.
+            let mut done = run.size;
+            read_run(source, first, run.stride, &mut out[..done]);
+            while done < out.len() {
+                let len = done.min(out.len() - done);
+                out.copy_within(..len, done);
+                done += len;
+            }
+        }
         MIN_SIDE.. if distance == 1 && run.stride > 1 => {
             let size = [run.size, out.len() / run.size];
             transpose((&source[first..], run.stride.unsigned_abs()), (out, run.size), size);
@@ -660,13 +653,6 @@ fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, ou
     }
 }
 
-/// Repeats the first `N` elements.
-fn repeat_line<T: Pod, const N: usize>(out: &mut [T]) {
-    if let Some((&mut line, others)) = out.as_chunks_mut::<N>().0.split_first_mut() {
-        others.fill(line);
-    }
-}
-
 /// As [`read_lines`], for runs of `N` elements.
 fn read_short_lines<T: Pod, const N: usize>(
     source: &[T],
@@ -676,6 +662,10 @@ fn read_short_lines<T: Pod, const N: usize>(
     out: &mut [T],
 ) {
     let lines = out.as_chunks_mut::<N>().0;
+    if distance == 0 {
+        lines.fill(std::array::from_fn(|j| source[at(first, j, stride)]));
+        return;
+    }
     // Neighbours of each other: elements of so many rows in turn.
     if distance == 1 && stride > 0 {
         let count = lines.len();

@@ -147,7 +147,7 @@ impl Assembler<'_> {
             Action::Move { parts, fill, output, ty } => {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
             }
-            Action::Apply { function, operands, output, ty } => {
+            Action::Apply { function, operands, output, ty, .. } => {
                 if let Some(added) = self.at_known_indices(function, operands, *output, ty.dtype) {
                     return Some(added);
                 }

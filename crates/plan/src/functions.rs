@@ -155,6 +155,11 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         }
         _ => return None,
     };
+    // The same elements in another shape.
+    for operand in &mut operands {
+        let viewed = definitions.view(*operand);
+        *operand = viewed.filter(Viewed::is_whole).map_or(*operand, |viewed| viewed.memory);
+    }
     Some(Action::Apply { function: Arc::new(function), operands, output, ty, factor: None })
 }
 

@@ -9,8 +9,10 @@ use std::cell::Cell;
 /// At most so many movements are looked through.
 const MAX_DEPTH: usize = 8;
 /// Memory of at most so many elements is read in any order; other memory line by line, or an
-/// element again and again.
+/// element again and again,
 const ANY_ORDER: usize = 1 << 12;
+/// or at least one element of so many, so that most of what caches load is used.
+const MAX_STRIDE: isize = 4;
 /// At most so many places are kept in lists of prepared functions.
 const MAX_PLACES: usize = 1 << 20;
 
@@ -25,10 +27,15 @@ pub(crate) struct Viewed {
 }
 
 impl Viewed {
+    /// True for all elements of the memory in order.
+    pub fn is_whole(&self) -> bool {
+        self.view.is_dense() && shape::num_elements(self.view.shape()) == Some(self.len)
+    }
+
     /// True if memory is read in an order that caches like.
     pub fn is_fast(&self) -> bool {
         let runs = shape::Runs::new(&self.view, self.len);
-        runs.is_ok_and(|runs| matches!(runs.stride(), 0 | 1) || self.len <= ANY_ORDER)
+        runs.is_ok_and(|runs| matches!(runs.stride(), 0..=MAX_STRIDE) || self.len <= ANY_ORDER)
     }
 }
 
@@ -266,5 +273,6 @@ pub(crate) fn is_removable(primitive: &Primitive) -> bool {
             | Primitive::Concatenate(_)
             | Primitive::DynamicSlice { .. }
             | Primitive::DynamicUpdateSlice
+            | Primitive::Convert(_)
     )
 }

@@ -191,7 +191,12 @@ const LIMIT: f64 = 700.0;
 /// polynomials in its fourth power, so that no addition waits for many others.
 #[inline(always)]
 pub fn polynomial<L: Lane, const N: usize>(coefficients: &[f64; N], x: L) -> L {
-    let square = x * x;
+    polynomial_of(coefficients, x, x * x)
+}
+
+/// [`polynomial`] of a number whose square is known.
+#[inline(always)]
+fn polynomial_of<L: Lane, const N: usize>(coefficients: &[f64; N], x: L, square: L) -> L {
     let fourth = square * square;
     let part = |first: usize| {
         let count = N.saturating_sub(first).div_ceil(4);
@@ -272,7 +277,8 @@ fn power_of_2<L: Lane>(shifted: L) -> L {
 /// The exponential function minus 1 of a number of at most `log(2) / 2` in absolute value.
 #[inline(always)]
 fn small_exp_m1<L: Lane>(rest: L) -> L {
-    (rest * rest).mul_add(polynomial(&EXP, rest), rest)
+    let square = rest * rest;
+    square.mul_add(polynomial_of(&EXP, rest, square), rest)
 }
 
 /// `1 / (1 + exp(-x))`.

@@ -242,16 +242,16 @@ impl<const N: usize> Doubles for Many<N> {
     #[inline(always)]
     fn widened(self) -> [Many<N>; 2] {
         let mut parts = [[0.0; N]; 2];
-        for lane in 0..N {
-            [parts[0][lane], parts[1][lane]] = to_pair(self.0[lane]).map(f64::from);
+        for (lane, pair) in self.0.into_iter().enumerate() {
+            [parts[0][lane], parts[1][lane]] = to_pair(pair).map(f64::from);
         }
         parts.map(Many)
     }
     #[inline(always)]
     fn narrowed([first, second]: [Many<N>; 2]) -> Many<N> {
         let mut pairs = [0.0; N];
-        for lane in 0..N {
-            pairs[lane] = from_pair([first.0[lane] as f32, second.0[lane] as f32]);
+        for (pair, (first, second)) in pairs.iter_mut().zip(first.0.into_iter().zip(second.0)) {
+            *pair = from_pair([first as f32, second as f32]);
         }
         Many(pairs)
     }
@@ -524,7 +524,7 @@ mod tests {
     /// Moves numbers between memory and vectors in every way.
     struct Moves<A>(std::marker::PhantomData<A>);
 
-    impl<A: DoublesArray> DoublesKernel for Moves<A> {
+    impl<A: DoublesArray + AsRef<[f64]> + AsMut<[f64]>> DoublesKernel for Moves<A> {
         type Array = A;
 
         #[inline(always)]
