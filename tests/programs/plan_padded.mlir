@@ -5,7 +5,7 @@
 
 // Every second element of many is read where it is.
 // PLAN: stablehlo.iota : 20000xf32
-// PLAN-NEXT: loop of 1 op : 10000xf32
+// PLAN-NEXT: loop of 3 ops : 10000xf32
 // PLAN-NEXT: v0 = view
 // PLAN-NEXT: v1 = view
 // PLAN-NEXT: v2 = add

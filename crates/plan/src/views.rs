@@ -155,11 +155,12 @@ impl<'g> Definitions<'g> {
         let repeated = || self.whole(*self.graph.repeated.get(&value)?);
         match self.graph.primitive(node) {
             Primitive::Splat { shape, .. } => {
-                let viewed = repeated()?;
+                let Some(viewed) = repeated() else { return self.whole(value) };
                 Some(Viewed { view: viewed.view.broadcast(shape, &[]).ok()?, ..viewed })
             }
             Primitive::Iota { shape, dimension, .. } => {
-                let viewed = repeated()?;
+                // Long ones are values of their own.
+                let Some(viewed) = repeated() else { return self.whole(value) };
                 Some(Viewed { view: viewed.view.broadcast(shape, &[*dimension]).ok()?, ..viewed })
             }
             Primitive::BroadcastInDim { shape, dimensions } => {

@@ -1,6 +1,7 @@
 //! Tests of vector kernels, with every instruction set that the machine has.
 
 mod columns;
+mod doubles;
 mod neighbours;
 mod tile;
 mod transpose;
