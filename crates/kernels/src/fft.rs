@@ -414,10 +414,11 @@ where
     let mut _reserved = [const { None }; 2];
     for (nth, pass) in passes.iter().enumerate() {
         let groups = Grouping::<L> { dims, axis: pass.axis };
-        let elements = bytemuck::cast_slice::<u8, Lanes<[f64; L]>>(before);
         let source = match last {
             None => Source::Tensor { elements: from.0, given: from.1 },
-            Some((axis, scale)) => Source::Groups { elements, axis, scale },
+            Some((axis, scale)) => {
+                Source::Groups { elements: bytemuck::cast_slice(before), axis, scale }
+            }
         };
         let lines = Lines::<S, L>::new(pass, &groups, source);
         if nth + 1 == passes.len() {
@@ -612,7 +613,7 @@ where
         } else if to.len() < self.pass.room() {
             let (x, _) = self.group(group, x, scratch);
             to.copy_from_slice(&x[..to.len()]);
-        } else if self.pass.plan.swaps(self.pass.way()) % 2 == 0 {
+        } else if self.pass.plan.swaps(self.pass.way()).is_multiple_of(2) {
             self.group(group, to, scratch);
         } else {
             self.group(group, scratch, to);
