@@ -92,7 +92,7 @@ fn numbers(count: usize, row: usize) -> Vec<Complex64> {
 /// sums of the definition: there and back, of complex and of real numbers.
 #[test]
 fn shapes_of_every_kind() {
-    let shapes: [(&[usize], usize); 18] = [
+    let shapes: [(&[usize], usize); 19] = [
         (&[3], 1),
         (&[300], 1),
         (&[2, 5], 1),
@@ -103,6 +103,8 @@ fn shapes_of_every_kind() {
         (&[8, 1], 2),
         (&[2, 300], 2),
         (&[300, 2], 2),
+        // Few lines leave memory to the next transform that is no multiple of more.
+        (&[1, 3], 2),
         (&[20, 20], 2),
         (&[16, 33], 2),
         (&[2, 29, 18], 2),
