@@ -6,12 +6,20 @@ use numerics::{Bytes, Identity};
 use plan::Function;
 use std::sync::Arc;
 
-/// Operands of more bytes are not packed.
-const MAX_BYTES: usize = 64 << 20;
+/// At most so many bytes of operands are packed: the caches gain little beyond, and a model would
+/// take its memory twice.
+const MAX_BYTES: usize = 256 << 20;
+
+/// The operands that a plan may pack, by their numbers.
+pub(crate) struct Factors {
+    kept: Vec<KeptFactor>,
+    /// The bytes of those that are packed.
+    bytes: usize,
+}
 
 /// An operand of a function, and what was made of it.
 #[derive(Default)]
-pub(crate) struct KeptFactor {
+struct KeptFactor {
     operand: Option<Identity>,
     state: State,
 }
@@ -27,26 +35,45 @@ enum State {
     Packed { operand: Arc<AlignedBytes>, _charge: Option<Charge> },
 }
 
-impl KeptFactor {
-    /// The operand packed, if it has been seen before.
-    pub fn packed(&mut self, function: &Function, operand: &Bytes) -> Option<Arc<AlignedBytes>> {
-        if !self.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
-            *self = KeptFactor { operand: Some(operand.identity()), state: State::Seen };
+impl Factors {
+    /// So many operands, none of which has been seen.
+    pub fn new(count: usize) -> Factors {
+        Factors {
+            kept: std::iter::repeat_with(KeptFactor::default).take(count).collect(),
+            bytes: 0,
+        }
+    }
+
+    /// The operand with this number as the function packs it, if it is the same as before.
+    pub fn packed(
+        &mut self,
+        number: u32,
+        function: &Function,
+        operand: &Bytes,
+    ) -> Option<Arc<AlignedBytes>> {
+        let kept = self.kept.get_mut(number as usize)?;
+        if !kept.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
+            if let State::Packed { operand, .. } = &kept.state {
+                self.bytes -= operand.len();
+            }
+            *kept = KeptFactor { operand: Some(operand.identity()), state: State::Seen };
             return None;
         }
-        if let State::Seen = self.state {
-            let fits = operand.len() <= MAX_BYTES && host::check(operand.len()).is_ok();
+        if let State::Seen = kept.state {
+            let has_room = self.bytes.saturating_add(operand.len()) <= MAX_BYTES;
             // If there is no memory for it, the function still runs.
-            let packed = if fits { function.pack(operand).ok().flatten() } else { None };
-            self.state = match packed {
+            let is_packed = has_room && host::check(operand.len()).is_ok();
+            let packed = if is_packed { function.pack(operand).ok().flatten() } else { None };
+            kept.state = match packed {
                 Some(packed) => {
+                    self.bytes += packed.len();
                     let _charge = host::charge(packed.len());
                     State::Packed { operand: Arc::new(packed), _charge }
                 }
                 None => State::Unpacked,
             };
         }
-        match &self.state {
+        match &kept.state {
             State::Packed { operand, .. } => Some(Arc::clone(operand)),
             State::Seen | State::Unpacked => None,
         }

@@ -1,7 +1,7 @@
 //! Executes plans: steps over the memory of small values and slots.
 
 use crate::compiled::Plan;
-use crate::factors::KeptFactor;
+use crate::factors::Factors;
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::{check_types, mismatch};
 use crate::lent::{self, Lender, Lent};
@@ -55,7 +55,7 @@ struct Frame {
     /// Memory for small results while they are computed.
     unused: Vec<AlignedBytes>,
     /// Operands that are packed.
-    factors: Vec<KeptFactor>,
+    factors: Factors,
 }
 
 /// The memory of a value while it is written.
@@ -82,7 +82,7 @@ impl Planned<'_> {
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
-                factors: std::iter::repeat_with(KeptFactor::default).take(unit.factors).collect(),
+                factors: Factors::new(unit.factors),
             }
         })
     }
@@ -391,7 +391,7 @@ impl<'r, 'a> Run<'r, 'a> {
             },
             Place::Memory { .. } | Place::Nowhere => return None,
         };
-        self.frame.factors.get_mut(*factor as usize)?.packed(function, operand.bytes())
+        self.frame.factors.packed(*factor, function, operand.bytes())
     }
 
     fn run_function(
