@@ -17,6 +17,7 @@ mod frame;
 mod inputs;
 mod lent;
 mod machine;
+mod memory;
 mod observer;
 mod order;
 mod planned;

@@ -1,11 +1,11 @@
 //! Executes plans: steps over the memory of small values and slots.
 
 use crate::compiled::Plan;
-use crate::factors::Factors;
 use crate::frame::{Slot, use_before_definition};
 use crate::inputs::{check_types, mismatch};
 use crate::lent::{self, Lender, Lent};
 use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
+use crate::memory::{Frame, MAX_SPARE, Planned};
 use crate::profile::Running;
 use crate::results::SmallResults;
 use kernels::fused::{self, Registers};
@@ -21,42 +21,10 @@ use program::{
     EvalError, EvalResult, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType,
 };
 use smallvec::SmallVec;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// Maximum number of frames that are kept for later runs.
-const KEPT_FRAMES: usize = 16;
-/// Maximum number of dead values whose memory a frame keeps for others,
-const MAX_SPARE: usize = 32;
-/// and maximum bytes of it that it keeps for later runs.
-const KEPT_BYTES: usize = 32 << 20;
-
-/// A plan, and memory for its runs by one program.
-#[derive(Clone, Copy)]
-pub(crate) struct Planned<'p> {
-    pub plan: &'p Plan,
-    pub frames: &'p Frames,
-}
-
-/// Memory that runs leave to later ones.
-#[derive(Default)]
-pub(crate) struct Frames(Mutex<Vec<Frame>>);
+use std::sync::Arc;
 
 /// The memory of the results of a loop.
 type LoopResults<'a> = SmallVec<[&'a mut [u8]; 2]>;
-
-/// The memory of a run.
-struct Frame {
-    /// The memory of small values.
-    memory: AlignedBytes,
-    slots: Vec<Option<RuntimeValue>>,
-    registers: Registers,
-    /// Memory of dead large values, for reuse.
-    spare: Vec<Tensor>,
-    /// Memory for small results while they are computed.
-    unused: Vec<AlignedBytes>,
-    /// Operands that are packed.
-    factors: Factors,
-}
 
 /// The memory of a value while it is written.
 enum Held<'a> {
@@ -65,51 +33,6 @@ enum Held<'a> {
     /// The memory of an output of the run.
     Output(u32, &'a mut [u8]),
     Value(RuntimeValue),
-}
-
-impl Planned<'_> {
-    fn frame(&self) -> Frame {
-        let kept = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| {
-            let unit = &self.plan.unit;
-            let mut memory = AlignedBytes::zeros(unit.memory);
-            for (at, bytes) in &unit.initial {
-                memory[*at..at + bytes.len()].copy_from_slice(bytes);
-            }
-            Frame {
-                memory,
-                slots: vec![None; unit.slots],
-                registers: Registers::default(),
-                spare: Vec::new(),
-                unused: Vec::new(),
-                factors: Factors::new(unit.factors),
-            }
-        })
-    }
-
-    /// Keeps a frame for another run, without the memory that it shares with others.
-    fn keep(&self, mut frame: Frame) {
-        for slot in &mut frame.slots {
-            let is_own = match slot {
-                Some(RuntimeValue::Tensor(tensor)) => tensor.is_unshared(),
-                _ => false,
-            };
-            if !is_own {
-                *slot = None;
-            }
-        }
-        let mut bytes = 0;
-        let is_kept = |tensor: &&Tensor| {
-            bytes += tensor.bytes().len();
-            bytes <= KEPT_BYTES
-        };
-        let kept = frame.spare.iter().rev().take_while(is_kept).count();
-        frame.spare.drain(..frame.spare.len() - kept);
-        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if frames.len() < KEPT_FRAMES {
-            frames.push(frame);
-        }
-    }
 }
 
 impl<'r> Machine<'_, 'r> {

@@ -4,7 +4,7 @@ use crate::compiled::Compiled;
 use crate::frame::ScalarOp;
 use crate::inputs::{Side, Signature, describe_elements};
 use crate::lent::Output;
-use crate::planned::{Frames, Planned};
+use crate::memory::{Frames, Planned};
 use crate::profile::{Record, Recorded};
 use crate::scheduler::describe;
 use crate::session::{Job, Session, bytes_of, distinct_bytes};
