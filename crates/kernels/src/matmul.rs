@@ -258,16 +258,19 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     }
     let parts = (rows * columns).div_ceil(task_results);
     let is_packed = products.iter().all(|product| product.panels.is_some());
-    let stay = is_packed || products.iter().all(Product::may_stay);
-    let is_in_place = rows <= 2 * SHARED_ROWS && stay;
+    let may_stay = is_packed || products.iter().all(Product::may_stay);
+    let is_in_place = rows <= 2 * SHARED_ROWS && may_stay;
     let is_wide = columns >= PANELS_BYTES / size_of::<T>();
     let least = if is_wide && !is_in_place { SHARED_ROWS } else { 2 * R };
     let (panels, workers) = (columns.div_ceil(C), host::workers());
-    // A thread that has the same rows in the kernels before and after finds them in its cache. Where
-    // columns are copied, many rows divide the rows only, and few the columns, each of which is then
-    // copied by one thread.
-    let is_large = !is_packed || columns.saturating_mul(depth) > PANELS_ELEMENTS;
-    let is_by_columns = (!is_in_place || (is_packed && is_large)) && rows < depth;
+    // A thread that has the same rows in the kernels before and after finds them in its cache. But
+    // columns that are copied, or too many for a cache, are read by one thread each if there are
+    // fewer rows than these are long.
+    let is_read_once = match is_packed {
+        true => columns.saturating_mul(depth) > PANELS_ELEMENTS,
+        false => !is_in_place,
+    };
+    let is_by_columns = is_read_once && rows < depth;
     let row_parts = match () {
         () if is_by_columns => parts / panels.min(workers),
         () if is_in_place => workers,
