@@ -18,7 +18,7 @@ pub fn parallel<T: Send, E: Send>(
     work: impl Fn(T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
     let helpers = workers().min(tasks.len()).saturating_sub(1);
-    if helpers == 0 {
+    if helpers == 0 || tasks.len() > Queue::MAX {
         return tasks.into_iter().try_for_each(work);
     }
     let queue = Queue::new(tasks.len());
@@ -48,9 +48,13 @@ pub fn parallel<T: Send, E: Send>(
 struct Queue(AtomicU64);
 
 impl Queue {
-    /// The numbers below `count`, or below what half a word can hold if that is less.
+    /// The numbers are below this: both ends are in one word.
+    const MAX: usize = u32::MAX as usize;
+
+    /// The numbers below `count`.
     fn new(count: usize) -> Queue {
-        Queue(AtomicU64::new(count.min(u32::MAX as usize) as u64))
+        debug_assert!(count <= Queue::MAX);
+        Queue(AtomicU64::new(count as u64))
     }
 
     /// Takes the first number, or the last one; `None` if there are no more.

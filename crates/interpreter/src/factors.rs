@@ -11,7 +11,7 @@ use std::sync::Arc;
 const MAX_BYTES: usize = 256 << 20;
 
 /// The operands that a plan may pack, by their numbers.
-pub(crate) struct Factors {
+pub(crate) struct PackedFactors {
     kept: Vec<KeptFactor>,
     /// The bytes of those that are packed.
     bytes: usize,
@@ -35,10 +35,10 @@ enum State {
     Packed { operand: Arc<AlignedBytes>, _charge: Option<Charge> },
 }
 
-impl Factors {
+impl PackedFactors {
     /// So many operands, none of which has been seen.
-    pub fn new(count: usize) -> Factors {
-        Factors {
+    pub fn new(count: usize) -> PackedFactors {
+        PackedFactors {
             kept: std::iter::repeat_with(KeptFactor::default).take(count).collect(),
             bytes: 0,
         }
@@ -60,7 +60,8 @@ impl Factors {
             return None;
         }
         if let State::Seen = kept.state {
-            let has_room = self.bytes.saturating_add(operand.len()) <= MAX_BYTES;
+            // Panels have at most twice the size, or are small.
+            let has_room = self.bytes.saturating_add(2 * operand.len()) <= MAX_BYTES;
             // If there is no memory for it, the function still runs.
             let is_packed = has_room && host::check(operand.len()).is_ok();
             let packed = if is_packed { function.pack(operand).ok().flatten() } else { None };

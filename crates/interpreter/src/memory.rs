@@ -1,7 +1,7 @@
 //! The memory of runs of plans, which they leave to later ones.
 
 use crate::compiled::Plan;
-use crate::factors::Factors;
+use crate::factors::PackedFactors;
 use kernels::fused::Registers;
 use numerics::Tensor;
 use numerics::math::AlignedBytes;
@@ -37,7 +37,7 @@ pub(crate) struct Frame {
     /// Memory for small results while they are computed.
     pub unused: Vec<AlignedBytes>,
     /// Operands that are packed.
-    pub factors: Factors,
+    pub factors: PackedFactors,
 }
 
 impl Planned<'_> {
@@ -56,7 +56,7 @@ impl Planned<'_> {
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
-                factors: Factors::new(unit.factors),
+                factors: PackedFactors::new(unit.factors),
             }
         })
     }

@@ -274,7 +274,7 @@ impl Pass {
         self.plan.size() + usize::from(self.pairs.is_some())
     }
 
-    /// What the way back does to all numbers: they are divided by the length.
+    /// The factor of the way back: one divided by the length.
     fn scale(&self) -> Scale {
         if !self.is_inverse() {
             Scale::One

@@ -288,7 +288,7 @@ pub struct StoreRows<'a, R, const L: usize> {
     pub x: &'a [Lanes<[f64; L]>],
     /// True if parts are exchanged.
     pub is_swapped: bool,
-    /// What happens to all numbers first.
+    /// The scaling of all numbers, before they are rounded.
     pub scale: Scale,
     /// The pairs of all lines.
     pub to: &'a mut [[R; 2]],
@@ -336,7 +336,7 @@ pub struct StoreColumns<'a, 'o, R, const L: usize> {
     pub x: &'a [Lanes<[f64; L]>],
     /// True if parts are exchanged.
     pub is_swapped: bool,
-    /// What happens to all numbers first.
+    /// The scaling of all numbers, before they are rounded.
     pub scale: Scale,
     /// For each element, those of lines.
     pub to: &'a mut [&'o mut [[R; 2]]],
@@ -387,7 +387,7 @@ pub struct Regroup<'a, const L: usize> {
     pub lanes: usize,
     /// True if parts are exchanged.
     pub is_swapped: bool,
-    /// What happens to all numbers.
+    /// The scaling of all numbers.
     pub scale: Scale,
     /// As many elements as a line has.
     pub x: &'a mut [Lanes<[f64; L]>],

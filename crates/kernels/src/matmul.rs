@@ -214,7 +214,7 @@ pub struct Product<'a, T> {
 }
 
 /// Copies all columns of a right factor to panels, for several products with it; `None` if products
-/// of the type read them where they are.
+/// of the type read them where they are, or large panels would be mostly empty.
 ///
 /// # Errors
 /// If there is no memory for them.
@@ -225,9 +225,14 @@ pub fn pack<T: Accumulator, const C: usize>(
     if !T::HAS_TILES {
         return Ok(None);
     }
-    let elements = columns.div_ceil(C).saturating_mul(C).saturating_mul(depth);
+    let width = columns.next_multiple_of(C);
+    let elements = width.saturating_mul(depth);
+    if width > 2 * columns && elements > PANELS_ELEMENTS {
+        return Ok(None);
+    }
     let _reserved = reserve::<T>(elements)?;
-    let mut copy = AlignedBytes::zeros(elements * size_of::<T>());
+    let mut copy = AlignedBytes::new();
+    copy.try_resize(elements.saturating_mul(size_of::<T>()))?;
     let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut copy).as_chunks_mut::<C>();
     Isa::best().run(Pack { b, width: columns, depth, panels });
     Ok(Some(copy))

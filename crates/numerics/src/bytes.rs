@@ -207,7 +207,7 @@ impl Bytes {
         taken.unwrap_or_else(|| self.to_vec())
     }
 
-    /// What these bytes are recognized by later.
+    /// The identity of these bytes, by which they are recognized later.
     pub fn identity(&self) -> Identity {
         Identity { owner: Arc::downgrade(&self.owner), range: self.range.clone() }
     }
