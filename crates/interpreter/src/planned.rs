@@ -184,11 +184,8 @@ impl<'r, 'a> Run<'r, 'a> {
             Action::Rows { steps, rows, operands, outputs } => {
                 let packed: Vec<_> = steps.iter().map(|step| self.packed(&step.action)).collect();
                 let kernels = steps.iter().zip(&packed).filter_map(|(step, packed)| {
-                    let kernel = step.action.row_kernel()?;
-                    Some(match (kernel, packed) {
-                        (RowKernel::Dot(dot, _), Some(packed)) => RowKernel::Dot(dot, Some(packed)),
-                        _ => kernel,
-                    })
+                    let packed = packed.as_ref().map(|packed| &packed[..]);
+                    Some(step.action.row_kernel()?.with_packed(packed))
                 });
                 let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
                 self.run_loop(operands, outputs, &rows.outputs, |bytes, results, registers| {

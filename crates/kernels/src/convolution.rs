@@ -15,10 +15,11 @@ use super::rows::{Matrix, Rows};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
-use numerics::simd::Isa;
+use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::{ConvDims, EvalError, WindowDim};
 use std::cell::Cell;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// At most so many places of windows are kept.
@@ -391,9 +392,67 @@ impl PreparedConvolution {
         panels: Option<&[u8]>,
         out: &mut [u8],
     ) -> Result<(), TensorError> {
+        self.run_some(None, [lhs, rhs], panels, out)
+    }
+
+    /// True if the results are rows, of the features of a window each, one after the other.
+    pub fn is_of_rows(&self) -> bool {
+        let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
+        is_in_order && self.windows.is_some() && self.sizes.group_batch == self.sizes.batch
+    }
+
+    /// The number of windows.
+    pub fn rows(&self) -> usize {
+        self.sizes.output_spatial.iter().fold(self.sizes.group_batch, |n, size| n * size)
+    }
+
+    /// The number of features of a window.
+    pub fn features(&self) -> usize {
+        self.sizes.output_features
+    }
+
+    /// The number of elements of the kernel.
+    pub fn kernel_len(&self) -> usize {
+        self.sizes.depth() * self.sizes.output_features
+    }
+
+    /// Its work for a window, in elementary operations: a rough estimate.
+    pub fn row_work(&self) -> usize {
+        self.kernel_len() / if self.depthwise.is_some() { 4 } else { 1 }
+    }
+
+    /// As [`PreparedConvolution::run_packed`], of some of the rows, on this thread.
+    ///
+    /// # Errors
+    /// As there, or if the results are not [rows](PreparedConvolution::is_of_rows).
+    pub fn run_rows(
+        &self,
+        rows: Range<usize>,
+        operands: [&[u8]; 2],
+        panels: Option<&[u8]>,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        if !self.is_of_rows() || rows.start > rows.end || rows.end > self.rows() {
+            return Err(TensorError::OutOfBounds);
+        }
+        self.run_some(Some(rows), operands, panels, out)
+    }
+
+    /// All results, on as many threads as pay, or some rows.
+    fn run_some(
+        &self,
+        rows: Option<Range<usize>>,
+        [lhs, rhs]: [&[u8]; 2],
+        panels: Option<&[u8]>,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
         let dtype = self.dtype;
         let count = |bytes: &[u8]| Some(bytes.len() / dtype.bytes());
-        if self.lens != [count(lhs), count(rhs)] || num_elements(&self.shape) != count(out) {
+        let results = match &rows {
+            Some(rows) => rows.len().checked_mul(self.sizes.output_features),
+            None => num_elements(&self.shape),
+        };
+        if self.lens != [count(lhs), count(rhs)] || results != count(out) {
             return Err(TensorError::OutOfBounds);
         }
         let Some(windows) = &self.windows else {
@@ -426,7 +485,7 @@ impl PreparedConvolution {
             let results = bytemuck::try_cast_slice_mut(in_own_order);
             let results = results.map_err(|_| TensorError::OutOfBounds)?;
             let panels = packed::<T, C>(panels, [self.sizes.depth(), self.sizes.output_features])?;
-            self.compute::<T, R, C>(windows, operands, panels, padded, results)
+            self.compute::<T, R, C>(windows, rows, operands, panels, padded, results)
         })?;
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
@@ -437,28 +496,33 @@ impl PreparedConvolution {
         Ok(())
     }
 
-    /// Writes the results for operands in the order of [`ConvSizes`], given memory for a copy of the
-    /// input with zeros.
+    /// Writes all results, or some rows, for operands in the order of [`ConvSizes`], given memory
+    /// for a copy of the input with zeros.
     fn compute<T: Accumulator, const R: usize, const C: usize>(
         &self,
         windows: &SomeWindows,
+        rows: Option<Range<usize>>,
         [input, kernel]: [&[T]; 2],
         panels: Option<&[T]>,
         room: &mut AlignedBytes,
         out: &mut [T],
     ) -> Result<(), TensorError> {
         let sizes = &*self.sizes;
-        let (features, depth) = (sizes.output_features, sizes.depth());
-        // Padding counts where weights are not finite: zero times infinity is not zero.
-        let is_finite = |&weight: &T| weight.multiply(T::ZERO) == T::ZERO;
         if let Some((windows, alike)) = &self.depthwise
-            && kernel.iter().all(is_finite)
+            && all_finite(kernel)
         {
-            let line = windows.line_len() * features;
-            let lines = task_size(out.len() / line, windows.line_len() * depth * features / 4, 1);
-            let tasks = out.chunks_mut(lines * line).enumerate();
+            let operands = [input, kernel];
+            if let Some(rows) = rows {
+                depthwise::<T, C>(windows, alike, operands, rows, out);
+                return Ok(());
+            }
+            let (width, features) = (windows.line_len(), sizes.output_features);
+            let lines = task_size(self.rows() / width, width * self.row_work(), 1);
+            let tasks = out.chunks_mut(lines * width * features).enumerate();
             return host::parallel(tasks.collect(), |(task, out)| {
-                depthwise::<T, C>(windows, alike, [input, kernel], task * lines, out);
+                let first = task * lines * width;
+                let rows = first..first + out.len() / features;
+                depthwise::<T, C>(windows, alike, operands, rows, out);
                 Ok(())
             });
         }
@@ -475,24 +539,60 @@ impl PreparedConvolution {
             SomeWindows::Padded(windows) if windows.are_elements() => {
                 let strides = [sizes.input_features, 1];
                 let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
-                multiply_groups::<T, R, C, _>(sizes, &matrices.collect::<Vec<_>>(), kernel, out)
+                multiply_groups::<T, R, C, _>(
+                    sizes,
+                    &matrices.collect::<Vec<_>>(),
+                    kernel,
+                    rows,
+                    out,
+                )
             }
             SomeWindows::Padded(windows) => {
-                let _reserved = reserve::<T>(windows.copied())?;
-                room.resize(windows.copied().saturating_mul(size_of::<T>()));
+                let copied = match &rows {
+                    Some(rows) => windows.part(rows).len(),
+                    None => windows.copied(),
+                };
+                let _reserved = reserve::<T>(copied)?;
+                room.resize(copied.saturating_mul(size_of::<T>()));
                 let copy = bytemuck::try_cast_slice_mut(&mut room[..]);
-                let padded = windows.over(input, copy.map_err(|_| TensorError::OutOfBounds)?)?;
+                let copy = copy.map_err(|_| TensorError::OutOfBounds)?;
+                let padded = match &rows {
+                    Some(rows) => windows.over_part(rows, input, copy),
+                    None => windows.over(input, copy)?,
+                };
                 let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
-                multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, out)
+                multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, rows, out)
             }
             SomeWindows::Patches(windows) => {
                 // The input positions of a part of the windows.
                 let _reserved = reserve::<Option<usize>>(sizes.taps())?;
                 let patches = groups.map(|first| Patches { windows, input, first });
-                multiply_groups::<T, R, C, _>(sizes, &patches.collect::<Vec<_>>(), kernel, out)
+                multiply_groups::<T, R, C, _>(
+                    sizes,
+                    &patches.collect::<Vec<_>>(),
+                    kernel,
+                    rows,
+                    out,
+                )
             }
         }
     }
+}
+
+/// True if zero times any of these is zero: else padding counts.
+fn all_finite<T: Accumulator>(weights: &[T]) -> bool {
+    struct AllFinite<'a, T>(&'a [T], &'a mut bool);
+    impl<T: Accumulator> Kernel for AllFinite<'_, T> {
+        #[inline(always)]
+        fn run(self) {
+            // Without a branch, so that vectors are compared.
+            let is_finite = |weight: &T| weight.multiply(T::ZERO) == T::ZERO;
+            *self.1 = self.0.iter().fold(true, |all, weight| all & is_finite(weight));
+        }
+    }
+    let mut are_finite = false;
+    Isa::best().run(AllFinite(weights, &mut are_finite));
+    are_finite
 }
 
 fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
@@ -513,31 +613,26 @@ fn gathered<'a>(
     Ok(bytes)
 }
 
-/// Writes the products of the windows of each group with its part of the kernel.
+/// Writes the products of the windows of each group with its part of the kernel: all of them, on as
+/// many threads as pay, or those of some windows.
 fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
     sizes: &ConvSizes,
     groups: &[W],
     (kernel, panels): (&[T], Option<&[T]>),
+    rows: Option<Range<usize>>,
     out: &mut [T],
 ) -> Result<(), TensorError> {
-    let features = sizes.output_features;
-    let (rows, depth) = (out.len() / features, sizes.depth());
+    let (features, depth) = (sizes.output_features, sizes.depth());
+    let all = out.len() / features;
     let product = |group: usize| Product {
-        rows,
+        rows: all,
         depth,
         columns: sizes.group_features,
         a: &groups[group],
         b: Matrix { elements: &kernel[group * sizes.group_features..], strides: [features, 1] },
         panels,
     };
-    if sizes.groups == 1 {
-        return multiply::<T, R, C>(&[product(0)], out);
-    }
-    let task_rows = task_size(rows, depth * features, R);
-    let tasks = out.chunks_mut(task_rows * features).enumerate();
-    host::parallel(tasks.collect(), |(task, out)| {
-        let first = task * task_rows;
-        let rows = first..first + out.len() / features;
+    let compute = |rows: Range<usize>, out: &mut [T]| {
         for group in 0..sizes.groups {
             let part = &mut out[group * sizes.group_features..];
             let mut results = Results::Strided(part, features);
@@ -545,5 +640,17 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
             product(group).compute::<R, C>(Isa::best(), rows.clone(), columns, &mut results)?;
         }
         Ok(())
+    };
+    if let Some(rows) = rows {
+        return compute(rows, out);
+    }
+    if sizes.groups == 1 {
+        return multiply::<T, R, C>(&[product(0)], out);
+    }
+    let task_rows = task_size(all, depth * features, R);
+    let tasks = out.chunks_mut(task_rows * features).enumerate();
+    host::parallel(tasks.collect(), |(task, out)| {
+        let first = task * task_rows;
+        compute(first..first + out.len() / features, out)
     })
 }

@@ -3,6 +3,7 @@
 use super::conv_windows::Windows;
 use super::matmul::{Accumulator, FEW};
 use numerics::simd::{FeatureWindows, Isa, Kernel, Tap};
+use std::ops::Range;
 
 /// Neighbouring windows along the last spatial dimension that see the same positions.
 #[derive(Debug)]
@@ -28,24 +29,32 @@ impl Alike {
     }
 }
 
-/// Each feature convolved with a finite kernel of its own. `out` has the lines of results from
-/// `first_line` on.
+/// Each feature convolved with a finite kernel of its own: the results of some windows.
 pub fn depthwise<T: Accumulator, const C: usize>(
     windows: &Windows,
     alike: &[Alike],
     [input, kernel]: [&[T]; 2],
-    first_line: usize,
-    out: &mut [T],
+    range: Range<usize>,
+    mut out: &mut [T],
 ) {
     let isa = Isa::best();
     let features = windows.sizes.output_features;
     let width = windows.line_len();
     let is_short = windows.sizes.taps() <= FEW;
     let (mut starts, mut taps) = (Vec::new(), Vec::new());
-    for (line, out) in out.chunks_exact_mut(width * features).enumerate() {
-        windows.lines(first_line + line, 0, &mut starts);
+    let mut next = range.start;
+    while next < range.end {
+        let line = next / width;
+        windows.lines(line, 0, &mut starts);
         let positions = windows.sizes.taps() / starts.len();
-        for &Alike { first, count, step } in alike {
+        let in_line = next - line * width..width.min(range.end - line * width);
+        next = (line + 1) * width;
+        for alike in alike {
+            let first = in_line.start.max(alike.first);
+            let count = in_line.end.min(alike.first + alike.count).saturating_sub(first);
+            if count == 0 {
+                continue;
+            }
             taps.clear();
             for (outer, start) in starts.iter().enumerate() {
                 let Some(start) = start else { continue };
@@ -56,9 +65,11 @@ pub fn depthwise<T: Accumulator, const C: usize>(
                     }));
                 }
             }
-            let out = &mut out[first * features..][..count * features];
-            let (weights, step) = (kernel, step * features);
-            let mut line = FeatureWindows { input, weights, taps: &taps, step, features, out };
+            let results;
+            (results, out) = std::mem::take(&mut out).split_at_mut(count * features);
+            let (weights, step) = (kernel, alike.step * features);
+            let taps = &taps;
+            let mut line = FeatureWindows { input, weights, taps, step, features, out: results };
             if is_short || !T::sum_windows(isa, &mut line) {
                 isa.run(DepthwiseLine::<T, C> { line, is_short });
             }

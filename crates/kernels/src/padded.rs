@@ -87,18 +87,57 @@ impl PaddedWindows {
         copy: &'a mut [T],
     ) -> Result<Padded<'a, T>, TensorError> {
         if self.layout.is_input {
-            return Ok(Padded { windows: self, elements: input });
+            return Ok(Padded { windows: self, elements: input, first: 0 });
         }
         self.layout.fill(&self.window, &self.sizes, input, copy)?;
-        Ok(Padded { windows: self, elements: copy })
+        Ok(Padded { windows: self, elements: copy, first: 0 })
+    }
+
+    /// The part of a copy of the input with zeros that the windows of some rows see, if they see
+    /// any.
+    pub fn part(&self, rows: &Range<usize>) -> Range<usize> {
+        if self.layout.is_input || rows.is_empty() {
+            return 0..0;
+        }
+        let image = self.layout.image;
+        // All of an image, or only the lines, planes and so on of the outermost dimension.
+        let (Some((dim, &[count, step])), true) =
+            (self.window.first().zip(self.steps.get(1)), self.window.len() > 1)
+        else {
+            let windows: usize = self.steps[1..].iter().map(|[count, _]| count).product();
+            return rows.start / windows * image..((rows.end - 1) / windows + 1) * image;
+        };
+        let inner: usize = self.steps[2..].iter().map(|[count, _]| count).product();
+        let start = |row: usize| row / inner / count * image + row / inner % count * step;
+        let seen = (dim.size - 1) * dim.window_dilation + 1;
+        let end = start(rows.end - 1) + seen as usize * self.layout.strides[0];
+        start(rows.start)..end
+    }
+
+    /// The windows of these rows, given memory for the [part](PaddedWindows::part) of a copy with
+    /// zeros that they see.
+    pub fn over_part<'a, T: Accumulator>(
+        &'a self,
+        rows: &Range<usize>,
+        input: &'a [T],
+        copy: &'a mut [T],
+    ) -> Padded<'a, T> {
+        let first = self.part(rows).start;
+        if self.layout.is_input {
+            return Padded { windows: self, elements: input, first };
+        }
+        self.layout.fill_part(&self.window, &self.sizes, input, first, copy);
+        Padded { windows: self, elements: copy, first }
     }
 }
 
 /// Windows over an input.
 pub struct Padded<'a, T> {
     windows: &'a PaddedWindows,
-    /// The input, or a copy with zeros.
+    /// The input, or a copy with zeros, or a part of that,
     elements: &'a [T],
+    /// and the elements of the copy before it.
+    first: usize,
 }
 
 impl<'a, T> Padded<'a, T> {
@@ -106,7 +145,7 @@ impl<'a, T> Padded<'a, T> {
     pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'a, T> {
         let first = first_batch * self.windows.steps[0][1] + first_feature;
         let elements = self.elements.get(first..).unwrap_or_default();
-        PaddedGroup { windows: self.windows, elements }
+        PaddedGroup { windows: self.windows, elements, first: self.first }
     }
 }
 
@@ -167,6 +206,11 @@ impl Layout {
         }
     }
 
+    /// The elements of a line along the last spatial dimension.
+    fn line(&self, sizes: &ConvSizes) -> usize {
+        self.spatial.last().map_or(1, |&width| width) * sizes.input_features
+    }
+
     /// Copies the elements of the input to their places, with zeros elsewhere.
     fn fill<T: Accumulator>(
         &self,
@@ -175,13 +219,31 @@ impl Layout {
         input: &[T],
         copy: &mut [T],
     ) -> Result<(), TensorError> {
+        let line = self.line(sizes).max(1);
+        let lines = task_size(copy.len() / line, line, 1);
+        let tasks = copy.chunks_mut(lines * line).enumerate().collect();
+        host::parallel(tasks, |(task, copy): (usize, &mut [T])| {
+            self.fill_part(window, sizes, input, task * lines * line, copy);
+            Ok(())
+        })
+    }
+
+    /// As [`Layout::fill`], of the lines of the copy from an element on.
+    fn fill_part<T: Accumulator>(
+        &self,
+        window: &[WindowDim],
+        sizes: &ConvSizes,
+        input: &[T],
+        start: usize,
+        copy: &mut [T],
+    ) {
         let features = sizes.input_features;
         let (width, input_width, last) =
             match (self.spatial.last(), sizes.input_spatial.last(), window.last()) {
                 (Some(&width), Some(&input), Some(last)) => (width, input, *last),
-                _ => return Ok(()),
+                _ => return,
             };
-        let line = width * features;
+        let line = self.line(sizes);
         // The elements of a line of the input that have a place, and the first of these.
         let dilation = last.base_dilation;
         let steps = |distance: u64| distance.div_ceil(dilation.unsigned_abs()) as usize;
@@ -189,37 +251,31 @@ impl Layout {
         let after = (width as i64).saturating_sub(last.pad_low).max(0).unsigned_abs();
         let end = input_width.min(steps(after));
         if first >= end || line == 0 {
-            copy.fill(T::ZERO);
-            return Ok(());
+            return copy.fill(T::ZERO);
         }
         let place = first as i64 * dilation + last.pad_low;
-        let lines = task_size(copy.len() / line, line, 1);
-        let tasks = copy.chunks_mut(lines * line).enumerate().collect();
-        host::parallel(tasks, |(task, copy): (usize, &mut [T])| {
-            for (number, copy) in copy.chunks_exact_mut(line).enumerate() {
-                let Some(from) = self.input_line(window, sizes, task * lines + number) else {
-                    copy.fill(T::ZERO);
-                    continue;
-                };
-                let elements = &input[from * input_width * features..][..input_width * features];
-                let elements = &elements[first * features..end * features];
-                let (before, copy) = copy.split_at_mut(place as usize * features);
-                before.fill(T::ZERO);
-                if dilation == 1 {
-                    let (copy, after) = copy.split_at_mut(elements.len());
-                    copy.copy_from_slice(elements);
-                    after.fill(T::ZERO);
-                    continue;
-                }
+        for (number, copy) in (start / line..).zip(copy.chunks_exact_mut(line)) {
+            let Some(from) = self.input_line(window, sizes, number) else {
                 copy.fill(T::ZERO);
-                // There is one element if this is beyond the line.
-                let step = features.saturating_mul(dilation as usize);
-                for (copy, element) in copy.chunks_mut(step).zip(elements.chunks_exact(features)) {
-                    copy[..features].copy_from_slice(element);
-                }
+                continue;
+            };
+            let elements = &input[from * input_width * features..][..input_width * features];
+            let elements = &elements[first * features..end * features];
+            let (before, copy) = copy.split_at_mut(place as usize * features);
+            before.fill(T::ZERO);
+            if dilation == 1 {
+                let (copy, after) = copy.split_at_mut(elements.len());
+                copy.copy_from_slice(elements);
+                after.fill(T::ZERO);
+                continue;
             }
-            Ok(())
-        })
+            copy.fill(T::ZERO);
+            // There is one element if this is beyond the line.
+            let step = features.saturating_mul(dilation as usize);
+            for (copy, element) in copy.chunks_mut(step).zip(elements.chunks_exact(features)) {
+                copy[..features].copy_from_slice(element);
+            }
+        }
     }
 
     /// The line of the input that a line along the last spatial dimension has the elements of.
@@ -243,6 +299,8 @@ impl Layout {
 pub struct PaddedGroup<'a, T> {
     windows: &'a PaddedWindows,
     elements: &'a [T],
+    /// The elements of the copy with zeros before these.
+    first: usize,
 }
 
 impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
@@ -268,6 +326,7 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
                 rest /= count;
             }
             let count = (width - first).min(range.end - row);
+            let start = start - self.first;
             starts.extend((0..count).map(|window| start + window * step));
             row += count;
         }

@@ -4,6 +4,7 @@
 //! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
 use crate::contract::Dot;
+use crate::convolution::PreparedConvolution;
 use crate::fused::{Chunk, Registers, Source};
 use crate::parallel::task_size;
 use crate::reduce::Reduction;
@@ -74,9 +75,12 @@ pub enum RowKernel<'a> {
     Reduce(&'a Reduction),
     /// Products for each row, with the right factor as [`Dot::pack`] has ordered it, if it has.
     Dot(&'a Dot, Option<&'a [u8]>),
+    /// A window for each row, with the kernel as [`PreparedConvolution::pack`] has ordered it, if
+    /// it has.
+    Convolution(&'a PreparedConvolution, Option<&'a [u8]>),
 }
 
-impl RowKernel<'_> {
+impl<'a> RowKernel<'a> {
     /// Its work on all rows, in elementary operations: a rough estimate.
     pub fn work(&self) -> usize {
         match self {
@@ -85,6 +89,18 @@ impl RowKernel<'_> {
                 reduction.results().saturating_mul(reduction.count()).saturating_mul(2)
             }
             RowKernel::Dot(dot, _) => dot.work(),
+            RowKernel::Convolution(convolution, _) => {
+                convolution.rows().saturating_mul(convolution.row_work())
+            }
+        }
+    }
+
+    /// The kernel with the second operand as it has ordered it.
+    pub fn with_packed(self, packed: Option<&'a [u8]>) -> RowKernel<'a> {
+        match self {
+            RowKernel::Dot(dot, _) => RowKernel::Dot(dot, packed),
+            RowKernel::Convolution(convolution, _) => RowKernel::Convolution(convolution, packed),
+            RowKernel::Loop(_) | RowKernel::Reduce(_) => self,
         }
     }
 }
@@ -247,6 +263,15 @@ impl<'a, 'o> Rows<'a, 'o> {
                     RowSource::Value(value) => (part_of(value), true),
                 });
                 dot.run_rows(self.rows.rows, rows, operands, panels, result)?;
+            }
+            RowKernel::Convolution(convolution, panels) => {
+                let (&[RowSource::Operand(input), RowSource::Operand(kernel)], [result]) =
+                    (&part.operands[..], &mut results[..])
+                else {
+                    return Err(TensorError::OutOfBounds);
+                };
+                let operands = [self.operands[input], self.operands[kernel]];
+                convolution.run_rows(rows, operands, panels, result)?;
             }
         }
         drop(results);

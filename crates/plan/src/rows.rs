@@ -4,8 +4,8 @@ use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, is_small};
 use crate::unit::{Action, Step};
 use codegen::MAX_STEP;
-use kernels::Dot;
 use kernels::row_loops::{RowKernel, RowLoop, RowPart, RowSource, RowValue};
+use kernels::{Dot, PreparedConvolution};
 use numerics::simd::TILE_ROWS;
 use program::{Load, LoopOutput};
 use rustc_hash::FxHashMap;
@@ -84,6 +84,9 @@ fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
             let rows = product_rows(dot)?;
             [rows, dot.row_results(rows)?]
         }
+        RowKernel::Convolution(convolution, _) if is_of_parts(convolution) => {
+            [convolution.rows(), convolution.features()]
+        }
         _ => return None,
     };
     (rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row)).then_some([rows, row])
@@ -96,6 +99,12 @@ fn product_rows(dot: &Dot) -> Option<usize> {
         1 => (rows >= MIN_MATRIX_ROWS && has_small_factor(dot)).then_some(rows),
         _ => (count >= MIN_PRODUCTS).then_some(count),
     }
+}
+
+/// True if the windows of a convolution are divided: as many as rows of a matrix are, with a kernel
+/// that stays in a cache.
+fn is_of_parts(convolution: &PreparedConvolution) -> bool {
+    convolution.rows() >= MIN_MATRIX_ROWS && convolution.kernel_len() <= MAX_FACTOR
 }
 
 /// True if the right factor stays in a cache.
@@ -148,6 +157,12 @@ impl Group {
                 dot.row_results(self.rows)?
             }
             RowKernel::Dot(..) => return None,
+            RowKernel::Convolution(convolution, _)
+                if is_of_parts(convolution) && convolution.rows() == self.rows =>
+            {
+                convolution.features()
+            }
+            RowKernel::Convolution(..) => return None,
         };
         (1..=MAX_ROW).contains(&elements).then_some(elements)
     }
@@ -218,6 +233,8 @@ impl Group {
                         };
                         is_local(false, first) && is_local(true, second)
                     }
+                    // A window sees other rows.
+                    RowKernel::Convolution(..) => first.is_none() && second.is_none(),
                     RowKernel::Loop(_) => false,
                 }
             }
@@ -272,6 +289,7 @@ impl Group {
                     unit = unit.max(MAX_STEP >> row);
                 }
                 Some(RowKernel::Dot(dot, _)) if dot.matrices()[0] == 1 => tiles = ROWS_UNIT,
+                Some(RowKernel::Convolution(..)) => tiles = ROWS_UNIT,
                 _ => {}
             }
         }

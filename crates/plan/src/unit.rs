@@ -214,6 +214,9 @@ impl Action {
             Action::Apply { function, .. } => match &**function {
                 Function::Reduce(reduction) => Some(RowKernel::Reduce(reduction)),
                 Function::Dot(dot) => Some(RowKernel::Dot(dot, None)),
+                Function::Convolution(convolution) if convolution.is_of_rows() => {
+                    Some(RowKernel::Convolution(convolution, None))
+                }
                 _ => None,
             },
             _ => None,
