@@ -650,7 +650,22 @@ fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Valu
         true => (Op::CompareF32(Predicate::Unordered), Op::AddF32),
         false => (Op::CompareF64(Predicate::Unordered), Op::AddF64),
     };
-    // Where numbers are equal, the instruction gives the last one.
+    // Where numbers are equal or one is NaN, the instruction gives the last one.
+    for (bound, z) in [(x, y), (y, x)] {
+        let number = match is_single {
+            true => code.known4(bound).map(|bits| f64::from(f32::from_bits(bits))),
+            false => code.known8(bound).map(f64::from_bits),
+        };
+        let Some(number) = number.filter(|number| !number.is_nan()) else { continue };
+        let is_inner_zero = number == 0.0 && number.is_sign_positive() == is_maximum;
+        if !is_inner_zero {
+            return code.pair(op, bound, z);
+        } else if is_maximum {
+            // The sum of zeros is positive.
+            let greatest = code.pair(op, bound, z);
+            return code.pair(add, greatest, bound);
+        }
+    }
     let (first, second) = (code.pair(op, x, y), code.pair(op, y, x));
     let ordered = code.pair(both, first, second);
     let unordered = code.pair(compare, x, y);

@@ -12,6 +12,7 @@ use crate::vector::{NOWHERE, Scalar, Vectors, Width};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 /// A loop: what it reads, computes and writes.
@@ -176,51 +177,77 @@ impl LoopCode {
         self.inputs.get(input).is_some_and(|input| input.repeats)
     }
 
-    /// Runs the loop on the elements of its inputs, but for known ones, and outputs.
+    /// Runs the loop on the elements of its inputs, but for known ones, and outputs. Inputs of
+    /// `tile` elements have these for all tiles.
     ///
     /// # Errors
-    /// If there are not as many as the loop was made for, all with the same number of elements but
-    /// for inputs that all iterations share, the code is not ready, or has an exception.
-    pub fn run(&self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), NotRun> {
+    /// If there are not as many as the loop was made for, all others with the same number of
+    /// elements but for inputs that all iterations share, the code is not ready, or has an
+    /// exception.
+    pub fn run(
+        &self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+        tile: usize,
+    ) -> Result<(), NotRun> {
         let (Some(first), Some(dtype)) = (outputs.first(), self.outputs.first()) else {
             return Err(NotRun::Misfit);
         };
         let count = first.len() / dtype.bytes();
         let fits_output =
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
-        let fits_input = |(bytes, &Input { dtype, repeats, .. }): (&&[u8], &Input)| {
-            bytes.len() == dtype.bytes() * if repeats { 1 } else { count }
-        };
+        // The bytes of an element of each input that the next tile has other elements of, else zero.
+        let mut steps: SmallVec<[usize; 12]> = SmallVec::new();
+        for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
+            steps.push(match bytes.len() / dtype.bytes() {
+                1 if repeats => 0,
+                elements if !repeats && elements == count => dtype.bytes(),
+                elements if !repeats && elements == tile => 0,
+                _ => return Err(NotRun::Misfit),
+            });
+        }
         let fits = inputs.len() == self.inputs.len()
             && outputs.len() == self.outputs.len()
-            && inputs.iter().zip(&self.inputs).all(fits_input)
             && outputs.iter().zip(&self.outputs).all(fits_output);
         if !fits {
             return Err(NotRun::Misfit);
         }
-        let whole = count - count % self.step;
-        if whole > 0 {
-            let reads = inputs.iter().map(|bytes| bytes.as_ptr().cast_mut());
-            let writes = outputs.iter_mut().map(|bytes| bytes.as_mut_ptr());
-            self.call(reads.chain(writes).collect(), whole)?;
-        }
-        if whole < count {
-            self.run_rest(inputs, outputs, whole)?;
+        let has_alike =
+            steps.iter().zip(&self.inputs).any(|(&step, input)| step == 0 && !input.repeats);
+        let tile = if has_alike { tile } else { count };
+        for start in (0..count).step_by(tile.max(1)) {
+            let len = tile.min(count - start);
+            let whole = len - len % self.step;
+            let reads = inputs.iter().zip(&steps).map(|(bytes, step)| &bytes[start * step..]);
+            if whole > 0 {
+                let writes = outputs.iter_mut().zip(&self.outputs);
+                let writes =
+                    writes.map(|(bytes, dtype)| bytes[start * dtype.bytes()..].as_mut_ptr());
+                let reads = reads.clone().map(|bytes| bytes.as_ptr().cast_mut());
+                self.call(reads.chain(writes).collect(), whole)?;
+            }
+            if whole < len {
+                let reads: SmallVec<[&[u8]; 8]> = reads.collect();
+                self.run_rest(&reads, outputs, start, whole..len)?;
+            }
         }
         Ok(())
     }
 
-    /// Runs the loop on copies of the last elements, fewer than those of an iteration.
+    /// Runs the loop on copies of the last elements of a tile, fewer than those of an iteration.
+    /// Outputs have them from `first` on.
     fn run_rest(
         &self,
         inputs: &[&[u8]],
         outputs: &mut [&mut [u8]],
-        start: usize,
+        first: usize,
+        range: Range<usize>,
     ) -> Result<(), NotRun> {
         const ROOM: usize = 8 * MAX_STEP;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
         for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
-            let rest = &bytes[if repeats { 0 } else { start * dtype.bytes() }..];
+            let range = if repeats { 0..1 } else { range.clone() };
+            let rest = &bytes[range.start * dtype.bytes()..range.end * dtype.bytes()];
             let mut copy = [0; ROOM];
             copy[..rest.len()].copy_from_slice(rest);
             copies.push(copy);
@@ -229,8 +256,8 @@ impl LoopCode {
         self.call(copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), self.step)?;
         let results = outputs.iter_mut().zip(&self.outputs).zip(&copies[inputs.len()..]);
         for ((bytes, dtype), copy) in results {
-            let rest = &mut bytes[start * dtype.bytes()..];
-            rest.copy_from_slice(&copy[..rest.len()]);
+            let [start, end] = [range.start, range.end].map(|at| (first + at) * dtype.bytes());
+            bytes[start..end].copy_from_slice(&copy[..end - start]);
         }
         Ok(())
     }

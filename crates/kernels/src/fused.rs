@@ -12,7 +12,7 @@ use numerics::shape::Runs;
 use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
 use std::cell::Cell;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Bytes of all registers together: about what the first-level cache holds besides the sources.
 const REGISTER_BYTES: usize = 24 << 10;
@@ -179,6 +179,10 @@ impl<'a, 'o> Chunk<'a, 'o> {
         let tile = tile.min(self.len).max(1);
         registers.reserve(sizes, tile);
         let registers = &mut registers.tiles[..];
+        if are_whole && let Some((code, inputs, results)) = self.only_code() {
+            self.load(registers, 0, tile, true)?;
+            return self.code(code, inputs, results, registers, 0..self.len, tile);
+        }
         for start in (0..self.len).step_by(tile) {
             let len = tile.min(self.len - start);
             self.load(registers, start, len, are_whole)?;
@@ -187,6 +191,19 @@ impl<'a, 'o> Chunk<'a, 'o> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    /// The machine code, its inputs and its results, if the loop is nothing else, and all of its
+    /// tiles have the same elements in registers.
+    fn only_code(&self) -> Option<(&'a LoopCode, &'a [usize], &'a [usize])> {
+        let [Stage::Code { code, inputs, results }] = &self.layout.stages[..] else { return None };
+        let mut loads = self.fused.loads.iter().zip(&self.layout.places);
+        let are_alike = loads.all(|(load, place)| {
+            load.repeats || load.is_periodic || !matches!(place, TilePlace::Register(_))
+        });
+        let mut places = results.iter().map(|&value| self.layout.places[value]);
+        let are_results = places.all(|place| matches!(place, TilePlace::Output(_)));
+        (are_alike && are_results).then_some((code, inputs, results))
     }
 
     /// Reads what is not in the memory of a source as it is needed; what is periodic, once if
@@ -220,7 +237,8 @@ impl<'a, 'o> Chunk<'a, 'o> {
             match stage {
                 &Stage::Op(number) => self.op(number, registers, start, len)?,
                 Stage::Code { code, inputs, results } => {
-                    if self.code(code, inputs, results, registers, start, len)?.is_break() {
+                    let range = start..start + len;
+                    if self.code(code, inputs, results, registers, range, len)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -259,16 +277,18 @@ impl<'a, 'o> Chunk<'a, 'o> {
         Ok(())
     }
 
-    /// Runs machine code.
+    /// Runs machine code for some iterations, of which each `tile` has the same elements in
+    /// registers.
     fn code(
         &mut self,
         code: &LoopCode,
         inputs: &[usize],
         results: &[usize],
         registers: &mut [AlignedBytes],
-        start: usize,
-        len: usize,
+        range: Range<usize>,
+        tile: usize,
     ) -> Result<ControlFlow<()>, TensorError> {
+        let (start, len) = (range.start, range.len());
         let places = &self.layout.places;
         let mut taken: SmallVec<[Taken<'o>; 4]> = SmallVec::new();
         for &value in results {
@@ -280,12 +300,16 @@ impl<'a, 'o> Chunk<'a, 'o> {
         }
         let mut read: SmallVec<[&[u8]; 8]> = SmallVec::new();
         for (number, &value) in inputs.iter().enumerate() {
+            let len = match places[value] {
+                TilePlace::Register(_) => tile,
+                _ => len,
+            };
             let count = if code.repeats(number) { 1 } else { len };
             read.push(
                 &self.tile(value, registers, start, len)?[..count * self.element_bytes(value)],
             );
         }
-        let done = code.run(&read, &mut tiles);
+        let done = code.run(&read, &mut tiles, tile);
         drop((read, tiles));
         for (&value, taken) in results.iter().zip(taken) {
             self.put(places[value], taken, registers);

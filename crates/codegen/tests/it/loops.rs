@@ -147,7 +147,7 @@ fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
         let mut found = vec![0; count * size];
         let read = parts.iter().zip(&types);
         let read: Vec<&[u8]> = read.filter(|(_, t)| !t.is_known()).map(|(&part, _)| part).collect();
-        if code.run(&read, &mut [&mut found[..]]) == Err(NotRun::Exception) {
+        if code.run(&read, &mut [&mut found[..]], count) == Err(NotRun::Exception) {
             let is_large = |bytes: &&[u8]| {
                 let numbers = bytes.chunks(4).map(|x| f32::from_ne_bytes(x.try_into().unwrap()));
                 numbers.into_iter().any(|x| x.abs() > 1e6)
