@@ -1,7 +1,7 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
 use crate::lanes;
-use crate::ops::{Op, Predicate, Rounding};
+use crate::ops::{Op, Predicate, Rounding, Store};
 use crate::small::is_small;
 use crate::vector::{Value, Vectors, Width};
 use numerics::DType;
@@ -730,6 +730,15 @@ fn multiply_complex(code: &mut Vectors, x: Value, y: Value) -> Value {
 pub fn mask_of_bytes(code: &mut Vectors, bytes: Value) -> Value {
     let zero = code.splat4(0);
     code.pair(Op::SubtractI32, zero, bytes)
+}
+
+/// Adds code that makes bytes of a mask, each 0 or 1, and returns how they are stored.
+pub fn mask_store(code: &mut Vectors, mask: Value) -> (Value, Store) {
+    if code.width.narrows() {
+        let one = code.splat4(1);
+        return (code.pair(Op::And, mask, one), Store::LowBytes);
+    }
+    (bytes_of_mask(code, mask), Store::Low8)
 }
 
 /// Adds code that makes eight bytes of a mask, each 0 or 1.

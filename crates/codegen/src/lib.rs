@@ -25,7 +25,7 @@ pub mod x64;
 pub use allocate::{MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{
     Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, is_long, is_of_angle,
-    mask_of_bytes,
+    mask_of_bytes, mask_store,
 };
 pub use executable::Executable;
 pub use loops::{Input, Loop, LoopCode, MAX_STEP, NotRun, has_code, has_loop_code};

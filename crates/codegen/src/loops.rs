@@ -1,9 +1,7 @@
 //! Loops over elements in machine code.
 
 use crate::allocate::emit;
-use crate::elementwise::{
-    Chunk, LANES, bytes_of_mask, compute, is_long, is_of_angle, mask_of_bytes,
-};
+use crate::elementwise::{Chunk, LANES, compute, is_long, is_of_angle, mask_of_bytes, mask_store};
 use crate::executable::Executable;
 use crate::machine::{Condition, Machine, Mem, Register};
 use crate::ops::{Op, Store};
@@ -52,7 +50,7 @@ impl Input {
 
 /// True if there is code for a function in loops.
 pub fn has_loop_code(kernel: &SliceKernel) -> bool {
-    has_code_in(kernel, Vectors::of_width(Width::default()))
+    has_code_in(kernel, Vectors::with_exceptions(Width::default()))
 }
 
 /// True if there is code for a function, of all operands.
@@ -281,7 +279,7 @@ impl LoopCode {
 
 /// The code of an iteration, over some chunks side by side.
 fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
-    let mut body = Vectors::of_width(width);
+    let mut body = Vectors::with_exceptions(width);
     // The chunks of each value.
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
     let mut addresses = 0;
@@ -399,14 +397,9 @@ fn store(body: &mut Vectors, base: Register, number: usize, chunk: Chunk, dtype:
             body.store(Store::Whole, low, at(0), NOWHERE);
             body.store(Store::Whole, high, at(vector), NOWHERE);
         }
-        Chunk::Mask(mask) if body.width.narrows() => {
-            let one = body.splat4(1);
-            let numbers = body.pair(Op::And, mask, one);
-            body.store(Store::LowBytes, numbers, at(0), NOWHERE);
-        }
         Chunk::Mask(mask) => {
-            let bytes = bytes_of_mask(body, mask);
-            body.store(Store::Low8, bytes, at(0), NOWHERE);
+            let (bytes, part) = mask_store(body, mask);
+            body.store(part, bytes, at(0), NOWHERE);
         }
     }
 }

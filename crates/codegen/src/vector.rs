@@ -180,9 +180,19 @@ impl Vectors {
         Vectors::default()
     }
 
+    /// No instructions, on vectors of some width.
+    pub fn of_width(width: Width) -> Vectors {
+        Vectors { width, ..Vectors::default() }
+    }
+
     /// No instructions, on vectors of some width, and no exceptions yet.
-    pub(crate) fn of_width(width: Width) -> Vectors {
-        Vectors { width, exceptions: Some(Vec::new()), ..Vectors::default() }
+    pub(crate) fn with_exceptions(width: Width) -> Vectors {
+        Vectors { exceptions: Some(Vec::new()), ..Vectors::of_width(width) }
+    }
+
+    /// The vectors that the instructions work on.
+    pub fn width(&self) -> Width {
+        self.width
     }
 
     /// The operands of each instruction, for tests of their order.

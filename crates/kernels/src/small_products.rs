@@ -100,6 +100,10 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
             1 => return self.by_rows::<1>(),
             2 => return self.by_rows::<2>(),
             3 => return self.by_rows::<3>(),
+            n if self.b.strides[0] == 1 && n >= 2 * COLUMNS => {
+                return self.in_place::<{ 2 * COLUMNS }>();
+            }
+            n if self.b.strides[0] == 1 && n >= COLUMNS => return self.in_place::<COLUMNS>(),
             _ => {}
         }
         let Products { m, k, n, a, b, out } = self;
@@ -147,6 +151,34 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
 }
 
 impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
+    /// Results of at least `N` columns that are neighbours, which are read where they are. The last
+    /// `N` ones overlap with those before.
+    #[inline(always)]
+    fn in_place<const N: usize>(self) {
+        let Products { m, k, n, a, b, out } = self;
+        let starts = a.starts.iter().zip(b.starts);
+        for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
+            for (i, out) in out.chunks_exact_mut(n).enumerate() {
+                let row = &a.elements[a_start + i * a.strides[0]..];
+                for first in (0..n).step_by(N) {
+                    let first = first.min(n - N);
+                    let columns = &b.elements[b_start + first..];
+                    let mut sums = [T::ZERO; N];
+                    for l in 0..k {
+                        let x = row[l * a.strides[1]];
+                        let columns = &columns[l * b.strides[1]..][..N];
+                        for (sum, &y) in sums.iter_mut().zip(columns) {
+                            let next =
+                                if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+                            *sum = next;
+                        }
+                    }
+                    out[first..first + N].copy_from_slice(&sums.map(T::finish));
+                }
+            }
+        }
+    }
+
     /// Results of `N` columns.
     #[inline(always)]
     fn by_rows<const N: usize>(self) {

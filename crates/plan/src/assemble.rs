@@ -373,6 +373,9 @@ impl Assembler<'_> {
         let bytes = u32::try_from(size).ok()?;
         let pieces = || numbers.chunk_by(|&number, &next| number + 1 == next);
         let &first = numbers.first()?;
+        if first == to / bytes && pieces().count() == 1 {
+            return Some(());
+        }
         if numbers.len() > 1 && numbers.iter().all(|&number| number == first) {
             let to = to..to + bytes * numbers.len() as u32;
             self.ops.push(Op::Fill { from: first * bytes, size: bytes, to });
@@ -400,6 +403,9 @@ impl Assembler<'_> {
 
     /// Moves a value.
     fn copy_value(&mut self, from: u32, to: u32, bytes: usize) {
+        if from == to {
+            return;
+        }
         if (1..=ALIGNMENT).contains(&bytes) {
             // Every value has room for so many.
             self.ops.push(Op::CopyLine { from, to, bytes: bytes as u32 });

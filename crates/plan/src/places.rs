@@ -4,7 +4,7 @@
 //! before. Other values are in slots.
 
 use crate::graph::{Graph, Value};
-use crate::unit::{Action, Place, Sequence, Step, Way};
+use crate::unit::{Action, Part, Place, Sequence, Step, Transfer, Way};
 use numerics::math::within::room;
 use numerics::shape::num_elements;
 use program::ValueType;
@@ -23,8 +23,9 @@ pub(crate) struct Places<'g> {
     /// The constants that are used.
     pub constants: Vec<Value>,
     pub memory: Memory,
-    /// Values that loops carry, which keep their room while their loop runs.
-    carried: FxHashSet<Value>,
+    /// Values that keep their room when they end: those that loops carry, while their loop runs,
+    /// and those in whose place others are.
+    kept: FxHashSet<Value>,
 }
 
 /// The memory of small values while their places are chosen.
@@ -67,7 +68,7 @@ pub(crate) fn assign<'g>(
         slots: 0,
         constants: Vec::new(),
         memory: Memory::default(),
-        carried: FxHashSet::default(),
+        kept: FxHashSet::default(),
     };
     end_lives(body, arguments);
     arguments.iter().for_each(|&argument| places.place(argument));
@@ -98,18 +99,20 @@ impl Places<'_> {
 
     /// Gives the values of a sequence places. Afterwards only those in slots end there.
     fn sequence(&mut self, sequence: &mut Sequence) {
-        for step in &mut sequence.steps {
+        let Sequence { steps, results, .. } = sequence;
+        for step in steps {
+            self.overwrite(step, results);
             // Results have other places than what is computed for them.
             for_each_result(&step.action, &mut |value| self.place(value));
             for_each_own_use(&step.action, &mut |value| self.place(value));
             match &mut step.action {
                 Action::While { initial, cond, body, .. } => {
                     let carried = initial.iter().map(|transfer| transfer.to);
-                    self.carried.extend(carried.clone());
+                    self.kept.extend(carried.clone());
                     self.sequence(cond);
                     self.sequence(body);
                     carried.for_each(|value| {
-                        self.carried.remove(&value);
+                        self.kept.remove(&value);
                     });
                 }
                 Action::Branch { branches, .. } => {
@@ -125,9 +128,28 @@ impl Places<'_> {
         sequence.dead = self.in_slots(&sequence.dead);
     }
 
+    /// Gives the result of an update the place of the value that it updates, if that ends. The
+    /// place of one that a loop carries remains its own: then it has to become the result.
+    fn overwrite(&mut self, step: &Step, results: &[Transfer]) {
+        let Some([from, to]) = update(&step.action) else { return };
+        let place = self.places[from as usize];
+        let types = [from, to].map(|value| &*self.graph.types[value as usize]);
+        let is_same = types[0] == types[1] && small(types[0]).is_some();
+        let is_free = step.dead.contains(&from) && self.places[to as usize] == Place::Nowhere;
+        if !is_same || !is_free || !matches!(place, Place::Memory { .. }) {
+            return;
+        }
+        let is_carried = self.kept.contains(&from);
+        if is_carried && !results.iter().any(|result| [result.from, result.to] == [to, from]) {
+            return;
+        }
+        self.places[to as usize] = place;
+        self.kept.insert(if is_carried { to } else { from });
+    }
+
     /// Gives back the room of values.
     fn end(&mut self, values: &[Value]) {
-        for &value in values.iter().filter(|value| !self.carried.contains(value)) {
+        for &value in values.iter().filter(|value| !self.kept.contains(value)) {
             if let Place::Memory { at, .. } = self.places[value as usize]
                 && let Some((_, room)) = small(&self.graph.types[value as usize])
             {
@@ -144,6 +166,18 @@ impl Places<'_> {
         };
         values.iter().filter_map(slot).collect()
     }
+}
+
+/// The value of which a movement replaces a part by elements of others, and its result.
+fn update(action: &Action) -> Option<[Value; 2]> {
+    let Action::Move { parts, fill: None, output, .. } = action else { return None };
+    let (whole, rest) = parts.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let is_whole = whole.read.is_none() && whole.write.is_none() && whole.read_from.is_empty();
+    let is_other = |part: &Part| {
+        let mut starts = part.read_from.iter().chain(&part.write_to);
+        part.operand != whole.operand && starts.all(|start| start.index != whole.operand)
+    };
+    (is_whole && rest.iter().all(is_other)).then_some([whole.operand, *output])
 }
 
 /// The bytes of a small value, and the room that it takes in memory.

@@ -25,7 +25,7 @@ fn dot_general_example_of_the_specification() {
 #[test]
 fn products_of_all_sizes() {
     let tiny = [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)];
-    let small = [(6, 16, 6), (1, 64, 31), (2, 33, 20), (3, 40, 16), (30, 2, 33)];
+    let small = [(6, 16, 6), (1, 64, 31), (2, 33, 20), (3, 40, 16), (30, 2, 33), (1, 24, 72)];
     let large = [(20, 65, 30), (40, 20, 9)];
     for (m, k, n) in tiny.into_iter().chain(small).chain(large) {
         let element = |i: usize, l: usize| (i * k + l) as i64;

@@ -231,16 +231,18 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Adds the code of an elementwise op for the eight elements from [`Register::Element`] on.
+    /// Adds the code of an elementwise op for the elements from [`Register::Element`] on, as many
+    /// as a vector of the code has lanes.
     pub(super) fn repeat(&mut self, op: &block::Op) -> Option<()> {
         let block::Op::Compute { source, result, operands, count, .. } = op else { return None };
         let dtypes = source.operands();
+        let width = self.region.code.width();
         let mut chunks = SmallVec::<[Chunk; 3]>::new();
         for (&at, &dtype) in operands.iter().zip(dtypes) {
             chunks.push(self.element(at, dtype, *count)?);
         }
         let size = source.result().bytes() as u32;
-        self.place(*result, count.next_multiple_of(LANES as u32) * size)?;
+        self.place(*result, count.next_multiple_of(width.lanes() as u32) * size)?;
         let code = &mut self.region.code;
         let chunk = codegen::compute(code, source.function()?, dtypes, &chunks, false)?;
         let writes = *result..*result + count * size;
@@ -258,18 +260,19 @@ impl Lowering<'_> {
             Chunk::Eight([low, high]) => {
                 // Both are stored, or none.
                 code.store(store, low, place(0), writes.clone());
-                code.store_beside(store, high, place(LINE as i32), writes);
+                code.store_beside(store, high, place(width.bytes() as i32), writes);
             }
             Chunk::Mask(mask) => {
-                let bytes = codegen::bytes_of_mask(code, mask);
-                code.store(Store::Low8, bytes, place(0), writes);
+                let (bytes, part) = codegen::mask_store(code, mask);
+                code.store(part, bytes, place(0), writes);
             }
         }
         self.region.chunks.insert(*result, (source.result(), chunk));
         Some(())
     }
 
-    /// The eight elements from [`Register::Element`] on of the value at a position.
+    /// The elements from [`Register::Element`] on of the value at a position, as many as a vector of
+    /// the code has lanes.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
         // Equal bytes of constants of different types may be in one place.
         let is_same = |other: DType| other == dtype || other.bytes() >= 4 && dtype.bytes() >= 4;
@@ -279,7 +282,8 @@ impl Lowering<'_> {
             return Some(chunk);
         }
         let size = dtype.bytes() as u32;
-        self.place(at, count.next_multiple_of(LANES as u32) * size)?;
+        let width = self.region.code.width();
+        self.place(at, count.next_multiple_of(width.lanes() as u32) * size)?;
         let reads = at..at + count * size;
         let place = |offset| {
             Mem::at(Register::Memory, at as i32 + offset)
@@ -299,7 +303,7 @@ impl Lowering<'_> {
             (_, 4) => Chunk::Four(load(Op::Load, 0)),
             _ => {
                 let low = load(Op::Load, 0);
-                Chunk::Eight([low, load(Op::Load, LINE as i32)])
+                Chunk::Eight([low, load(Op::Load, width.bytes() as i32)])
             }
         };
         self.region.chunks.insert(at, (dtype, chunk));

@@ -14,7 +14,9 @@ use crate::graph::Value as Name;
 use crate::loops::{self, LoopCodes};
 use crate::places::{Places, for_each_value, for_each_value_of};
 use crate::unit::{Action, Place, Sequence, Step};
-use codegen::{Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register};
+use codegen::{
+    Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register, Vectors, Width,
+};
 use lowering::Lowering;
 use numerics::math::SliceKernel;
 use program::Fused;
@@ -171,6 +173,12 @@ fn has_code(op: &Op) -> bool {
     }
 }
 
+/// The widest vectors of which no lanes are left over for so many elements.
+fn width(count: u32) -> Width {
+    let best = Width::best();
+    if count.is_multiple_of(best.lanes() as u32) { best } else { Width::default() }
+}
+
 /// The number of elements up to which the code of a function is repeated.
 fn max_unrolled(source: &SliceKernel) -> u32 {
     match source.function() {
@@ -223,6 +231,7 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
                     finish(&mut regions, &mut region, number, left);
                 }
                 region.repeated = Some(*count);
+                region.code = Vectors::of_width(width(*count));
                 for op in &block.ops[number as usize..next as usize] {
                     Lowering { region: &mut region, labels, memory }.repeat(op)?;
                 }
@@ -303,8 +312,10 @@ fn encode_region(
             emitter.set(Register::Element, 0);
             let start = emitter.label();
             emitter.bind(start);
-            codegen::emit(&region.code, emitter, slots);
-            emitter.add_number(Register::Element, LANES as i32);
+            let (width, mut vectors) = (region.code.width(), 0);
+            codegen::emit(&region.code, emitter, &mut vectors);
+            *slots = (*slots).max(vectors * (width.bytes() as u32 / LINE));
+            emitter.add_number(Register::Element, width.lanes() as i32);
             emitter.compare_number(Register::Element, i32::try_from(count).ok()?);
             emitter.jump_if(Condition::Less, start);
         }

@@ -19,7 +19,7 @@ const MAX_ANALYSIS: usize = 1 << 28;
 pub(super) struct Region {
     /// The number of its first op.
     pub first: u32,
-    /// The number of elements, if it is the code for eight of them.
+    /// The number of elements, if it is the code for as many of them as a vector has lanes.
     pub repeated: Option<u32>,
     pub code: Vectors,
     pub end: End,

@@ -17,4 +17,5 @@ mod reference;
 mod rng;
 mod run;
 mod status;
+mod updates;
 mod weights;
