@@ -47,6 +47,9 @@ pub(crate) const CONTEXT_TICK: i32 = 16;
 const LINE: u32 = 32;
 /// Ops on more elements are loops, and so are those of long code if a vector does not hold all.
 const MAX_UNROLLED: u32 = 32;
+/// Loops that compute so many elements have the widest vectors, which slow down the processor for a
+/// microsecond when they come in between.
+const MIN_WIDE: u32 = 1 << 11;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
 /// The code of a plan has about so many instructions at most: further ops are called.
@@ -173,10 +176,12 @@ fn has_code(op: &Op) -> bool {
     }
 }
 
-/// The widest vectors of which no lanes are left over for so many elements.
-fn width(count: u32) -> Width {
+/// The vectors for some functions of so many elements: the widest ones of which no lanes are left
+/// over, if there is enough to do.
+fn width(count: u32, functions: u32) -> Width {
     let best = Width::best();
-    if count.is_multiple_of(best.lanes() as u32) { best } else { Width::default() }
+    let is_long = count.saturating_mul(functions) >= MIN_WIDE;
+    if is_long && count.is_multiple_of(best.lanes() as u32) { best } else { Width::default() }
 }
 
 /// The number of elements up to which the code of a function is repeated.
@@ -231,7 +236,7 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
                     finish(&mut regions, &mut region, number, left);
                 }
                 region.repeated = Some(*count);
-                region.code = Vectors::of_width(width(*count));
+                region.code = Vectors::of_width(width(*count, next - number));
                 for op in &block.ops[number as usize..next as usize] {
                     Lowering { region: &mut region, labels, memory }.repeat(op)?;
                 }
