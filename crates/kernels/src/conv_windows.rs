@@ -6,6 +6,7 @@ use super::matmul::Accumulator;
 use super::rows::{RowScratch, Rows, SomeRows};
 use numerics::budget::Scratch;
 use program::EvalError;
+use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -83,7 +84,7 @@ impl Windows {
     pub fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
         let sizes = &self.sizes;
         let mut rest = line;
-        let mut output = vec![0; self.outer.len()];
+        let mut output: SmallVec<[usize; 4]> = smallvec![0; self.outer.len()];
         for (position, size) in output.iter_mut().zip(&sizes.output_spatial).rev() {
             *position = rest % size;
             rest /= size;

@@ -1,6 +1,7 @@
 //! The left factor of a product of matrices, row by row.
 
 use super::matmul::{Accumulator, BLOCK};
+use numerics::simd::transpose;
 use std::ops::Range;
 
 /// Elements in memory as a matrix: that of row `i` and column `j` is at
@@ -120,6 +121,10 @@ impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
         }
         let copy = &mut scratch.elements;
         copy.resize(range.len() * depth, T::ZERO);
+        if row_stride == 1 {
+            transpose((elements, column_stride), (copy, depth), [depth, range.len()]);
+            return SomeRows::Neighbours(copy, depth);
+        }
         // A few rows at a time, which are near each other in memory.
         for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
             let elements = &elements[part * 16 * row_stride..];

@@ -228,7 +228,8 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     }
 
     fn combine_rows(&self, elements: &[f32], len: usize, out: &mut [f32]) {
-        if len < LONG {
+        let are_eights = len.is_multiple_of(8) && len <= EIGHTS;
+        if len < if are_eights { 2 * 8 } else { LONG } {
             return self.0.combine_rows(elements, len, out);
         }
         if len > LONGEST {
@@ -253,7 +254,9 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
         let mut eights = vec![0.0; next * rows.min(out.len())];
         for (out, elements) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
             let eights = &mut eights[..next * out.len()];
-            for (row, eights) in elements.chunks_exact(len).zip(eights.chunks_exact_mut(next)) {
+            let (all, apart) = if are_eights { (elements, &[][..]) } else { (&[][..], elements) };
+            add_eights(all, eights);
+            for (row, eights) in apart.chunks_exact(len).zip(eights.chunks_exact_mut(next)) {
                 let (whole, rest) = row.split_at(len - len % 8);
                 add_eights(whole, eights);
                 self.0.combine_rows(rest, rest.len(), &mut eights[whole.len() / 8..]);
@@ -429,6 +432,7 @@ fn chain_lanes<T: Element, const STRIDED: bool, const N: usize>(
     *out = lanes;
 }
 
+/// Rows of at least `LANES` elements.
 struct RowsInLanes<'a, T, F, const LANES: usize> {
     elements: &'a [T],
     len: usize,
@@ -440,33 +444,35 @@ impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel for RowsInLanes<'_
     #[inline(always)]
     fn run(self) {
         let RowsInLanes { elements, len, out, f } = self;
-        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len.max(1))) {
-            let (blocks, rest) = row.as_chunks::<LANES>();
-            let mut rest = rest.iter();
-            let mut result = match blocks {
-                [first, blocks @ ..] => {
-                    let mut lanes = *first;
-                    for block in blocks {
-                        for (lane, &x) in lanes.iter_mut().zip(block) {
-                            *lane = f(*lane, x);
-                        }
+        // In memory between the loops, so that the last steps do not split the vectors of the first.
+        let mut all = [[T::ZERO; LANES]; ROWS];
+        for (out, rows) in out.chunks_mut(ROWS).zip(elements.chunks(ROWS * len.max(1))) {
+            for (lanes, row) in all.iter_mut().zip(rows.chunks_exact(len.max(1))) {
+                let (blocks, rest) = row.as_chunks::<LANES>();
+                let [first, blocks @ ..] = blocks else { continue };
+                let mut results = *first;
+                for block in blocks {
+                    for (result, &x) in results.iter_mut().zip(block) {
+                        *result = f(*result, x);
                     }
-                    let mut count = LANES / 2;
-                    while count > 0 {
-                        for i in 0..count {
-                            lanes[i] = f(lanes[i], lanes[i + count]);
-                        }
-                        count /= 2;
-                    }
-                    lanes[0]
                 }
-                // Rows are not empty.
-                [] => rest.next().copied().unwrap_or(T::ZERO),
-            };
-            for &x in rest {
-                result = f(result, x);
+                *lanes = results;
+                for (lane, &x) in lanes.iter_mut().zip(rest) {
+                    *lane = f(*lane, x);
+                }
             }
-            *out = result;
+            let mut count = LANES / 2;
+            while count > 0 {
+                for lanes in &mut all {
+                    for i in 0..count {
+                        lanes[i] = f(lanes[i], lanes[i + count]);
+                    }
+                }
+                count /= 2;
+            }
+            for (out, lanes) in out.iter_mut().zip(&all) {
+                *out = lanes[0];
+            }
         }
     }
 }

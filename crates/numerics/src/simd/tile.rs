@@ -10,6 +10,9 @@ use std::ops::Range;
 
 /// Rows of a tile in vector registers.
 pub const TILE_ROWS: usize = 12;
+/// Rows of a panel that are asked for before they are read.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const AHEAD: usize = 16;
 
 /// The factors of a tile of sums of products, of rows with the columns of a panel.
 pub struct Factors<'a, T> {
@@ -59,7 +62,7 @@ pub trait Tile: Sized {
 /// Tiles of AVX2 and NEON, as several parts one after the other, and of AVX-512.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors {
-    use super::{Factors, Isa, Sums, TILE_ROWS, Tile};
+    use super::{AHEAD, Factors, Isa, Sums, TILE_ROWS, Tile};
     use std::ops::Range;
 
     /// Factors and room for sums, whose sizes are checked.
@@ -142,7 +145,7 @@ mod vectors {
     macro_rules! chains {
         ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
-                use super::{Checked, TILE_ROWS};
+                use super::{AHEAD, Checked, TILE_ROWS};
                 use crate::simd::prefetch_at;
                 use crate::simd::registers::$module::{
                     LANES, add, fused_multiply_add, load, results, splat, store, zero,
@@ -178,6 +181,11 @@ mod vectors {
                                     // The last element, as the first may be in a line just read.
                                     let right = $columns + (v + 1) * LANES - 1;
                                     prefetch_at(panel.wrapping_add(right));
+                                } else {
+                                    // A later row of the panel, or of the next one, if it is in no
+                                    // near cache.
+                                    let later = AHEAD * $columns + v * LANES;
+                                    prefetch_at(panel.wrapping_add(later));
                                 }
                             }
                             panel = panel.wrapping_add(checked.stride);
@@ -265,10 +273,12 @@ mod vectors {
                                 }
                             };
                         }
-                        match used.div_ceil(3) {
-                            0 | 1 => chains!(3),
-                            2 => chains!(6),
-                            3 => chains!(9),
+                        match used.div_ceil(2) {
+                            0 | 1 => chains!(2),
+                            2 => chains!(4),
+                            3 => chains!(6),
+                            4 => chains!(8),
+                            5 => chains!(10),
                             _ => chains!(12),
                         }
                     }

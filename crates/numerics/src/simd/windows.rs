@@ -79,11 +79,17 @@ mod vectors {
                         let group = match count - window {
                             $most.. => $most,
                             4.. => 4,
+                            2.. => 2,
                             _ => 1,
                         };
                         let mut feature = 0;
                         while feature < features {
-                            let vectors = if feature + 2 * LANES <= features { 2 } else { 1 };
+                            // Fewer windows have more vectors, so that no sum waits for another.
+                            let vectors = match (features - feature) / LANES {
+                                4.. if group <= 2 => 4,
+                                2.. => 2,
+                                _ => 1,
+                            };
                             // The last vector has features of the one before if there are fewer.
                             let at = [window, feature.min(features - vectors * LANES)];
                             // SAFETY: there are as many windows and features from here on.
@@ -93,6 +99,10 @@ mod vectors {
                                     ($most, _) => block::<$most, 1>(windows, at),
                                     (4, 2) => block::<4, 2>(windows, at),
                                     (4, _) => block::<4, 1>(windows, at),
+                                    (2, 4) => block::<2, 4>(windows, at),
+                                    (2, 2) => block::<2, 2>(windows, at),
+                                    (2, _) => block::<2, 1>(windows, at),
+                                    (_, 4) => block::<1, 4>(windows, at),
                                     (_, 2) => block::<1, 2>(windows, at),
                                     _ => block::<1, 1>(windows, at),
                                 }
