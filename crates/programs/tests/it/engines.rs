@@ -181,7 +181,7 @@ fn angles_of_any_size() {
 /// Runs `@main` with a body on arguments with NaNs, infinities and zeros of both signs.
 fn differences_of(signature: &str, body: &str) -> Vec<String> {
     let text = format!("func.func @main{signature} {{\n{body}\n}}");
-    let module = stablo::load("main.mlir", &text).unwrap();
+    let module = stablo::load("main.mlir", text).unwrap();
     let mut inputs = inputs(&module).unwrap();
     for input in &mut inputs {
         let RuntimeValue::Tensor(tensor) = input else { continue };
