@@ -2,16 +2,122 @@
 //!
 //! All is computed in double precision and rounded once.
 
+use super::converted::{elements, elements_mut};
 use super::features::{Features, Function, Sample};
+use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError, math};
 use program::EvalError;
+
+/// The features of a tensor.
+#[derive(Clone, Copy, Debug)]
+struct Batch {
+    features: Features,
+    /// Elements of one feature.
+    elements: f64,
+}
+
+impl Batch {
+    /// The batch of a tensor whose features are the indices of dimension `index`. `None` if there
+    /// is no such dimension.
+    fn new(shape: &[usize], index: usize) -> Option<Batch> {
+        let count = *shape.get(index)?;
+        let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
+        // On overflow, the tensor is empty.
+        let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
+        Some(Batch { features: Features { count, inner }, elements: others.product() })
+    }
+
+    /// The means and variances of features.
+    fn statistics<S: Sample>(self, x: &[S]) -> [Vec<f64>; 2] {
+        let divide = |mut sums: Vec<f64>| {
+            sums.iter_mut().for_each(|sum| *sum /= self.elements);
+            sums
+        };
+        let mean = divide(self.features.sums(Function::new([x, x], [], |[], x, _| x)));
+        let squares = Function::new([x, x], [&mean], |[mean], x, _| (x - mean) * (x - mean));
+        let variance = divide(self.features.sums(squares));
+        [mean, variance]
+    }
+
+    /// Writes the output for elements `x`.
+    fn normalize<S: Sample>(
+        self,
+        x: &[S],
+        [scale, offset, mean, variance]: [&[f64]; 4],
+        epsilon: f64,
+        out: &mut [S],
+    ) {
+        let factor: Vec<f64> =
+            scale.iter().zip(deviations(variance, epsilon)).map(|(s, d)| s / d).collect();
+        let parameters = [mean, &factor, offset];
+        self.features.map(
+            Function::new([x, x], parameters, |[mean, factor, offset], x, _| {
+                (x - mean) * factor + offset
+            }),
+            out,
+        );
+    }
+}
+
+/// The output of [`batch_norm_training`] without means and variances, prepared for a type.
+#[derive(Debug)]
+pub struct Normalization {
+    dtype: DType,
+    batch: Batch,
+    /// Elements of the tensor.
+    len: usize,
+    epsilon: f64,
+}
+
+impl Normalization {
+    /// The normalization of a tensor. `None` if its elements are neither `f32` nor `f64`, or there
+    /// is no such dimension.
+    pub fn new(
+        dtype: DType,
+        shape: &[usize],
+        feature_index: usize,
+        epsilon: f64,
+    ) -> Option<Normalization> {
+        if !matches!(dtype, DType::F32 | DType::F64) {
+            return None;
+        }
+        let batch = Batch::new(shape, feature_index)?;
+        Some(Normalization { dtype, batch, len: num_elements(shape)?, epsilon })
+    }
+
+    /// Computes the bytes of the output from those of operand, scale and offset.
+    ///
+    /// # Errors
+    /// If they do not have the sizes of their types.
+    pub fn run(&self, operands: [&[u8]; 3], result: &mut [u8]) -> Result<(), TensorError> {
+        match self.dtype {
+            DType::F32 => self.run_on::<f32>(operands, result),
+            _ => self.run_on::<f64>(operands, result),
+        }
+    }
+
+    fn run_on<S: Sample>(
+        &self,
+        operands: [&[u8]; 3],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let Normalization { batch, len, epsilon, .. } = *self;
+        let count = batch.features.count;
+        let [x, scale, offset] = operands;
+        let x = elements::<S>(x, len)?;
+        let (scale, offset) = (elements::<S>(scale, count)?, elements::<S>(offset, count)?);
+        let result = elements_mut::<S>(result, len)?;
+        let [mean, variance] = batch.statistics(x);
+        let [scale, offset] = [scale, offset].map(wide);
+        batch.normalize(x, [&scale, &offset, &mean, &variance], epsilon, result);
+        Ok(())
+    }
+}
 
 /// Operands as `f32` or `f64`: the first one, others of its shape, and those with one value a
 /// feature.
 struct Operands {
-    features: Features,
-    /// Elements of one feature.
-    elements: f64,
+    batch: Batch,
     converted: Vec<Tensor>,
     dtype: DType,
 }
@@ -50,29 +156,21 @@ impl Operands {
         if !dtype.is_float() {
             return Err(TensorError::Unsupported { op: "batch normalization", dtype }.into());
         }
-        let Some(&count) = shape.get(index) else {
+        let Some(batch) = Batch::new(shape, index) else {
             let message = format!("there is no dimension {index} in {shape:?}");
             return Err(EvalError::new("batch_norm", message));
         };
         for (operand, whole) in operands.iter().zip(whole) {
-            let required = if whole { shape } else { &[count][..] };
+            let required = if whole { shape } else { &[batch.features.count][..] };
             if operand.shape() != required {
                 let message = format!("shape {:?} does not fit {shape:?}", operand.shape());
                 return Err(EvalError::new("batch_norm", message));
             }
         }
-        let others = shape.iter().enumerate().filter(|(d, _)| *d != index).map(|(_, &n)| n as f64);
-        // On overflow, the tensor is empty.
-        let inner = shape[index + 1..].iter().fold(1usize, |n, &size| n.saturating_mul(size));
         let wide = if dtype == DType::F32 { DType::F32 } else { DType::F64 };
         let converted: Result<_, _> =
             operands.iter().map(|operand| math::convert(operand.clone(), wide)).collect();
-        Ok(Operands {
-            features: Features { count, inner },
-            elements: others.product(),
-            converted: converted?,
-            dtype,
-        })
+        Ok(Operands { batch, converted: converted?, dtype })
     }
 
     fn slices<S: Sample, const N: usize>(&self) -> Result<[&[S]; N], EvalError> {
@@ -84,39 +182,17 @@ impl Operands {
     }
 
     /// A result of the shape of the first operand.
-    fn whole<S, F, const P: usize>(
-        &self,
-        function: Function<'_, S, F, P>,
-    ) -> Result<Tensor, EvalError>
-    where
-        S: Sample,
-        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
-    {
+    fn whole<S: Sample>(&self, write: impl FnOnce(&mut [S])) -> Result<Tensor, EvalError> {
         let shape = self.converted.first().map_or(&[][..], Tensor::shape);
         let mut result = Tensor::zeros(S::DTYPE, shape)?;
-        self.features.map(function, result.make_mut()?);
+        write(result.make_mut()?);
         Ok(math::convert(result, self.dtype)?)
     }
 
     /// A result with one value a feature.
     fn per_feature(&self, values: Vec<f64>) -> Result<Tensor, EvalError> {
-        Ok(math::convert(Tensor::from_vec([self.features.count], values)?, self.dtype)?)
-    }
-
-    /// The output for elements `x`.
-    fn normalized<S: Sample>(
-        &self,
-        x: &[S],
-        [scale, offset, mean, variance]: [&[f64]; 4],
-        epsilon: f64,
-    ) -> Result<Tensor, EvalError> {
-        let factor: Vec<f64> =
-            scale.iter().zip(deviations(variance, epsilon)).map(|(s, d)| s / d).collect();
-        self.whole(Function::new(
-            [x, x],
-            [mean, &factor, offset],
-            |[mean, factor, offset], x, _| (x - mean) * factor + offset,
-        ))
+        let count = self.batch.features.count;
+        Ok(math::convert(Tensor::from_vec([count], values)?, self.dtype)?)
     }
 }
 
@@ -142,7 +218,8 @@ pub fn batch_norm_inference(
     with_samples!(operands, S => {
         let [x, features @ ..] = operands.slices::<S, 5>()?;
         let features = features.map(wide);
-        Ok(vec![operands.normalized(x, features.each_ref().map(Vec::as_slice), epsilon)?])
+        let features = features.each_ref().map(Vec::as_slice);
+        Ok(vec![operands.whole(|out| operands.batch.normalize(x, features, epsilon, out))?])
     })
 }
 
@@ -158,16 +235,11 @@ pub fn batch_norm_training(
     let operands = Operands::new(operands, feature_index, [true, false, false])?;
     with_samples!(operands, S => {
         let [x, scale, offset] = operands.slices::<S, 3>()?;
-        let divide = |mut sums: Vec<f64>| {
-            sums.iter_mut().for_each(|sum| *sum /= operands.elements);
-            sums
-        };
-        let elements = Function::new([x, x], [], |[], x, _| x);
-        let mean = divide(operands.features.sums(elements));
-        let squares = Function::new([x, x], [&mean], |[mean], x, _| (x - mean) * (x - mean));
-        let variance = divide(operands.features.sums(squares));
+        let [mean, variance] = operands.batch.statistics(x);
         let [scale, offset] = [scale, offset].map(wide);
-        let output = operands.normalized(x, [&scale, &offset, &mean, &variance], epsilon)?;
+        let features = [&scale[..], &offset, &mean, &variance];
+        let output =
+            operands.whole(|out| operands.batch.normalize(x, features, epsilon, out))?;
         Ok(vec![output, operands.per_feature(mean)?, operands.per_feature(variance)?])
     })
 }
@@ -186,7 +258,7 @@ pub fn batch_norm_grad(
     with_samples!(operands, S => {
         let [x, scale, mean, variance, grad] = operands.slices::<S, 5>()?;
         let [scale, mean, variance] = [scale, mean, variance].map(wide);
-        let (features, elements) = (operands.features, operands.elements);
+        let Batch { features, elements } = operands.batch;
         let grad_offset = features.sums(Function::new([grad, grad], [], |[], grad, _| grad));
         let products = Function::new([x, grad], [&mean], |[mean], x, grad| grad * (x - mean));
         let projected = features.sums(products);
@@ -198,13 +270,14 @@ pub fn batch_norm_grad(
         let factor: Vec<f64> =
             scale.iter().zip(&deviation).map(|(scale, d)| scale / d / elements).collect();
         let parameters = [&mean[..], &grad_offset, &slope, &factor];
-        let grad_operand = operands.whole(Function::new(
+        let gradient = Function::new(
             [x, grad],
             parameters,
             |[mean, offset, slope, factor], x, grad| {
                 factor * (grad * elements - (offset + slope * (x - mean)))
             },
-        ))?;
+        );
+        let grad_operand = operands.whole(|out| features.map(gradient, out))?;
         let [grad_scale, grad_offset] =
             [grad_scale, grad_offset].map(|values| operands.per_feature(values));
         Ok(vec![grad_operand, grad_scale?, grad_offset?])

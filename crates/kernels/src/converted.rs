@@ -1,7 +1,7 @@
 //! Elements of the types that kernels compute in.
 
 use numerics::math::{self, AlignedBytes};
-use numerics::{DType, TensorError};
+use numerics::{DType, Element, TensorError};
 
 /// More elements are converted as tensors, whose memory is charged to the budget.
 pub(crate) const MAX_CONVERTED: usize = 1 << 12;
@@ -41,4 +41,25 @@ pub(crate) fn convert_into(
         Some(kernel) => kernel.apply(out, &[elements]),
         None => Err(TensorError::Unsupported { op: "convert", dtype: from }),
     }
+}
+
+/// The first `len` elements in the bytes.
+///
+/// # Errors
+/// If there are fewer, or the bytes are not aligned.
+pub(crate) fn elements<S: Element>(bytes: &[u8], len: usize) -> Result<&[S], TensorError> {
+    let elements = bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
+    elements.get(..len).ok_or(TensorError::OutOfBounds)
+}
+
+/// As [`elements`], to be written.
+///
+/// # Errors
+/// As there.
+pub(crate) fn elements_mut<S: Element>(
+    bytes: &mut [u8],
+    len: usize,
+) -> Result<&mut [S], TensorError> {
+    let elements = bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)?;
+    elements.get_mut(..len).ok_or(TensorError::OutOfBounds)
 }

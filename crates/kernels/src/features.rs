@@ -17,6 +17,8 @@ const ROWS: usize = 256;
 const GROUP: usize = 8;
 /// Neighbouring elements of one feature whose sum is a subtree.
 const BLOCK: usize = 4096;
+/// Features of at most so many elements are summed some at a time, as many as have no more.
+const SHORT: usize = 1024;
 /// The work for an element, in elementary operations.
 const WORK: usize = 8;
 
@@ -93,7 +95,7 @@ impl<'a, S: Sample, F: Fn([f64; P], f64, f64) -> f64 + Copy, const P: usize> Fun
 }
 
 /// How the elements of features are arranged.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Features {
     /// Number of features.
     pub count: usize,
@@ -115,12 +117,23 @@ impl Features {
             return sums;
         }
         if inner > 1 {
-            let features = task_size(count, len / count * WORK, 1);
-            let tasks = sums.chunks_mut(features).enumerate();
-            in_parallel(tasks.collect(), |(task, sums): (usize, &mut [f64])| {
-                let mut block = vec![0.0; BLOCK.min(len / count)];
-                for (number, sum) in sums.iter_mut().enumerate() {
-                    *sum = self.sum(task * features + number, function, &mut block);
+            let elements = len / count;
+            let features = task_size(count, elements * WORK, 1);
+            let together = (SHORT / elements).clamp(1, features);
+            let tasks = sums.chunks_mut(features).zip((0..).step_by(features));
+            in_parallel(tasks.collect(), |(sums, first): (&mut [f64], usize)| {
+                let mut block = vec![0.0; BLOCK.min(elements * together)];
+                for (sums, first) in sums.chunks_mut(together).zip((first..).step_by(together)) {
+                    if elements > SHORT {
+                        sums[0] = self.sum(first, function, &mut block);
+                        continue;
+                    }
+                    for (feature, row) in (first..).zip(block.chunks_exact_mut(elements)) {
+                        if feature < first + sums.len() {
+                            self.collect(feature, function, row);
+                        }
+                    }
+                    combine_rows(&block, elements, &<f64 as Number>::add, sums);
                 }
             });
             return sums;
@@ -177,6 +190,24 @@ impl Features {
             tree.push_last(combined(&block[..filled]));
         }
         tree.finish(add).unwrap_or_default()
+    }
+
+    /// Writes the function of the elements of a feature, of which there are as many as `out` has.
+    fn collect<S, F, const P: usize>(
+        self,
+        feature: usize,
+        function: Function<'_, S, F, P>,
+        out: &mut [f64],
+    ) where
+        S: Sample,
+        F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
+    {
+        let Features { count, inner } = self;
+        let runs = (feature * inner..).step_by(count * inner);
+        for (run, out) in runs.zip(out.chunks_exact_mut(inner)) {
+            let function = function.part(run, inner);
+            Isa::best().run(Run { feature, function, out });
+        }
     }
 
     /// Writes a function of all elements.

@@ -3,6 +3,7 @@
 //! All are computed in double precision and rounded once. The algorithms are those of the crate
 //! `lapack`.
 
+use crate::converted::{elements, elements_mut};
 use lapack::{Four, Matrix, Scalar};
 use numerics::budget::{Scratch, reserve};
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
@@ -177,16 +178,6 @@ fn computed(dtype: DType, op: &'static str) -> Result<DType, EvalError> {
         true => DType::C128,
         false => DType::F64,
     })
-}
-
-fn elements<S: Element>(bytes: &[u8], len: usize) -> Result<&[S], TensorError> {
-    let elements = bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)?;
-    elements.get(..len).ok_or(TensorError::OutOfBounds)
-}
-
-fn elements_mut<S: Element>(bytes: &mut [u8], len: usize) -> Result<&mut [S], TensorError> {
-    let elements = bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)?;
-    elements.get_mut(..len).ok_or(TensorError::OutOfBounds)
 }
 
 /// A matrix of elements, in the memory of another one.

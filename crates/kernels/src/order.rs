@@ -1,9 +1,10 @@
 //! Elements in order: integers that are ordered as elements are, and rows sorted by them.
 
+use crate::converted::elements;
 use crate::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math;
-use numerics::{ComplexElement, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
+use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
 /// Rows of at least so many elements are sorted digit by digit if their digits are few.
@@ -55,38 +56,46 @@ pub(crate) struct Keys {
 impl Keys {
     /// The keys of a tensor's elements, `None` if these have no order, or NaNs have none.
     pub fn of(tensor: &Tensor, key: &SortKey) -> Result<Option<Keys>, TensorError> {
-        let dtype = tensor.dtype();
+        Keys::of_bytes(tensor.dtype(), tensor.bytes(), key)
+    }
+
+    /// As [`Keys::of`], of elements as bytes.
+    pub fn of_bytes(
+        dtype: DType,
+        bytes: &[u8],
+        key: &SortKey,
+    ) -> Result<Option<Keys>, TensorError> {
         dispatch!(
             dtype,
-            [float] T => Keys::of_floats(tensor, key, |x: T| x),
+            [float] T => Keys::of_floats(bytes, key, |x: T| x),
             else dispatch!(
                 dtype,
                 [integer] T => {
                     let offset = if dtype.is_signed() { 1 << (dtype.bits() - 1) } else { 0 };
                     let place = |x: T| (x.to_i128() as u64).wrapping_add(offset);
-                    Keys::new(tensor, dtype.bits(), key.descending, place).map(Some)
+                    Keys::new(bytes, dtype.bits(), key.descending, place).map(Some)
                 },
                 else dispatch!(
                     dtype,
                     [complex] T => match key.part {
-                        Some(ComplexPart::Real) => Keys::of_floats(tensor, key, T::re),
-                        Some(ComplexPart::Imaginary) => Keys::of_floats(tensor, key, T::im),
+                        Some(ComplexPart::Real) => Keys::of_floats(bytes, key, T::re),
+                        Some(ComplexPart::Imaginary) => Keys::of_floats(bytes, key, T::im),
                         None => Ok(None),
                     },
-                    else Keys::new(tensor, 1, key.descending, |x: I1| x.get().into()).map(Some)
+                    else Keys::new(bytes, 1, key.descending, |x: I1| x.get().into()).map(Some)
                 )
             )
         )
     }
 
     fn of_floats<T: Element, F: Float>(
-        tensor: &Tensor,
+        bytes: &[u8],
         key: &SortKey,
         part: impl Fn(T) -> F,
     ) -> Result<Option<Keys>, TensorError> {
         let canonical = if key.total_order {
             key.canonical
-        } else if tensor.as_slice::<T>()?.iter().any(|&x| part(x).is_nan()) {
+        } else if elements_of::<T>(bytes)?.iter().any(|&x| part(x).is_nan()) {
             return Ok(None);
         } else {
             Canonical { zero: Some(0), nan: None }
@@ -94,22 +103,26 @@ impl Keys {
         // Places are negative for numbers with the bit of the sign.
         let offset = F::FORMAT.sign_mask();
         let place = |x: T| (place(part(x), canonical) as u64).wrapping_add(offset);
-        Keys::new(tensor, F::FORMAT.bits(), key.descending, place).map(Some)
+        Keys::new(bytes, F::FORMAT.bits(), key.descending, place).map(Some)
     }
 
     fn new<T: Element>(
-        tensor: &Tensor,
+        bytes: &[u8],
         bits: u32,
         descending: bool,
         place: impl Fn(T) -> u64,
     ) -> Result<Keys, TensorError> {
-        let elements = tensor.as_slice::<T>()?;
+        let elements = elements_of::<T>(bytes)?;
         let mask = u64::MAX >> (64 - bits);
         let flip = if descending { mask } else { 0 };
         let mut values = Scratch::new(elements.len())?;
         values.extend(elements.iter().map(|&x| (place(x) & mask) ^ flip));
         Ok(Keys { values, bits })
     }
+}
+
+fn elements_of<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
+    elements(bytes, bytes.len() / size_of::<T>())
 }
 
 /// The position of a float in the total order, after canonicalization.
@@ -297,15 +310,25 @@ pub(crate) fn permuted(
     if ranks.is_empty() {
         return Ok(result);
     }
-    let (from, to) = (tensor.bytes(), result.bytes_mut()?);
-    match tensor.dtype().bytes() {
+    permute_bytes(tensor.dtype(), tensor.bytes(), result.bytes_mut()?, rows, ranks)?;
+    Ok(result)
+}
+
+/// [`permuted`], of elements as bytes.
+pub(crate) fn permute_bytes(
+    dtype: DType,
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    ranks: &[usize],
+) -> Result<(), TensorError> {
+    match dtype.bytes() {
         1 => permute::<1>(from, to, rows, ranks),
         2 => permute::<2>(from, to, rows, ranks),
         4 => permute::<4>(from, to, rows, ranks),
         8 => permute::<8>(from, to, rows, ranks),
         _ => permute::<16>(from, to, rows, ranks),
-    }?;
-    Ok(result)
+    }
 }
 
 /// [`permuted`], on elements of `N` bytes.

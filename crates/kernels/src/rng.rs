@@ -3,9 +3,11 @@
 //! Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011), for the
 //! functions; XLA on CPU for how the state is counted up and how words are spread over a tensor.
 
+use crate::converted::{elements, elements_mut};
 use crate::{philox, threefry};
+use numerics::budget::Scratch;
 use numerics::shape::num_elements;
-use numerics::{DType, Element, Tensor};
+use numerics::{DType, Tensor, TensorError};
 use program::{EvalError, Generator};
 
 /// The state after, and a tensor of `shape` filled with random bits.
@@ -18,52 +20,134 @@ pub fn random_bits(
     shape: &[usize],
     dtype: DType,
 ) -> Result<(Tensor, Tensor), EvalError> {
-    let too_large = || EvalError::new("rng_bit_generator", format!("shape {shape:?} is too large"));
-    let count = num_elements(shape)
-        .filter(|n| isize::try_from(n.saturating_mul(16)).is_ok())
-        .ok_or_else(too_large)?;
-    let wide = match dtype.bytes() {
-        _ if dtype.is_complex() => None,
-        1 | 2 | 4 => Some(false),
-        8 => Some(true),
-        _ => None,
-    };
-    let wide = wide.ok_or_else(|| {
-        EvalError::new("rng_bit_generator", format!("no random bits of type {dtype}"))
-    })?;
-    let len = if wide { 2 * count } else { count };
-    let mut words = Tensor::zeros(u32::DTYPE, [len])?;
-    let memory = words.make_mut::<u32>()?;
     let given = state.as_slice::<u64>()?;
-    let after = match (generator, given) {
-        (Generator::ThreeFry, &[key, counter]) => {
-            // The two words of a wide element are a pair, too.
-            let shape = if wide { &[len] } else { shape };
-            vec![key, counter.wrapping_add(fill_pairs(key, counter, shape, memory) as u64)]
-        }
-        (Generator::Philox, &[key, low]) => {
-            philox::fill(key, u128::from(key) << 64 | u128::from(low), memory);
-            vec![key, low.wrapping_add(philox::counters(len) as u64)]
-        }
-        (Generator::Philox, &[key, low, high]) => {
-            let counter = u128::from(high) << 64 | u128::from(low);
-            philox::fill(key, counter, memory);
-            let after = counter.wrapping_add(philox::counters(len) as u128);
-            vec![key, after as u64, (after >> 64) as u64]
-        }
-        _ => {
-            let message = format!("a state of {} words does not fit {generator:?}", given.len());
+    let bits = RandomBits::new(generator, given.len(), shape, dtype)?;
+    let mut output = Tensor::zeros(dtype, shape)?;
+    bits.fill(given, output.bytes_mut()?)?;
+    let mut after = given.to_vec();
+    bits.advance(&mut after);
+    Ok((Tensor::from_vec(state.shape(), after)?, output))
+}
+
+/// A number of random bits, of which a state has some words.
+#[derive(Debug)]
+pub struct RandomBits {
+    generator: Generator,
+    state: usize,
+    shape: Vec<usize>,
+    dtype: DType,
+    /// The words of 32 bits that elements are made of.
+    words: usize,
+}
+
+impl RandomBits {
+    /// The bits of a tensor.
+    ///
+    /// # Errors
+    /// If a state has another number of words, there are no random bits of the type, or too many.
+    pub fn new(
+        generator: Generator,
+        state: usize,
+        shape: &[usize],
+        dtype: DType,
+    ) -> Result<RandomBits, EvalError> {
+        let too_large =
+            || EvalError::new("rng_bit_generator", format!("shape {shape:?} is too large"));
+        let count = num_elements(shape)
+            .filter(|n| isize::try_from(n.saturating_mul(16)).is_ok())
+            .ok_or_else(too_large)?;
+        let words = match dtype.bytes() {
+            1 | 2 | 4 if !dtype.is_complex() => count,
+            8 if !dtype.is_complex() => 2 * count,
+            _ => {
+                let message = format!("no random bits of type {dtype}");
+                return Err(EvalError::new("rng_bit_generator", message));
+            }
+        };
+        if !matches!((generator, state), (Generator::ThreeFry, 2) | (Generator::Philox, 2 | 3)) {
+            let message = format!("a state of {state} words does not fit {generator:?}");
             return Err(EvalError::new("rng_bit_generator_c2", message));
         }
-    };
-    let output = if dtype.bytes() == 4 {
-        Tensor::from_bytes(dtype, shape, words.bytes().clone())?
-    } else {
-        let mut output = Tensor::zeros(dtype, shape)?;
-        pack(words.as_slice()?, dtype.bytes(), output.bytes_mut()?);
-        output
-    };
-    Ok((Tensor::from_vec(state.shape(), after)?, output))
+        Ok(RandomBits { generator, state, shape: shape.to_vec(), dtype, words })
+    }
+
+    /// Computes the bytes of the tensor from those of the state.
+    ///
+    /// # Errors
+    /// If they do not have the sizes of their types, or there is no memory.
+    pub fn run(&self, state: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        self.fill(elements(state, self.state)?, result)
+    }
+
+    /// Computes the bytes of the state after from those of the state before.
+    ///
+    /// # Errors
+    /// If they do not have the size of a state.
+    pub fn run_state(&self, state: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
+        let after = elements_mut::<u64>(result, self.state)?;
+        after.copy_from_slice(elements(state, self.state)?);
+        self.advance(after);
+        Ok(())
+    }
+
+    fn fill(&self, state: &[u64], out: &mut [u8]) -> Result<(), TensorError> {
+        if self.dtype.bytes() == 4 {
+            self.fill_words(state, elements_mut(out, self.words)?);
+            return Ok(());
+        }
+        let mut words = Scratch::filled(self.words, 0)?;
+        self.fill_words(state, &mut words);
+        pack(&words, self.dtype.bytes(), out);
+        Ok(())
+    }
+
+    fn fill_words(&self, state: &[u64], words: &mut [u32]) {
+        match (self.generator, state) {
+            (Generator::ThreeFry, &[key, counter]) => {
+                let (size, inner) = self.pairs();
+                threefry::fill(key, counter, size, inner, words);
+            }
+            (_, &[key, low, ref high @ ..]) => {
+                // A state of two words has the key in place of the third one.
+                let high = high.first().copied().unwrap_or(key);
+                philox::fill(key, u128::from(high) << 64 | u128::from(low), words);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds the number of counters that the bits take.
+    fn advance(&self, state: &mut [u64]) {
+        match (self.generator, state) {
+            (Generator::ThreeFry, [_, counter]) => {
+                let (size, inner) = self.pairs();
+                let groups = self.words.checked_div(size * inner).unwrap_or(0);
+                *counter = counter.wrapping_add((groups * size.div_ceil(2) * inner) as u64);
+            }
+            (_, [_, low, high @ ..]) => {
+                let (sum, carry) = low.overflowing_add(philox::counters(self.words) as u64);
+                *low = sum;
+                high.iter_mut().for_each(|high| *high = high.wrapping_add(carry.into()));
+            }
+            _ => {}
+        }
+    }
+
+    /// How pairs of words of [`Generator::ThreeFry`] are arranged: rows in a group, and words in a
+    /// row.
+    ///
+    /// One dimension is divided into pairs of indices. There is a counter for each index of the
+    /// shape of the pairs, and the two words of a pair are for its two indices. The last pair of an
+    /// odd size discards one word.
+    fn pairs(&self) -> (usize, usize) {
+        // The two words of a wide element are a pair, too.
+        let shape = if self.dtype.bytes() == 8 { &[self.words] } else { &self.shape[..] };
+        let paired = paired_dimension(shape);
+        let size = shape.get(paired).copied().unwrap_or(1);
+        let inner = shape.get(paired + 1..).unwrap_or_default().iter().product();
+        // Pairs of an even dimension are on their own.
+        (if size.is_multiple_of(2) { 2 } else { size }, inner)
+    }
 }
 
 /// Writes words as elements of some bytes: the low bits of one, or a pair, the low half first.
@@ -89,21 +173,4 @@ pub(super) fn paired_dimension(shape: &[usize]) -> usize {
     let even = shape.iter().position(|size| size % 2 == 0);
     let largest = || (0..shape.len()).rev().max_by_key(|&d| shape[d]);
     even.or_else(largest).unwrap_or(0)
-}
-
-/// Writes a word for each element of a shape, and returns the number of counters that this takes.
-///
-/// One dimension is divided into pairs of indices. There is a counter for each index of the shape
-/// of the pairs, and the two words of a pair are for its two indices. The last pair of an odd size
-/// discards one word.
-fn fill_pairs(key: u64, counter: u64, shape: &[usize], words: &mut [u32]) -> usize {
-    if words.is_empty() {
-        return 0;
-    }
-    let paired = paired_dimension(shape);
-    let size = shape.get(paired).copied().unwrap_or(1);
-    let inner: usize = shape.get(paired + 1..).unwrap_or_default().iter().product();
-    // Pairs of an even dimension are on their own.
-    let size = if size % 2 == 0 { 2 } else { size };
-    threefry::fill(key, counter, size, inner, words)
 }

@@ -1,10 +1,86 @@
 //! `sort`: stable, with any comparator, which runs on vectors.
 
-use crate::order::{self, Keys, Rows, permuted};
+use crate::evaluate::from_end;
+use crate::order::{self, Keys, Rows, permute_bytes, permuted};
 use numerics::budget;
-use numerics::shape::StridedView;
-use numerics::{I1, Tensor};
-use program::{Comparator, Env, EvalError};
+use numerics::shape::{StridedView, num_elements};
+use numerics::{DType, I1, Tensor, TensorError};
+use program::{Comparator, Env, EvalError, SortKey};
+
+/// One result of [`sort`], by keys that have an order whatever the elements are, prepared for the
+/// types of operands.
+#[derive(Debug)]
+pub struct Sorting {
+    rows: Rows,
+    keys: Vec<(DType, SortKey)>,
+    /// The type of the result, and how many elements it has.
+    dtype: DType,
+    len: usize,
+}
+
+impl Sorting {
+    /// Sorts the operand at `result` among those of some types and one shape. `None` if the order
+    /// depends on the comparator.
+    pub fn new(
+        dtypes: &[DType],
+        shape: &[usize],
+        dimension: i64,
+        comparator: &Comparator,
+        result: usize,
+    ) -> Option<Sorting> {
+        let dimension = from_end(dimension, shape.len())?;
+        let len = num_elements(shape)?;
+        if len == 0 || comparator.keys.is_empty() {
+            return None;
+        }
+        let mut keys = Vec::with_capacity(comparator.keys.len());
+        for key in &comparator.keys {
+            let dtype = *dtypes.get(key.input)?;
+            let is_float = dtype.is_float() || dtype.is_complex() && key.part.is_some();
+            let is_ordered =
+                dtype.is_integer() || dtype == DType::I1 || is_float && key.total_order;
+            if !is_ordered {
+                return None;
+            }
+            keys.push((dtype, *key));
+        }
+        let rows = Rows::along(shape, dimension);
+        Some(Sorting { rows, keys, dtype: *dtypes.get(result)?, len })
+    }
+
+    /// The operands that have the keys.
+    pub fn keys(&self) -> impl Iterator<Item = usize> {
+        self.keys.iter().map(|(_, key)| key.input)
+    }
+
+    /// Computes the bytes of the result from those of the operands with [`Sorting::keys`], and
+    /// then that which is sorted.
+    ///
+    /// # Errors
+    /// If they do not have the sizes of their types, or there is no memory.
+    pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
+        let (Some((&from, operands)), bytes) =
+            (operands.split_last(), self.len * self.dtype.bytes())
+        else {
+            return Err(TensorError::OutOfBounds);
+        };
+        let is_sized = |(bytes, (dtype, _)): (&&[u8], &(DType, SortKey))| {
+            bytes.len() == self.len * dtype.bytes()
+        };
+        if operands.len() != self.keys.len()
+            || !operands.iter().zip(&self.keys).all(is_sized)
+            || [from.len(), result.len()] != [bytes; 2]
+        {
+            return Err(TensorError::OutOfBounds);
+        }
+        let keys = operands.iter().zip(&self.keys);
+        let keys = keys.map(|(bytes, (dtype, key))| Keys::of_bytes(*dtype, bytes, key));
+        let keys = keys.collect::<Result<Option<Vec<Keys>>, _>>()?;
+        let ranks =
+            order::ranks(&keys.ok_or(TensorError::OutOfBounds)?, self.rows, self.rows.size)?;
+        permute_bytes(self.dtype, from, result, self.rows, &ranks)
+    }
+}
 
 /// A comparator with the environment that runs it.
 struct Order<'e> {

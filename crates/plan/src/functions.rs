@@ -1,24 +1,56 @@
 //! Operations that are prepared for the types of their operands.
 
-use crate::graph::{Node, Value};
+use crate::graph::{Graph, Node, Value};
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::{
-    Dot, FourierTransform, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter,
-    WindowReduction,
+    Dot, FourierTransform, Gather, Normalization, PreparedConvolution, RandomBits, Rearrangement,
+    Reduction, Scatter, Sorting, WindowReduction,
 };
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
-use program::{Convolution, DotDims, LoopOutput, Primitive, WindowDim};
+use program::{BatchNorm, Convolution, DotDims, LoopOutput, Primitive, WindowDim};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
-/// The prepared function of a node, if it has one.
-pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
+/// More elements are sorted once for all results.
+const MAX_SORTED: usize = 128;
+
+/// The prepared functions of the results of a node that are `used`, or of its only one, if it has
+/// them.
+pub(crate) fn functions(
+    definitions: &Definitions<'_>,
+    node: &Node,
+    used: &[Value],
+) -> Option<SmallVec<[Action; 1]>> {
+    let results = match &node.results[..] {
+        &[_] => &node.results[..],
+        _ => used,
+    };
+    let is_independent = match definitions.graph.primitive(node) {
+        Primitive::Sort { .. } => definitions.graph.elements(*results.first()?)? <= MAX_SORTED,
+        Primitive::RandomBits { .. } => true,
+        _ => false,
+    };
+    if results.is_empty() || results.len() > 1 && !is_independent {
+        return None;
+    }
+    results.iter().map(|&output| function(definitions, node, output)).collect()
+}
+
+/// The prepared function of one result of a node, if it has one.
+fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<Action> {
     let graph = definitions.graph;
-    let &[output] = &node.results[..] else { return None };
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
+    if let Some((function, mut operands)) = one_result(graph, node, output) {
+        share_memory(definitions, &mut operands);
+        let function = Arc::new(function);
+        return Some(Action::Apply { function, operands, output, ty, factor: None });
+    }
+    if node.results.len() > 1 {
+        return None;
+    }
     if let Primitive::Iota { dtype, shape, dimension } = graph.primitive(node) {
         let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
         return Some(Action::Apply {
@@ -155,12 +187,52 @@ pub(crate) fn function(definitions: &Definitions<'_>, node: &Node) -> Option<Act
         }
         _ => return None,
     };
-    // The same elements in another shape.
-    for operand in &mut operands {
+    share_memory(definitions, &mut operands);
+    Some(Action::Apply { function: Arc::new(function), operands, output, ty, factor: None })
+}
+
+/// Replaces operands by values with the same elements in another shape.
+fn share_memory(definitions: &Definitions<'_>, operands: &mut [Value]) {
+    for operand in operands {
         let viewed = definitions.view(*operand);
         *operand = viewed.filter(Viewed::is_whole).map_or(*operand, |viewed| viewed.memory);
     }
-    Some(Action::Apply { function: Arc::new(function), operands, output, ty, factor: None })
+}
+
+/// The function of one result of a node that may have several, and its operands.
+fn one_result(
+    graph: &Graph<'_>,
+    node: &Node,
+    output: Value,
+) -> Option<(Function, SmallVec<[Value; 3]>)> {
+    let &[first, ..] = &node.operands[..] else { return None };
+    let position = node.results.iter().position(|&value| value == output)?;
+    let shape = graph.shape(first)?;
+    match graph.primitive(node) {
+        Primitive::BatchNorm { kind: BatchNorm::Training, epsilon, feature_index }
+            if position == 0 =>
+        {
+            let normalization =
+                Normalization::new(graph.dtype(first)?, &shape, *feature_index, *epsilon)?;
+            Some((Function::Normalization(normalization), SmallVec::from_slice(&node.operands)))
+        }
+        Primitive::Sort { dimension, comparator } => {
+            let dtypes = node.operands.iter().map(|&operand| graph.dtype(operand));
+            let dtypes: Vec<DType> = dtypes.collect::<Option<_>>()?;
+            let is_of_shape = |&operand: &Value| graph.shape(operand).as_ref() == Some(&shape);
+            let sorting = Sorting::new(&dtypes, &shape, *dimension, comparator, position)
+                .filter(|_| node.operands.iter().all(is_of_shape))?;
+            let operands = sorting.keys().chain([position]).map(|i| node.operands[i]).collect();
+            Some((Function::Sort(sorting), operands))
+        }
+        Primitive::RandomBits { generator, shape: Some(shape), dtype } => {
+            let state = graph.elements(first).filter(|_| graph.dtype(first) == Some(DType::U64))?;
+            let bits = RandomBits::new(*generator, state, shape, *dtype).ok()?;
+            let function = if position == 0 { Function::RandomState } else { Function::RandomBits };
+            Some((function(bits), smallvec![first]))
+        }
+        _ => None,
+    }
 }
 
 /// The product of two values, and the values whose memory it reads.

@@ -1,6 +1,6 @@
 //! From a graph to steps.
 
-use crate::functions::function;
+use crate::functions::functions;
 use crate::graph::{Graph, Node, Region, Value, runs_blocks};
 use crate::groups::{self, Groups};
 use crate::loops::{Built, build};
@@ -73,13 +73,13 @@ struct Lowering<'a, 'g> {
     nodes: &'g [Node],
     /// Values that later steps, or the results, use.
     uses: FxHashSet<Value>,
-    /// The action of each node that has one.
+    /// The actions of each node that has some.
     chosen: FxHashMap<usize, Chosen>,
 }
 
-/// The action of a node or group, and the instructions that it computes.
+/// The actions of a node or group, at least one, and the instructions that they compute.
 struct Chosen {
-    action: Action,
+    actions: SmallVec<[Action; 1]>,
     instructions: SmallVec<[u32; 1]>,
 }
 
@@ -108,8 +108,8 @@ impl<'g> Lowering<'_, 'g> {
             let Built { fused, operands, instructions } = built;
             self.uses.extend(&operands);
             let (fused, outputs) = (Box::new(fused), outputs.into());
-            let action = Action::Loop { fused, operands, outputs };
-            self.chosen.insert(position, Chosen { action, instructions });
+            let actions = smallvec![Action::Loop { fused, operands, outputs }];
+            self.chosen.insert(position, Chosen { actions, instructions });
             return;
         }
         for &member in members.iter().rev() {
@@ -129,13 +129,19 @@ impl<'g> Lowering<'_, 'g> {
         if is_constant {
             return;
         }
-        let own =
-            moves::movement(self.definitions, node).or_else(|| function(self.definitions, node));
-        if let Some(action) = own {
-            for_each_use(&action, &mut |value| {
-                self.uses.insert(value);
-            });
-            self.insert(position, action);
+        let used = node.results.iter().copied().filter(|value| self.uses.contains(value));
+        let used: SmallVec<[Value; 2]> = used.collect();
+        let own = match moves::movement(self.definitions, node) {
+            Some(action) => Some(smallvec![action]),
+            None => functions(self.definitions, node, &used),
+        };
+        if let Some(actions) = own {
+            for action in &actions {
+                for_each_use(action, &mut |value| {
+                    self.uses.insert(value);
+                });
+            }
+            self.insert(position, actions);
             return;
         }
         self.uses.extend(&node.operands);
@@ -176,12 +182,12 @@ impl<'g> Lowering<'_, 'g> {
                 }
             }
         };
-        self.insert(position, action);
+        self.insert(position, smallvec![action]);
     }
 
-    fn insert(&mut self, position: usize, action: Action) {
+    fn insert(&mut self, position: usize, actions: SmallVec<[Action; 1]>) {
         let instructions = smallvec![self.nodes[position].instruction];
-        self.chosen.insert(position, Chosen { action, instructions });
+        self.chosen.insert(position, Chosen { actions, instructions });
     }
 
     fn nested(&mut self, region: &'g Region, targets: Option<&[Value]>) -> Sequence {
@@ -224,18 +230,22 @@ fn in_order(
         if groups.root[position] == Some(position) {
             steps.extend(waiting.remove(&position).unwrap_or_default());
         }
-        let Some(Chosen { action, instructions }) = chosen.remove(&position) else {
+        let Some(Chosen { mut actions, instructions }) = chosen.remove(&position) else {
             skipped += instruction.ops;
             continue;
         };
-        let mut step = Step {
+        let step = |action, ops, instructions| Step {
             action,
             dead: Default::default(),
-            ops: instruction.ops,
+            ops,
             instructions,
             origin: instruction.origin,
             call: node.call,
         };
+        // The last one stands for the op.
+        let Some(last) = actions.pop() else { continue };
+        steps.extend(actions.into_iter().map(|action| step(action, 0, SmallVec::new())));
+        let mut step = step(last, instruction.ops, instructions);
         match groups.root[position] {
             Some(root) if root != position => waiting.entry(root).or_default().push(step),
             _ => {

@@ -3,8 +3,8 @@
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
 use kernels::{
-    Dot, FourierTransform, Gather, PreparedConvolution, Rearrangement, Reduction, Scatter,
-    WindowReduction, write_iota,
+    Dot, FourierTransform, Gather, Normalization, PreparedConvolution, RandomBits, Rearrangement,
+    Reduction, Scatter, Sorting, WindowReduction, write_iota,
 };
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
@@ -141,6 +141,15 @@ pub enum Function {
     TriangularSolve(TriangularSolve),
     /// A Fourier transform.
     Fourier(Box<FourierTransform>),
+    /// The first operand, normalized with the statistics of its features, scaled by the second one
+    /// and moved by the third one.
+    Normalization(Normalization),
+    /// The last operand in the order of the others.
+    Sort(Sorting),
+    /// Random bits of the state in the operand.
+    RandomBits(RandomBits),
+    /// The state after these.
+    RandomState(RandomBits),
 }
 
 impl Function {
@@ -201,6 +210,12 @@ impl Function {
             (Function::Cholesky(cholesky), &[a]) => cholesky.run(a, result),
             (Function::TriangularSolve(solve), &[a, b]) => solve.run(a, b, result),
             (Function::Fourier(transform), &[operand]) => transform.run(operand, result),
+            (Function::Normalization(normalization), &[operand, scale, offset]) => {
+                normalization.run([operand, scale, offset], result)
+            }
+            (Function::RandomBits(bits), &[state]) => bits.run(state, result),
+            (Function::RandomState(bits), &[state]) => bits.run_state(state, result),
+            (Function::Sort(sorting), operands) => sorting.run(operands, result),
             _ => Err(TensorError::OutOfBounds),
         }
     }

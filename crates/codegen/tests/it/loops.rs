@@ -216,6 +216,44 @@ fn code_computes_what_kernels_do() {
         let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
         checked += usize::from(check_with(power, Some(exponent)));
     }
+    for bound in [0.0, -0.0, 6.0, -1.5, 1e-40, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
+        for op in [BinaryOp::Maximum, BinaryOp::Minimum] {
+            let kernel = SliceKernel::binary(op, DType::F32).unwrap();
+            checked += usize::from(check_with(kernel, Some(bound)));
+        }
+    }
     // Where there is code at all.
     assert!(checked > 150 || !is_available(), "{checked}");
+}
+
+/// An input of a tile has the same elements for all tiles, of whole iterations or not.
+#[test]
+fn inputs_of_a_tile_are_read_again() {
+    let kernel = SliceKernel::binary(BinaryOp::Subtract, DType::F32).unwrap();
+    if !has_loop_code(&kernel) || !is_available() {
+        return;
+    }
+    let input = Input { dtype: DType::F32, repeats: false, constant: None };
+    let source = Loop { inputs: &[input; 2], functions: &[(&kernel, &[0, 1])], outputs: &[2] };
+    for width in widths() {
+        let executable = Arc::new(OnceLock::new());
+        let mut emitter = Emitter::default();
+        let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+        executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+        for (count, tile) in [(96, 32), (100, 32), (170, 40), (64, 64), (20, 20)] {
+            let bytes = |of: &dyn Fn(usize) -> usize, count: usize| -> Vec<u8> {
+                (0..count).flat_map(|i| (of(i) as f32).to_ne_bytes()).collect()
+            };
+            let (all, alike) = (bytes(&|i| 1000 + i, count), bytes(&|i| 3 * i, tile));
+            let mut found = vec![0; 4 * count];
+            let inputs = [&all[..], &alike[..]];
+            assert_eq!(code.run(&inputs, &mut [&mut found[..]], tile), Ok(()));
+            let expected = bytes(&|i| 1000 + i - 3 * (i % tile), count);
+            assert!(found == expected, "{width:?} {count} {tile}");
+            // Other sizes are refused.
+            let inputs = [&all[..], &alike[4..]];
+            let refused = code.run(&inputs, &mut [&mut found[..]], tile);
+            assert_eq!(refused, Err(NotRun::Misfit));
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Tests of `convolution.rs`.
 
 use kernels::{Convolution, PreparedConvolution};
-use numerics::{DType, Tensor};
+use numerics::math::AlignedBytes;
+use numerics::{DType, Tensor, TensorError};
 use program::{ConvDims, WindowDim};
 use std::sync::LazyLock;
 
@@ -82,7 +83,7 @@ fn by_definition(c: &Convolution<'_>, lhs: &Tensor, rhs: &Tensor, shape: &[usize
 #[test]
 fn convolutions_follow_the_formula() {
     let mut state = 5u64;
-    let mut packed_kernels = 0;
+    let (mut packed_kernels, mut parts) = (0, 0);
     let mut below = |limit: usize| {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % limit
@@ -133,7 +134,24 @@ fn convolutions_follow_the_formula() {
         };
         let types = [(DType::F32, lhs.shape()), (DType::F32, rhs.shape())];
         let prepared = PreparedConvolution::new(&parameters, types).unwrap();
-        if let Some(packed) = prepared.pack(rhs.bytes()).unwrap() {
+        let packed = prepared.pack(rhs.bytes()).unwrap();
+        if prepared.is_of_rows() {
+            // And of some of the windows.
+            let row = 4 * prepared.features();
+            let start = below(prepared.rows());
+            let rows = start..start + 1 + below(prepared.rows() - start);
+            let mut part = AlignedBytes::zeros(rows.len() * row);
+            let operands: [&[u8]; 2] = [lhs.bytes(), rhs.bytes()];
+            prepared.run_rows(rows.clone(), operands, packed.as_deref(), &mut part).unwrap();
+            let expected = &result.bytes()[rows.start * row..rows.end * row];
+            assert!(part[..] == *expected, "{rows:?} {window:?} {lhs:?} {rhs:?}");
+            let beyond = start..prepared.rows() + 1;
+            let mut part = AlignedBytes::zeros(beyond.len() * row);
+            let refused = prepared.run_rows(beyond, operands, None, &mut part);
+            assert!(matches!(refused, Err(TensorError::OutOfBounds)));
+            parts += 1;
+        }
+        if let Some(packed) = packed {
             let mut again = Tensor::zeros(DType::F32, result.shape()).unwrap();
             let out = again.bytes_mut().unwrap();
             prepared.run_packed(lhs.bytes(), rhs.bytes(), Some(&packed), out).unwrap();
@@ -142,6 +160,57 @@ fn convolutions_follow_the_formula() {
         }
     }
     assert!(packed_kernels > 30, "{packed_kernels} kernels were packed");
+    assert!(parts > 100, "{parts} results were rows");
+}
+
+/// Windows along one dimension and along three: some of them are what they are among all.
+#[test]
+fn parts_of_lines_and_volumes() {
+    for spatial in [1, 3] {
+        let last = spatial as i64 + 1;
+        let dims = ConvDims {
+            input_feature_dimension: last,
+            input_spatial_dimensions: (1..last).collect(),
+            kernel_input_feature_dimension: last - 1,
+            kernel_output_feature_dimension: last,
+            kernel_spatial_dimensions: (0..last - 1).collect(),
+            output_feature_dimension: last,
+            output_spatial_dimensions: (1..last).collect(),
+            ..NHWC.clone()
+        };
+        let dim = WindowDim { stride: 2, base_dilation: 1, pad_low: 1, pad_high: 2, ..WINDOW };
+        let parameters = program::Convolution {
+            dims,
+            window: std::iter::repeat_n(dim, spatial).collect(),
+            reversal: vec![],
+            feature_groups: 1,
+            batch_groups: 1,
+            dtype: DType::I32,
+        };
+        let shape = |first: usize, size: usize, last: usize| {
+            let sizes = std::iter::repeat_n(size, spatial);
+            std::iter::once(first).chain(sizes).chain([last]).collect::<Vec<_>>()
+        };
+        let numbers = |shape: &[usize]| {
+            let count = shape.iter().product::<usize>();
+            Tensor::from_vec(shape, (0..count as i32).map(|i| i * 7 % 31).collect()).unwrap()
+        };
+        let lhs = numbers(&shape(3, 7, 5));
+        let kernel = [&shape(3, 3, 5)[1..], &[6]].concat();
+        let rhs = numbers(&kernel);
+        let types = [(DType::I32, lhs.shape()), (DType::I32, rhs.shape())];
+        let prepared = PreparedConvolution::new(&parameters, types).unwrap();
+        assert!(prepared.is_of_rows());
+        let (rows, row) = (prepared.rows(), 4 * prepared.features());
+        let mut all = AlignedBytes::zeros(rows * row);
+        prepared.run(lhs.bytes(), rhs.bytes(), &mut all).unwrap();
+        for (start, end) in [(0, 1), (0, rows), (rows / 3, rows / 2), (rows - 2, rows)] {
+            let mut part = AlignedBytes::zeros((end - start) * row);
+            let operands: [&[u8]; 2] = [lhs.bytes(), rhs.bytes()];
+            prepared.run_rows(start..end, operands, None, &mut part).unwrap();
+            assert!(part[..] == all[start * row..end * row], "{spatial} {start} {end}");
+        }
+    }
 }
 
 /// Of an input of one element, no dilation is too large.

@@ -17,7 +17,10 @@ fn neighbours(numbers: &[f64]) -> f64 {
 
 #[test]
 fn sums_are_trees_in_every_layout() {
-    let shapes = [(1, 1, 1), (7, 3, 1), (300, 9, 1), (1030, 8, 1), (3, 5, 4), (2, 3, 5000)];
+    let columns = [(1, 1, 1), (7, 3, 1), (300, 9, 1), (1030, 8, 1)];
+    let few = [(3, 5, 4), (1, 17, 96), (2, 70, 15), (1, 3, 1023), (4, 3, 256), (1, 1500, 2)];
+    let many = [(2, 3, 5000), (1, 2, 1025), (4100, 2, 2)];
+    let shapes = columns.into_iter().chain(few).chain(many);
     for (outer, count, inner) in shapes {
         let number = |i: usize| 1.0 / (i % 1009 + 1) as f64 - 0.01;
         let x: Vec<f64> = (0..outer * count * inner).map(number).collect();

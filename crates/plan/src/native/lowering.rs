@@ -52,7 +52,11 @@ impl Lowering<'_> {
                 | Function::Scatter(_)
                 | Function::Cholesky(_)
                 | Function::TriangularSolve(_)
-                | Function::Fourier(_) => return None,
+                | Function::Fourier(_)
+                | Function::Normalization(_)
+                | Function::Sort(_)
+                | Function::RandomBits(_)
+                | Function::RandomState(_) => return None,
             },
             block::Op::Tick(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);

@@ -177,3 +177,106 @@ fn angles_of_any_size() {
         }
     }
 }
+
+/// Runs `@main` with a body on arguments with NaNs, infinities and zeros of both signs.
+fn differences_of(signature: &str, body: &str) -> Vec<String> {
+    let text = format!("func.func @main{signature} {{\n{body}\n}}");
+    let module = stablo::load("main.mlir", text).unwrap();
+    let mut inputs = inputs(&module).unwrap();
+    for input in &mut inputs {
+        let RuntimeValue::Tensor(tensor) = input else { continue };
+        if let Ok(elements) = tensor.make_mut::<f32>() {
+            let special = [f32::NAN, -0.0, f32::INFINITY, 0.0, -f32::NAN, f32::NEG_INFINITY];
+            elements.iter_mut().skip(2).step_by(5).zip(special).for_each(|(x, y)| *x = y);
+        }
+    }
+    differences(body, &module, &inputs)
+}
+
+/// Steps for some results of a `sort` compute each on its own, if they are few.
+#[test]
+fn sorts_with_unused_results() {
+    let mut wrong = Vec::new();
+    for (shape, dimension) in [("6x17", 1), ("6x17", 0), ("5x9x3", 1), ("200", 0), ("3x3000", 1)] {
+        for (key, order) in [(0, "TOTALORDER"), (0, "FLOAT"), (1, "SIGNED")] {
+            let (f, i) = (format!("tensor<{shape}xf32>"), format!("tensor<{shape}xi32>"));
+            let compared = if key == 0 { "f32" } else { "i32" };
+            let sort = format!(
+                "%0:3 = \"stablehlo.sort\"(%x, %y, %z) ({{
+                 ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>,
+                      %e: tensor<i32>, %f: tensor<i32>):
+                   %1 = stablehlo.compare GT, %{}, %{}, {order}
+                     : (tensor<{compared}>, tensor<{compared}>) -> tensor<i1>
+                   stablehlo.return %1 : tensor<i1>
+                 }}) {{dimension = {dimension} : i64, is_stable = true}}
+                   : ({f}, {i}, {i}) -> ({f}, {i}, {i})",
+                ["a", "c"][key],
+                ["b", "d"][key],
+            );
+            for used in [&[0][..], &[1], &[2], &[0, 2], &[0, 1, 2]] {
+                let types: Vec<&str> =
+                    used.iter().map(|&n| if n == 0 { &f } else { &i } as &str).collect();
+                let names: Vec<String> = used.iter().map(|n| format!("%0#{n}")).collect();
+                let (types, names) = (types.join(", "), names.join(", "));
+                let signature = format!("(%x: {f}, %y: {i}, %z: {i}) -> ({types})");
+                wrong.extend(differences_of(
+                    &signature,
+                    &format!("{sort}\nreturn {names} : {types}"),
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Normalization is a step of its own where means and variances are not used.
+#[test]
+fn normalization_without_statistics() {
+    let mut wrong = Vec::new();
+    for (ty, shape, features) in [
+        ("f32", "1x17x96", 17),
+        ("f32", "3x40x7", 40),
+        ("f64", "2x5x1200", 5),
+        ("f32", "300x9", 9),
+        ("bf16", "4x3x20", 3),
+        ("f32", "2x0x3", 0),
+    ] {
+        for used in ["%y", "%y, %v"] {
+            let (x, one) = (format!("tensor<{shape}x{ty}>"), format!("tensor<{features}x{ty}>"));
+            let types = if used == "%y" { x.clone() } else { format!("{x}, {one}") };
+            let body = format!(
+                "%y, %m, %v = \"stablehlo.batch_norm_training\"(%x, %s, %o)
+                   {{epsilon = 0.001 : f32, feature_index = 1 : i64}}
+                   : ({x}, {one}, {one}) -> ({x}, {one}, {one})
+                 return {used} : {types}"
+            );
+            let signature = format!("(%x: {x}, %s: {one}, %o: {one}) -> ({types})");
+            wrong.extend(differences_of(&signature, &body));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn random_bits_and_states() {
+    let mut wrong = Vec::new();
+    let states = [("THREE_FRY", 2), ("PHILOX", 2), ("PHILOX", 3), ("DEFAULT", 2)];
+    for (algorithm, words) in states {
+        for ty in ["33xui32", "7x5xui32", "6x3xui8", "5xi16", "3x7xui64", "0xui32", "1x1xi32"] {
+            let (state, bits) = (format!("tensor<{words}xui64>"), format!("tensor<{ty}>"));
+            for (used, types) in [
+                ("%1", bits.clone()),
+                ("%0", state.clone()),
+                ("%0, %1", format!("{state}, {bits}")),
+            ] {
+                let body = format!(
+                    "%0, %1 = stablehlo.rng_bit_generator %x, algorithm = {algorithm}
+                       : ({state}) -> ({state}, {bits})
+                     return {used} : {types}"
+                );
+                wrong.extend(differences_of(&format!("(%x: {state}) -> ({types})"), &body));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
