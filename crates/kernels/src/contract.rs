@@ -204,7 +204,7 @@ fn multiply(
         let products =
             products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b, panels });
         let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
-        matmul::multiply::<T, R, C>(&products, cast_mut(out)?)
+        matmul::multiply::<T, R, C>(&products, matmul::result_work::<T>(m, k), cast_mut(out)?)
     })
 }
 

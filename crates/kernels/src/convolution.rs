@@ -645,7 +645,7 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
         return compute(rows, out);
     }
     if sizes.groups == 1 {
-        return multiply::<T, R, C>(&[product(0)], out);
+        return multiply::<T, R, C>(&[product(0)], depth, out);
     }
     let task_rows = task_size(all, depth * features, R);
     let tasks = out.chunks_mut(task_rows * features).enumerate();

@@ -27,6 +27,8 @@ pub const FEW: usize = 4;
 const SMALL: usize = 1 << 10;
 /// From so many rows on, a task may have all columns.
 const SHARED_ROWS: usize = 96;
+/// So many products in registers take as long as an elementary operation.
+const REUSE: usize = 4;
 /// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
 const ROWS_ELEMENTS: usize = 1 << 15;
 /// Columns of at most so many elements are multiplied where they are: the rows of `b` with more are
@@ -238,18 +240,25 @@ pub fn pack<T: Accumulator, const C: usize>(
     Ok(Some(copy))
 }
 
+/// The work for a result of a product of matrices, in elementary operations: a few products with an
+/// element of `b` take as long as reading it.
+pub fn result_work<T: Accumulator>(rows: usize, depth: usize) -> usize {
+    depth.div_ceil(if T::HAS_TILES { rows.clamp(1, REUSE) } else { 1 })
+}
+
 /// Writes products of the same sizes to `out`, one after the other, with `R` rows and `C` columns
-/// of results at a time, on as many threads as pay.
+/// of results at a time, on as many threads as pay if a result takes so much `work`.
 ///
 /// # Errors
 /// If there is no memory for a copy of columns of `b`.
 pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     products: &[Product<'_, T>],
+    work: usize,
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let Some(&Product { rows, depth, columns, .. }) = products.first() else { return Ok(()) };
     let isa = Isa::best();
-    let task_results = task_size(out.len(), depth, 1);
+    let task_results = task_size(out.len(), work, 1);
     if task_results >= rows * columns {
         let products_at_a_time = task_results / (rows * columns);
         let results = out.chunks_mut(products_at_a_time * rows * columns);

@@ -34,7 +34,7 @@ fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
     let b = Matrix { elements: b, strides: [1, 1] };
     let depth = elements.len();
     let product = Product { rows: 1, depth, columns: 1, a: &a, b, panels: None };
-    multiply::<f32, TILE_ROWS, 32>(&[product], out).unwrap();
+    multiply::<f32, TILE_ROWS, 32>(&[product], product.depth, out).unwrap();
 }
 
 /// Numbers of all kinds, many of them special, from a few bits each.
