@@ -27,6 +27,12 @@ const MAX_PREPARED: usize = 1 << 16;
 /// Memory for a copy in another order that is kept for the next convolution has at most so many
 /// bytes.
 const KEPT_BYTES: usize = 4 << 20;
+/// Of a larger input, so many bytes are copied with zeros at a time,
+const PART_BYTES: usize = 1 << 20;
+/// for so many windows at least,
+const MIN_PART_ROWS: usize = 256;
+/// with kernels of at most so many elements, which each part copies.
+const MAX_PART_KERNEL: usize = 1 << 18;
 
 thread_local! {
     /// Memory for copies of input, kernel and results, and of the input with zeros.
@@ -547,6 +553,22 @@ impl PreparedConvolution {
                     out,
                 )
             }
+            SomeWindows::Padded(padded) if rows.is_none() && self.is_in_parts(padded) => {
+                let (all, features) = (self.rows(), sizes.output_features);
+                let bytes = padded.copied().saturating_mul(size_of::<T>());
+                let task_rows = all.div_ceil(bytes / PART_BYTES).max(MIN_PART_ROWS);
+                let task_rows = task_rows.next_multiple_of(R);
+                let tasks = out.chunks_mut(task_rows * features).enumerate();
+                host::parallel(tasks.collect(), |(task, out)| {
+                    let first = task * task_rows;
+                    let rows = Some(first..first + out.len() / features);
+                    let mut rooms = ROOMS.take();
+                    let [.., room] = &mut rooms;
+                    self.compute::<T, R, C>(windows, rows, [input, kernel.0], panels, room, out)?;
+                    ROOMS.set(rooms);
+                    Ok(())
+                })
+            }
             SomeWindows::Padded(windows) => {
                 let copied = match &rows {
                     Some(rows) => windows.part(rows).len(),
@@ -576,6 +598,17 @@ impl PreparedConvolution {
                 )
             }
         }
+    }
+}
+
+impl PreparedConvolution {
+    /// True if the copy of the input with zeros is large: then each task copies the part that its
+    /// windows see, which is in a cache when it is read.
+    fn is_in_parts(&self, windows: &PaddedWindows) -> bool {
+        let sizes = &self.sizes;
+        let bytes = windows.copied().saturating_mul(self.dtype.bytes());
+        let is_small = self.kernel_len() <= MAX_PART_KERNEL;
+        bytes > KEPT_BYTES && is_small && sizes.group_batch == sizes.batch
     }
 }
 

@@ -163,6 +163,26 @@ fn convolutions_follow_the_formula() {
     assert!(parts > 100, "{parts} results were rows");
 }
 
+/// A copy of the input with zeros that is larger than caches is made in parts.
+#[test]
+fn large_inputs_are_padded_in_parts() {
+    let dim = WindowDim { size: 2, pad_low: 1, pad_high: 2, base_dilation: 1, ..WINDOW };
+    let window = [WindowDim { stride: 1, ..dim }, WindowDim { stride: 2, ..dim }];
+    let c = Convolution { reversal: &[false, true], ..conv(1, &window) };
+    let numbers = |shape: &[usize]| {
+        let count = shape.iter().product::<usize>();
+        let values = (0..count).map(|i| (i * 7 % 31) as f32 - 15.0).collect::<Vec<f32>>();
+        Tensor::from_vec(shape, values).unwrap()
+    };
+    let (lhs, rhs) = (numbers(&[2, 70, 130, 64]), numbers(&[2, 2, 64, 2]));
+    for workers in [1, 3] {
+        let _entered = host::Host::default().with_workers(workers).enter();
+        let result = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
+        let expected = by_definition(&c, &lhs, &rhs, result.shape());
+        assert!(result.as_slice::<f32>().unwrap() == expected, "{workers}");
+    }
+}
+
 /// Windows along one dimension and along three: some of them are what they are among all.
 #[test]
 fn parts_of_lines_and_volumes() {
