@@ -33,6 +33,8 @@ const PART_BYTES: usize = 1 << 20;
 const MIN_PART_ROWS: usize = 256;
 /// with kernels of at most so many elements, which each part copies.
 const MAX_PART_KERNEL: usize = 1 << 18;
+/// To copy so many elements takes as long as to multiply one with some windows.
+const PART_REUSE: usize = 4;
 
 thread_local! {
     /// Memory for copies of input, kernel and results, and of the input with zeros.
@@ -401,10 +403,25 @@ impl PreparedConvolution {
         self.run_some(None, [lhs, rhs], panels, out)
     }
 
-    /// True if the results are rows, of the features of a window each, one after the other.
+    /// True if the results are rows, of the features of a window each, one after the other, and some
+    /// of them take no more work on their own than among all.
     pub fn is_of_rows(&self) -> bool {
         let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
-        is_in_order && self.windows.is_some() && self.sizes.group_batch == self.sizes.batch
+        let is_divisible = match &self.windows {
+            Some(SomeWindows::Padded(windows)) => {
+                self.depthwise.is_some() || self.is_divisible(windows)
+            }
+            Some(SomeWindows::Patches(_)) => self.sizes.group_batch == self.sizes.batch,
+            None => false,
+        };
+        is_in_order && is_divisible
+    }
+
+    /// True if windows can be divided, and the least part of the input that is copied for some of
+    /// them takes less than their products.
+    fn is_divisible(&self, windows: &PaddedWindows) -> bool {
+        let least = windows.part(&(0..1)).len();
+        self.sizes.group_batch == self.sizes.batch && least <= PART_REUSE * self.kernel_len()
     }
 
     /// The number of windows.
@@ -553,7 +570,13 @@ impl PreparedConvolution {
                     out,
                 )
             }
-            SomeWindows::Padded(padded) if rows.is_none() && self.is_in_parts(padded) => {
+            // A copy that is larger than caches is made in parts, which are there when they are read.
+            SomeWindows::Padded(padded)
+                if rows.is_none()
+                    && padded.copied().saturating_mul(size_of::<T>()) > KEPT_BYTES
+                    && self.kernel_len() <= MAX_PART_KERNEL
+                    && self.is_divisible(padded) =>
+            {
                 let (all, features) = (self.rows(), sizes.output_features);
                 let bytes = padded.copied().saturating_mul(size_of::<T>());
                 let task_rows = all.div_ceil(bytes / PART_BYTES).max(MIN_PART_ROWS);
@@ -598,17 +621,6 @@ impl PreparedConvolution {
                 )
             }
         }
-    }
-}
-
-impl PreparedConvolution {
-    /// True if the copy of the input with zeros is large: then each task copies the part that its
-    /// windows see, which is in a cache when it is read.
-    fn is_in_parts(&self, windows: &PaddedWindows) -> bool {
-        let sizes = &self.sizes;
-        let bytes = windows.copied().saturating_mul(self.dtype.bytes());
-        let is_small = self.kernel_len() <= MAX_PART_KERNEL;
-        bytes > KEPT_BYTES && is_small && sizes.group_batch == sizes.batch
     }
 }
 

@@ -220,7 +220,7 @@ fn parts_of_lines_and_volumes() {
         let rhs = numbers(&kernel);
         let types = [(DType::I32, lhs.shape()), (DType::I32, rhs.shape())];
         let prepared = PreparedConvolution::new(&parameters, types).unwrap();
-        assert!(prepared.is_of_rows());
+        assert!(prepared.is_of_rows(), "{spatial}");
         let (rows, row) = (prepared.rows(), 4 * prepared.features());
         let mut all = AlignedBytes::zeros(rows * row);
         prepared.run(lhs.bytes(), rhs.bytes(), &mut all).unwrap();
