@@ -194,7 +194,7 @@ impl LoopCode {
         let count = first.len() / dtype.bytes();
         let fits_output =
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
-        // The bytes of an element of each input that the next tile has other elements of, else zero.
+        // Of each input that the next tile has other elements of, the bytes of one; else zero.
         let mut steps: SmallVec<[usize; 12]> = SmallVec::new();
         for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             steps.push(match bytes.len() / dtype.bytes() {

@@ -403,8 +403,8 @@ impl PreparedConvolution {
         self.run_some(None, [lhs, rhs], panels, out)
     }
 
-    /// True if the results are rows, of the features of a window each, one after the other, and some
-    /// of them take no more work on their own than among all.
+    /// True if the results are rows, of the features of a window each, one after the other, and
+    /// some of them take no more work on their own than among all.
     pub fn is_of_rows(&self) -> bool {
         let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
         let is_divisible = match &self.windows {
@@ -570,7 +570,7 @@ impl PreparedConvolution {
                     out,
                 )
             }
-            // A copy that is larger than caches is made in parts, which are there when they are read.
+            // A copy that is larger than caches is made in parts, which are there when read.
             SomeWindows::Padded(padded)
                 if rows.is_none()
                     && padded.copied().saturating_mul(size_of::<T>()) > KEPT_BYTES

@@ -444,7 +444,7 @@ impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel for RowsInLanes<'_
     #[inline(always)]
     fn run(self) {
         let RowsInLanes { elements, len, out, f } = self;
-        // In memory between the loops, so that the last steps do not split the vectors of the first.
+        // In memory between the loops, so that the last one does not split vectors of the first.
         let mut all = [[T::ZERO; LANES]; ROWS];
         for (out, rows) in out.chunks_mut(ROWS).zip(elements.chunks(ROWS * len.max(1))) {
             for (lanes, row) in all.iter_mut().zip(rows.chunks_exact(len.max(1))) {

@@ -275,8 +275,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// The elements from [`Register::Element`] on of the value at a position, as many as a vector of
-    /// the code has lanes.
+    /// The elements from [`Register::Element`] on of the value at a position, as many as a vector
+    /// of the code has lanes.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
         // Equal bytes of constants of different types may be in one place.
         let is_same = |other: DType| other == dtype || other.bytes() >= 4 && dtype.bytes() >= 4;
