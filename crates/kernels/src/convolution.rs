@@ -18,6 +18,7 @@ use numerics::shape::{StridedView, num_elements};
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::{ConvDims, EvalError, WindowDim};
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl ConvSizes {
 
     /// The number of products of a sum.
     fn depth(&self) -> usize {
-        self.taps() * self.kernel_features
+        self.taps().saturating_mul(self.kernel_features)
     }
 
     /// The number of places in tables of windows.
@@ -421,12 +422,13 @@ impl PreparedConvolution {
     /// them takes less than their products.
     fn is_divisible(&self, windows: &PaddedWindows) -> bool {
         let least = windows.part(&(0..1)).len();
-        self.sizes.group_batch == self.sizes.batch && least <= PART_REUSE * self.kernel_len()
+        self.sizes.group_batch == self.sizes.batch && least / PART_REUSE <= self.kernel_len()
     }
 
     /// The number of windows.
     pub fn rows(&self) -> usize {
-        self.sizes.output_spatial.iter().fold(self.sizes.group_batch, |n, size| n * size)
+        let sizes = self.sizes.output_spatial.iter().copied();
+        sizes.fold(self.sizes.group_batch, usize::saturating_mul)
     }
 
     /// The number of features of a window.
@@ -436,7 +438,7 @@ impl PreparedConvolution {
 
     /// The number of elements of the kernel.
     pub fn kernel_len(&self) -> usize {
-        self.sizes.depth() * self.sizes.output_features
+        self.sizes.depth().saturating_mul(self.sizes.output_features)
     }
 
     /// Its work for a window, in elementary operations: a rough estimate.
@@ -562,13 +564,7 @@ impl PreparedConvolution {
             SomeWindows::Padded(windows) if windows.are_elements() => {
                 let strides = [sizes.input_features, 1];
                 let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
-                multiply_groups::<T, R, C, _>(
-                    sizes,
-                    &matrices.collect::<Vec<_>>(),
-                    kernel,
-                    rows,
-                    out,
-                )
+                multiply_groups::<T, R, C, _>(sizes, matrices, kernel, rows, out)
             }
             // A copy that is larger than caches is made in parts, which are there when read.
             SomeWindows::Padded(padded)
@@ -606,19 +602,13 @@ impl PreparedConvolution {
                     None => windows.over(input, copy)?,
                 };
                 let groups = groups.map(|[batch, feature]| padded.group(batch, feature));
-                multiply_groups::<T, R, C, _>(sizes, &groups.collect::<Vec<_>>(), kernel, rows, out)
+                multiply_groups::<T, R, C, _>(sizes, groups, kernel, rows, out)
             }
             SomeWindows::Patches(windows) => {
                 // The input positions of a part of the windows.
                 let _reserved = reserve::<Option<usize>>(sizes.taps())?;
                 let patches = groups.map(|first| Patches { windows, input, first });
-                multiply_groups::<T, R, C, _>(
-                    sizes,
-                    &patches.collect::<Vec<_>>(),
-                    kernel,
-                    rows,
-                    out,
-                )
+                multiply_groups::<T, R, C, _>(sizes, patches, kernel, rows, out)
             }
         }
     }
@@ -662,13 +652,14 @@ fn gathered<'a>(
 /// many threads as pay, or those of some windows.
 fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
     sizes: &ConvSizes,
-    groups: &[W],
+    groups: impl Iterator<Item = W>,
     (kernel, panels): (&[T], Option<&[T]>),
     rows: Option<Range<usize>>,
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let (features, depth) = (sizes.output_features, sizes.depth());
     let all = out.len() / features;
+    let groups: SmallVec<[W; 1]> = groups.collect();
     let product = |group: usize| Product {
         rows: all,
         depth,

@@ -4,7 +4,7 @@
 //! for all windows: in the input, or in a copy with zeros around it and between its elements.
 
 use super::convolution::{ConvSizes, Convolution};
-use super::matmul::{Accumulator, FEW};
+use super::matmul::{Accumulator, BLOCK, FEW};
 use super::parallel::task_size;
 use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;
@@ -12,6 +12,9 @@ use numerics::budget::{Reserved, reserve};
 use program::WindowDim;
 use std::ops::Range;
 use std::sync::Arc;
+
+/// No memory holds windows of more blocks of products.
+const MAX_BLOCKS: usize = 1 << 20;
 
 /// Windows as rows in segments, of inputs with the features last.
 #[derive(Debug)]
@@ -38,11 +41,13 @@ impl PaddedWindows {
         convolution: &Convolution<'_>,
         sizes: Arc<ConvSizes>,
     ) -> Result<Option<PaddedWindows>, TensorError> {
-        let depth = sizes.taps() * sizes.kernel_features;
+        let depth = sizes.taps().saturating_mul(sizes.kernel_features);
+        let blocks = depth / BLOCK;
         // Products of few elements are of neighbours.
-        let layout = Layout::new(convolution, &sizes).filter(|_| depth > FEW || sizes.taps() == 1);
+        let layout = Layout::new(convolution, &sizes)
+            .filter(|_| blocks <= MAX_BLOCKS && (depth > FEW || sizes.taps() == 1));
         let Some(layout) = layout else { return Ok(None) };
-        let charge = reserve::<Range<usize>>(sizes.taps())?;
+        let charge = reserve::<Range<usize>>(sizes.taps().saturating_add(blocks))?;
         let windows: usize = sizes.output_spatial.iter().product();
         let elements = layout.image.checked_mul(sizes.batch);
         let all = windows.saturating_mul(depth).saturating_mul(sizes.group_batch * sizes.groups);

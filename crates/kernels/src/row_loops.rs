@@ -1,4 +1,4 @@
-//! Row loops: loops, reductions and products over the same rows, some rows at a time.
+//! Row loops: loops, reductions, products and convolutions over the same rows, some at a time.
 //!
 //! Values of some rows are in the cache when the next kernel reads them, and stored only if they
 //! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.

@@ -1,4 +1,5 @@
-//! Row loops: which loops, reductions and products of rows run together, some rows at a time.
+//! Row loops: which loops, reductions, products and convolutions of rows run together, some rows at
+//! a time.
 
 use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, is_small};

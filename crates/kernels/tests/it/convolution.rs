@@ -265,6 +265,27 @@ fn huge_windows_over_nothing() {
     assert_eq!(result.expect("valid"), tensor(&[0, side, side, 2], &[]));
 }
 
+/// A kernel that no memory holds is prepared without tables of its size.
+#[test]
+fn kernels_of_huge_depth() {
+    let features = 1usize << 50;
+    let parameters = program::Convolution {
+        dims: NHWC.clone(),
+        window: [WindowDim { pad_low: 1, pad_high: 1, stride: 1, base_dilation: 1, ..WINDOW }; 2]
+            .into_iter()
+            .collect(),
+        reversal: vec![],
+        feature_groups: 1,
+        batch_groups: 1,
+        dtype: DType::F32,
+    };
+    let types = [(DType::F32, &[1, 4, 4, features][..]), (DType::F32, &[3, 3, features, 2])];
+    let prepared = PreparedConvolution::new(&parameters, types).expect("valid");
+    assert_eq!((prepared.rows(), prepared.kernel_len()), (16, 18 * features));
+    let refused = prepared.run(&[], &[], &mut [0; 4 * 32]);
+    assert!(matches!(refused, Err(TensorError::OutOfBounds)));
+}
+
 /// Padding is multiplied, and zero times infinity is not a number.
 #[test]
 fn padding_counts_if_weights_are_infinite() {
