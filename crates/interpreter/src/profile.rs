@@ -26,7 +26,8 @@ pub enum Profiling {
     Off,
     /// Number and time of the executions of each step.
     Steps,
-    /// Also each execution of a step, up to this number of them.
+    /// Also each execution of a step, up to this number of them; of a program with dynamic shapes,
+    /// for each set of shapes.
     Executions(usize),
 }
 

@@ -209,10 +209,7 @@ impl Program {
             let message = format!("there are inputs for {found}, but the grid is {grid}");
             return Err(vec![Diagnostic::error("inputs", message)]);
         }
-        for inputs in &inputs {
-            let accepts = |ty: &ValueType, value: &RuntimeValue| ty.accepts(value);
-            self.signature.check(Side::Inputs, inputs, self.function()?, accepts, describe)?;
-        }
+        inputs.iter().try_for_each(|inputs| self.check_inputs(inputs))?;
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
         let bytes = || distinct_bytes(bytes_of(inputs.iter().flatten()));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
@@ -242,7 +239,16 @@ impl Program {
         session.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0).map(drop).map_err(failed)
     }
 
-    /// Compares inputs and outputs with the signature of the entry function.
+    /// Compares inputs with the signature of the entry function.
+    ///
+    /// # Errors
+    /// If they do not match its number, shapes or element types of arguments.
+    pub fn check_inputs(&self, inputs: &[RuntimeValue]) -> Result<(), Diagnostics> {
+        let accepts = |ty: &ValueType, value: &RuntimeValue| ty.accepts(value);
+        self.signature.check(Side::Inputs, inputs, self.function()?, accepts, describe)
+    }
+
+    /// As [`Program::check_inputs`], for inputs that are borrowed and outputs.
     ///
     /// # Errors
     /// If they do not match its number, shapes or element types of arguments and results.

@@ -1,18 +1,24 @@
 //! Programs that are ready to run.
 
+use crate::specialized::Specializations;
 use crate::{Error, Profile, Result, Roofline};
 use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
 use mlir::{Diagnostic, Module, Type};
-use numerics::{TensorMut, TensorRef};
+use numerics::{Tensor, TensorMut, TensorRef};
 use program::{EvalError, EvalResult, RuntimeValue};
 use std::sync::Arc;
 
 /// A function of a verified module, prepared once, to be run any number of times.
 ///
 /// A program is owned: it can be kept, sent to other threads, and run by several of them at once.
+///
+/// On the engine `fast`, a program with dynamic shapes is made static for shapes of inputs that more
+/// than one run has; what is made for recent ones is kept.
 pub struct Program {
     program: interpreter::Program,
+    /// Its static forms, if it is dynamic.
+    specializations: Option<Specializations>,
     /// The grid that the program is written for.
     grid: Grid,
     /// Types of the inputs and of the results.
@@ -38,13 +44,20 @@ impl Program {
             let expanded = Arc::make_mut(&mut module);
             transforms::expand_for_evaluation(expanded).map_err(|e| error(e, expanded))?;
         }
+        let options = options.into();
+        let specializations = Specializations::of(&module, entry, &options);
         let program = interpreter::Program::prepare(module.clone(), entry, options)
             .map_err(|e| error(e, &module))?;
-        Ok(Program { program, grid, signature })
+        Ok(Program { program, specializations, grid, signature })
     }
 
     fn error(&self, errors: Diagnostics) -> Error {
         Error::in_module(errors, self.module())
+    }
+
+    /// The static forms, if runs with an observer use them: it does not see all values.
+    fn specializations(&self, observer: &dyn Observer) -> Option<&Specializations> {
+        self.specializations.as_ref().filter(|_| !observer.traces())
     }
 
     /// The module that runs: observers see its ops. Ops without a meaning of their own are
@@ -59,9 +72,22 @@ impl Program {
         self.grid == Grid::SINGLE && self.program.is_flat()
     }
 
-    /// A listing of the steps of a run, on the engine that the program was prepared for.
+    /// A listing of the steps of a run, on the engine that the program was prepared for; of a
+    /// program with dynamic shapes, of the first run on inputs of their shapes.
     pub fn explain_plan(&self) -> String {
         self.program.explain_plan()
+    }
+
+    /// As [`Program::explain_plan`], of runs on inputs of the shapes of these but the first.
+    ///
+    /// # Errors
+    /// Inputs of another number, shape or element type than the program takes.
+    pub fn explain_plan_for(&self, inputs: &[RuntimeValue]) -> Result<String> {
+        self.program.check_inputs(inputs).map_err(|errors| self.error(errors))?;
+        let specializations = self.specializations.as_ref();
+        let specialized =
+            specializations.and_then(|all| all.make(&all.shapes(|at| shape(&inputs[at]))));
+        Ok(specialized.as_ref().unwrap_or(&self.program).explain_plan())
     }
 
     /// The profile of the runs so far, those that failed included, if the program was prepared with
@@ -88,7 +114,12 @@ impl Program {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn profile(&self) -> Profile {
-        analysis::profile(&self.program)
+        let mut profile = analysis::profile(&self.program);
+        let specialized = self.specializations.as_ref().map(Specializations::kept);
+        for program in specialized.into_iter().flatten() {
+            profile.append(analysis::profile(&program));
+        }
+        profile
     }
 
     /// Measures the limits of the machine with as many threads as runs use.
@@ -163,10 +194,21 @@ impl Program {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let failed = |errors| self.error(errors);
+        let check = || self.program.check_borrowed(inputs, outputs).map_err(failed);
         if self.grid == Grid::SINGLE {
-            return self.program.run_into(inputs, outputs, observer).map_err(failed);
+            let Some(specializations) = self.specializations(observer) else {
+                return self.program.run_into(inputs, outputs, observer).map_err(failed);
+            };
+            check()?;
+            let shapes = specializations.shapes(|at| inputs[at].shape());
+            return specializations.run(&self.program, shapes, |program| {
+                // Outputs that do not fit are an error of the program with its own types.
+                let fits = program.check_borrowed(inputs, outputs).is_ok();
+                let program = if fits { program } else { &self.program };
+                program.run_into(inputs, outputs, observer)
+            });
         }
-        self.program.check_borrowed(inputs, outputs).map_err(failed)?;
+        check()?;
         let error = |e: EvalError| failed(vec![Diagnostic::error(e.label().clone(), e.message())]);
         let input = |input: &TensorRef<'_>| Ok(input.to_tensor()?.into());
         let inputs = inputs.iter().map(input).collect::<EvalResult>().map_err(error)?;
@@ -206,6 +248,24 @@ impl Program {
         inputs: Vec<Vec<RuntimeValue>>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<RuntimeValue>>> {
-        self.program.run_grid(grid, inputs, observer).map_err(|errors| self.error(errors))
+        let failed = |errors| self.error(errors);
+        if let Some(specializations) = self.specializations(observer) {
+            let mut processes = inputs.iter();
+            processes.try_for_each(|inputs| self.program.check_inputs(inputs)).map_err(failed)?;
+            let mut shapes =
+                inputs.iter().map(|inputs| specializations.shapes(|at| shape(&inputs[at])));
+            if let Some(first) = shapes.next()
+                && shapes.all(|other| other == first)
+            {
+                return specializations
+                    .run(&self.program, first, |program| program.run_grid(grid, inputs, observer));
+            }
+        }
+        self.program.run_grid(grid, inputs, observer).map_err(failed)
     }
+}
+
+/// The shape of a tensor; of others, that of a scalar.
+fn shape(value: &RuntimeValue) -> &[usize] {
+    value.tensor().map_or(&[], Tensor::shape)
 }

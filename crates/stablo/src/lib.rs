@@ -45,6 +45,7 @@ mod names;
 pub mod passes;
 mod refine;
 mod saved;
+mod specialized;
 mod spmd;
 mod stack;
 mod weights;

@@ -47,7 +47,7 @@ use portable::passes;
 
 pub use legalize_deprecated_ops::is_deprecated;
 pub use platform::select_platform;
-pub use remove_dynamism::{Sizes, make_static};
+pub use remove_dynamism::{Sizes, dynamic_entry, make_static};
 pub use weights::{POSITION, WEIGHT, WeightForm, bind_arguments, extract_weights, insert_weights};
 
 /// All passes and pipelines, each in alphabetical order.

@@ -99,6 +99,14 @@ pub fn make_static(module: &mut Module, sizes: &Sizes) -> Diagnostics {
     diagnostics
 }
 
+/// The function at which [`make_static`] starts, if a value in it or in functions that it calls has
+/// a dynamic shape.
+pub fn dynamic_entry(module: &Module) -> Option<OpId> {
+    let root = module.top().id();
+    first_dynamic_value(module, root)?;
+    Some(entry_function(module, root).ok()?.id())
+}
+
 /// Reports why values stay dynamic, if any do. Sizes that an assertion or an op excludes make the
 /// shapes that depend on them unknown, so these come before the first dynamic value.
 fn why_dynamic(module: &Module, root: OpId) -> Diagnostics {

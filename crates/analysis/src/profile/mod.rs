@@ -59,6 +59,17 @@ impl Profile {
         self.steps.iter().map(|step| step.own).sum()
     }
 
+    /// Adds the steps and executions of other runs.
+    pub fn append(&mut self, mut other: Profile) {
+        // Fewer steps than bytes of programs.
+        let first = self.steps.len() as u32;
+        other.executions.iter_mut().for_each(|execution| execution.step += first);
+        self.executions.extend(other.executions);
+        self.steps.extend(other.steps);
+        self.runs += other.runs;
+        self.lost += other.lost;
+    }
+
     /// The steps, the longest first.
     pub fn longest(&self) -> Vec<&StepProfile> {
         let mut steps: Vec<&StepProfile> = self.steps.iter().collect();

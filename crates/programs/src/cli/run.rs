@@ -73,7 +73,8 @@ pub struct Options {
     /// Number of threads that the engine `fast` uses; by default one for each core
     #[arg(long, value_name = "N", value_parser = at_least_one::<usize>)]
     threads: Option<usize>,
-    /// Print the steps that runs take, fused loops and views included, in place of running
+    /// Print the steps that runs take, fused loops and views included, in place of running; of a
+    /// program with dynamic shapes, for those of the inputs, if there are some
     #[arg(long)]
     explain_plan: bool,
     /// Number of runs
@@ -154,12 +155,16 @@ impl Options {
         let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
         timings.compile = prepare;
         let program = prepared?;
-        if self.explain_plan {
+        let grid = self.grid();
+        if self.explain_plan && self.inputs.is_none() && self.input.is_empty() {
             return io.write(Path::new("-"), program.explain_plan().as_bytes());
         }
-
-        let grid = self.grid();
         let inputs = self.inputs(function, grid, io)?;
+        if self.explain_plan {
+            let first = inputs.first().map_or(&[][..], Vec::as_slice);
+            let plan = program.explain_plan_for(first)?;
+            return io.write(Path::new("-"), plan.as_bytes());
+        }
         let mut outcome = Ok(Vec::new());
         for _ in 0..self.repeat {
             deadline.restart();

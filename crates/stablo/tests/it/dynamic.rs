@@ -5,7 +5,9 @@
 
 use stablo::arrays::safetensors;
 use stablo::numerics::{Complex64, math};
-use stablo::{DType, Exported, Module, RefineOptions, RunOptions, RuntimeValue, Tensor, Type};
+use stablo::{
+    DType, Engine, Exported, Module, RefineOptions, RunOptions, RuntimeValue, Tensor, Type,
+};
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, OnceLock};
 
@@ -120,7 +122,8 @@ fn difference(
     None
 }
 
-/// Makes a program static, and runs it both so and as it was.
+/// Makes a program static, and runs it both so and as it was: once op by op, then twice by the plan
+/// for the shapes of its inputs, with the bits of the interpreter.
 fn run(program: &Program, set: usize) -> Result<(), String> {
     let dynamic = program.dynamic.get_or_init(|| load(&program.name));
     let mut module = Module::clone(dynamic.module());
@@ -133,10 +136,20 @@ fn run(program: &Program, set: usize) -> Result<(), String> {
     let (inputs, types) = refined.signature();
     let inputs: Vec<RuntimeValue> =
         inputs.iter().enumerate().map(|(index, ty)| argument(index, ty)).collect();
-    for (what, prepared) in [("static", &refined), ("dynamic", dynamic)] {
-        let results = prepared.run(inputs.clone()).map_err(|error| format!("{what}: {error}"))?;
+    let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let reference = stablo::Program::prepare(dynamic.module().clone(), "main", reference).unwrap();
+    let bits = |results: &[RuntimeValue]| -> Vec<Vec<u8>> {
+        results.iter().map(|result| result.tensor().unwrap().bytes().to_vec()).collect()
+    };
+    let expected = bits(&reference.run(inputs.clone()).map_err(|error| error.to_string())?);
+    let ways = ["static", "first", "second", "third"].into_iter();
+    for (way, prepared) in ways.zip([&refined, dynamic, dynamic, dynamic]) {
+        let results = prepared.run(inputs.clone()).map_err(|error| format!("{way}: {error}"))?;
         if let Some(difference) = difference(program, set, &results, types) {
-            return Err(format!("{what}: {difference}"));
+            return Err(format!("{way}: {difference}"));
+        }
+        if bits(&results) != expected {
+            return Err(format!("{way}: not the bits of the interpreter"));
         }
     }
     Ok(())

@@ -16,6 +16,7 @@ mod profile;
 mod reference;
 mod rng;
 mod run;
+mod specialized;
 mod status;
 mod updates;
 mod weights;
