@@ -7,9 +7,9 @@ use crate::short::Short;
 use crate::views::{Definitions, Viewed};
 use codegen::{Emitter, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::Tree;
-use numerics::DType;
 use numerics::math::{Elementwise, SliceKernel};
 use numerics::shape::{Runs, StridedView, num_elements};
+use numerics::{DType, Tensor};
 use program::{Fused, Layout, Load, LoopOp, LoopOutput, Primitive, Stage, TilePlace};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -202,6 +202,12 @@ impl Builder<'_> {
         let dtype = self.definitions.graph.dtype(value)?;
         let Viewed { memory, view, len } = viewed;
         let found = num_elements(view.shape())?;
+        let constant = self.definitions.graph.constants.get(&memory);
+        let constant = constant.filter(|tensor| is_uniform(tensor));
+        let view = match constant {
+            Some(_) => StridedView::new(0, view.shape(), vec![0; view.shape().len()]).ok()?,
+            None => view,
+        };
         let view = match () {
             () if found == self.count && view.is_dense() && len == found => None,
             () if found == self.count => Some(Runs::new(&view, len).ok()?),
@@ -214,9 +220,8 @@ impl Builder<'_> {
         };
         let operand = self.operand(memory);
         let repeats = view.as_ref().is_some_and(Runs::is_splat);
-        let constant = self.definitions.graph.constants.get(&memory);
-        let constant =
-            constant.filter(|_| repeats && len == 1).and_then(|tensor| bits(tensor.bytes()));
+        let first = constant.and_then(|tensor| tensor.bytes().get(..dtype.bytes()));
+        let constant = first.filter(|_| repeats).and_then(bits);
         self.loads.push(Load {
             operand,
             dtype,
@@ -301,6 +306,12 @@ fn common_period(loads: &mut [Load]) -> usize {
         }
     }
     multiple(common, MAX_STEP).unwrap_or(common)
+}
+
+/// True if there are elements, and all have the same bits.
+fn is_uniform(tensor: &Tensor) -> bool {
+    let (bytes, size) = (tensor.bytes(), tensor.dtype().bytes());
+    !bytes.is_empty() && bytes[size..] == bytes[..bytes.len() - size]
 }
 
 /// The bits of an element of at most eight bytes.
