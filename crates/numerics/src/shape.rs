@@ -663,7 +663,11 @@ fn read_short_lines<T: Pod, const N: usize>(
 ) {
     let lines = out.as_chunks_mut::<N>().0;
     if distance == 0 {
-        lines.fill(std::array::from_fn(|j| source[at(first, j, stride)]));
+        let line = std::array::from_fn(|j| source[at(first, j, stride)]);
+        // So many at a time are whole vectors.
+        let (vectors, rest) = lines.as_chunks_mut::<16>();
+        vectors.fill([line; 16]);
+        rest.fill(line);
         return;
     }
     // Neighbours of each other: elements of so many rows in turn.

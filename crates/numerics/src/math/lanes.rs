@@ -229,15 +229,8 @@ fn near_inverse<L: Lane>(x: L) -> L {
     result.mul_add(square * square, result)
 }
 
-/// `1 / x` of a positive number, where both are normal, within a unit in the last place. In vectors,
-/// this takes less time than a division.
-#[inline(always)]
-fn inverse<L: Lane>(x: L) -> L {
-    let near = near_inverse(x);
-    (-x).mul_add(near, x.splat(1.0)).mul_add(near, near)
-}
-
-/// `numerator / denominator`, of a positive denominator, as [`inverse`].
+/// `numerator / denominator` within a unit in the last place, where the denominator is positive and
+/// it and its inverse are normal. In vectors, this takes less time than a division.
 #[inline(always)]
 fn quotient<L: Lane>(numerator: L, denominator: L) -> L {
     let inverse = near_inverse(denominator);
@@ -439,7 +432,7 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
     let [m, exponent] = split(x);
     // log(m) = 2 (s + s^3 / 3 + s^5 / 5 + ...), where s = (m - 1) / (m + 1), and `low` its error.
     let (numerator, denominator) = (m - 1.0, m + 1.0);
-    let inverse = inverse(denominator);
+    let inverse = x.splat(1.0) / denominator;
     let s = numerator * inverse;
     let low = (-s).mul_add(denominator, numerator) * inverse;
     let square = s * s;
@@ -456,7 +449,6 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
 #[inline(always)]
 fn pow_of_halves<L: Lane>(x: L, y: L, is_inverse: L::Mask) -> (L, L::Mask) {
     let (square, root) = (x * x, x.sqrt());
-    // A division is as fast as `inverse` here, where it is not the only work.
     let (inverse, inverse_root) = (x.splat(1.0) / x, inverse_root(x));
     let inverse_square = inverse * inverse;
     let either = |inverse, power| L::select(is_inverse, inverse, power);
