@@ -212,30 +212,30 @@ fn polynomial_of<L: Lane, const N: usize>(coefficients: &[f64; N], x: L, square:
     high.mul_add(square, low)
 }
 
-/// Minus this, the bits of a positive number are those of its inverse, within 5.1%.
-const INVERSE: u64 = 0x7FDE_6240_0000_0000;
-/// Minus this, half the bits of a positive number are those of the inverse of its root, within 3.5%.
+/// The bits of a positive number subtracted from these are those of `-1 / x`, within 5.1%.
+const NEGATIVE_INVERSE: u64 = 0xFFDE_6240_0000_0000;
+/// Half the bits of a positive number subtracted from these are those of `1 / sqrt(x)`, within 3.5%.
 const INVERSE_ROOT: u64 = 0x5FE6_EC80_0000_0000;
 
-/// The inverse of a positive number, within 2^-34 of it.
+/// `-1 / x` of a positive number, within 2^-34 of it.
 #[inline(always)]
-fn near_inverse<L: Lane>(x: L) -> L {
-    let start = x.splat(f64::from_bits(INVERSE)).subtract_bits(x);
+fn near_negative_inverse<L: Lane>(x: L) -> L {
+    let start = x.splat(f64::from_bits(NEGATIVE_INVERSE)).subtract_bits(x);
     // 1 / (1 - e) = (1 + e) (1 + e^2) (1 + e^4) ...
-    let error = (-x).mul_add(start, x.splat(1.0));
+    let error = x.mul_add(start, x.splat(1.0));
     let square = error * error;
     let result = start.mul_add(error, start);
     let result = result.mul_add(square, result);
     result.mul_add(square * square, result)
 }
 
-/// `numerator / denominator` within a unit in the last place, where the denominator is positive and
-/// it and its inverse are normal. In vectors, this takes less time than a division.
+/// `-numerator / denominator` within a unit in the last place, where the denominator is positive
+/// and it and its inverse are normal. In vectors, this takes less time than a division.
 #[inline(always)]
-fn quotient<L: Lane>(numerator: L, denominator: L) -> L {
-    let inverse = near_inverse(denominator);
+fn negative_quotient<L: Lane>(numerator: L, denominator: L) -> L {
+    let inverse = near_negative_inverse(denominator);
     let near = numerator * inverse;
-    (-denominator).mul_add(near, numerator).mul_add(inverse, near)
+    denominator.mul_add(near, numerator).mul_add(inverse, near)
 }
 
 /// `1 / sqrt(x)` of a positive normal number, within a unit in the last place.
@@ -326,7 +326,7 @@ pub fn logistic<L: Lane>(x: L) -> L {
     // Of the sign that keeps its precision where the result is small.
     let power = exp(-x.abs());
     let numerator = L::select(x.less(x.splat(0.0)), power, x.splat(1.0));
-    quotient(numerator, power + 1.0)
+    -negative_quotient(numerator, power + 1.0)
 }
 
 /// The hyperbolic tangent.
@@ -334,7 +334,7 @@ pub fn logistic<L: Lane>(x: L) -> L {
 pub fn tanh<L: Lane>(x: L) -> L {
     // Not the exponential itself, which is near 1 where the result is small.
     let power = exp_m1_without_sign(x.abs() * -2.0);
-    quotient(power, power + 2.0).copysign(x)
+    negative_quotient(power, power + 2.0).copysign(x)
 }
 
 /// The bits of the square root of 1/2.
@@ -392,7 +392,7 @@ fn log_of<L: Lane>(s: L, exponent: L) -> L {
 #[inline(always)]
 pub fn log<L: Lane>(x: L) -> L {
     let [m, exponent] = split(x);
-    let log = log_of(quotient(m - 1.0, m + 1.0), exponent);
+    let log = log_of(negative_quotient(x.splat(1.0) - m, m + 1.0), exponent);
     let log = L::select(x.equals(x.splat(f64::INFINITY)), x, log);
     let log = L::select(x.equals(x.splat(0.0)), x.splat(f64::NEG_INFINITY), log);
     L::select(x.at_least(x.splat(0.0)), log, x.splat(f64::NAN))
@@ -404,11 +404,11 @@ pub fn log_1p<L: Lane>(x: L) -> L {
     let sum = x + 1.0;
     let [m, exponent] = split(sum);
     // The rounding error of the sum matters where it is near 1.
-    let lost = (x - (sum - 1.0)) * near_inverse(sum);
+    let negative_lost = (x - (sum - 1.0)) * near_negative_inverse(sum);
     let is_near = exponent.equals(x.splat(0.0));
-    let numerator = L::select(is_near, x, m - 1.0);
-    let s = quotient(numerator, L::select(is_near, x + 2.0, m + 1.0));
-    let log = log_of(s, exponent) + L::select(is_near, x.splat(0.0), lost);
+    let numerator = L::select(is_near, -x, x.splat(1.0) - m);
+    let s = negative_quotient(numerator, L::select(is_near, x + 2.0, m + 1.0));
+    let log = log_of(s, exponent) - L::select(is_near, x.splat(0.0), negative_lost);
     let log = L::select(x.equals(x.splat(f64::INFINITY)), x, log);
     let log = L::select(x.equals(x.splat(-1.0)), x.splat(f64::NEG_INFINITY), log);
     let log = L::select(x.at_least(x.splat(-1.0)), log, x.splat(f64::NAN));
