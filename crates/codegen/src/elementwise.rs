@@ -117,7 +117,11 @@ pub(crate) struct Lowering<'a> {
 
 impl Lowering<'_> {
     /// A function of each vector.
-    fn map(&mut self, x: Chunk, mut f: impl FnMut(&mut Vectors, Value) -> Value) -> Chunk {
+    pub(crate) fn map(
+        &mut self,
+        x: Chunk,
+        mut f: impl FnMut(&mut Vectors, Value) -> Value,
+    ) -> Chunk {
         match x {
             Chunk::Four(x) => Chunk::Four(f(self.code, x)),
             Chunk::Mask(x) => Chunk::Mask(f(self.code, x)),
@@ -147,7 +151,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
+    pub(crate) fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
         self.zip(x, y, |code, x, y| code.pair(op, x, y))
     }
 
@@ -376,6 +380,12 @@ impl Lowering<'_> {
             (Multiply, I32 | U32) => Op::MultiplyI32,
             (Divide, F32) => Op::DivideF32,
             (Divide, F64) => Op::DivideF64,
+            (Divide, I32 | U32) => return self.quotient(dtype, x, y),
+            (Remainder, I32 | U32) => {
+                let quotient = self.quotient(dtype, x, y)?;
+                let product = self.pairs(Op::MultiplyI32, quotient, y)?;
+                return self.pairs(Op::SubtractI32, x, product);
+            }
             (Maximum, I32) => Op::MaximumI32,
             (Maximum, U32) => Op::MaximumU32,
             (Minimum, I32) => Op::MinimumI32,

@@ -93,7 +93,7 @@ fn check(kernel: SliceKernel) -> bool {
 }
 
 /// Compares code with a kernel, whose last operand may be the same number in each iteration.
-fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
+fn check_with(kernel: SliceKernel, constant: Option<u32>) -> bool {
     if !has_loop_code(&kernel) || !is_available() {
         return false;
     }
@@ -101,11 +101,11 @@ fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
     true
 }
 
-fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
+fn check_width(kernel: &SliceKernel, constant: Option<u32>, width: Width) {
     let input = |&dtype| Input { dtype, repeats: false, constant: None };
     let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
     if let (Some(x), Some(input)) = (constant, types.last_mut()) {
-        (input.repeats, input.constant) = (true, Some(x.to_bits().into()));
+        (input.repeats, input.constant) = (true, Some(x.into()));
     }
     let numbers: Vec<usize> = (0..types.len()).collect();
     let source = Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
@@ -214,12 +214,20 @@ fn code_computes_what_kernels_do() {
     }
     for exponent in [0.0, 0.5, 1.5, -1.5, 2.0, 3.0, -1.0, 1e10, f32::INFINITY, f32::NAN] {
         let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
-        checked += usize::from(check_with(power, Some(exponent)));
+        checked += usize::from(check_with(power, Some(exponent.to_bits())));
     }
     for bound in [0.0, -0.0, 6.0, -1.5, 1e-40, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
         for op in [BinaryOp::Maximum, BinaryOp::Minimum] {
             let kernel = SliceKernel::binary(op, DType::F32).unwrap();
-            checked += usize::from(check_with(kernel, Some(bound)));
+            checked += usize::from(check_with(kernel, Some(bound.to_bits())));
+        }
+    }
+    for divisor in [1, 2, 3, 7, 64, 10_000, i32::MAX, i32::MIN, -1, -2, -5, -4096, 0] {
+        for dtype in [DType::I32, DType::U32] {
+            for op in [BinaryOp::Divide, BinaryOp::Remainder] {
+                let kernel = SliceKernel::binary(op, dtype).unwrap();
+                checked += usize::from(check_with(kernel, Some(divisor as u32)));
+            }
         }
     }
     // Where there is code at all.
