@@ -330,8 +330,18 @@ impl Lowering<'_> {
             UnaryOp::Imag => Chunk::Four(self.parts(x)?[1]),
             UnaryOp::Abs => {
                 let parts = self.parts(x)?.map(Chunk::Four);
-                return self
-                    .widened(&parts, |code, parts| lanes::absolute(code, parts[0], parts[1]));
+                let mut squares = smallvec::SmallVec::<[Value; 2]>::new();
+                let result = self.widened(&parts, |code, parts| {
+                    let [absolute, square] = lanes::absolute(code, parts[0], parts[1]);
+                    squares.push(square);
+                    absolute
+                })?;
+                if let (Chunk::Four(x), [low, ..], [.., high]) =
+                    (result, &squares[..], &squares[..])
+                {
+                    self.code.squares.insert(x, [*low, *high]);
+                }
+                result
             }
             _ => return None,
         })
@@ -467,6 +477,11 @@ impl Lowering<'_> {
         x: Chunk,
         y: Chunk,
     ) -> Option<Chunk> {
+        if let (DType::F32, Chunk::Four(x), Chunk::Four(y)) = (dtype, x, y)
+            && let Some(masks) = self.compare_absolute(direction, x, y)
+        {
+            return Some(Chunk::Mask(self.narrow(masks)));
+        }
         let masks = match dtype {
             DType::F32 | DType::F64 => {
                 let predicate = match direction {
@@ -525,6 +540,27 @@ impl Lowering<'_> {
             Chunk::Four(mask) | Chunk::Mask(mask) => mask,
             Chunk::Eight(masks) => self.narrow(masks),
         }))
+    }
+
+    /// The comparison of an absolute value with a constant, by its square: roots are slow.
+    fn compare_absolute(&mut self, direction: Direction, x: Value, y: Value) -> Option<[Value; 2]> {
+        use Direction::*;
+        let bound = |value| self.code.known4(value).map(f32::from_bits);
+        let (squares, is_less, is_strict, bound) = match (direction, bound(x), bound(y)) {
+            (Lt | Ge, _, Some(bound)) => {
+                (self.code.squares.get(&x)?, direction == Lt, false, bound)
+            }
+            (Le | Gt, _, Some(bound)) => (self.code.squares.get(&x)?, direction == Le, true, bound),
+            (Gt | Le, Some(bound), _) => {
+                (self.code.squares.get(&y)?, direction == Gt, false, bound)
+            }
+            (Ge | Lt, Some(bound), _) => (self.code.squares.get(&y)?, direction == Ge, true, bound),
+            _ => return None,
+        };
+        let (squares, least) = (*squares, numerics::math::lanes::least_square(bound, is_strict)?);
+        let predicate = if is_less { Predicate::Less } else { Predicate::GreaterOrEqual };
+        let least = self.code.splat8(least.to_bits());
+        Some(squares.map(|square| self.code.pair(Op::CompareF64(predicate), square, least)))
     }
 
     fn select(&mut self, mask: Chunk, yes: Chunk, no: Chunk) -> Option<Chunk> {

@@ -4,6 +4,7 @@ use crate::converted::elements;
 use crate::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math;
+use numerics::simd::{Isa, Kernel};
 use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
@@ -11,6 +12,10 @@ use program::{Canonical, ComplexPart, SortKey};
 const MIN_RADIX: usize = 1 << 11;
 /// The bits of a digit.
 const DIGIT: u32 = 11;
+/// At most so many elements are selected one after the other,
+const MAX_SELECTED: usize = 16;
+/// with a comparison of at most so many altogether.
+const MAX_PASSED: usize = 512;
 /// Elementary operations for an element that is sorted, roughly.
 const SORT_WORK: usize = 64;
 /// The same for one that is moved to its place.
@@ -115,9 +120,31 @@ impl Keys {
         let elements = elements_of::<T>(bytes)?;
         let mask = u64::MAX >> (64 - bits);
         let flip = if descending { mask } else { 0 };
-        let mut values = Scratch::new(elements.len())?;
-        values.extend(elements.iter().map(|&x| (place(x) & mask) ^ flip));
+        let mut values = Scratch::filled(elements.len(), 0)?;
+        let key = |x| (place(x) & mask) ^ flip;
+        let keys = KeyLoop { values: &mut values, elements, key };
+        if const { T::DTYPE.is_vectorized() } {
+            Isa::best().run(keys)
+        } else {
+            keys.run()
+        }
         Ok(Keys { values, bits })
+    }
+}
+
+/// Computes the keys of elements.
+struct KeyLoop<'a, T, F> {
+    values: &'a mut [u64],
+    elements: &'a [T],
+    key: F,
+}
+
+impl<T: Element, F: Fn(T) -> u64> Kernel for KeyLoop<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        for (value, &x) in self.values.iter_mut().zip(self.elements) {
+            *value = (self.key)(x);
+        }
     }
 }
 
@@ -203,8 +230,7 @@ fn rank_packed<W: Word>(
         }
         let count = ranks.len();
         if count < rows.size / 4 {
-            words.select_nth_unstable(count);
-            words[..count].sort_unstable();
+            Isa::best().run(Select { words: &mut words, count });
         } else if is_radix {
             for shift in (index_bits..index_bits + bits).step_by(DIGIT as usize) {
                 if sort_by_digit(&words, &mut other, shift) {
@@ -219,6 +245,71 @@ fn rank_packed<W: Word>(
         }
     }
     Ok(())
+}
+
+/// Moves the least words to the front, in order: less than a quarter of them.
+struct Select<'a, W> {
+    words: &'a mut [W],
+    count: usize,
+}
+
+impl<W: Word> Kernel for Select<'_, W> {
+    #[inline(always)]
+    fn run(self) {
+        /// The words that are compared with a limit at a time.
+        const BLOCK: usize = 16;
+        let Select { words, count } = self;
+        if count <= MAX_SELECTED && words.len() <= MAX_PASSED / count.max(1) {
+            return select_in_passes(words, count);
+        }
+        // Words that may be among the least are gathered at the front. Whenever these are many, the
+        // least of them are, and each of the others is beyond a limit.
+        let many = (2 * count).max(4 * BLOCK).min(words.len());
+        let mut limit = least(&mut words[..many], count);
+        let mut end = count;
+        for start in (many..words.len()).step_by(BLOCK) {
+            let block = start..words.len().min(start + BLOCK);
+            if words[block.clone()].iter().fold(true, |all, word| all & (*word > limit)) {
+                continue;
+            }
+            for at in block {
+                if words[at] < limit {
+                    words[end] = words[at];
+                    end += 1;
+                }
+            }
+            if end + BLOCK > many {
+                limit = least(&mut words[..end], count);
+                end = count;
+            }
+        }
+        least(&mut words[..end], count);
+        words[..count].sort_unstable();
+    }
+}
+
+/// Moves the least words, at least one, to the front, and returns the greatest of these.
+fn least<W: Word>(words: &mut [W], count: usize) -> W {
+    *words.select_nth_unstable(count - 1).1
+}
+
+/// Moves the least of different words to the front, in order: each is the least one beyond the one
+/// before.
+#[inline(always)]
+fn select_in_passes<W: Word>(words: &mut [W], count: usize) {
+    let mut selected = [W::LARGEST; MAX_SELECTED];
+    let selected = &mut selected[..count];
+    let mut last = None;
+    for selected in selected.iter_mut() {
+        *selected = match last {
+            None => words.iter().fold(W::LARGEST, |least, &word| least.min(word)),
+            Some(last) => words.iter().fold(W::LARGEST, |least, &word| {
+                least.min(if word > last { word } else { W::LARGEST })
+            }),
+        };
+        last = Some(*selected);
+    }
+    words[..count].copy_from_slice(selected);
 }
 
 /// Copies words in the order of the digit above `shift`; false if all have the same.
@@ -268,6 +359,8 @@ fn rank_compared(
 
 /// An integer to which others are appended.
 trait Word: Copy + Default + Ord + Send {
+    /// The largest one.
+    const LARGEST: Self;
     /// The bits, then the last `bits` of `value`, of which no others are set.
     fn push(self, bits: u32, value: u64) -> Self;
     /// The bits above the last `bits`.
@@ -279,6 +372,8 @@ trait Word: Copy + Default + Ord + Send {
 macro_rules! words {
     ($($ty:ty)*) => {$(
         impl Word for $ty {
+            const LARGEST: Self = <$ty>::MAX;
+
             #[inline(always)]
             fn push(self, bits: u32, value: u64) -> Self {
                 self.checked_shl(bits).unwrap_or(0) | value as $ty
@@ -315,28 +410,59 @@ pub(crate) fn permuted(
 }
 
 /// [`permuted`], of elements as bytes.
-pub(crate) fn permute_bytes(
+pub(crate) fn permute_bytes<R: Rank>(
     dtype: DType,
     from: &[u8],
     to: &mut [u8],
     rows: Rows,
-    ranks: &[usize],
+    ranks: &[R],
 ) -> Result<(), TensorError> {
     match dtype.bytes() {
-        1 => permute::<1>(from, to, rows, ranks),
-        2 => permute::<2>(from, to, rows, ranks),
-        4 => permute::<4>(from, to, rows, ranks),
-        8 => permute::<8>(from, to, rows, ranks),
-        _ => permute::<16>(from, to, rows, ranks),
+        1 => permute::<1, R>(from, to, rows, ranks),
+        2 => permute::<2, R>(from, to, rows, ranks),
+        4 => permute::<4, R>(from, to, rows, ranks),
+        8 => permute::<8, R>(from, to, rows, ranks),
+        _ => permute::<16, R>(from, to, rows, ranks),
+    }
+}
+
+/// Writes the indices of [`ranks`], which fit `i32`, where [`permuted`] would put the elements.
+pub(crate) fn write_ranks(ranks: &[usize], rows: Rows, to: &mut [u8]) -> Result<(), TensorError> {
+    let to = bytemuck::try_cast_slice_mut::<u8, i32>(to).map_err(|_| TensorError::OutOfBounds)?;
+    let count = ranks.len() / rows.count.max(1);
+    let lines = Rows { size: count, ..rows };
+    for (row, ranks) in ranks.chunks_exact(count.max(1)).enumerate() {
+        let line = to[lines.start(row)..].iter_mut().step_by(rows.stride.max(1));
+        line.zip(ranks).for_each(|(to, &rank)| *to = rank as i32);
+    }
+    Ok(())
+}
+
+/// The index of an element along a row.
+pub(crate) trait Rank: Copy + Sync {
+    fn index(self) -> usize;
+}
+
+impl Rank for usize {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self
+    }
+}
+
+impl Rank for i32 {
+    #[inline(always)]
+    fn index(self) -> usize {
+        self as usize
     }
 }
 
 /// [`permuted`], on elements of `N` bytes.
-fn permute<const N: usize>(
+fn permute<const N: usize, R: Rank>(
     from: &[u8],
     to: &mut [u8],
     rows: Rows,
-    ranks: &[usize],
+    ranks: &[R],
 ) -> Result<(), TensorError> {
     let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
     let Rows { size, stride, .. } = rows;
@@ -347,7 +473,7 @@ fn permute<const N: usize>(
         return host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
             for (row, to) in (first..).zip(to.chunks_exact_mut(count)) {
                 let (from, ranks) = (&from[row * size..], &ranks[row * count..]);
-                to.iter_mut().zip(ranks).for_each(|(to, &rank)| *to = from[rank]);
+                to.iter_mut().zip(ranks).for_each(|(to, &rank)| *to = from[rank.index()]);
             }
             Ok(())
         });
@@ -361,7 +487,7 @@ fn permute<const N: usize>(
             let ranks = ranks[block * stride * count + nth..].iter().step_by(count);
             let from = &from[block * stride * size..];
             for ((column, to), &rank) in to.iter_mut().enumerate().zip(ranks) {
-                *to = from[rank * stride + column];
+                *to = from[rank.index() * stride + column];
             }
         }
         Ok(())
