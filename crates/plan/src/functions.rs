@@ -55,6 +55,7 @@ fn sorted_with_indices(
     outputs: [Value; 2],
 ) -> Option<SmallVec<[Action; 1]>> {
     let graph = definitions.graph;
+    let Primitive::Sort { .. } = graph.primitive(node) else { return None };
     let place = |output| node.results.iter().position(|&result| result == output);
     let [first, second] = [place(outputs[0])?, place(outputs[1])?];
     let (values, indices) = match [first, second].map(|i| sorts::sorted(definitions, node, i)) {
