@@ -105,10 +105,31 @@ impl Keys {
         } else {
             Canonical { zero: Some(0), nan: None }
         };
+        if T::DTYPE == DType::F32 {
+            return Keys::of_singles(bytes, canonical, key.descending).map(Some);
+        }
         // Places are negative for numbers with the bit of the sign.
         let offset = F::FORMAT.sign_mask();
         let place = |x: T| (place(part(x), canonical) as u64).wrapping_add(offset);
         Keys::new(bytes, F::FORMAT.bits(), key.descending, place).map(Some)
+    }
+
+    /// Keys of numbers of `f32`, computed in 32 bits.
+    fn of_singles(
+        bytes: &[u8],
+        canonical: Canonical,
+        descending: bool,
+    ) -> Result<Keys, TensorError> {
+        const SIGN: u32 = 1 << 31;
+        let replacement = |place: Option<i64>| (place.is_some(), place.unwrap_or(0) as u32 ^ SIGN);
+        let [zero, nan] = [canonical.zero, canonical.nan].map(replacement);
+        let place = move |x: f32| {
+            let (bits, size) = (x.to_bits(), x.abs().to_bits());
+            let place = if bits == size { bits ^ SIGN } else { !bits };
+            let place = if zero.0 & (size == 0) { zero.1 } else { place };
+            u64::from(if nan.0 & (size > f32::INFINITY.to_bits()) { nan.1 } else { place })
+        };
+        Keys::new(bytes, 32, descending, place)
     }
 
     fn new<T: Element>(
