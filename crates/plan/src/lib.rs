@@ -20,6 +20,7 @@ mod lower;
 mod moves;
 mod native;
 mod outer;
+mod parts;
 mod places;
 mod rows;
 mod short;
