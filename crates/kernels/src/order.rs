@@ -431,19 +431,19 @@ pub(crate) fn permuted(
 }
 
 /// [`permuted`], of elements as bytes.
-pub(crate) fn permute_bytes<R: Rank>(
+pub(crate) fn permute_bytes(
     dtype: DType,
     from: &[u8],
     to: &mut [u8],
     rows: Rows,
-    ranks: &[R],
+    ranks: &[usize],
 ) -> Result<(), TensorError> {
     match dtype.bytes() {
-        1 => permute::<1, R>(from, to, rows, ranks),
-        2 => permute::<2, R>(from, to, rows, ranks),
-        4 => permute::<4, R>(from, to, rows, ranks),
-        8 => permute::<8, R>(from, to, rows, ranks),
-        _ => permute::<16, R>(from, to, rows, ranks),
+        1 => permute::<1>(from, to, rows, ranks),
+        2 => permute::<2>(from, to, rows, ranks),
+        4 => permute::<4>(from, to, rows, ranks),
+        8 => permute::<8>(from, to, rows, ranks),
+        _ => permute::<16>(from, to, rows, ranks),
     }
 }
 
@@ -459,31 +459,65 @@ pub(crate) fn write_ranks(ranks: &[usize], rows: Rows, to: &mut [u8]) -> Result<
     Ok(())
 }
 
-/// The index of an element along a row.
-pub(crate) trait Rank: Copy + Sync {
-    fn index(self) -> usize;
-}
-
-impl Rank for usize {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self
-    }
-}
-
-impl Rank for i32 {
-    #[inline(always)]
-    fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// [`permuted`], on elements of `N` bytes.
-fn permute<const N: usize, R: Rank>(
+/// The elements of each row at the indices that are where they go, as [`write_ranks`] puts them.
+///
+/// # Panics
+/// If an index is none of an element of a row.
+pub(crate) fn take_along(
+    dtype: DType,
     from: &[u8],
     to: &mut [u8],
     rows: Rows,
-    ranks: &[R],
+    indices: &[i32],
+) -> Result<(), TensorError> {
+    match dtype.bytes() {
+        1 => take::<1>(from, to, rows, indices),
+        2 => take::<2>(from, to, rows, indices),
+        4 => take::<4>(from, to, rows, indices),
+        8 => take::<8>(from, to, rows, indices),
+        _ => take::<16>(from, to, rows, indices),
+    }
+}
+
+/// [`take_along`], on elements of `N` bytes.
+fn take<const N: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    indices: &[i32],
+) -> Result<(), TensorError> {
+    let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
+    let Rows { size, stride, .. } = rows;
+    let count = to.len() / rows.count;
+    // The rows of a block are side by side.
+    let (block, from_block) = (count * stride, size * stride);
+    let batch = task_size(to.len() / block, block.saturating_mul(MOVE_WORK), 1);
+    let tasks = to.chunks_mut(batch * block).zip((0..).step_by(batch)).collect();
+    host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
+        for (nth, to) in (first..).zip(to.chunks_exact_mut(block)) {
+            let from = &from[nth * from_block..][..from_block];
+            let indices = &indices[nth * block..][..block];
+            if stride == 1 {
+                to.iter_mut().zip(indices).for_each(|(to, &index)| *to = from[index as usize]);
+                continue;
+            }
+            let lines = to.chunks_exact_mut(stride).zip(indices.chunks_exact(stride));
+            for (to, indices) in lines {
+                for ((column, to), &index) in to.iter_mut().enumerate().zip(indices) {
+                    *to = from[index as usize * stride + column];
+                }
+            }
+        }
+        Ok(())
+    })
+}
+
+/// [`permuted`], on elements of `N` bytes.
+fn permute<const N: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    ranks: &[usize],
 ) -> Result<(), TensorError> {
     let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
     let Rows { size, stride, .. } = rows;
@@ -494,7 +528,7 @@ fn permute<const N: usize, R: Rank>(
         return host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
             for (row, to) in (first..).zip(to.chunks_exact_mut(count)) {
                 let (from, ranks) = (&from[row * size..], &ranks[row * count..]);
-                to.iter_mut().zip(ranks).for_each(|(to, &rank)| *to = from[rank.index()]);
+                to.iter_mut().zip(ranks).for_each(|(to, &rank)| *to = from[rank]);
             }
             Ok(())
         });
@@ -508,7 +542,7 @@ fn permute<const N: usize, R: Rank>(
             let ranks = ranks[block * stride * count + nth..].iter().step_by(count);
             let from = &from[block * stride * size..];
             for ((column, to), &rank) in to.iter_mut().enumerate().zip(ranks) {
-                *to = from[rank.index() * stride + column];
+                *to = from[rank * stride + column];
             }
         }
         Ok(())

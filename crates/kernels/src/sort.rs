@@ -139,7 +139,7 @@ impl Permutation {
         {
             return Err(TensorError::OutOfBounds);
         }
-        permute_bytes(self.dtype, operand, result, self.rows, indices)
+        order::take_along(self.dtype, operand, result, self.rows, indices)
     }
 }
 
