@@ -6,7 +6,6 @@
 use crate::vector::{Inst, Kind, NONE, Value, Vectors};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::Range;
 
 /// Instructions that start in a cycle.
 const WIDTH: usize = 2;
@@ -62,14 +61,15 @@ impl Users {
 }
 
 impl Vectors {
-    /// Puts the instructions of straight-line code into the order in which a processor would start them that sees [`WINDOW`] of them
+    /// Puts the instructions of straight-line code, whose stores and loads are of different
+    /// memory, into the order in which a processor would start them that sees [`WINDOW`] of them
     /// and prefers those for which most others wait. Those without an effect are left out. Code
-    /// with branches or general-purpose registers stays as it is, and so does code that stores to
-    /// memory that it also reads, or stores to again.
+    /// with branches or general-purpose registers stays as it is.
+    #[doc(hidden)]
     pub fn schedule(&mut self) {
         let is_plain =
             |kind: &Kind| matches!(kind, Kind::Vector(_) | Kind::Constant(_) | Kind::Store(_));
-        if !self.insts.iter().all(|inst| is_plain(&inst.kind)) || !self.stores_apart() {
+        if !self.insts.iter().all(|inst| is_plain(&inst.kind)) {
             return;
         }
         self.drop_unused();
@@ -141,20 +141,6 @@ impl Vectors {
             }
         }
         self.reorder(&order);
-    }
-
-    /// True if the memory of each store is only its own, or also that of the one beside it.
-    fn stores_apart(&self) -> bool {
-        let overlap = |x: &Range<u32>, y: &Range<u32>| x.start.max(y.start) < x.end.min(y.end);
-        let mut stores = self.insts.iter().enumerate().filter(|(_, inst)| !inst.writes.is_empty());
-        stores.all(|(at, store)| {
-            let is_beside = |other: usize| store.is_part && other == at + 1;
-            self.insts.iter().enumerate().all(|(other, inst)| {
-                let writes_again = other > at && !is_beside(other);
-                !overlap(&inst.reads, &store.writes)
-                    && !(writes_again && overlap(&inst.writes, &store.writes))
-            })
-        })
     }
 
     /// Removes instructions whose results nothing uses.

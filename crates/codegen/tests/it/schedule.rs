@@ -27,22 +27,3 @@ fn chains_run_side_by_side() {
     let changes = chains.windows(2).filter(|pair| pair[0] != pair[1]).count();
     assert!(changes >= 20, "{chains:?}");
 }
-
-/// Code that reads what it also stores keeps its order.
-#[test]
-fn stores_to_memory_that_is_read_stay() {
-    let order = |reads: std::ops::Range<u32>| {
-        let mut code = Vectors::new();
-        let place = |at| Mem::at(Register::Memory, at);
-        let x = code.load(Op::Load, place(0), 0..32);
-        let last = (0..10).fold(x, |x, _| code.unary(Op::SqrtF32, x));
-        code.store(Store::Whole, last, place(32), 32..64);
-        let y = code.load(Op::Load, place(reads.start as i32), reads);
-        code.store(Store::Whole, y, place(96), 96..128);
-        code.schedule();
-        code.operands()
-    };
-    // The second load is the last but one, or is among the roots.
-    assert!(order(32..64)[12].is_empty());
-    assert!(!order(64..96)[12].is_empty());
-}

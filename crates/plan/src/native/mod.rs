@@ -317,10 +317,8 @@ fn encode_region(
             emitter.set(Register::Element, 0);
             let start = emitter.label();
             emitter.bind(start);
-            let (mut code, mut vectors) = (region.code.clone(), 0);
-            code.schedule();
-            let width = code.width();
-            codegen::emit(&code, emitter, &mut vectors);
+            let (width, mut vectors) = (region.code.width(), 0);
+            codegen::emit(&region.code, emitter, &mut vectors);
             *slots = (*slots).max(vectors * (width.bytes() as u32 / LINE));
             emitter.add_number(Register::Element, width.lanes() as i32);
             emitter.compare_number(Register::Element, i32::try_from(count).ok()?);
