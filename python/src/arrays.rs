@@ -4,6 +4,7 @@ use crate::errors::message;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
@@ -67,11 +68,10 @@ impl Inputs {
         if !array.get_type().is(ndarray(py)?) && array.hasattr("mask")? {
             return Ok(false);
         }
-        let Ok(buffer) = PyUntypedBuffer::get(array) else { return Ok(false) };
+        let Some((buffer, shape)) = buffer(array)? else { return Ok(false) };
         let is_suitable = element_type(buffer.format(), buffer.item_size()) == Some(dtype)
             && buffer.is_c_contiguous();
         if is_suitable {
-            let shape = buffer.shape().to_vec();
             let (tensor, buffer) = over(buffer, dtype, &shape)?;
             self.values.push(tensor.into());
             self.buffers.push(buffer);
@@ -120,14 +120,13 @@ impl Outputs {
             if !array.get_type().is(ndarray(py)?) {
                 return Ok(None);
             }
-            let Ok(buffer) = PyUntypedBuffer::get(&array) else { return Ok(None) };
+            let Some((buffer, shape)) = buffer(&array)? else { return Ok(None) };
             let is_suitable = element_type(buffer.format(), buffer.item_size()) == Some(dtype)
                 && buffer.is_c_contiguous()
                 && !buffer.readonly();
             if !is_suitable {
                 return Ok(None);
             }
-            let shape = buffer.shape().to_vec();
             outputs.0.push(Output { dtype, shape, buffer });
         }
         Ok(Some(outputs))
@@ -188,6 +187,23 @@ impl Output {
 
 fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start.max(b.start) < a.end.min(b.end)
+}
+
+/// The buffer of an object and the shape of what is in it; none if it exports none.
+fn buffer(array: &Bound<'_, PyAny>) -> PyResult<Option<(PyUntypedBuffer, Vec<usize>)>> {
+    let py = array.py();
+    if let Ok(buffer) = PyUntypedBuffer::get(array) {
+        let shape = buffer.shape().to_vec();
+        return Ok(Some((buffer, shape)));
+    }
+    // Buffers of arrays without dimensions have no shape, which PyO3 insists on.
+    if !array.get_type().is(ndarray(py)?)
+        || array.getattr(intern!(py, "ndim"))?.extract::<usize>()? > 0
+    {
+        return Ok(None);
+    }
+    let array = array.call_method1(intern!(py, "reshape"), (1,))?;
+    Ok(PyUntypedBuffer::get(&array).ok().map(|buffer| (buffer, Vec::new())))
 }
 
 /// The tensor of an array that nothing will change.

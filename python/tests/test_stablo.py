@@ -681,6 +681,17 @@ func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50
         self.assertIs(program(np.array([1, 2, 3], np.int16), out=out), out)
         self.assertEqual(out.tolist(), [-1, -2, -3])
 
+    def test_arrays_without_dimensions(self) -> None:
+        program = stablo.parse(unary("stablehlo.negate", "tensor<i16>"))
+        given, out = np.array(3, np.int16), np.array(0, np.int16)
+        self.assertIs(program(given, out=out), out)
+        self.assertEqual(out[()], -3)
+        self.assertEqual(program(given).shape, ())
+        with self.assertRaises(stablo.Error):
+            program(np.array([3], np.int16))
+        with self.assertRaises(stablo.Error):
+            program(np.array(3, np.int32))
+
     def test_arrays_in_any_order(self) -> None:
         program = stablo.parse(self.PROGRAM)
         memory = np.zeros((100, 40), np.float32)

@@ -117,7 +117,11 @@ pub(crate) struct Lowering<'a> {
 
 impl Lowering<'_> {
     /// A function of each vector.
-    fn map(&mut self, x: Chunk, mut f: impl FnMut(&mut Vectors, Value) -> Value) -> Chunk {
+    pub(crate) fn map(
+        &mut self,
+        x: Chunk,
+        mut f: impl FnMut(&mut Vectors, Value) -> Value,
+    ) -> Chunk {
         match x {
             Chunk::Four(x) => Chunk::Four(f(self.code, x)),
             Chunk::Mask(x) => Chunk::Mask(f(self.code, x)),
@@ -147,7 +151,7 @@ impl Lowering<'_> {
         })
     }
 
-    fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
+    pub(crate) fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
         self.zip(x, y, |code, x, y| code.pair(op, x, y))
     }
 
@@ -326,8 +330,18 @@ impl Lowering<'_> {
             UnaryOp::Imag => Chunk::Four(self.parts(x)?[1]),
             UnaryOp::Abs => {
                 let parts = self.parts(x)?.map(Chunk::Four);
-                return self
-                    .widened(&parts, |code, parts| lanes::absolute(code, parts[0], parts[1]));
+                let mut squares = smallvec::SmallVec::<[Value; 2]>::new();
+                let result = self.widened(&parts, |code, parts| {
+                    let [absolute, square] = lanes::absolute(code, parts[0], parts[1]);
+                    squares.push(square);
+                    absolute
+                })?;
+                if let (Chunk::Four(x), [low, ..], [.., high]) =
+                    (result, &squares[..], &squares[..])
+                {
+                    self.code.squares.insert(x, [*low, *high]);
+                }
+                result
             }
             _ => return None,
         })
@@ -376,6 +390,12 @@ impl Lowering<'_> {
             (Multiply, I32 | U32) => Op::MultiplyI32,
             (Divide, F32) => Op::DivideF32,
             (Divide, F64) => Op::DivideF64,
+            (Divide, I32 | U32) => return self.quotient(dtype, x, y),
+            (Remainder, I32 | U32) => {
+                let quotient = self.quotient(dtype, x, y)?;
+                let product = self.pairs(Op::MultiplyI32, quotient, y)?;
+                return self.pairs(Op::SubtractI32, x, product);
+            }
             (Maximum, I32) => Op::MaximumI32,
             (Maximum, U32) => Op::MaximumU32,
             (Minimum, I32) => Op::MinimumI32,
@@ -457,6 +477,11 @@ impl Lowering<'_> {
         x: Chunk,
         y: Chunk,
     ) -> Option<Chunk> {
+        if let (DType::F32, Chunk::Four(x), Chunk::Four(y)) = (dtype, x, y)
+            && let Some(masks) = self.compare_absolute(direction, x, y)
+        {
+            return Some(Chunk::Mask(self.narrow(masks)));
+        }
         let masks = match dtype {
             DType::F32 | DType::F64 => {
                 let predicate = match direction {
@@ -515,6 +540,27 @@ impl Lowering<'_> {
             Chunk::Four(mask) | Chunk::Mask(mask) => mask,
             Chunk::Eight(masks) => self.narrow(masks),
         }))
+    }
+
+    /// The comparison of an absolute value with a constant, by its square: roots are slow.
+    fn compare_absolute(&mut self, direction: Direction, x: Value, y: Value) -> Option<[Value; 2]> {
+        use Direction::*;
+        let bound = |value| self.code.known4(value).map(f32::from_bits);
+        let (squares, is_less, is_strict, bound) = match (direction, bound(x), bound(y)) {
+            (Lt | Ge, _, Some(bound)) => {
+                (self.code.squares.get(&x)?, direction == Lt, false, bound)
+            }
+            (Le | Gt, _, Some(bound)) => (self.code.squares.get(&x)?, direction == Le, true, bound),
+            (Gt | Le, Some(bound), _) => {
+                (self.code.squares.get(&y)?, direction == Gt, false, bound)
+            }
+            (Ge | Lt, Some(bound), _) => (self.code.squares.get(&y)?, direction == Ge, true, bound),
+            _ => return None,
+        };
+        let (squares, least) = (*squares, numerics::math::lanes::least_square(bound, is_strict)?);
+        let predicate = if is_less { Predicate::Less } else { Predicate::GreaterOrEqual };
+        let least = self.code.splat8(least.to_bits());
+        Some(squares.map(|square| self.code.pair(Op::CompareF64(predicate), square, least)))
     }
 
     fn select(&mut self, mask: Chunk, yes: Chunk, no: Chunk) -> Option<Chunk> {

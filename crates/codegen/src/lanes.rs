@@ -66,12 +66,13 @@ pub(crate) fn is_no_angle(code: &mut Vectors, x: Value) -> Value {
     })
 }
 
-/// The code of the absolute value of a complex number.
-pub(crate) fn absolute(code: &mut Vectors, re: Value, im: Value) -> Value {
-    record(code, |code| {
+/// The code of the absolute value of a complex number, and its square.
+pub(crate) fn absolute(code: &mut Vectors, re: Value, im: Value) -> [Value; 2] {
+    let square = record(code, |code| {
         let [re, im] = [re, im].map(|value| Recorded { code, value });
-        lanes::absolute(re, im).abs().value
-    })
+        lanes::squared(re, im).value
+    });
+    [record(code, |code| Recorded { code, value: square }.sqrt().abs().value), square]
 }
 
 /// The code of the angle of a point.

@@ -13,6 +13,7 @@ pub mod a64;
 mod allocate;
 mod elementwise;
 mod executable;
+mod integers;
 mod lanes;
 mod loops;
 mod machine;

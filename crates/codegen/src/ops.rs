@@ -30,6 +30,8 @@ pub enum Rounding {
     Down,
     /// To the next one that is not less.
     Up,
+    /// To the next one that is not larger in absolute value.
+    ToZero,
 }
 
 /// An operation on vectors. The names end with the type of the lanes that it reads, if it matters;

@@ -306,10 +306,12 @@ impl Lowering<'_> {
         let is_known = matches!(
             op,
             Add | And
+                | Divide
                 | Maximum
                 | Minimum
                 | Multiply
                 | Or
+                | Remainder
                 | ShiftLeft
                 | ShiftRightArithmetic
                 | ShiftRightLogical

@@ -167,6 +167,8 @@ pub struct Vectors {
     pub(crate) width: Width,
     /// Masks of lanes whose operands have no code, if the user of the code looks for these.
     pub(crate) exceptions: Option<Vec<Value>>,
+    /// The squares, as `f64`, of absolute values: of the low lanes and the high ones.
+    pub(crate) squares: FxHashMap<Value, [Value; 2]>,
     pub(crate) insts: Vec<Inst>,
     pub(crate) constants: FxHashMap<ConstantBytes, Value>,
 }

@@ -79,7 +79,7 @@ pub use reduce::{Reduction, SHORT_WINDOW, reduce};
 pub use rng::RandomBits;
 pub use scatter::{Scatter, apply_updates, scatter};
 pub use select_and_scatter::select_and_scatter;
-pub use sort::{Sorting, sort};
+pub use sort::{Permutation, Sorted, Sorting, sort};
 pub use sums::Tree;
 pub use top_k::top_k;
 pub use window::{WindowReduction, num_windows, reduce_window, reduce_window_inside};

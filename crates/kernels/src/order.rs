@@ -4,6 +4,7 @@ use crate::converted::elements;
 use crate::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math;
+use numerics::simd::{Isa, Kernel};
 use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
@@ -11,6 +12,10 @@ use program::{Canonical, ComplexPart, SortKey};
 const MIN_RADIX: usize = 1 << 11;
 /// The bits of a digit.
 const DIGIT: u32 = 11;
+/// At most so many elements are selected one after the other,
+const MAX_SELECTED: usize = 16;
+/// with a comparison of at most so many altogether.
+const MAX_PASSED: usize = 512;
 /// Elementary operations for an element that is sorted, roughly.
 const SORT_WORK: usize = 64;
 /// The same for one that is moved to its place.
@@ -100,10 +105,31 @@ impl Keys {
         } else {
             Canonical { zero: Some(0), nan: None }
         };
+        if T::DTYPE == DType::F32 {
+            return Keys::of_singles(bytes, canonical, key.descending).map(Some);
+        }
         // Places are negative for numbers with the bit of the sign.
         let offset = F::FORMAT.sign_mask();
         let place = |x: T| (place(part(x), canonical) as u64).wrapping_add(offset);
         Keys::new(bytes, F::FORMAT.bits(), key.descending, place).map(Some)
+    }
+
+    /// Keys of numbers of `f32`, computed in 32 bits.
+    fn of_singles(
+        bytes: &[u8],
+        canonical: Canonical,
+        descending: bool,
+    ) -> Result<Keys, TensorError> {
+        const SIGN: u32 = 1 << 31;
+        let replacement = |place: Option<i64>| (place.is_some(), place.unwrap_or(0) as u32 ^ SIGN);
+        let [zero, nan] = [canonical.zero, canonical.nan].map(replacement);
+        let place = move |x: f32| {
+            let (bits, size) = (x.to_bits(), x.abs().to_bits());
+            let place = if bits == size { bits ^ SIGN } else { !bits };
+            let place = if zero.0 & (size == 0) { zero.1 } else { place };
+            u64::from(if nan.0 & (size > f32::INFINITY.to_bits()) { nan.1 } else { place })
+        };
+        Keys::new(bytes, 32, descending, place)
     }
 
     fn new<T: Element>(
@@ -115,9 +141,31 @@ impl Keys {
         let elements = elements_of::<T>(bytes)?;
         let mask = u64::MAX >> (64 - bits);
         let flip = if descending { mask } else { 0 };
-        let mut values = Scratch::new(elements.len())?;
-        values.extend(elements.iter().map(|&x| (place(x) & mask) ^ flip));
+        let mut values = Scratch::filled(elements.len(), 0)?;
+        let key = |x| (place(x) & mask) ^ flip;
+        let keys = KeyLoop { values: &mut values, elements, key };
+        if const { T::DTYPE.is_vectorized() } {
+            Isa::best().run(keys)
+        } else {
+            keys.run()
+        }
         Ok(Keys { values, bits })
+    }
+}
+
+/// Computes the keys of elements.
+struct KeyLoop<'a, T, F> {
+    values: &'a mut [u64],
+    elements: &'a [T],
+    key: F,
+}
+
+impl<T: Element, F: Fn(T) -> u64> Kernel for KeyLoop<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        for (value, &x) in self.values.iter_mut().zip(self.elements) {
+            *value = (self.key)(x);
+        }
     }
 }
 
@@ -203,8 +251,7 @@ fn rank_packed<W: Word>(
         }
         let count = ranks.len();
         if count < rows.size / 4 {
-            words.select_nth_unstable(count);
-            words[..count].sort_unstable();
+            Isa::best().run(Select { words: &mut words, count });
         } else if is_radix {
             for shift in (index_bits..index_bits + bits).step_by(DIGIT as usize) {
                 if sort_by_digit(&words, &mut other, shift) {
@@ -219,6 +266,71 @@ fn rank_packed<W: Word>(
         }
     }
     Ok(())
+}
+
+/// Moves the least words to the front, in order: less than a quarter of them.
+struct Select<'a, W> {
+    words: &'a mut [W],
+    count: usize,
+}
+
+impl<W: Word> Kernel for Select<'_, W> {
+    #[inline(always)]
+    fn run(self) {
+        /// The words that are compared with a limit at a time.
+        const BLOCK: usize = 16;
+        let Select { words, count } = self;
+        if count <= MAX_SELECTED && words.len() <= MAX_PASSED / count.max(1) {
+            return select_in_passes(words, count);
+        }
+        // Words that may be among the least are gathered at the front. Whenever these are many, the
+        // least of them are, and each of the others is beyond a limit.
+        let many = (2 * count).max(4 * BLOCK).min(words.len());
+        let mut limit = least(&mut words[..many], count);
+        let mut end = count;
+        for start in (many..words.len()).step_by(BLOCK) {
+            let block = start..words.len().min(start + BLOCK);
+            if words[block.clone()].iter().fold(true, |all, word| all & (*word > limit)) {
+                continue;
+            }
+            for at in block {
+                if words[at] < limit {
+                    words[end] = words[at];
+                    end += 1;
+                }
+            }
+            if end + BLOCK > many {
+                limit = least(&mut words[..end], count);
+                end = count;
+            }
+        }
+        least(&mut words[..end], count);
+        words[..count].sort_unstable();
+    }
+}
+
+/// Moves the least words, at least one, to the front, and returns the greatest of these.
+fn least<W: Word>(words: &mut [W], count: usize) -> W {
+    *words.select_nth_unstable(count - 1).1
+}
+
+/// Moves the least of different words to the front, in order: each is the least one beyond the one
+/// before.
+#[inline(always)]
+fn select_in_passes<W: Word>(words: &mut [W], count: usize) {
+    let mut selected = [W::LARGEST; MAX_SELECTED];
+    let selected = &mut selected[..count];
+    let mut last = None;
+    for selected in selected.iter_mut() {
+        *selected = match last {
+            None => words.iter().fold(W::LARGEST, |least, &word| least.min(word)),
+            Some(last) => words.iter().fold(W::LARGEST, |least, &word| {
+                least.min(if word > last { word } else { W::LARGEST })
+            }),
+        };
+        last = Some(*selected);
+    }
+    words[..count].copy_from_slice(selected);
 }
 
 /// Copies words in the order of the digit above `shift`; false if all have the same.
@@ -268,6 +380,8 @@ fn rank_compared(
 
 /// An integer to which others are appended.
 trait Word: Copy + Default + Ord + Send {
+    /// The largest one.
+    const LARGEST: Self;
     /// The bits, then the last `bits` of `value`, of which no others are set.
     fn push(self, bits: u32, value: u64) -> Self;
     /// The bits above the last `bits`.
@@ -279,6 +393,8 @@ trait Word: Copy + Default + Ord + Send {
 macro_rules! words {
     ($($ty:ty)*) => {$(
         impl Word for $ty {
+            const LARGEST: Self = <$ty>::MAX;
+
             #[inline(always)]
             fn push(self, bits: u32, value: u64) -> Self {
                 self.checked_shl(bits).unwrap_or(0) | value as $ty
@@ -329,6 +445,71 @@ pub(crate) fn permute_bytes(
         8 => permute::<8>(from, to, rows, ranks),
         _ => permute::<16>(from, to, rows, ranks),
     }
+}
+
+/// Writes the indices of [`ranks`], which fit `i32`, where [`permuted`] would put the elements.
+pub(crate) fn write_ranks(ranks: &[usize], rows: Rows, to: &mut [u8]) -> Result<(), TensorError> {
+    let to = bytemuck::try_cast_slice_mut::<u8, i32>(to).map_err(|_| TensorError::OutOfBounds)?;
+    let count = ranks.len() / rows.count.max(1);
+    let lines = Rows { size: count, ..rows };
+    for (row, ranks) in ranks.chunks_exact(count.max(1)).enumerate() {
+        let line = to[lines.start(row)..].iter_mut().step_by(rows.stride.max(1));
+        line.zip(ranks).for_each(|(to, &rank)| *to = rank as i32);
+    }
+    Ok(())
+}
+
+/// The elements of each row at the indices that are where they go, as [`write_ranks`] puts them.
+///
+/// # Panics
+/// If an index is none of an element of a row.
+pub(crate) fn take_along(
+    dtype: DType,
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    indices: &[i32],
+) -> Result<(), TensorError> {
+    match dtype.bytes() {
+        1 => take::<1>(from, to, rows, indices),
+        2 => take::<2>(from, to, rows, indices),
+        4 => take::<4>(from, to, rows, indices),
+        8 => take::<8>(from, to, rows, indices),
+        _ => take::<16>(from, to, rows, indices),
+    }
+}
+
+/// [`take_along`], on elements of `N` bytes.
+fn take<const N: usize>(
+    from: &[u8],
+    to: &mut [u8],
+    rows: Rows,
+    indices: &[i32],
+) -> Result<(), TensorError> {
+    let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
+    let Rows { size, stride, .. } = rows;
+    let count = to.len() / rows.count;
+    // The rows of a block are side by side.
+    let (block, from_block) = (count * stride, size * stride);
+    let batch = task_size(to.len() / block, block.saturating_mul(MOVE_WORK), 1);
+    let tasks = to.chunks_mut(batch * block).zip((0..).step_by(batch)).collect();
+    host::parallel(tasks, |(to, first): (&mut [[u8; N]], usize)| {
+        for (nth, to) in (first..).zip(to.chunks_exact_mut(block)) {
+            let from = &from[nth * from_block..][..from_block];
+            let indices = &indices[nth * block..][..block];
+            if stride == 1 {
+                to.iter_mut().zip(indices).for_each(|(to, &index)| *to = from[index as usize]);
+                continue;
+            }
+            let lines = to.chunks_exact_mut(stride).zip(indices.chunks_exact(stride));
+            for (to, indices) in lines {
+                for ((column, to), &index) in to.iter_mut().enumerate().zip(indices) {
+                    *to = from[index as usize * stride + column];
+                }
+            }
+        }
+        Ok(())
+    })
 }
 
 /// [`permuted`], on elements of `N` bytes.

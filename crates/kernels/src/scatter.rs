@@ -9,6 +9,7 @@ use numerics::budget::{self, Scratch};
 use numerics::math::BinaryOp;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
+use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::{BodyShape, EvalError, ScatterDims};
 use std::ops::Range;
@@ -65,8 +66,12 @@ pub struct Targets {
     window_to: Scratch<usize>,
     /// So many elements of a window are neighbours in updates and input, again and again.
     pub run: usize,
-    /// Each window is one element, and the updates are in the order of windows.
-    pub are_single: bool,
+    /// The elements of a window if these are neighbours in updates and input, the updates are in
+    /// the order of windows, and a window is inside or outside as a whole.
+    pub row: Option<usize>,
+    /// Each index vector is one index, of at most 32 bits if it is inside, and they are in the
+    /// order of windows.
+    are_in_order: bool,
 }
 
 /// The length of the runs of neighbours, all of the same length, that positions consist of.
@@ -130,13 +135,20 @@ impl Targets {
         let order = [&update_batch_dims[..], &update_window_dims].concat();
         let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
         let updates = num_elements(update_shape).unwrap_or(0);
-        let are_single = *window_at == [0]
-            && updates == windows.vectors.len()
-            && batch_at.iter().copied().eq(0..updates);
+        let len = window_at.len();
+        let is_row = run == len.max(1)
+            && updates == windows.vectors.len() * len
+            && (window_at.first(), window_to.first()) == (Some(&0), Some(&0))
+            && batch_at.iter().copied().eq((0..updates).step_by(len.max(1)))
+            && windows.entries.iter().all(|entry| full_sizes[entry.dimension] == 1);
+        let is_small = |entry: &Entry| u32::try_from(entry.size.max(entry.stride)).is_ok();
+        let are_in_order = matches!(&windows.entries[..], [entry] if is_small(entry))
+            && windows.vectors.iter().copied().eq((0..windows.vectors.len()).map(|i| [i, 0]));
         Ok(Targets {
             windows,
             run,
-            are_single,
+            row: is_row.then_some(len),
+            are_in_order,
             updates,
             batch_at,
             window_dims,
@@ -177,7 +189,7 @@ impl Targets {
         })
     }
 
-    /// Visits the targets of windows of one element, some at a time, with the number of the first.
+    /// Visits the targets of windows that are rows, some at a time, with the number of the first.
     fn each_block(
         &self,
         indices: &[u8],
@@ -185,27 +197,47 @@ impl Targets {
     ) -> Result<(), TensorError> {
         const BLOCK: usize = 128;
         let mut targets = [OUTSIDE; BLOCK];
-        let windows = &self.windows;
-        with_indices!(windows.index.0, indices, read => {
-            for (nth, vectors) in windows.vectors.chunks(BLOCK).enumerate() {
-                let targets = &mut targets[..vectors.len()];
-                for (target, &[vector, selected]) in targets.iter_mut().zip(vectors) {
-                    let place = |(fits, base): (bool, i64), entry: &Entry| {
-                        let start = read(vector + entry.offset)?;
-                        let base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
-                        Ok::<_, TensorError>((fits & (0..=entry.last).contains(&start), base))
-                    };
-                    let first = (true, selected as i64);
-                    let (fits, base) = match &windows.entries[..] {
-                        [entry] => place(first, entry)?,
-                        entries => entries.iter().try_fold(first, place)?,
-                    };
-                    *target = if fits { base as usize } else { OUTSIDE };
+        let (dtype, _) = self.windows.index;
+        for (nth, vectors) in self.windows.vectors.chunks(BLOCK).enumerate() {
+            let (first, targets) = (nth * BLOCK, &mut targets[..vectors.len()]);
+            let size = dtype.bytes();
+            match (&self.windows.entries[..], dtype) {
+                ([entry], DType::I32) if self.are_in_order => {
+                    entry.find::<i32>(&indices[first * size..], targets)?;
                 }
-                visit(nth * BLOCK, targets)?;
+                ([entry], DType::I64) if self.are_in_order => {
+                    entry.find::<i64>(&indices[first * size..], targets)?;
+                }
+                _ => with_indices!(dtype, indices, read => {
+                    self.find_rows(read, vectors, targets)
+                })?,
             }
-            Ok(())
-        })
+            visit(first, targets)?;
+        }
+        Ok(())
+    }
+
+    /// The targets of windows that are rows, with these index vectors.
+    fn find_rows(
+        &self,
+        read: impl Fn(usize) -> Result<i64, TensorError>,
+        vectors: &[[usize; 2]],
+        targets: &mut [usize],
+    ) -> Result<(), TensorError> {
+        for (target, &[vector, selected]) in targets.iter_mut().zip(vectors) {
+            let place = |(fits, base): (bool, i64), entry: &Entry| {
+                let start = read(vector + entry.offset)?;
+                let base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
+                Ok::<_, TensorError>((fits & (0..=entry.last).contains(&start), base))
+            };
+            let first = (true, selected as i64);
+            let (fits, base) = match &self.windows.entries[..] {
+                [entry] => place(first, entry)?,
+                entries => entries.iter().try_fold(first, place)?,
+            };
+            *target = if fits { base as usize } else { OUTSIDE };
+        }
+        Ok(())
     }
 
     /// Visits the windows in order.
@@ -277,6 +309,39 @@ impl Targets {
                 targets[at + w] = base.wrapping_add(to as i64) as usize;
             }
         }
+    }
+}
+
+impl Entry {
+    /// The targets of windows whose starts along this dimension, their only ones, are the first of
+    /// these. Its size and stride have at most 32 bits.
+    fn find<I: Element + Into<i64>>(
+        &self,
+        starts: &[u8],
+        targets: &mut [usize],
+    ) -> Result<(), TensorError> {
+        struct Find<'a, I> {
+            entry: &'a Entry,
+            starts: &'a [I],
+            targets: &'a mut [usize],
+        }
+        impl<I: Copy + Into<i64>> Kernel for Find<'_, I> {
+            #[inline(always)]
+            fn run(self) {
+                for (target, &start) in self.targets.iter_mut().zip(self.starts) {
+                    let start: i64 = start.into();
+                    let fits = (0..=self.entry.last).contains(&start);
+                    // Of 32 bits each, for which there are instructions.
+                    let base = u64::from(start as u32) * u64::from(self.entry.stride as u32);
+                    *target = if fits { base as usize } else { OUTSIDE };
+                }
+            }
+        }
+        let starts = starts.get(..targets.len() * size_of::<I>());
+        let starts = starts.and_then(|starts| bytemuck::try_cast_slice(starts).ok());
+        let starts: &[I] = starts.ok_or(TensorError::OutOfBounds)?;
+        Isa::best().run(Find { entry: self, starts, targets });
+        Ok(())
     }
 }
 
@@ -380,16 +445,16 @@ impl Scatter {
         if updates.is_empty() || input.is_empty() {
             return Ok(());
         }
+        if let Some(len) = self.targets.row {
+            return self.targets.each_block(indices, |first, targets| {
+                let row = len * self.dtype.bytes();
+                self.apply(targets, result, &updates[first * row..][..targets.len() * row])
+            });
+        }
         if self.targets.run >= MIN_RUN {
             return self.apply_runs(indices, result, updates);
         }
-        if !self.targets.are_single {
-            return self.apply(&self.targets.find(indices, false)?, result, updates);
-        }
-        self.targets.each_block(indices, |first, targets| {
-            let size = self.dtype.bytes();
-            self.apply(targets, result, &updates[first * size..][..targets.len() * size])
-        })
+        self.apply(&self.targets.find(indices, false)?, result, updates)
     }
 
     /// Combines neighbouring elements at a time.
@@ -428,6 +493,7 @@ impl Scatter {
         }
     }
 
+    /// Combines rows of neighbouring elements, one for each target.
     fn apply(
         &self,
         targets: &[usize],
@@ -449,9 +515,10 @@ impl Scatter {
         let size = self.dtype.bytes();
         match self.body {
             BodyShape::Values => {
-                for (&target, value) in targets.iter().zip(updates.chunks_exact(size)) {
+                let row = updates.len() / targets.len().max(1);
+                for (&target, values) in targets.iter().zip(updates.chunks_exact(row.max(1))) {
                     if target != OUTSIDE {
-                        result[target * size..][..size].copy_from_slice(value);
+                        result[target * size..][..row].copy_from_slice(values);
                     }
                 }
                 Ok(())

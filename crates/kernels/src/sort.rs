@@ -8,25 +8,38 @@ use numerics::{DType, I1, Tensor, TensorError};
 use program::{Comparator, Env, EvalError, SortKey};
 
 /// One result of [`sort`], by keys that have an order whatever the elements are, prepared for the
-/// types of operands.
+/// types of operands: all of it, or its first elements along the dimension.
 #[derive(Debug)]
 pub struct Sorting {
     rows: Rows,
-    keys: Vec<(DType, SortKey)>,
-    /// The type of the result, and how many elements it has.
-    dtype: DType,
+    /// Number of elements of the operands.
     len: usize,
+    keys: Vec<(DType, SortKey)>,
+    /// The elements of each row of the result.
+    count: usize,
+    /// The operand that is sorted and its type; none for indices along the dimension as `i32`.
+    sorted: Option<(usize, DType)>,
+}
+
+/// The operand of a sort that one of its results is made of.
+#[derive(Clone, Copy, Debug)]
+pub enum Sorted {
+    /// That at a position.
+    Operand(usize),
+    /// An operand that counts along the dimension, whose size fits `i32`. It is not read.
+    Indices,
 }
 
 impl Sorting {
-    /// Sorts the operand at `result` among those of some types and one shape. `None` if the order
-    /// depends on the comparator.
+    /// Sorts an operand among those of some types and one shape, up to an element along the
+    /// dimension if there is a `limit`. `None` if the order depends on the comparator.
     pub fn new(
         dtypes: &[DType],
         shape: &[usize],
         dimension: i64,
         comparator: &Comparator,
-        result: usize,
+        sorted: Sorted,
+        limit: Option<usize>,
     ) -> Option<Sorting> {
         let dimension = from_end(dimension, shape.len())?;
         let len = num_elements(shape)?;
@@ -45,40 +58,88 @@ impl Sorting {
             keys.push((dtype, *key));
         }
         let rows = Rows::along(shape, dimension);
-        Some(Sorting { rows, keys, dtype: *dtypes.get(result)?, len })
+        let sorted = match sorted {
+            Sorted::Operand(position) => Some((position, *dtypes.get(position)?)),
+            Sorted::Indices => None,
+        };
+        let count = limit.unwrap_or(rows.size).min(rows.size);
+        Some(Sorting { rows, len, keys, count, sorted })
     }
 
-    /// The operands that have the keys.
-    pub fn keys(&self) -> impl Iterator<Item = usize> {
-        self.keys.iter().map(|(_, key)| key.input)
+    /// The operands that it reads: those that have the keys, and that which is sorted.
+    pub fn operands(&self) -> impl Iterator<Item = usize> {
+        let keys = self.keys.iter().map(|(_, key)| key.input);
+        keys.chain(self.sorted.map(|(position, _)| position))
     }
 
-    /// Computes the bytes of the result from those of the operands with [`Sorting::keys`], and
-    /// then that which is sorted.
+    /// Computes the bytes of the result from those of [`Sorting::operands`].
     ///
     /// # Errors
     /// If they do not have the sizes of their types, or there is no memory.
     pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
-        let (Some((&from, operands)), bytes) =
-            (operands.split_last(), self.len * self.dtype.bytes())
-        else {
-            return Err(TensorError::OutOfBounds);
-        };
-        let is_sized = |(bytes, (dtype, _)): (&&[u8], &(DType, SortKey))| {
-            bytes.len() == self.len * dtype.bytes()
-        };
-        if operands.len() != self.keys.len()
-            || !operands.iter().zip(&self.keys).all(is_sized)
-            || [from.len(), result.len()] != [bytes; 2]
-        {
+        let is_sized = |(bytes, dtype): (&&[u8], DType)| bytes.len() == self.len * dtype.bytes();
+        let sorted = self.sorted.map(|(_, dtype)| dtype);
+        let types = self.keys.iter().map(|&(dtype, _)| dtype).chain(sorted);
+        if operands.len() != self.operands().count() || !operands.iter().zip(types).all(is_sized) {
             return Err(TensorError::OutOfBounds);
         }
         let keys = operands.iter().zip(&self.keys);
         let keys = keys.map(|(bytes, (dtype, key))| Keys::of_bytes(*dtype, bytes, key));
         let keys = keys.collect::<Result<Option<Vec<Keys>>, _>>()?;
-        let ranks =
-            order::ranks(&keys.ok_or(TensorError::OutOfBounds)?, self.rows, self.rows.size)?;
-        permute_bytes(self.dtype, from, result, self.rows, &ranks)
+        let ranks = order::ranks(&keys.ok_or(TensorError::OutOfBounds)?, self.rows, self.count)?;
+        match (sorted, operands) {
+            (Some(dtype), [.., from]) if result.len() == ranks.len() * dtype.bytes() => {
+                permute_bytes(dtype, from, result, self.rows, &ranks)
+            }
+            (None, _) if result.len() == ranks.len() * size_of::<i32>() => {
+                order::write_ranks(&ranks, self.rows, result)
+            }
+            _ => Err(TensorError::OutOfBounds),
+        }
+    }
+
+    /// The function from an operand of a type and the indices that this one gives to the operand in
+    /// their order.
+    pub fn permutation(&self, dtype: DType) -> Permutation {
+        let Sorting { rows, len, count, .. } = *self;
+        Permutation { rows, len, count, dtype }
+    }
+}
+
+/// The elements of rows at indices, as a [`Sorting`] gives them.
+#[derive(Debug)]
+pub struct Permutation {
+    rows: Rows,
+    len: usize,
+    count: usize,
+    dtype: DType,
+}
+
+impl Permutation {
+    /// Computes the bytes of the result.
+    ///
+    /// # Errors
+    /// If these and those of the operand do not have the sizes of their types.
+    ///
+    /// # Panics
+    /// If an index is none of an element of a row.
+    pub fn run(
+        &self,
+        operand: &[u8],
+        indices: &[u8],
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let size = self.dtype.bytes();
+        let indices = bytemuck::try_cast_slice::<u8, i32>(indices);
+        let indices = indices.map_err(|_| TensorError::OutOfBounds)?;
+        let count = self.len / self.rows.size.max(1) * self.count;
+        if operand.len() != self.len * size
+            || indices.len() != count
+            || result.len() != count * size
+        {
+            return Err(TensorError::OutOfBounds);
+        }
+        order::take_along(self.dtype, operand, result, self.rows, indices)
     }
 }
 

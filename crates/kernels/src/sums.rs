@@ -114,8 +114,8 @@ pub trait Combine<T>: Sync {
     /// Combines each element of `left` with that of `right`, in the place of the left one.
     fn merge(&self, left: &mut [T], right: &[T]);
 
-    /// Combines each value into the element at its target, in order; those with targets outside are
-    /// skipped.
+    /// Combines rows of values, as many as there are targets, into the elements from their targets
+    /// on, in order; those that would reach outside are skipped.
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]);
 
     /// Combines the columns of `ROWS` rows.
@@ -151,6 +151,9 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
+        if targets.len() < values.len() {
+            return run::<T>(MergeRowsAt { elements, targets, values, f: *self });
+        }
         for (&target, &value) in targets.iter().zip(values) {
             if let Some(element) = elements.get_mut(target) {
                 *element = self(*element, value);
@@ -291,6 +294,31 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Merge<'_, T, F> {
     fn run(self) {
         for (x, &y) in self.left.iter_mut().zip(self.right) {
             *x = (self.f)(*x, y);
+        }
+    }
+}
+
+struct MergeRowsAt<'a, T, F> {
+    elements: &'a mut [T],
+    targets: &'a [usize],
+    values: &'a [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRowsAt<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let len = self.values.len().checked_div(self.targets.len()).unwrap_or(0).max(1);
+        for (&target, values) in self.targets.iter().zip(self.values.chunks_exact(len)) {
+            let from_target = self.elements.get_mut(target..);
+            let Some(row) = from_target.and_then(|row| row.get_mut(..len)) else { continue };
+            // Eight at a time, so that short rows become vectors, too.
+            let ((eights, rest), (values, last)) =
+                (row.as_chunks_mut::<LANES>(), values.as_chunks::<LANES>());
+            for (xs, ys) in eights.iter_mut().zip(values) {
+                *xs = std::array::from_fn(|i| (self.f)(xs[i], ys[i]));
+            }
+            rest.iter_mut().zip(last).for_each(|(x, &y)| *x = (self.f)(*x, y));
         }
     }
 }

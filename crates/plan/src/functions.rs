@@ -1,12 +1,13 @@
 //! Operations that are prepared for the types of their operands.
 
-use crate::graph::{Graph, Node, Value};
+use crate::graph::{Node, Value};
+use crate::sorts;
 use crate::unit::{Action, Function};
 use crate::views::{Definitions, Viewed};
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::{
     Dot, FourierTransform, Gather, Normalization, PreparedConvolution, RandomBits, Rearrangement,
-    Reduction, Scatter, Sorting, WindowReduction,
+    Reduction, Scatter, Sorted, WindowReduction,
 };
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
@@ -28,8 +29,15 @@ pub(crate) fn functions(
         &[_] => &node.results[..],
         _ => used,
     };
+    if let &[first, second] = results
+        && let Some(actions) = sorted_with_indices(definitions, node, [first, second])
+    {
+        return Some(actions);
+    }
     let is_independent = match definitions.graph.primitive(node) {
-        Primitive::Sort { .. } => definitions.graph.elements(*results.first()?)? <= MAX_SORTED,
+        Primitive::Sort { .. } => {
+            node.limit.is_some() || definitions.graph.elements(*results.first()?)? <= MAX_SORTED
+        }
         Primitive::RandomBits { .. } => true,
         _ => false,
     };
@@ -39,11 +47,39 @@ pub(crate) fn functions(
     results.iter().map(|&output| function(definitions, node, output)).collect()
 }
 
+/// The functions of two results of a sort, one of which is an operand that counts along its
+/// dimension: then it has the indices of the elements of the other one.
+fn sorted_with_indices(
+    definitions: &Definitions<'_>,
+    node: &Node,
+    outputs: [Value; 2],
+) -> Option<SmallVec<[Action; 1]>> {
+    let graph = definitions.graph;
+    let Primitive::Sort { .. } = graph.primitive(node) else { return None };
+    let place = |output| node.results.iter().position(|&result| result == output);
+    let [first, second] = [place(outputs[0])?, place(outputs[1])?];
+    let (values, indices) = match [first, second].map(|i| sorts::sorted(definitions, node, i)) {
+        [Sorted::Operand(_), Sorted::Indices] => (first, second),
+        [Sorted::Indices, Sorted::Operand(_)] => (second, first),
+        _ => return None,
+    };
+    let [output, indices] = [values, indices].map(|i| node.results[i]);
+    let ranked = function(definitions, node, indices)?;
+    let Action::Apply { function, .. } = &ranked else { return None };
+    let Function::Sort(sorting) = &**function else { return None };
+    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
+    let function = Arc::new(Function::Permute(sorting.permutation(ty.dtype)));
+    let mut operands: SmallVec<[Value; 3]> = smallvec![node.operands[values]];
+    share_memory(definitions, &mut operands);
+    operands.push(indices);
+    Some(smallvec![ranked, Action::Apply { function, operands, output, ty, factor: None }])
+}
+
 /// The prepared function of one result of a node, if it has one.
 fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<Action> {
     let graph = definitions.graph;
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    if let Some((function, mut operands)) = one_result(graph, node, output) {
+    if let Some((function, mut operands)) = one_result(definitions, node, output) {
         share_memory(definitions, &mut operands);
         let function = Arc::new(function);
         return Some(Action::Apply { function, operands, output, ty, factor: None });
@@ -201,10 +237,11 @@ fn share_memory(definitions: &Definitions<'_>, operands: &mut [Value]) {
 
 /// The function of one result of a node that may have several, and its operands.
 fn one_result(
-    graph: &Graph<'_>,
+    definitions: &Definitions<'_>,
     node: &Node,
     output: Value,
 ) -> Option<(Function, SmallVec<[Value; 3]>)> {
+    let graph = definitions.graph;
     let &[first, ..] = &node.operands[..] else { return None };
     let position = node.results.iter().position(|&value| value == output)?;
     let shape = graph.shape(first)?;
@@ -216,13 +253,9 @@ fn one_result(
                 Normalization::new(graph.dtype(first)?, &shape, *feature_index, *epsilon)?;
             Some((Function::Normalization(normalization), SmallVec::from_slice(&node.operands)))
         }
-        Primitive::Sort { dimension, comparator } => {
-            let dtypes = node.operands.iter().map(|&operand| graph.dtype(operand));
-            let dtypes: Vec<DType> = dtypes.collect::<Option<_>>()?;
-            let is_of_shape = |&operand: &Value| graph.shape(operand).as_ref() == Some(&shape);
-            let sorting = Sorting::new(&dtypes, &shape, *dimension, comparator, position)
-                .filter(|_| node.operands.iter().all(is_of_shape))?;
-            let operands = sorting.keys().chain([position]).map(|i| node.operands[i]).collect();
+        Primitive::Sort { .. } => {
+            let sorting = sorts::sorting(graph, node, sorts::sorted(definitions, node, position))?;
+            let operands = sorting.operands().map(|i| node.operands[i]).collect();
             Some((Function::Sort(sorting), operands))
         }
         Primitive::RandomBits { generator, shape: Some(shape), dtype } => {

@@ -70,6 +70,9 @@ pub(crate) struct Node {
     pub uses: Vec<Value>,
     /// True if a node before it, whose results are used in place of its own, does the same.
     pub is_repeated: bool,
+    /// Of a sort: so many elements along its dimension are its results, in place of slices, which
+    /// have none.
+    pub limit: Option<usize>,
 }
 
 impl<'c> Graph<'c> {
@@ -319,6 +322,7 @@ impl<'c> Builder<'_, 'c> {
             call,
             uses,
             is_repeated,
+            limit: None,
         });
         Some(())
     }

@@ -20,9 +20,11 @@ mod lower;
 mod moves;
 mod native;
 mod outer;
+mod parts;
 mod places;
 mod rows;
 mod short;
+mod sorts;
 mod unit;
 #[doc(hidden)]
 pub mod views; // For its tests.
@@ -39,7 +41,8 @@ use std::sync::Arc;
 /// The plan of a function; `None` if it has to run instruction by instruction. `makes_code` asks
 /// for machine code, where there is some for this machine.
 pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit> {
-    let (graph, region) = graph::Graph::of(code, function)?;
+    let (graph, mut region) = graph::Graph::of(code, function)?;
+    sorts::limit(&graph, &mut region);
     let definitions = views::Definitions::of(&graph, &region);
     let mut body = lower::lower(&definitions, &region, None).sequence;
     let places = places::assign(&graph, &mut body, &region.arguments);

@@ -4,6 +4,7 @@
 //! before. Other values are in slots.
 
 use crate::graph::{Graph, Value};
+use crate::parts;
 use crate::unit::{Action, Part, Place, Sequence, Step, Transfer, Way};
 use numerics::math::within::room;
 use numerics::shape::num_elements;
@@ -26,6 +27,8 @@ pub(crate) struct Places<'g> {
     /// Values that keep their room when they end: those that loops carry, while their loop runs,
     /// and those in whose place others are.
     kept: FxHashSet<Value>,
+    /// Values that are there although they are not small.
+    parts: FxHashSet<Value>,
 }
 
 /// The memory of small values while their places are chosen.
@@ -69,7 +72,9 @@ pub(crate) fn assign<'g>(
         constants: Vec::new(),
         memory: Memory::default(),
         kept: FxHashSet::default(),
+        parts: FxHashSet::default(),
     };
+    parts::find(graph, body, &mut places.parts);
     end_lives(body, arguments);
     arguments.iter().for_each(|&argument| places.place(argument));
     places.sequence(body);
@@ -77,6 +82,12 @@ pub(crate) fn assign<'g>(
 }
 
 impl Places<'_> {
+    /// The bytes of a value in memory, and the room that it takes there.
+    fn room(&self, value: Value) -> Option<(usize, usize)> {
+        let limit = if self.parts.contains(&value) { usize::MAX } else { SMALL };
+        room_up_to(&self.graph.types[value as usize], limit)
+    }
+
     /// Gives a value its place.
     fn place(&mut self, value: Value) {
         let index = value as usize;
@@ -86,7 +97,7 @@ impl Places<'_> {
         self.places[index] = if self.graph.constants.contains_key(&value) {
             self.constants.push(value);
             Place::Constant((self.constants.len() - 1) as u32)
-        } else if let Some((bytes, room)) = small(&self.graph.types[index])
+        } else if let Some((bytes, room)) = self.room(value)
             && self.memory.bytes <= MAX_MEMORY
         {
             let at = self.memory.take(room) as u32;
@@ -134,7 +145,7 @@ impl Places<'_> {
         let Some([from, to]) = update(&step.action) else { return };
         let place = self.places[from as usize];
         let types = [from, to].map(|value| &*self.graph.types[value as usize]);
-        let is_same = types[0] == types[1] && small(types[0]).is_some();
+        let is_same = types[0] == types[1] && self.room(to).is_some();
         let is_free = step.dead.contains(&from) && self.places[to as usize] == Place::Nowhere;
         if !is_same || !is_free || !matches!(place, Place::Memory { .. }) {
             return;
@@ -151,7 +162,7 @@ impl Places<'_> {
     fn end(&mut self, values: &[Value]) {
         for &value in values.iter().filter(|value| !self.kept.contains(value)) {
             if let Place::Memory { at, .. } = self.places[value as usize]
-                && let Some((_, room)) = small(&self.graph.types[value as usize])
+                && let Some((_, room)) = self.room(value)
             {
                 self.memory.give(at as usize, room);
             }
@@ -169,7 +180,7 @@ impl Places<'_> {
 }
 
 /// The value of which a movement replaces a part by elements of others, and its result.
-fn update(action: &Action) -> Option<[Value; 2]> {
+pub(crate) fn update(action: &Action) -> Option<[Value; 2]> {
     let Action::Move { parts, fill: None, output, .. } = action else { return None };
     let (whole, rest) = parts.split_first().filter(|(_, rest)| !rest.is_empty())?;
     let is_whole = whole.read.is_none() && whole.write.is_none() && whole.read_from.is_empty();
@@ -180,17 +191,17 @@ fn update(action: &Action) -> Option<[Value; 2]> {
     (is_whole && rest.iter().all(is_other)).then_some([whole.operand, *output])
 }
 
-/// The bytes of a small value, and the room that it takes in memory.
-fn small(ty: &ValueType) -> Option<(usize, usize)> {
+/// The bytes of a value of at most so many, and the room that it takes in memory.
+fn room_up_to(ty: &ValueType, limit: usize) -> Option<(usize, usize)> {
     let ValueType::Tensor { dtype, .. } = ty else { return None };
     let count = num_elements(&ty.static_shape()?)?;
-    let bytes = count.checked_mul(dtype.bytes()).filter(|&bytes| bytes <= SMALL)?;
+    let bytes = count.checked_mul(dtype.bytes()).filter(|&bytes| bytes <= limit)?;
     Some((bytes, room(dtype.bytes(), count)?))
 }
 
-/// True for values in the memory of small ones.
+/// True for small values.
 pub(crate) fn is_small(ty: &ValueType) -> bool {
-    small(ty).is_some()
+    room_up_to(ty, SMALL).is_some()
 }
 
 /// The sequences within an action.

@@ -3,8 +3,8 @@
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::row_loops::{RowKernel, RowLoop};
 use kernels::{
-    Dot, FourierTransform, Gather, Normalization, PreparedConvolution, RandomBits, Rearrangement,
-    Reduction, Scatter, Sorting, WindowReduction, write_iota,
+    Dot, FourierTransform, Gather, Normalization, Permutation, PreparedConvolution, RandomBits,
+    Rearrangement, Reduction, Scatter, Sorting, WindowReduction, write_iota,
 };
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
@@ -144,8 +144,10 @@ pub enum Function {
     /// The first operand, normalized with the statistics of its features, scaled by the second one
     /// and moved by the third one.
     Normalization(Normalization),
-    /// The last operand in the order of the others.
+    /// The last operand in the order of the others, or the indices of its elements.
     Sort(Sorting),
+    /// The elements of the first operand at the indices in the second.
+    Permute(Permutation),
     /// Random bits of the state in the operand.
     RandomBits(RandomBits),
     /// The state after these.
@@ -216,6 +218,9 @@ impl Function {
             (Function::RandomBits(bits), &[state]) => bits.run(state, result),
             (Function::RandomState(bits), &[state]) => bits.run_state(state, result),
             (Function::Sort(sorting), operands) => sorting.run(operands, result),
+            (Function::Permute(permutation), &[operand, indices]) => {
+                permutation.run(operand, indices, result)
+            }
             _ => Err(TensorError::OutOfBounds),
         }
     }

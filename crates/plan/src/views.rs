@@ -69,6 +69,11 @@ impl<'g> Definitions<'g> {
         self.uses.get(&value).copied().unwrap_or(0)
     }
 
+    /// The node whose first result a value is.
+    pub fn node(&self, value: Value) -> Option<&'g Node> {
+        self.nodes.get(&value).copied()
+    }
+
     /// The node of a value, if it is in the region of another one.
     pub fn neighbour(&self, value: Value, other: Value) -> Option<&'g Node> {
         let region = |value| self.regions.get(&value);

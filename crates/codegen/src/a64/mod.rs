@@ -178,6 +178,8 @@ neon! {
         FRINTN_S "frintn 4s 4s" 0x4E21_8800;
         FRINTP_D "frintp 2d 2d" 0x4EE1_8800;
         FRINTP_S "frintp 4s 4s" 0x4EA1_8800;
+        FRINTZ_D "frintz 2d 2d" 0x4EE1_9800;
+        FRINTZ_S "frintz 4s 4s" 0x4EA1_9800;
         FSQRT_D "fsqrt 2d 2d" 0x6EE1_F800;
         FSQRT_S "fsqrt 4s 4s" 0x6EA1_F800;
         NEG_D "neg 2d 2d" 0x6EE0_B800;

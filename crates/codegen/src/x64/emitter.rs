@@ -105,6 +105,7 @@ fn rounding(rounding: Rounding) -> u8 {
         Rounding::ToEven => 8,
         Rounding::Down => 9,
         Rounding::Up => 10,
+        Rounding::ToZero => 11,
     }
 }
 

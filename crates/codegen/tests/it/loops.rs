@@ -93,7 +93,7 @@ fn check(kernel: SliceKernel) -> bool {
 }
 
 /// Compares code with a kernel, whose last operand may be the same number in each iteration.
-fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
+fn check_with(kernel: SliceKernel, constant: Option<u32>) -> bool {
     if !has_loop_code(&kernel) || !is_available() {
         return false;
     }
@@ -101,11 +101,11 @@ fn check_with(kernel: SliceKernel, constant: Option<f32>) -> bool {
     true
 }
 
-fn check_width(kernel: &SliceKernel, constant: Option<f32>, width: Width) {
+fn check_width(kernel: &SliceKernel, constant: Option<u32>, width: Width) {
     let input = |&dtype| Input { dtype, repeats: false, constant: None };
     let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
     if let (Some(x), Some(input)) = (constant, types.last_mut()) {
-        (input.repeats, input.constant) = (true, Some(x.to_bits().into()));
+        (input.repeats, input.constant) = (true, Some(x.into()));
     }
     let numbers: Vec<usize> = (0..types.len()).collect();
     let source = Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
@@ -214,12 +214,20 @@ fn code_computes_what_kernels_do() {
     }
     for exponent in [0.0, 0.5, 1.5, -1.5, 2.0, 3.0, -1.0, 1e10, f32::INFINITY, f32::NAN] {
         let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
-        checked += usize::from(check_with(power, Some(exponent)));
+        checked += usize::from(check_with(power, Some(exponent.to_bits())));
     }
     for bound in [0.0, -0.0, 6.0, -1.5, 1e-40, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
         for op in [BinaryOp::Maximum, BinaryOp::Minimum] {
             let kernel = SliceKernel::binary(op, DType::F32).unwrap();
-            checked += usize::from(check_with(kernel, Some(bound)));
+            checked += usize::from(check_with(kernel, Some(bound.to_bits())));
+        }
+    }
+    for divisor in [1, 2, 3, 7, 64, 10_000, i32::MAX, i32::MIN, -1, -2, -5, -4096, 0] {
+        for dtype in [DType::I32, DType::U32] {
+            for op in [BinaryOp::Divide, BinaryOp::Remainder] {
+                let kernel = SliceKernel::binary(op, dtype).unwrap();
+                checked += usize::from(check_with(kernel, Some(divisor as u32)));
+            }
         }
     }
     // Where there is code at all.
@@ -254,6 +262,48 @@ fn inputs_of_a_tile_are_read_again() {
             let inputs = [&all[..], &alike[4..]];
             let refused = code.run(&inputs, &mut [&mut found[..]], tile);
             assert_eq!(refused, Err(NotRun::Misfit));
+        }
+    }
+}
+
+/// Absolute values of complex numbers are compared by their squares, with the same results.
+#[test]
+fn comparisons_of_absolute_values() {
+    let abs = SliceKernel::unary(UnaryOp::Abs, DType::C64).unwrap();
+    if !has_loop_code(&abs) || !is_available() {
+        return;
+    }
+    let next = |x: f32| f32::from_bits(x.to_bits() + 1);
+    let parts = [0.0, -0.0, 3.0, next(3.0), -4.0, 1.2, 1.6, 1e-45, 3e38, f32::INFINITY, f32::NAN];
+    let pairs = parts.iter().flat_map(|re| parts.iter().flat_map(move |im| [*re, *im]));
+    let mut numbers: Vec<u8> = pairs.flat_map(f32::to_ne_bytes).collect();
+    numbers.resize(128 * 8, 0);
+    let mut values = vec![0; 128 * 4];
+    abs.apply(&mut values, &[&numbers]).unwrap();
+    let bounds = [2.0, 5.0, next(5.0), 0.0, -0.0, -1.0, 1e-45, f32::MAX, f32::INFINITY, f32::NAN];
+    for (bound, width) in bounds.into_iter().flat_map(|b| widths().into_iter().map(move |w| (b, w)))
+    {
+        for (&direction, swapped) in Direction::ALL.iter().flat_map(|d| [(d, false), (d, true)]) {
+            let compare = SliceKernel::compare(direction, false, DType::F32);
+            let constant = Some(u64::from(bound.to_bits()));
+            let inputs = [
+                Input { dtype: DType::C64, repeats: false, constant: None },
+                Input { dtype: DType::F32, repeats: true, constant },
+            ];
+            let operands: [usize; 2] = if swapped { [1, 2] } else { [2, 1] };
+            let functions: [(&SliceKernel, &[usize]); 2] = [(&abs, &[0]), (&compare, &operands)];
+            let source = Loop { inputs: &inputs, functions: &functions, outputs: &[3] };
+            let executable = Arc::new(OnceLock::new());
+            let mut emitter = Emitter::default();
+            let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+            executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+            let bounds: Vec<u8> = [bound; 128].into_iter().flat_map(f32::to_ne_bytes).collect();
+            let sides = if swapped { [&bounds, &values] } else { [&values, &bounds] };
+            let mut expected = vec![0; 128];
+            compare.apply(&mut expected, &sides.map(|side| &side[..])).unwrap();
+            let mut found = vec![0; 128];
+            assert_eq!(code.run(&[&numbers], &mut [&mut found[..]], 128), Ok(()));
+            assert!(found == expected, "{width:?} {direction:?} {bound} {swapped}");
         }
     }
 }

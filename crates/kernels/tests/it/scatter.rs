@@ -67,11 +67,57 @@ fn updates_of_single_elements() {
         }
         let (kinds, index) = ((&[8][..], DType::I32), (&[300, 1][..], DType::I64));
         let scatter = Scatter::new(shape, kinds, index, &[300], &numbers).unwrap();
-        assert!(scatter.targets.are_single);
+        assert_eq!(scatter.targets.row, Some(1));
         let mut found = Tensor::zeros(DType::I32, [8]).unwrap();
         let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
         scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();
         assert_eq!(found.as_slice::<i32>().unwrap(), expected);
+    }
+}
+
+/// Rows at indices of several types, of lengths with and without whole vectors; some are outside.
+#[test]
+fn updates_of_rows() {
+    let numbers = ScatterDims {
+        update_window_dims: vec![1],
+        inserted_window_dims: vec![0],
+        scatter_dims_to_operand_dims: vec![0],
+        index_vector_dim: 1,
+        ..ScatterDims::default()
+    };
+    let places: Vec<i64> = (0..300).map(|k| k * k % 13 - 2).collect();
+    let add = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+    for (len, body) in [1, 3, 8, 9, 40].into_iter().flat_map(|n| [(n, add), (n, BodyShape::Values)])
+    {
+        let update = |row: usize, column: usize| (row * 7 + column) as f32;
+        let updates: Vec<f32> = (0..300 * len).map(|i| update(i / len, i % len)).collect();
+        let updates = Tensor::from_vec([300, len], updates).unwrap();
+        let mut expected = vec![1f32; 8 * len];
+        for (row, &place) in places.iter().enumerate().filter(|(_, place)| (0..8).contains(*place))
+        {
+            for column in 0..len {
+                let element = &mut expected[place as usize * len + column];
+                let update = update(row, column);
+                *element = if body == add { *element + update } else { update };
+            }
+        }
+        let input = Tensor::from_vec([8, len], vec![1f32; 8 * len]).unwrap();
+        let kinds = (input.shape(), DType::F32);
+        let narrow = places.iter().map(|&place| place as i32).collect::<Vec<_>>();
+        let short = places.iter().map(|&place| place as i16).collect::<Vec<_>>();
+        for indices in [
+            Tensor::from_vec([300, 1], places.clone()).unwrap(),
+            Tensor::from_vec([300, 1], narrow).unwrap(),
+            Tensor::from_vec([300, 1], short).unwrap(),
+        ] {
+            let index = (&[300, 1][..], indices.dtype());
+            let scatter = Scatter::new(body, kinds, index, &[300, len], &numbers).unwrap();
+            assert_eq!(scatter.targets.row, Some(len));
+            let mut found = Tensor::zeros(DType::F32, [8, len]).unwrap();
+            let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
+            scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();
+            assert_eq!(found.as_slice::<f32>().unwrap(), expected);
+        }
     }
 }
 

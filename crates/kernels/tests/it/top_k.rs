@@ -35,3 +35,23 @@ fn rows_and_directions() {
     let [values, _] = top_k(&x, 0, false).unwrap();
     assert_eq!(values.shape(), [2, 0]);
 }
+
+#[test]
+fn few_of_many() {
+    for (size, k) in [(50, 5), (512, 1), (513, 1), (300, 17), (300, 74), (4000, 16), (4000, 999)] {
+        // Ascending, descending, and in no order, with equal elements.
+        for order in 0..3 {
+            let element = |i: usize| match order {
+                0 => i as u32 / 2,
+                1 => (size - i) as u32 / 2,
+                _ => (i as u32).wrapping_mul(2_654_435_761) >> 20,
+            };
+            let x: Vec<u32> = (0..size).map(element).collect();
+            let mut sorted: Vec<usize> = (0..size).collect();
+            sorted.sort_by_key(|&i| x[i]);
+            let expected: Vec<i32> = sorted[..k].iter().map(|&i| i as i32).collect();
+            let [_, indices] = top_k(&Tensor::from_vec([size], x).unwrap(), k, false).unwrap();
+            assert_eq!(indices.to_vec::<i32>().unwrap(), expected, "{k} of {size}");
+        }
+    }
+}

@@ -255,9 +255,34 @@ fn inverse_root<L: Lane>(x: L) -> L {
 /// [`UnaryOp::Abs`](super::UnaryOp::Abs), but for the payloads of NaNs.
 #[inline(always)]
 pub fn absolute<L: Lane>(re: L, im: L) -> L {
+    squared(re, im).sqrt()
+}
+
+/// The square of [`absolute`].
+#[inline(always)]
+pub fn squared<L: Lane>(re: L, im: L) -> L {
     let infinity = re.splat(f64::INFINITY);
     let is_infinite = re.abs().equals(infinity) | im.abs().equals(infinity);
-    L::select(is_infinite, infinity, (re * re + im * im).sqrt())
+    L::select(is_infinite, infinity, re * re + im * im)
+}
+
+/// The least square of an absolute value in `f32` that is at least `bound`, or greater if
+/// `is_strict`; `None` if there is none.
+pub fn least_square(bound: f32, is_strict: bool) -> Option<f64> {
+    let is_beyond = |square: f64| {
+        let root = square.sqrt() as f32;
+        if is_strict { root > bound } else { root >= bound }
+    };
+    let (mut low, mut high) = (0f64.to_bits(), f64::INFINITY.to_bits());
+    if !is_beyond(f64::INFINITY) {
+        return None;
+    }
+    // The roots of numbers in order, as are the bits of positive ones, are in order.
+    while low < high {
+        let middle = low.midpoint(high);
+        if is_beyond(f64::from_bits(middle)) { high = middle } else { low = middle + 1 }
+    }
+    Some(f64::from_bits(low))
 }
 
 /// `(exp(x) - 1 - x) / x^2` in powers of `x`, for `x` up to `log(2) / 2` in absolute value:

@@ -55,6 +55,7 @@ impl Lowering<'_> {
                 | Function::Fourier(_)
                 | Function::Normalization(_)
                 | Function::Sort(_)
+                | Function::Permute(_)
                 | Function::RandomBits(_)
                 | Function::RandomState(_) => return None,
             },
