@@ -1,6 +1,6 @@
 //! Immutable bytes that many tensors can share.
 
-use crate::TensorError;
+use crate::{TensorError, kept};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use host::{Charge, OverBudget};
@@ -89,6 +89,32 @@ impl<const WORDS: usize> Owner for Short<WORDS> {
     }
 }
 
+/// A part of memory that is kept for other tensors when this one is dropped.
+struct Part {
+    memory: Vec<u8>,
+    _charge: Option<Charge>,
+}
+
+impl Owner for Part {
+    fn bytes(&self) -> &[u8] {
+        &self.memory
+    }
+
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        Some(&mut self.memory)
+    }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        kept::keep(std::mem::take(&mut self.memory));
+    }
+}
+
 /// An external owner, possibly shared, whose bytes are therefore never written.
 struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
@@ -145,9 +171,9 @@ impl Bytes {
 
     /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the
     /// budget: the rest is there for its alignment.
-    pub(crate) fn part_of(elements: Vec<u8>, range: Range<usize>) -> Option<Bytes> {
-        elements.get(range.clone())?;
-        let owner = Arc::new(Owned { elements, _charge: host::charge(range.len()) });
+    pub(crate) fn part_of(memory: Vec<u8>, range: Range<usize>) -> Option<Bytes> {
+        memory.get(range.clone())?;
+        let owner = Arc::new(Part { memory, _charge: host::charge(range.len()) });
         Some(Bytes { owner, range })
     }
 

@@ -23,6 +23,7 @@ mod float_format;
 mod floats;
 mod integers;
 mod iota;
+mod kept;
 pub mod math;
 #[doc(hidden)]
 pub mod pages; // For its tests.
