@@ -11,6 +11,7 @@
 //! - [`text`] reads and writes floating-point literals as MLIR does;
 //! - [`ulp`] measures distances between floating-point tensors.
 
+mod blocks;
 mod borrowed;
 pub mod budget;
 mod bytes;

@@ -66,7 +66,9 @@ fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T
     // A tree of three blocks, and more columns than are summed at a time, each by itself.
     let vectors = [(1, 1, 1), (1, 5, 40), (1, 600, 41), (1, 257, 1030)];
     let matrices = [(2, 3, 17), (3, 256, 16), (4, 257, 9), (13, 70, 33), (5, 700, 33), (9, 1, 5)];
-    for (m, k, n) in vectors.into_iter().chain(matrices).chain([(25, 600, 3)]) {
+    // Some rows and chunks of several blocks, of which the last one has one block, or all.
+    let chunks = [(25, 600, 3), (13, 1025, 3), (14, 2 * 1024 + 300, 2), (25, 5 * 1024, 1)];
+    for (m, k, n) in vectors.into_iter().chain(matrices).chain(chunks) {
         let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
         for transposed in [false, true] {
             let b_strides = if transposed { [1, k] } else { [n, 1] };
