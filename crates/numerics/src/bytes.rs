@@ -1,5 +1,6 @@
 //! Immutable bytes that many tensors can share.
 
+use crate::pages::Memory;
 use crate::{TensorError, kept};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
@@ -89,19 +90,19 @@ impl<const WORDS: usize> Owner for Short<WORDS> {
     }
 }
 
-/// A part of memory that is kept for other tensors when this one is dropped.
-struct Part {
-    memory: Vec<u8>,
+/// Memory that is kept for other tensors when this one is dropped.
+struct Large {
+    memory: Option<Memory>,
     _charge: Option<Charge>,
 }
 
-impl Owner for Part {
+impl Owner for Large {
     fn bytes(&self) -> &[u8] {
-        &self.memory
+        self.memory.as_deref().unwrap_or_default()
     }
 
     fn bytes_mut(&mut self) -> Option<&mut [u8]> {
-        Some(&mut self.memory)
+        self.memory.as_deref_mut()
     }
 
     fn take(&mut self) -> Option<Vec<u8>> {
@@ -109,9 +110,9 @@ impl Owner for Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for Large {
     fn drop(&mut self) {
-        kept::keep(std::mem::take(&mut self.memory));
+        self.memory.take().into_iter().for_each(kept::keep);
     }
 }
 
@@ -169,12 +170,11 @@ impl Bytes {
         Ok(Bytes { owner, range: 0..len })
     }
 
-    /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the
-    /// budget: the rest is there for its alignment.
-    pub(crate) fn part_of(memory: Vec<u8>, range: Range<usize>) -> Option<Bytes> {
-        memory.get(range.clone())?;
-        let owner = Arc::new(Part { memory, _charge: host::charge(range.len()) });
-        Some(Bytes { owner, range })
+    /// Memory, which is kept for others after this.
+    pub(crate) fn from_memory(memory: Memory) -> Bytes {
+        let len = memory.len();
+        let owner = Large { memory: Some(memory), _charge: host::charge(len) };
+        Bytes { owner: Arc::new(owner), range: 0..len }
     }
 
     /// Reads to the end of `source`, which may have at most `limit` bytes and no more than the

@@ -1,7 +1,7 @@
 //! Memory of dropped tensors, for later ones: the system clears new memory when it is first
 //! written, which takes longer than to write results.
 
-use crate::pages;
+use crate::pages::Memory;
 use std::sync::{Mutex, PoisonError};
 
 /// The least number of bytes of a tensor whose memory is kept,
@@ -15,13 +15,13 @@ static KEPT: Mutex<Kept> = Mutex::new(Kept { memory: Vec::new(), bytes: 0 });
 
 /// The memory that is kept, the oldest first.
 struct Kept {
-    memory: Vec<Vec<u8>>,
+    memory: Vec<Memory>,
     bytes: usize,
 }
 
 impl Kept {
     /// Takes out the oldest memory until the rest is within these limits.
-    fn limit(&mut self, bytes: usize, count: usize) -> Vec<Vec<u8>> {
+    fn limit(&mut self, bytes: usize, count: usize) -> Vec<Memory> {
         let mut first = 0;
         while self.bytes > bytes || self.memory.len() - first > count {
             self.bytes -= self.memory[first].len();
@@ -36,11 +36,11 @@ fn with_kept<R>(change: impl FnOnce(&mut Kept) -> R) -> R {
 }
 
 /// Keeps memory for a later tensor, unless it is small. The system may take its pages back.
-pub fn keep(memory: Vec<u8>) {
+pub fn keep(memory: Memory) {
     if !(MIN_BYTES..=MAX_BYTES).contains(&memory.len()) {
         return;
     }
-    pages::offer(&memory);
+    memory.offer();
     let freed = with_kept(|kept| {
         kept.bytes += memory.len();
         kept.memory.push(memory);
@@ -51,7 +51,7 @@ pub fn keep(memory: Vec<u8>) {
 }
 
 /// Memory of so many bytes that was kept last, with what was there or zeros.
-pub fn take(bytes: usize) -> Option<Vec<u8>> {
+pub fn take(bytes: usize) -> Option<Memory> {
     if bytes < MIN_BYTES {
         return None;
     }

@@ -1,15 +1,14 @@
 //! Tensors: an element type, a shape and shared bytes.
 
 use crate::dispatch::dispatch_storage;
+use crate::pages::Memory;
 use crate::shape::{self, Sizes, StridedView};
 use crate::{Bytes, DType, Element, TensorError, dispatch_all, kept, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use std::fmt;
 
-/// Bytes of a line of the cache, and of the widest vectors.
-const LINE_BYTES: usize = 64;
-/// Memory of at least so many bytes begins with a line.
+/// Memory of at least so many bytes begins with a line of the cache.
 const MIN_ALIGNED_BYTES: usize = 1024;
 /// Tensors that share an allocation begin at multiples of so many bytes.
 const PART_ALIGNMENT: usize = 16;
@@ -41,8 +40,7 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     }
 }
 
-/// Zeros, in memory that the system gives as such where it can. Where there are many, they begin
-/// with a line of the cache, so that no vector of a kernel is in two lines.
+/// Zeros, in memory that the system gives as such where it can.
 fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     let bytes = len.saturating_mul(size_of::<T>());
     host::check(bytes)?;
@@ -50,17 +48,8 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     if bytes < MIN_ALIGNED_BYTES {
         return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
     }
-    let with_rest = bytes.saturating_add(LINE_BYTES);
-    kept::make_room(with_rest);
-    let memory: Vec<u8> = try_zeroed_vec(with_rest).map_err(|()| no_memory)?;
-    pages::prefer_large(&memory);
-    aligned(memory, bytes)
-}
-
-/// The part of so many bytes of memory, from the first line of the cache on.
-fn aligned(memory: Vec<u8>, bytes: usize) -> Result<Bytes, TensorError> {
-    let start = memory.as_ptr().align_offset(LINE_BYTES);
-    Bytes::part_of(memory, start..start.saturating_add(bytes)).ok_or(TensorError::OutOfBounds)
+    kept::make_room(bytes);
+    Ok(Bytes::from_memory(Memory::zeros(bytes).ok_or(no_memory)?))
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
@@ -250,9 +239,9 @@ impl Tensor {
         let shape = shape.as_ref();
         let bytes = num_elements(dtype, shape)? * dtype.bytes();
         host::check(bytes)?;
-        match kept::take(bytes.saturating_add(LINE_BYTES)) {
+        match kept::take(bytes) {
             Some(memory) => {
-                Ok(Tensor { dtype, shape: shape.into(), data: aligned(memory, bytes)? })
+                Ok(Tensor { dtype, shape: shape.into(), data: Bytes::from_memory(memory) })
             }
             None => Tensor::zeros(dtype, shape),
         }
