@@ -108,7 +108,7 @@ mod words {
         };
         let from = (source.as_ptr().cast(), source_stride);
         let to: (*mut f32, usize) = (target.as_mut_ptr().cast(), target_stride);
-        let are_lines = to.0.addr() % LINE == 0 && target_stride % SIDE == 0;
+        let are_lines = to.0.addr().is_multiple_of(LINE) && target_stride.is_multiple_of(SIDE);
         // SAFETY: AVX-512 was detected if there are such tiles, and all are parts of the slices.
         // Streams are of whole lines.
         unsafe {
