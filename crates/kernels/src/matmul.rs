@@ -41,8 +41,8 @@ const PANELS_BYTES: usize = 256;
 const MAX_TILES: usize = 16;
 /// Elements of columns of `b` that are copied at a time,
 const PANELS_ELEMENTS: usize = 1 << 18;
-/// and if their rows are multiplied in chunks: about what the third-level cache has.
-const DEEP_PANELS_ELEMENTS: usize = 1 << 21;
+/// and bytes of them if their rows are multiplied in chunks: these are in the third-level cache.
+const DEEP_PANELS_BYTES: usize = 8 << 20;
 /// Blocks of products that are summed at a time for all tiles, as a power of two, if there are
 /// more: so many elements of some rows and of a panel are in the second-level cache.
 const CHUNK: usize = 4;
@@ -386,11 +386,14 @@ impl<T: Accumulator> Product<'_, T> {
         let is_in_place = ready.is_none() && self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
         let whole = if is_in_place { columns.len() / C * C } else { 0 };
         let wide = match rows.len() <= tall {
-            _ if !is_copied || ready.is_some() => columns.len(),
+            _ if !is_copied || (ready.is_some() && !has_chunks) => columns.len(),
             _ if whole > 0 => whole,
             true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
             false => {
-                let elements = if has_chunks { DEEP_PANELS_ELEMENTS } else { PANELS_ELEMENTS };
+                let elements = match has_chunks {
+                    true => DEEP_PANELS_BYTES / size_of::<T>(),
+                    false => PANELS_ELEMENTS,
+                };
                 ((elements / depth / C).max(1) * C).min(columns.len())
             }
         };
@@ -538,13 +541,13 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
         let blocks = depth.div_ceil(BLOCK);
         let chunks = blocks.div_ceil(chunk);
         let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
-        // The number of bits of all numbers of chunks but for the last.
+        // The number of bits of that of the last chunk.
         let height = (usize::BITS - (chunks - 1).leading_zeros()) as usize;
         chunk_levels.resize(tiles * height, [[T::ZERO; C]; R]);
         let mut sums = [[T::ZERO; C]; R];
         for number in 0..chunks {
             let blocks = number * chunk..blocks.min((number + 1) * chunk);
-            let mut tile_number = 0;
+            let mut own_levels = chunk_levels.chunks_exact_mut(height.max(1));
             for (panel, at) in (0..width).step_by(C).enumerate() {
                 let columns = self.column + at..self.column + width.min(at + C);
                 for first in (0..count).step_by(R) {
@@ -570,28 +573,23 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                         let to =
                             SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
                         tile.block::<C, SINGLE>(0, copy, to);
-                    } else if chunks == 1 {
-                        tile.tree::<C, SINGLE>(
-                            blocks.clone(),
-                            copy,
-                            levels,
-                            &mut sums,
-                            Some(results),
-                        );
-                    } else {
-                        tile.tree::<C, SINGLE>(blocks.clone(), copy, levels, &mut sums, None);
-                        let own = &mut chunk_levels[tile_number * height..][..height];
-                        if number + 1 < chunks {
-                            // Sums of as many chunks are on the left for each one bit at the end.
-                            let level = number.trailing_ones() as usize;
-                            add_levels(own, (1 << level) - 1, &mut sums);
-                            own[level] = sums;
-                        } else {
-                            add_levels(own, number, &mut sums);
-                            write(&sums, results);
-                        }
+                        continue;
                     }
-                    tile_number += 1;
+                    let whole = (chunks == 1).then_some(&mut *results);
+                    tile.tree::<C, SINGLE>(blocks.clone(), copy, levels, &mut sums, whole);
+                    if chunks == 1 {
+                        continue;
+                    }
+                    let own = own_levels.next().unwrap_or_default();
+                    if number + 1 < chunks {
+                        // Sums of as many chunks are on the left for each one bit at the end.
+                        let level = number.trailing_ones() as usize;
+                        add_levels(own, (1 << level) - 1, &mut sums);
+                        own[level] = sums;
+                    } else {
+                        add_levels(own, number, &mut sums);
+                        write(&sums, results);
+                    }
                 }
             }
         }
