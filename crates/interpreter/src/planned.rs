@@ -567,12 +567,13 @@ impl<'r, 'a> Run<'r, 'a> {
         if let Some(at) = self.frame.spare.iter().rposition(fits) {
             return Ok(self.frame.spare.remove(at).into_shape(&output.shape)?);
         }
-        let zeros = Tensor::zeros(output.dtype, &output.shape);
-        if zeros.is_err() && !self.frame.spare.is_empty() {
+        let unwritten = || Tensor::unwritten(output.dtype, &output.shape);
+        let new = unwritten();
+        if new.is_err() && !self.frame.spare.is_empty() {
             self.frame.spare.clear();
-            return Ok(Tensor::zeros(output.dtype, &output.shape)?);
+            return Ok(unwritten()?);
         }
-        Ok(zeros?)
+        Ok(new?)
     }
 
     /// Puts memory into the place of a value.

@@ -30,6 +30,8 @@ const MAX_PREPARED: usize = 1 << 16;
 const KEPT_BYTES: usize = 4 << 20;
 /// Of a larger input, so many bytes are copied with zeros at a time,
 const PART_BYTES: usize = 1 << 20;
+/// but at most so many with what other parts have, too,
+const MAX_PART_BYTES: usize = 4 << 20;
 /// for so many windows at least,
 const MIN_PART_ROWS: usize = 256;
 /// with kernels of at most so many elements, which each part copies.
@@ -410,7 +412,7 @@ impl PreparedConvolution {
         let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
         let is_divisible = match &self.windows {
             Some(SomeWindows::Padded(windows)) => {
-                self.depthwise.is_some() || self.is_divisible(windows)
+                self.depthwise.is_some() || self.is_divisible(windows, 1)
             }
             Some(SomeWindows::Patches(_)) => self.sizes.group_batch == self.sizes.batch,
             None => false,
@@ -418,11 +420,25 @@ impl PreparedConvolution {
         is_in_order && is_divisible
     }
 
-    /// True if windows can be divided, and the least part of the input that is copied for some of
-    /// them takes less than their products.
-    fn is_divisible(&self, windows: &PaddedWindows) -> bool {
-        let least = windows.part(&(0..1)).len();
-        self.sizes.group_batch == self.sizes.batch && least / PART_REUSE <= self.kernel_len()
+    /// True if windows can be divided, and the part of the input that is copied for so many of them
+    /// takes less than their products.
+    fn is_divisible(&self, windows: &PaddedWindows, rows: usize) -> bool {
+        let copied = windows.part(&(0..rows)).len() / PART_REUSE;
+        self.sizes.group_batch == self.sizes.batch
+            && copied <= rows.saturating_mul(self.kernel_len())
+    }
+
+    /// How many windows have parts of a copy of the input with zeros of their own; `None` if the
+    /// copy is not larger than caches, or parts do not pay.
+    fn part_rows<T>(&self, windows: &PaddedWindows) -> Option<usize> {
+        let bytes = windows.copied().saturating_mul(size_of::<T>());
+        if bytes <= KEPT_BYTES || self.kernel_len() > MAX_PART_KERNEL {
+            return None;
+        }
+        let all = self.rows();
+        let rows = all.div_ceil(bytes / PART_BYTES).max(MIN_PART_ROWS).min(all);
+        let part = windows.part(&(0..rows)).len().saturating_mul(size_of::<T>());
+        (part <= MAX_PART_BYTES && self.is_divisible(windows, rows)).then_some(rows)
     }
 
     /// The number of windows.
@@ -525,7 +541,7 @@ impl PreparedConvolution {
     /// for a copy of the input with zeros.
     fn compute<T: Accumulator, const R: usize, const C: usize>(
         &self,
-        windows: &SomeWindows,
+        some: &SomeWindows,
         rows: Option<Range<usize>>,
         [input, kernel]: [&[T]; 2],
         panels: Option<&[T]>,
@@ -560,35 +576,30 @@ impl PreparedConvolution {
         // Windows over an empty input have padding only.
         let elements =
             |[batch, feature]: [usize; 2]| input.get(batch * image + feature..).unwrap_or_default();
-        match windows {
+        match some {
             SomeWindows::Padded(windows) if windows.are_elements() => {
                 let strides = [sizes.input_features, 1];
                 let matrices = groups.map(|first| Matrix { elements: elements(first), strides });
                 multiply_groups::<T, R, C, _>(sizes, matrices, kernel, rows, out)
             }
-            // A copy that is larger than caches is made in parts, which are there when read.
-            SomeWindows::Padded(padded)
-                if rows.is_none()
-                    && padded.copied().saturating_mul(size_of::<T>()) > KEPT_BYTES
-                    && self.kernel_len() <= MAX_PART_KERNEL
-                    && self.is_divisible(padded) =>
-            {
-                let (all, features) = (self.rows(), sizes.output_features);
-                let bytes = padded.copied().saturating_mul(size_of::<T>());
-                let task_rows = all.div_ceil(bytes / PART_BYTES).max(MIN_PART_ROWS);
-                let task_rows = task_rows.next_multiple_of(R);
-                let tasks = out.chunks_mut(task_rows * features).enumerate();
-                host::parallel(tasks.collect(), |(task, out)| {
-                    let first = task * task_rows;
-                    let rows = Some(first..first + out.len() / features);
-                    let mut rooms = ROOMS.take();
-                    let [.., room] = &mut rooms;
-                    self.compute::<T, R, C>(windows, rows, [input, kernel.0], panels, room, out)?;
-                    ROOMS.set(rooms);
-                    Ok(())
-                })
-            }
             SomeWindows::Padded(windows) => {
+                // A copy that is larger than caches is made in parts, which are there when read.
+                if rows.is_none()
+                    && let Some(part_rows) = self.part_rows::<T>(windows)
+                {
+                    let part_rows = part_rows.next_multiple_of(R);
+                    let tasks = out.chunks_mut(part_rows * sizes.output_features).enumerate();
+                    return host::parallel(tasks.collect(), |(task, out)| {
+                        let first = task * part_rows;
+                        let rows = first..first + out.len() / sizes.output_features;
+                        let mut rooms = ROOMS.take();
+                        let [.., room] = &mut rooms;
+                        let operands = [input, kernel.0];
+                        self.compute::<T, R, C>(some, Some(rows), operands, panels, room, out)?;
+                        ROOMS.set(rooms);
+                        Ok(())
+                    });
+                }
                 let copied = match &rows {
                     Some(rows) => windows.part(rows).len(),
                     None => windows.copied(),

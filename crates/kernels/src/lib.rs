@@ -11,6 +11,7 @@ mod conv_windows;
 mod converted;
 mod convolution;
 mod depthwise;
+mod direct;
 mod einsum;
 mod evaluate;
 #[doc(hidden)]

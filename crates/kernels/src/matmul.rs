@@ -7,6 +7,7 @@
 //! The same bits follow for every shape of tile, width of vectors and number of threads;
 //! `docs/accuracy.md` states the definition.
 
+use super::direct::DirectRow;
 use super::panels::{Ahead, Pack, Panels};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
@@ -38,8 +39,15 @@ const MAX_IN_PLACE: usize = 1 << 10;
 const PANELS_BYTES: usize = 256;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
-/// Elements of columns of `b` that are copied at a time.
+/// Elements of columns of `b` that are copied at a time,
 const PANELS_ELEMENTS: usize = 1 << 18;
+/// and bytes of them if their rows are multiplied in chunks: these are in the third-level cache.
+const DEEP_PANELS_BYTES: usize = 8 << 20;
+/// Blocks of products that are summed at a time for all tiles, as a power of two, if there are
+/// more: so many elements of some rows and of a panel are in the second-level cache.
+const CHUNK: usize = 4;
+/// Tiles of rows that are multiplied in chunks.
+const CHUNK_TILES: usize = 5;
 
 /// Memory for copies of columns that is kept for the next product has at most so many bytes.
 const KEPT_BYTES: usize = 2 << 20;
@@ -369,15 +377,25 @@ impl<T: Accumulator> Product<'_, T> {
         // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are
         // if few rows are multiplied with them, else copied: a few panels, which stay in the
         // first-level cache, or many that are used by many rows.
-        let tall = (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R;
+        let has_chunks = is_copied && depth > CHUNK * BLOCK && rows.len() > R;
+        let tall = match has_chunks {
+            true => CHUNK_TILES * R,
+            false => (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R,
+        };
         let ready = self.panels.filter(|_| is_copied).map(|panels| panels.as_chunks::<C>().0);
         let is_in_place = ready.is_none() && self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
         let whole = if is_in_place { columns.len() / C * C } else { 0 };
         let wide = match rows.len() <= tall {
-            _ if !is_copied || ready.is_some() => columns.len(),
+            _ if !is_copied || (ready.is_some() && !has_chunks) => columns.len(),
             _ if whole > 0 => whole,
             true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
-            false => ((PANELS_ELEMENTS / depth / C).max(1) * C).min(columns.len()),
+            false => {
+                let elements = match has_chunks {
+                    true => DEEP_PANELS_BYTES / size_of::<T>(),
+                    false => PANELS_ELEMENTS,
+                };
+                ((elements / depth / C).max(1) * C).min(columns.len())
+            }
         };
         let copied = match is_copied {
             // One panel at a time, by its first tile.
@@ -388,6 +406,7 @@ impl<T: Accumulator> Product<'_, T> {
         };
         let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
+        let mut chunk_levels = Vec::new();
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
         let Room { bytes: mut room, copied: before } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
@@ -447,11 +466,14 @@ impl<T: Accumulator> Product<'_, T> {
                         None => Panels::Copied(panels),
                     };
                     let block = Block { isa, a, count, depth, panels, width, ahead };
-                    let (column, levels) = (at, &mut levels[..]);
+                    let chunk = if has_chunks { CHUNK } else { depth.div_ceil(BLOCK) };
+                    let (levels, chunk_levels) = (&mut levels[..], &mut chunk_levels);
+                    let sums = TreeSums { chunk, levels, chunk_levels };
+                    let column = at;
                     if depth <= BLOCK {
-                        isa.run(Tiles::<T, R, C, false> { block, row, column, levels, out });
+                        isa.run(Tiles::<T, R, C, false> { block, row, column, sums, out });
                     } else {
-                        isa.run(Tiles::<T, R, C, true> { block, row, column, levels, out });
+                        isa.run(Tiles::<T, R, C, true> { block, row, column, sums, out });
                     }
                 }
             }
@@ -460,60 +482,6 @@ impl<T: Accumulator> Product<'_, T> {
             ROOM.set(Room { bytes: room, copied: kept });
         }
         Ok(())
-    }
-}
-
-/// A row of results without any copy, for sums of few products and for small matrices.
-struct DirectRow<'a, T> {
-    a: &'a [T],
-    b: Matrix<'a, T>,
-    out: &'a mut [T],
-}
-
-impl<T: Accumulator> Kernel for DirectRow<'_, T> {
-    #[inline(always)]
-    fn run(self) {
-        let DirectRow { a, b: Matrix { elements, strides: [row_stride, column_stride] }, out } =
-            self;
-        let is_short = a.len() <= FEW;
-        out.fill(T::ZERO);
-        for (k, &a) in a.iter().enumerate() {
-            let b = &elements[k * row_stride..];
-            let a = std::iter::repeat(a);
-            match (column_stride, is_short) {
-                (1, true) => add_products(out, a, b.iter().copied()),
-                (1, false) => add_fused(out, a, b.iter().copied()),
-                (_, true) => add_products(out, a, b.iter().step_by(column_stride).copied()),
-                (_, false) => add_fused(out, a, b.iter().step_by(column_stride).copied()),
-            }
-        }
-        for sum in out {
-            *sum = sum.finish();
-        }
-    }
-}
-
-/// Adds a rounded product to each sum.
-#[inline(always)]
-pub fn add_products<T: Accumulator>(
-    sums: &mut [T],
-    a: impl Iterator<Item = T>,
-    b: impl Iterator<Item = T>,
-) {
-    for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-        *sum = sum.add(a.multiply(b));
-    }
-}
-
-/// Adds a product to each sum, rounded once.
-#[inline(always)]
-pub fn add_fused<T: Accumulator>(
-    sums: &mut [T],
-    a: impl Iterator<Item = T>,
-    b: impl Iterator<Item = T>,
-) {
-    for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
-        *sum = sum.multiply_add(a, b);
     }
 }
 
@@ -533,9 +501,19 @@ struct Tiles<'a, 'o, T, const R: usize, const C: usize, const DEEP: bool> {
     block: Block<'a, T, C>,
     row: usize,
     column: usize,
-    /// If `DEEP`, room for sums of 1, 2, 4, … chains.
-    levels: &'a mut [[[T; C]; R]],
+    sums: TreeSums<'a, T, R, C>,
     out: &'a mut Results<'o, T>,
+}
+
+/// Room for sums of several chains, if tiles are `DEEP`.
+struct TreeSums<'a, T, const R: usize, const C: usize> {
+    /// The number of chains of a chunk, which are summed for all tiles before the next one: a power
+    /// of two, or all.
+    chunk: usize,
+    /// For sums of 1, 2, 4, … chains of a tile and a chunk,
+    levels: &'a mut [[[T; C]; R]],
+    /// and for those of 1, 2, 4, … chunks of each tile.
+    chunk_levels: &'a mut Vec<[[T; C]; R]>,
 }
 
 impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool> Kernel
@@ -558,33 +536,60 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
         let Block { isa, a, count, depth, mut panels, width, mut ahead } = self.block;
+        let TreeSums { chunk, levels, chunk_levels } = self.sums;
         let tiles = width.div_ceil(C) * count.div_ceil(R);
-        let lines = (ahead.panels * depth).div_ceil(tiles);
+        let blocks = depth.div_ceil(BLOCK);
+        let chunks = blocks.div_ceil(chunk);
+        let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
+        // The number of bits of that of the last chunk.
+        let height = (usize::BITS - (chunks - 1).leading_zeros()) as usize;
+        chunk_levels.resize(tiles * height, [[T::ZERO; C]; R]);
         let mut sums = [[T::ZERO; C]; R];
-        for (number, at) in (0..width).step_by(C).enumerate() {
-            let columns = self.column + at..self.column + width.min(at + C);
-            for first in (0..count).step_by(R) {
-                // If there are fewer rows, the last one is repeated.
-                let mut rows = [&[][..]; R];
-                for (r, row) in rows.iter_mut().enumerate() {
-                    *row = a.start_of((first + r).min(count - 1));
-                }
-                let used = count - first;
-                ahead.prefetch::<C>(lines);
-                let (panel, copy) = match &mut panels {
-                    Panels::Copied(panels) => ((panels[number * depth..].as_flattened(), C), None),
-                    Panels::InPlace(b, copy) if first == 0 => {
-                        ((&b.elements[at..], b.strides[0]), Some(copy.as_flattened_mut()))
+        for number in 0..chunks {
+            let blocks = number * chunk..blocks.min((number + 1) * chunk);
+            let mut own_levels = chunk_levels.chunks_exact_mut(height.max(1));
+            for (panel, at) in (0..width).step_by(C).enumerate() {
+                let columns = self.column + at..self.column + width.min(at + C);
+                for first in (0..count).step_by(R) {
+                    // If there are fewer rows, the last one is repeated.
+                    let mut rows = [&[][..]; R];
+                    for (r, row) in rows.iter_mut().enumerate() {
+                        *row = a.start_of((first + r).min(count - 1));
                     }
-                    Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
-                };
-                let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
-                let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
-                if DEEP {
-                    tile.tree::<C, SINGLE>(copy, self.levels, &mut sums, results);
-                } else {
-                    let to = SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
-                    tile.block::<C, SINGLE>(0, copy, to);
+                    let used = count - first;
+                    ahead.prefetch::<C>(lines);
+                    let (panel, copy) = match &mut panels {
+                        Panels::Copied(panels) => {
+                            ((panels[panel * depth..].as_flattened(), C), None)
+                        }
+                        Panels::InPlace(b, copy) if first == 0 => {
+                            ((&b.elements[at..], b.strides[0]), Some(copy.as_flattened_mut()))
+                        }
+                        Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
+                    };
+                    let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
+                    let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
+                    if !DEEP {
+                        let to =
+                            SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
+                        tile.block::<C, SINGLE>(0, copy, to);
+                        continue;
+                    }
+                    let whole = (chunks == 1).then_some(&mut *results);
+                    tile.tree::<C, SINGLE>(blocks.clone(), copy, levels, &mut sums, whole);
+                    if chunks == 1 {
+                        continue;
+                    }
+                    let own = own_levels.next().unwrap_or_default();
+                    if number + 1 < chunks {
+                        // Sums of as many chunks are on the left for each one bit at the end.
+                        let level = number.trailing_ones() as usize;
+                        add_levels(own, (1 << level) - 1, &mut sums);
+                        own[level] = sums;
+                    } else {
+                        add_levels(own, number, &mut sums);
+                        write(&sums, results);
+                    }
                 }
             }
         }
@@ -612,26 +617,27 @@ struct RowTile<'a, T, const R: usize> {
 }
 
 impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
-    /// Writes the sums of chains of [`BLOCK`] products, as a [`Tree`](super::sums::Tree) combines
-    /// them, with a place for the subtree of each size.
+    /// Writes the sums of chains of [`BLOCK`] products each, as a [`Tree`](super::sums::Tree)
+    /// combines them, with a place for the subtree of each size.
     #[inline(always)]
     fn tree<const C: usize, const SINGLE: bool>(
         &self,
+        blocks: Range<usize>,
         mut copy: Option<&mut [T]>,
         levels: &mut [[[T; C]; R]],
         sums: &mut [[T; C]; R],
-        results: &mut [&mut [T]; R],
+        results: Option<&mut [&mut [T]; R]>,
     ) {
-        let last = self.depth.div_ceil(BLOCK) - 1;
+        let last = blocks.len() - 1;
         for block in 0..last {
             // Every one bit that the addition of one carries over is a subtree of this size.
             let (left, rest) = levels.split_at_mut(block.trailing_ones() as usize);
             let left = (&*left, (1 << left.len()) - 1);
             let to = SomeSums { left, sums: &mut rest[0], results: None };
-            self.block::<C, SINGLE>(block, copy.as_deref_mut(), to);
+            self.block::<C, SINGLE>(blocks.start + block, copy.as_deref_mut(), to);
         }
-        let to = SomeSums { left: (levels, last), sums, results: Some(results) };
-        self.block::<C, SINGLE>(last, copy, to);
+        let to = SomeSums { left: (levels, last), sums, results };
+        self.block::<C, SINGLE>(blocks.start + last, copy, to);
     }
 
     /// The elements of rows in a block of products: where they are, or all of them.
@@ -679,15 +685,22 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         } else {
             chains(rows, segments, panel, sums);
         }
-        for (level, left) in left.iter().enumerate() {
-            if added >> level & 1 == 1 {
-                add_tiles(left, sums);
-            }
+        add_levels(left, added, sums);
+        if let Some(results) = results {
+            write(sums, results);
         }
-        for (result, sums) in results.into_iter().flatten().zip(sums) {
-            for (result, sum) in result.iter_mut().zip(sums) {
-                *result = sum.finish();
-            }
+    }
+}
+
+/// Writes sums as results.
+#[inline(always)]
+fn write<T: Accumulator, const R: usize, const C: usize>(
+    sums: &[[T; C]; R],
+    results: &mut [&mut [T]; R],
+) {
+    for (result, sums) in results.iter_mut().zip(sums) {
+        for (result, sum) in result.iter_mut().zip(sums) {
+            *result = sum.finish();
         }
     }
 }
@@ -729,15 +742,18 @@ fn chains<T: Accumulator, const R: usize, const C: usize>(
     }
 }
 
-/// Adds the sums of a tile to those on their left.
+/// Adds sums to those on their left: tiles of which the number has a bit, from the first one on.
 #[inline(always)]
-fn add_tiles<T: Accumulator, const R: usize, const C: usize>(
-    left: &[[T; C]; R],
-    right: &mut [[T; C]; R],
+fn add_levels<T: Accumulator, const R: usize, const C: usize>(
+    left: &[[[T; C]; R]],
+    added: usize,
+    sums: &mut [[T; C]; R],
 ) {
-    for (left, right) in left.iter().zip(right) {
-        for (left, right) in left.iter().zip(right) {
-            *right = left.add(*right);
+    for (_, left) in left.iter().enumerate().filter(|(level, _)| added >> level & 1 == 1) {
+        for (left, sums) in left.iter().zip(&mut *sums) {
+            for (left, sum) in left.iter().zip(sums) {
+                *sum = left.add(*sum);
+            }
         }
     }
 }

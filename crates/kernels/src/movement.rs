@@ -16,10 +16,10 @@ const PIECE: usize = 1024;
 /// If it is no permutation of the dimensions.
 pub fn transpose(operand: &Tensor, permutation: &[usize]) -> Result<Tensor, EvalError> {
     let view = StridedView::dense(operand.shape())?.permute(permutation)?;
-    if task_rows(&view.squeezed()).is_none() || view.is_dense() {
+    let dtype = operand.dtype();
+    if task_rows(&view.squeezed(), dtype).is_none() || view.is_dense() {
         return Ok(operand.gather(&view)?);
     }
-    let dtype = operand.dtype();
     let mut result = Tensor::zeros(dtype, view.shape())?;
     gather(&view, dtype, operand.bytes(), result.bytes_mut()?)?;
     Ok(result)
@@ -64,7 +64,7 @@ pub fn gather(
 ) -> Result<(), TensorError> {
     let squeezed = view.squeezed();
     let (Some(count), Some((&rows, inner))) =
-        (task_rows(&squeezed), squeezed.shape().split_first())
+        (task_rows(&squeezed, dtype), squeezed.shape().split_first())
     else {
         return view.gather_bytes(dtype, elements, out);
     };
@@ -117,9 +117,9 @@ pub fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
 }
 
 /// How many rows of a view a task gathers; `None` if one does them all.
-fn task_rows(view: &StridedView) -> Option<usize> {
+fn task_rows(view: &StridedView, dtype: DType) -> Option<usize> {
     let (&rows, inner) = view.shape().split_first()?;
-    let row = inner.iter().copied().fold(1, usize::saturating_mul);
+    let row = inner.iter().copied().fold(dtype.bytes(), usize::saturating_mul);
     let count = task_size(rows, row, if rows < 2 * ROWS { 1 } else { ROWS });
     (count < rows).then_some(count)
 }

@@ -1,6 +1,7 @@
 //! Immutable bytes that many tensors can share.
 
-use crate::TensorError;
+use crate::pages::Memory;
+use crate::{TensorError, kept};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use host::{Charge, OverBudget};
@@ -89,6 +90,32 @@ impl<const WORDS: usize> Owner for Short<WORDS> {
     }
 }
 
+/// Memory that is kept for other tensors when this one is dropped.
+struct Large {
+    memory: Option<Memory>,
+    _charge: Option<Charge>,
+}
+
+impl Owner for Large {
+    fn bytes(&self) -> &[u8] {
+        self.memory.as_deref().unwrap_or_default()
+    }
+
+    fn bytes_mut(&mut self) -> Option<&mut [u8]> {
+        self.memory.as_deref_mut()
+    }
+
+    fn take(&mut self) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+impl Drop for Large {
+    fn drop(&mut self) {
+        self.memory.take().into_iter().for_each(kept::keep);
+    }
+}
+
 /// An external owner, possibly shared, whose bytes are therefore never written.
 struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
@@ -143,12 +170,11 @@ impl Bytes {
         Ok(Bytes { owner, range: 0..len })
     }
 
-    /// A part of a vector, which takes over the vector as a whole. Only the part is charged to the
-    /// budget: the rest is there for its alignment.
-    pub(crate) fn part_of(elements: Vec<u8>, range: Range<usize>) -> Option<Bytes> {
-        elements.get(range.clone())?;
-        let owner = Arc::new(Owned { elements, _charge: host::charge(range.len()) });
-        Some(Bytes { owner, range })
+    /// Memory, which is kept for others after this.
+    pub(crate) fn from_memory(memory: Memory) -> Bytes {
+        let len = memory.len();
+        let owner = Large { memory: Some(memory), _charge: host::charge(len) };
+        Bytes { owner: Arc::new(owner), range: 0..len }
     }
 
     /// Reads to the end of `source`, which may have at most `limit` bytes and no more than the

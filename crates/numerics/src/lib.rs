@@ -11,6 +11,7 @@
 //! - [`text`] reads and writes floating-point literals as MLIR does;
 //! - [`ulp`] measures distances between floating-point tensors.
 
+mod blocks;
 mod borrowed;
 pub mod budget;
 mod bytes;
@@ -23,6 +24,7 @@ mod float_format;
 mod floats;
 mod integers;
 mod iota;
+mod kept;
 pub mod math;
 #[doc(hidden)]
 pub mod pages; // For its tests.

@@ -1,9 +1,14 @@
 //! Large pages for the memory of large tensors: the system gives new memory page by page, at the
 //! first write, which takes longer than arithmetic on the elements where pages are small.
 
-// Advice to the system takes the address of memory.
+// Memory of the system, and advice to it, are addresses.
 #![allow(unsafe_code)]
 
+use bytemuck::allocation::try_zeroed_vec;
+use std::ops::{Deref, DerefMut};
+
+/// Bytes of a line of the cache, and of the widest vectors.
+const LINE_BYTES: usize = 64;
 /// The least size of memory that is given in large pages, in bytes.
 #[cfg(target_os = "linux")]
 const MIN_BYTES: usize = 4 << 20;
@@ -29,3 +34,142 @@ pub fn prefer_large<T>(elements: &Vec<T>) {
 /// Asks the system for large pages for the memory of a vector, if that is large. It may decline.
 #[cfg(not(target_os = "linux"))]
 pub fn prefer_large<T>(_: &Vec<T>) {}
+
+/// Bytes that begin with a line of the cache, so that no vector of a kernel is in two lines; if
+/// they are many, with a large page.
+pub struct Memory {
+    owner: Owner,
+    start: usize,
+    len: usize,
+}
+
+enum Owner {
+    Vector(Vec<u8>),
+    #[cfg(target_os = "linux")]
+    Mapping(mapping::Mapping),
+}
+
+impl Memory {
+    /// So many zeros; `None` if there is no memory for them.
+    pub fn zeros(len: usize) -> Option<Memory> {
+        #[cfg(target_os = "linux")]
+        if len >= MIN_BYTES {
+            let owner = Owner::Mapping(mapping::Mapping::new(len)?);
+            return Some(Memory { owner, start: 0, len });
+        }
+        let bytes: Vec<u8> = try_zeroed_vec(len.checked_add(LINE_BYTES)?).ok()?;
+        let start = bytes.as_ptr().align_offset(LINE_BYTES);
+        let fits = start.checked_add(len)? <= bytes.len();
+        fits.then_some(Memory { owner: Owner::Vector(bytes), start, len })
+    }
+
+    /// Lets the system take the pages of large memory until they are written again: the bytes are
+    /// the same or zeros then.
+    pub fn offer(&self) {
+        #[cfg(target_os = "linux")]
+        if let Owner::Mapping(mapping) = &self.owner {
+            mapping.offer();
+        }
+    }
+}
+
+impl Deref for Memory {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let bytes: &[u8] = match &self.owner {
+            Owner::Vector(bytes) => bytes,
+            #[cfg(target_os = "linux")]
+            Owner::Mapping(mapping) => mapping.bytes(),
+        };
+        &bytes[self.start..][..self.len]
+    }
+}
+
+impl DerefMut for Memory {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        let bytes: &mut [u8] = match &mut self.owner {
+            Owner::Vector(bytes) => bytes,
+            #[cfg(target_os = "linux")]
+            Owner::Mapping(mapping) => mapping.bytes_mut(),
+        };
+        &mut bytes[self.start..][..self.len]
+    }
+}
+
+/// Memory from the system itself: an allocator gives memory that is not at a large page, or that
+/// has small ones already.
+#[cfg(target_os = "linux")]
+mod mapping {
+    use std::ptr::{NonNull, null_mut};
+    use std::slice;
+
+    /// Bytes of a large page, on most machines.
+    const LARGE_PAGE: usize = 2 << 20;
+    /// The least size of unused memory that is offered to the system, in bytes: to take it back
+    /// costs little beside writing it.
+    const MIN_OFFERED: usize = 64 << 20;
+
+    /// Pages of the system, of which some bytes from the start of a large page on are used.
+    pub struct Mapping {
+        pages: NonNull<u8>,
+        start: NonNull<u8>,
+        len: usize,
+    }
+
+    // SAFETY: the memory is that of the mapping alone.
+    unsafe impl Send for Mapping {}
+    // SAFETY: likewise.
+    unsafe impl Sync for Mapping {}
+
+    impl Mapping {
+        /// So many zeros; `None` if the system has no memory for them.
+        pub fn new(len: usize) -> Option<Mapping> {
+            let all = len.checked_add(LARGE_PAGE)?;
+            isize::try_from(all).ok()?;
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+            // SAFETY: new memory is asked for.
+            let pages = unsafe { libc::mmap(null_mut(), all, access, flags, -1, 0) };
+            if pages == libc::MAP_FAILED {
+                return None;
+            }
+            let pages = NonNull::new(pages.cast::<u8>())?;
+            let start = pages.addr().get().next_multiple_of(LARGE_PAGE) - pages.addr().get();
+            // SAFETY: less than a large page lies before it, and `len` bytes after that.
+            let start = unsafe { pages.add(start) };
+            // The last bytes are in small pages, so that no more memory is used than there is.
+            let large = len - len % LARGE_PAGE;
+            // SAFETY: the advice is for pages of the mapping, and leaves their contents.
+            unsafe { libc::madvise(start.as_ptr().cast(), large, libc::MADV_HUGEPAGE) };
+            Some(Mapping { pages, start, len })
+        }
+
+        pub fn bytes(&self) -> &[u8] {
+            // SAFETY: these bytes are in the mapping, which lasts as long.
+            unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
+        }
+
+        pub fn bytes_mut(&mut self) -> &mut [u8] {
+            // SAFETY: as above; they are borrowed from nobody else.
+            unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+        }
+
+        /// As [`Memory::offer`](super::Memory::offer).
+        pub fn offer(&self) {
+            let large = self.len - self.len % LARGE_PAGE;
+            if large >= MIN_OFFERED {
+                // SAFETY: nobody reads the pages, which are of the mapping, before they are
+                // written.
+                unsafe { libc::madvise(self.start.as_ptr().cast(), large, libc::MADV_FREE) };
+            }
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            // SAFETY: these are the pages as they were given, which nobody uses any more.
+            unsafe { libc::munmap(self.pages.as_ptr().cast(), self.len + LARGE_PAGE) };
+        }
+    }
+}

@@ -2,13 +2,13 @@
 //! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a
 //! pad).
 
+use crate::blocks::{Blocks, MIN_SIDE};
 use crate::dispatch::dispatch_storage;
 use crate::simd::transpose;
 use crate::tensor::allocate;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
 use smallvec::{SmallVec, smallvec};
-use std::ops::Range;
 
 /// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
 /// has none, however large its other dimensions are.
@@ -96,16 +96,11 @@ pub struct StridedView {
 
 /// A dimension of a view after simplification.
 #[derive(Clone, Copy, Debug)]
-struct Axis {
-    size: usize,
-    stride: isize,
+pub(crate) struct Axis {
+    pub size: usize,
+    pub stride: isize,
 }
 
-/// The side of the square blocks in which transposing copies go, in elements: pages are read and
-/// written some lines of the cache at a time.
-const BLOCK: usize = 128;
-/// The least side of a matrix that is transposed in blocks.
-const MIN_SIDE: usize = 16;
 /// Shorter runs are read many at a time.
 const SHORT_RUN: usize = 32;
 
@@ -593,7 +588,7 @@ fn elements<'a, T: Pod>(
 
 /// The position `i` steps after `start`. Only for positions checked by [`StridedView::check`].
 #[inline]
-fn at(start: usize, i: usize, stride: isize) -> usize {
+pub(crate) fn at(start: usize, i: usize, stride: isize) -> usize {
     start.wrapping_add_signed((i as isize).wrapping_mul(stride))
 }
 
@@ -712,88 +707,6 @@ fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
             }
             start = at(start, size - 1, -stride);
             index[axis] = 0;
-        }
-    }
-}
-
-/// A view whose innermost dimension strides over memory while another one runs along it: a
-/// transpose. It is walked in blocks of these two dimensions, so that both sides stay in the cache.
-struct Blocks {
-    outer: Vec<(Axis, usize)>,
-    row: (Axis, usize),
-    column: Axis,
-}
-
-impl Blocks {
-    /// The blocks, if the view is a transpose large enough for them. Axes carry their dense
-    /// strides.
-    fn of(axes: &[Axis]) -> Option<Blocks> {
-        let (&column, rest) = axes.split_last()?;
-        let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= MIN_SIDE)?;
-        if column.size < MIN_SIDE || column.stride == 0 {
-            return None;
-        }
-        let mut dense = 1;
-        let mut strides = vec![0; axes.len()];
-        for (stride, axis) in strides.iter_mut().zip(axes).rev() {
-            *stride = dense;
-            dense *= axis.size;
-        }
-        let mut outer: Vec<_> = rest.iter().copied().zip(strides).collect();
-        let row = outer.remove(row);
-        Some(Blocks { outer, row, column })
-    }
-
-    /// Writes the elements of the view to `target`.
-    fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
-        let (_, row_dense) = self.row;
-        self.each(offset, |dense, strided, rows, columns| {
-            let start = at(strided + rows.start, columns.start, self.column.stride);
-            let target = &mut target[dense + rows.start * row_dense + columns.start..];
-            if let Ok(stride) = usize::try_from(self.column.stride) {
-                let size = [columns.len(), rows.len()];
-                transpose((&source[start..], stride), (target, row_dense), size);
-                return;
-            }
-            for r in 0..rows.len() {
-                for c in 0..columns.len() {
-                    target[r * row_dense + c] = source[at(start + r, c, self.column.stride)];
-                }
-            }
-        });
-    }
-
-    /// Calls `visit(dense, strided)` for every element with its positions on both sides.
-    fn walk(&self, offset: usize, mut visit: impl FnMut(usize, usize)) {
-        let (_, row_dense) = self.row;
-        self.each(offset, |dense, strided, rows, columns| {
-            for r in rows {
-                for c in columns.clone() {
-                    visit(dense + r * row_dense + c, at(strided + r, c, self.column.stride));
-                }
-            }
-        });
-    }
-
-    /// Calls `visit(dense, strided, rows, columns)` for every block, with the positions of the
-    /// first row and column on both sides.
-    fn each(&self, offset: usize, mut visit: impl FnMut(usize, usize, Range<usize>, Range<usize>)) {
-        let shape: Vec<usize> = self.outer.iter().map(|(axis, _)| axis.size).collect();
-        let (row, _) = self.row;
-        let mut indices = Indices::new(shape);
-        while let Some(index) = indices.next_index() {
-            let (mut dense, mut strided) = (0, offset);
-            for (&i, (axis, stride)) in index.iter().zip(&self.outer) {
-                dense += i * stride;
-                strided = at(strided, i, axis.stride);
-            }
-            for rows in (0..row.size).step_by(BLOCK) {
-                for columns in (0..self.column.size).step_by(BLOCK) {
-                    let rows = rows..(rows + BLOCK).min(row.size);
-                    let columns = columns..(columns + BLOCK).min(self.column.size);
-                    visit(dense, strided, rows, columns);
-                }
-            }
         }
     }
 }

@@ -1,15 +1,14 @@
 //! Tensors: an element type, a shape and shared bytes.
 
 use crate::dispatch::dispatch_storage;
+use crate::pages::Memory;
 use crate::shape::{self, Sizes, StridedView};
-use crate::{Bytes, DType, Element, TensorError, dispatch_all, pages};
+use crate::{Bytes, DType, Element, TensorError, dispatch_all, kept, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use std::fmt;
 
-/// Bytes of a line of the cache, and of the widest vectors.
-const LINE_BYTES: usize = 64;
-/// Memory of at least so many bytes begins with a line.
+/// Memory of at least so many bytes begins with a line of the cache.
 const MIN_ALIGNED_BYTES: usize = 1024;
 /// Tensors that share an allocation begin at multiples of so many bytes.
 const PART_ALIGNMENT: usize = 16;
@@ -28,19 +27,20 @@ pub struct Tensor {
 
 /// An empty vector with room for `len` elements, or an error if there is no memory for them.
 pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
-    host::check(len.saturating_mul(size_of::<T>()))?;
+    let bytes = len.saturating_mul(size_of::<T>());
+    host::check(bytes)?;
+    kept::make_room(bytes);
     let mut elements = Vec::new();
     match elements.try_reserve_exact(len) {
         Ok(()) => {
             pages::prefer_large(&elements);
             Ok(elements)
         }
-        Err(_) => Err(TensorError::OutOfMemory { bytes: len.saturating_mul(size_of::<T>()) }),
+        Err(_) => Err(TensorError::OutOfMemory { bytes }),
     }
 }
 
-/// Zeros, in memory that the system gives as such where it can. Where there are many, they begin
-/// with a line of the cache, so that no vector of a kernel is in two lines.
+/// Zeros, in memory that the system gives as such where it can.
 fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     let bytes = len.saturating_mul(size_of::<T>());
     host::check(bytes)?;
@@ -48,11 +48,8 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     if bytes < MIN_ALIGNED_BYTES {
         return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
     }
-    let memory: Vec<u8> =
-        try_zeroed_vec(bytes.saturating_add(LINE_BYTES)).map_err(|()| no_memory)?;
-    pages::prefer_large(&memory);
-    let start = memory.as_ptr().align_offset(LINE_BYTES);
-    Bytes::part_of(memory, start..start.saturating_add(bytes)).ok_or(TensorError::OutOfBounds)
+    kept::make_room(bytes);
+    Ok(Bytes::from_memory(Memory::zeros(bytes).ok_or(no_memory)?))
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.
@@ -230,6 +227,24 @@ impl Tensor {
     pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         let zero = dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).to_vec());
         Tensor::filled(dtype, shape.as_ref(), &zero)
+    }
+
+    /// A tensor of any bytes, all of which must be written as those of elements before they are
+    /// read: of zeros, or in memory of a dropped tensor.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    #[doc(hidden)] // For engines.
+    pub fn unwritten(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref();
+        let bytes = num_elements(dtype, shape)? * dtype.bytes();
+        host::check(bytes)?;
+        match kept::take(bytes) {
+            Some(memory) => {
+                Ok(Tensor { dtype, shape: shape.into(), data: Bytes::from_memory(memory) })
+            }
+            None => Tensor::zeros(dtype, shape),
+        }
     }
 
     /// This tensor, of rank 0, repeated over a shape.

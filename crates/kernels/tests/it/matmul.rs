@@ -66,7 +66,16 @@ fn check<T: Accumulator, const C: usize>(seed: u64, from_bits: impl Fn(u64) -> T
     // A tree of three blocks, and more columns than are summed at a time, each by itself.
     let vectors = [(1, 1, 1), (1, 5, 40), (1, 600, 41), (1, 257, 1030)];
     let matrices = [(2, 3, 17), (3, 256, 16), (4, 257, 9), (13, 70, 33), (5, 700, 33), (9, 1, 5)];
-    for (m, k, n) in vectors.into_iter().chain(matrices).chain([(25, 600, 3)]) {
+    let matrices = matrices.into_iter().chain([(25, 600, 3)]);
+    check_all::<T, C>(vectors.into_iter().chain(matrices), seed, from_bits);
+}
+
+fn check_all<T: Accumulator, const C: usize>(
+    sizes: impl Iterator<Item = (usize, usize, usize)>,
+    seed: u64,
+    from_bits: impl Fn(u64) -> T + Copy,
+) {
+    for (m, k, n) in sizes {
         let (a, b) = (numbers(m * k, seed, from_bits), numbers(k * n, seed + 1, from_bits));
         for transposed in [false, true] {
             let b_strides = if transposed { [1, k] } else { [n, 1] };
@@ -123,6 +132,14 @@ fn every_path_gives_the_bits_of_the_definition() {
         check::<i64, 8>(seed, |bits| bits.wrapping_mul(bits) as i64);
         check::<I1, 16>(seed, |bits| I1::from(bits & 3 == 0));
     }
+}
+
+/// Of some rows and of chunks of several blocks, of which the last one has one block, or all.
+#[test]
+fn deep_products() {
+    let sizes = [(13, 1025, 3), (14, 2 * 1024 + 300, 33), (13, 5 * 1024, 1)];
+    check_all::<f32, 32>(sizes.into_iter(), 2, |bits| float(bits, false) as f32);
+    check_all::<i64, 8>(sizes.into_iter().take(1), 2, |bits| bits as i64);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::dispatch::dispatch_storage;
 use crate::element::Bitwise;
 use crate::simd::{Isa, Kernel};
 use crate::tensor::allocate;
-use crate::{DType, Element, I1, Tensor, TensorError, shape};
+use crate::{DType, Element, I1, Tensor, TensorError, pages, shape};
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -561,6 +561,8 @@ impl AlignedBytes {
     pub fn resize(&mut self, len: usize) {
         let units = len.div_ceil(size_of::<Aligned>());
         if units > self.units.len() {
+            self.units.reserve_exact(units - self.units.len());
+            pages::prefer_large(&self.units);
             self.units.resize(units, Aligned([0; 64]));
         }
         self.len = len;

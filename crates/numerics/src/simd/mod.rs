@@ -21,7 +21,7 @@ pub use columns::{ColumnSums, Columns, GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use tile::{Factors, Sums, TILE_ROWS, Tile};
-pub use transpose::transpose;
+pub use transpose::{transpose, transpose_streamed};
 pub use windows::{FeatureWindows, Tap, Windowed};
 
 use std::sync::OnceLock;

@@ -12,7 +12,24 @@ const TILE: usize = 8;
 ///
 /// # Panics
 /// If a slice is shorter than its rows.
-pub fn transpose<T: Pod>(
+pub fn transpose<T: Pod>(source: (&[T], usize), target: (&mut [T], usize), size: [usize; 2]) {
+    transpose_to::<T, false>(source, target, size);
+}
+
+/// As [`transpose`]. Whole lines of the cache are written to memory where the machine has
+/// instructions for it: results that are larger than caches need not be read before.
+///
+/// # Panics
+/// As there.
+pub fn transpose_streamed<T: Pod>(
+    source: (&[T], usize),
+    target: (&mut [T], usize),
+    size: [usize; 2],
+) {
+    transpose_to::<T, true>(source, target, size);
+}
+
+fn transpose_to<T: Pod, const STREAMED: bool>(
     (source, source_stride): (&[T], usize),
     (target, target_stride): (&mut [T], usize),
     [rows, columns]: [usize; 2],
@@ -26,7 +43,8 @@ pub fn transpose<T: Pod>(
         && let Ok(target) = bytemuck::try_cast_slice_mut::<T, [u8; 4]>(target)
         && size_of::<T>() == 4
     {
-        return words::transpose((source, source_stride), (target, target_stride), [rows, columns]);
+        let (source, target) = ((source, source_stride), (target, target_stride));
+        return words::transpose::<STREAMED>(source, target, [rows, columns]);
     }
     let whole = [rows, columns].map(|size| size - size % TILE);
     for c in (0..whole[1]).step_by(TILE) {
@@ -66,8 +84,13 @@ mod words {
     use super::{Isa, rest};
     use std::arch::x86_64::*;
 
-    /// As [`super::transpose`], where there is AVX2.
-    pub fn transpose(
+    /// Rows and columns of a tile of AVX-512.
+    const SIDE: usize = 16;
+    /// Bytes of a line of the cache.
+    const LINE: usize = 64;
+
+    /// As [`super::transpose_to`], where there is AVX2.
+    pub fn transpose<const STREAMED: bool>(
         (source, source_stride): (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
         size: [usize; 2],
@@ -79,78 +102,166 @@ mod words {
         let source = &source[..end(rows, source_stride, columns)];
         let target = &mut target[..end(columns, target_stride, rows)];
         let whole = [rows - rows % 8, columns - columns % 4];
-        let wide = if Isa::best().has_avx512() { rows - rows % 16 } else { 0 };
-        if wide > 0 && whole[1] > 0 {
-            let from = (source.as_ptr().cast(), source_stride);
-            let to = (target.as_mut_ptr().cast(), target_stride);
-            // SAFETY: AVX-512 was detected, and the tiles are parts of the slices.
-            unsafe { wide_tiles(from, to, [wide, whole[1]]) };
+        let wide = match Isa::best().has_avx512() {
+            true => size.map(|size| size - size % SIDE),
+            false => [0; 2],
+        };
+        let from = (source.as_ptr().cast(), source_stride);
+        let to: (*mut f32, usize) = (target.as_mut_ptr().cast(), target_stride);
+        let are_lines = to.0.addr().is_multiple_of(LINE) && target_stride.is_multiple_of(SIDE);
+        // SAFETY: AVX-512 was detected if there are such tiles, and all are parts of the slices.
+        // Streams are of whole lines.
+        unsafe {
+            match STREAMED && are_lines {
+                true => wide_tiles::<true>(from, to, wide),
+                false => wide_tiles::<false>(from, to, wide),
+            }
         }
-        if whole[0] > wide && whole[1] > 0 {
-            let from = (source[wide * source_stride..].as_ptr().cast(), source_stride);
-            let to = (target[wide..].as_mut_ptr().cast(), target_stride);
-            // SAFETY: as above, of AVX2.
-            unsafe { tiles(from, to, [whole[0] - wide, whole[1]]) };
+        // Below and beside these.
+        for [first_row, first_column, end_column] in
+            [[wide[0], 0, whole[1]], [0, wide[1], whole[1]]]
+        {
+            let end_row = if first_column == 0 { whole[0] } else { wide[0] };
+            let (rows, columns) = (end_row - first_row, end_column - first_column);
+            let from = from.0.wrapping_add(first_row * source_stride + first_column);
+            let to = to.0.wrapping_add(first_column * target_stride + first_row);
+            // SAFETY: AVX2 was detected, and the tiles are parts of the slices.
+            unsafe { tiles((from, source_stride), (to, target_stride), [rows, columns]) };
         }
         rest((source, source_stride), (target, target_stride), size, whole);
     }
 
-    /// Transposes whole tiles of `$side` rows and four columns: the elements of a row become a lane
-    /// of a vector, beside those of the fourth row after.
-    macro_rules! tiles {
-        ($name:ident $quarter:ident $features:literal $side:literal $load:ident
-            $low:ident $high:ident $shuffle:ident $store:ident) => {
-            #[target_feature(enable = $features)]
-            unsafe fn $name(
-                (source, source_stride): (*const f32, usize),
-                (target, target_stride): (*mut f32, usize),
-                [rows, columns]: [usize; 2],
-            ) {
-                // As many columns as a line of the cache has, four at a time.
-                for first in (0..columns).step_by(16) {
-                    for r in (0..rows).step_by($side) {
-                        for c in (first..columns.min(first + 16)).step_by(4) {
-                            // SAFETY: the caller has matrices of so many rows and columns.
-                            unsafe {
-                                let row = source.add(r * source_stride + c);
-                                let column = target.add(c * target_stride + r);
-                                $quarter((row, source_stride), (column, target_stride));
-                            }
-                        }
+    /// Transposes whole tiles of 16 rows and columns, of which rows are read one after the other.
+    /// Streams if lines are to be written to memory.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn wide_tiles<const STREAMED: bool>(
+        (source, source_stride): (*const f32, usize),
+        (target, target_stride): (*mut f32, usize),
+        [rows, columns]: [usize; 2],
+    ) {
+        /// Columns whose lines are written before others: a few caches, and tables of pages, hold
+        /// them. Streams do not stay in caches.
+        const COLUMNS: [usize; 2] = [512, 1024];
+        for first in (0..columns).step_by(COLUMNS[usize::from(STREAMED)]) {
+            let end = columns.min(first + COLUMNS[usize::from(STREAMED)]);
+            for r in (0..rows).step_by(SIDE) {
+                for c in (first..end).step_by(SIDE) {
+                    // SAFETY: the caller has matrices of so many rows and columns.
+                    unsafe {
+                        let row = source.add(r * source_stride + c);
+                        let column = target.add(c * target_stride + r);
+                        wide_tile::<STREAMED>((row, source_stride), (column, target_stride));
                     }
                 }
             }
-
-            /// Four columns.
-            #[inline]
-            #[target_feature(enable = $features)]
-            unsafe fn $quarter(
-                (row, source_stride): (*const f32, usize),
-                (column, target_stride): (*mut f32, usize),
-            ) {
-                // SAFETY: the caller has these rows and columns.
-                unsafe {
-                    let w = $load(row, source_stride);
-                    let x = $load(row.add(source_stride), source_stride);
-                    let y = $load(row.add(2 * source_stride), source_stride);
-                    let z = $load(row.add(3 * source_stride), source_stride);
-                    let (wx, yz) = ($low(w, x), $low(y, z));
-                    let (upper_wx, upper_yz) = ($high(w, x), $high(y, z));
-                    $store(column, $shuffle::<0b01_00_01_00>(wx, yz));
-                    $store(column.add(target_stride), $shuffle::<0b11_10_11_10>(wx, yz));
-                    let column = column.add(2 * target_stride);
-                    $store(column, $shuffle::<0b01_00_01_00>(upper_wx, upper_yz));
-                    let last = $shuffle::<0b11_10_11_10>(upper_wx, upper_yz);
-                    $store(column.add(target_stride), last);
-                }
-            }
-        };
+        }
+        if STREAMED {
+            // Threads that read the results later see them.
+            _mm_sfence();
+        }
     }
 
-    tiles!(tiles columns "avx2" 8 two_lanes
-        _mm256_unpacklo_ps _mm256_unpackhi_ps _mm256_shuffle_ps _mm256_storeu_ps);
-    tiles!(wide_tiles wide_columns "avx512f" 16 four_lanes
-        _mm512_unpacklo_ps _mm512_unpackhi_ps _mm512_shuffle_ps _mm512_storeu_ps);
+    /// A tile of 16 rows and columns.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn wide_tile<const STREAMED: bool>(
+        (row, source_stride): (*const f32, usize),
+        (column, target_stride): (*mut f32, usize),
+    ) {
+        let mut rows = [_mm512_setzero_ps(); SIDE];
+        for (i, vector) in rows.iter_mut().enumerate() {
+            // SAFETY: the caller has these rows.
+            *vector = unsafe { _mm512_loadu_ps(row.add(i * source_stride)) };
+        }
+        // Tiles of four rows and columns, in the lanes.
+        for four in rows.as_chunks_mut::<4>().0 {
+            let [w, x, y, z] = *four;
+            let (wx, yz) = (_mm512_unpacklo_ps(w, x), _mm512_unpacklo_ps(y, z));
+            let (upper_wx, upper_yz) = (_mm512_unpackhi_ps(w, x), _mm512_unpackhi_ps(y, z));
+            *four = [
+                _mm512_shuffle_ps::<0b01_00_01_00>(wx, yz),
+                _mm512_shuffle_ps::<0b11_10_11_10>(wx, yz),
+                _mm512_shuffle_ps::<0b01_00_01_00>(upper_wx, upper_yz),
+                _mm512_shuffle_ps::<0b11_10_11_10>(upper_wx, upper_yz),
+            ];
+        }
+        // Lanes of every fourth row.
+        for i in 0..4 {
+            let [w, x, y, z] = [rows[i], rows[4 + i], rows[8 + i], rows[12 + i]];
+            let (wx, yz) = (
+                _mm512_shuffle_f32x4::<0b01_00_01_00>(w, x),
+                _mm512_shuffle_f32x4::<0b01_00_01_00>(y, z),
+            );
+            let (upper_wx, upper_yz) = (
+                _mm512_shuffle_f32x4::<0b11_10_11_10>(w, x),
+                _mm512_shuffle_f32x4::<0b11_10_11_10>(y, z),
+            );
+            let columns = [
+                _mm512_shuffle_f32x4::<0b10_00_10_00>(wx, yz),
+                _mm512_shuffle_f32x4::<0b11_01_11_01>(wx, yz),
+                _mm512_shuffle_f32x4::<0b10_00_10_00>(upper_wx, upper_yz),
+                _mm512_shuffle_f32x4::<0b11_01_11_01>(upper_wx, upper_yz),
+            ];
+            for (lane, vector) in columns.into_iter().enumerate() {
+                // SAFETY: the caller has these columns; they are lines if `STREAMED`.
+                unsafe {
+                    let column = column.add((4 * lane + i) * target_stride);
+                    match STREAMED {
+                        true => _mm512_stream_ps(column, vector),
+                        false => _mm512_storeu_ps(column, vector),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Transposes whole tiles of eight rows and four columns: the elements of a row become a lane
+    /// of a vector, beside those of the fourth row after.
+    #[target_feature(enable = "avx2")]
+    unsafe fn tiles(
+        (source, source_stride): (*const f32, usize),
+        (target, target_stride): (*mut f32, usize),
+        [rows, columns]: [usize; 2],
+    ) {
+        // As many columns as a line of the cache has, four at a time.
+        for first in (0..columns).step_by(16) {
+            for r in (0..rows).step_by(8) {
+                for c in (first..columns.min(first + 16)).step_by(4) {
+                    // SAFETY: the caller has matrices of so many rows and columns.
+                    unsafe {
+                        let row = source.add(r * source_stride + c);
+                        let column = target.add(c * target_stride + r);
+                        four_columns((row, source_stride), (column, target_stride));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Four columns of eight rows.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    unsafe fn four_columns(
+        (row, source_stride): (*const f32, usize),
+        (column, target_stride): (*mut f32, usize),
+    ) {
+        // SAFETY: the caller has these rows and columns.
+        unsafe {
+            let w = two_lanes(row, source_stride);
+            let x = two_lanes(row.add(source_stride), source_stride);
+            let y = two_lanes(row.add(2 * source_stride), source_stride);
+            let z = two_lanes(row.add(3 * source_stride), source_stride);
+            let (wx, yz) = (_mm256_unpacklo_ps(w, x), _mm256_unpacklo_ps(y, z));
+            let (upper_wx, upper_yz) = (_mm256_unpackhi_ps(w, x), _mm256_unpackhi_ps(y, z));
+            _mm256_storeu_ps(column, _mm256_shuffle_ps::<0b01_00_01_00>(wx, yz));
+            let column = column.add(target_stride);
+            _mm256_storeu_ps(column, _mm256_shuffle_ps::<0b11_10_11_10>(wx, yz));
+            let column = column.add(target_stride);
+            _mm256_storeu_ps(column, _mm256_shuffle_ps::<0b01_00_01_00>(upper_wx, upper_yz));
+            let column = column.add(target_stride);
+            _mm256_storeu_ps(column, _mm256_shuffle_ps::<0b11_10_11_10>(upper_wx, upper_yz));
+        }
+    }
 
     /// Four elements of a row, and of the fourth one after.
     #[inline]
@@ -158,19 +269,6 @@ mod words {
     unsafe fn two_lanes(row: *const f32, stride: usize) -> __m256 {
         // SAFETY: the caller has these rows.
         unsafe { _mm256_loadu2_m128(row.add(4 * stride), row) }
-    }
-
-    /// Four elements of every fourth row.
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    unsafe fn four_lanes(row: *const f32, stride: usize) -> __m512 {
-        // SAFETY: the caller has these rows.
-        unsafe {
-            let lanes = _mm512_castps128_ps512(_mm_loadu_ps(row));
-            let lanes = _mm512_insertf32x4::<1>(lanes, _mm_loadu_ps(row.add(4 * stride)));
-            let lanes = _mm512_insertf32x4::<2>(lanes, _mm_loadu_ps(row.add(8 * stride)));
-            _mm512_insertf32x4::<3>(lanes, _mm_loadu_ps(row.add(12 * stride)))
-        }
     }
 }
 
@@ -184,8 +282,8 @@ mod words {
 
     const HALF: usize = TILE / 2;
 
-    /// As [`super::transpose`].
-    pub fn transpose(
+    /// As [`super::transpose_to`], without streams.
+    pub fn transpose<const STREAMED: bool>(
         source: (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
         size: [usize; 2],

@@ -80,3 +80,23 @@ fn bits_beyond_the_width_are_dropped() {
     assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[1].to_f32(), 0.5);
     assert_eq!(floats.as_slice::<F4E2M1FN>().unwrap()[0].to_f32(), -6.0);
 }
+
+/// Memory of a dropped tensor is found again, and is no longer charged.
+#[test]
+fn unwritten_tensors_have_all_elements() {
+    let budget = host::Budget::new(1 << 20);
+    let _entered = host::Host::default().with_budget(budget.clone()).enter();
+    for _ in 0..3 {
+        let mut tensor = Tensor::unwritten(DType::F32, [123, 457]).unwrap();
+        assert_eq!((tensor.shape(), budget.used()), (&[123, 457][..], 4 * 123 * 457));
+        tensor.make_mut::<f32>().unwrap().fill(1.5);
+        assert!(tensor.as_slice::<f32>().unwrap().iter().all(|&x| x == 1.5));
+        drop(tensor);
+        assert_eq!(budget.used(), 0);
+        let zeros = Tensor::zeros(DType::F32, [123, 457]).unwrap();
+        assert!(zeros.as_slice::<f32>().unwrap().iter().all(|&x| x == 0.0));
+    }
+    assert!(Tensor::unwritten(DType::F32, [1 << 19]).is_err());
+    assert!(Tensor::unwritten(DType::F32, [usize::MAX, 2]).is_err());
+    assert_eq!(Tensor::unwritten(DType::F32, [0, 3]).unwrap().num_elements(), 0);
+}

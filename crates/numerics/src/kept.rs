@@ -1,0 +1,71 @@
+//! Memory of dropped tensors, for later ones: the system clears new memory when it is first
+//! written, which takes longer than to write results.
+
+use crate::pages::Memory;
+use std::sync::{Mutex, PoisonError};
+
+/// The least number of bytes of a tensor whose memory is kept,
+pub const MIN_BYTES: usize = 64 << 10;
+/// the greatest one of all memory that is kept,
+const MAX_BYTES: usize = 512 << 20;
+/// and the greatest number of tensors that it is of.
+const MAX_COUNT: usize = 32;
+
+static KEPT: Mutex<Kept> = Mutex::new(Kept { memory: Vec::new(), bytes: 0 });
+
+/// The memory that is kept, the oldest first.
+struct Kept {
+    memory: Vec<Memory>,
+    bytes: usize,
+}
+
+impl Kept {
+    /// Takes out the oldest memory until the rest is within these limits.
+    fn limit(&mut self, bytes: usize, count: usize) -> Vec<Memory> {
+        let mut first = 0;
+        while self.bytes > bytes || self.memory.len() - first > count {
+            self.bytes -= self.memory[first].len();
+            first += 1;
+        }
+        self.memory.drain(..first).collect()
+    }
+}
+
+fn with_kept<R>(change: impl FnOnce(&mut Kept) -> R) -> R {
+    change(&mut KEPT.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Keeps memory for a later tensor, unless it is small. The system may take its pages back.
+pub fn keep(memory: Memory) {
+    if !(MIN_BYTES..=MAX_BYTES).contains(&memory.len()) {
+        return;
+    }
+    memory.offer();
+    let freed = with_kept(|kept| {
+        kept.bytes += memory.len();
+        kept.memory.push(memory);
+        kept.limit(MAX_BYTES, MAX_COUNT)
+    });
+    // To free memory takes long.
+    drop(freed);
+}
+
+/// Memory of so many bytes that was kept last, with what was there or zeros.
+pub fn take(bytes: usize) -> Option<Memory> {
+    if bytes < MIN_BYTES {
+        return None;
+    }
+    with_kept(|kept| {
+        let at = kept.memory.iter().rposition(|memory| memory.len() == bytes)?;
+        kept.bytes -= bytes;
+        Some(kept.memory.remove(at))
+    })
+}
+
+/// Frees as much memory as so many new bytes take, if they are many and so much is kept.
+pub fn make_room(bytes: usize) {
+    if bytes >= MIN_BYTES {
+        let freed = with_kept(|kept| kept.limit(kept.bytes.saturating_sub(bytes), MAX_COUNT));
+        drop(freed);
+    }
+}
