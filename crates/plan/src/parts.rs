@@ -1,5 +1,5 @@
-//! Values that loops read or update in parts, such as the inputs and outputs of all their rounds, or
-//! multiply, such as weights.
+//! Values that loops read or update in parts, such as the inputs and outputs of all their rounds,
+//! or multiply, such as weights.
 //!
 //! If these are not much larger than small values, they are in the memory of those, so that the
 //! loop is a block: its rounds take little time, most of which steps would be.
