@@ -292,8 +292,10 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         true => columns.saturating_mul(depth) > PANELS_ELEMENTS,
         false => !is_in_place,
     };
-    let is_by_columns = is_read_once && rows < depth;
+    let is_by_columns = is_read_once && rows <= depth;
     let row_parts = match () {
+        // Packing takes longer than to read all rows for a few columns.
+        () if is_by_columns && depth > CHUNK * BLOCK => 1,
         () if is_by_columns => parts / panels.min(workers),
         () if is_in_place => workers,
         () => parts,
