@@ -109,8 +109,7 @@ impl Specializations {
             kept[..=at].rotate_right(1);
             kept[0].program.clone()
         };
-        let make = || with_large_stack(|| self.make(shapes).map(Arc::new));
-        program.get_or_init(make).clone()
+        program.get_or_init(|| self.make(shapes).map(Arc::new)).clone()
     }
 
     /// Notes that a run had some shapes.
@@ -136,9 +135,11 @@ impl Specializations {
             let shape = shape.collect::<Option<Vec<i64>>>()?;
             types[index] = Type::tensor(shape, types[index].element_type().clone());
         }
-        let mut module = Module::clone(&self.module);
-        refine(&mut module, &RefineOptions::default().input_types(types)).ok()?;
-        Program::prepare(Arc::new(module), &self.entry, self.options.clone()).ok()
+        with_large_stack(|| {
+            let mut module = Module::clone(&self.module);
+            refine(&mut module, &RefineOptions::default().input_types(types)).ok()?;
+            Program::prepare(Arc::new(module), &self.entry, self.options.clone()).ok()
+        })
     }
 
     /// The static forms that are kept.
