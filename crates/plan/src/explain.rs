@@ -1,7 +1,6 @@
 //! Plans as text.
 
 use crate::unit::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
-use numerics::DType;
 use program::{Block, Code, FunctionId, Fused, Origin, Slot, TilePlace, UNUSED, ValueType};
 use std::fmt::{self, Write};
 
@@ -309,14 +308,13 @@ fn results(step: &Step) -> Vec<Value> {
 
 /// A type in listings.
 pub fn describe(ty: &ValueType) -> String {
-    let tensor = |dtype: DType, shape: &[usize]| {
-        let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
-        format!("{sizes}{dtype}")
-    };
-    match (ty, ty.static_shape()) {
-        (ValueType::Tensor { dtype, .. }, Some(shape)) => tensor(*dtype, &shape),
-        (ValueType::Tensor { dtype, .. }, None) => format!("?x{dtype}"),
-        (ValueType::Token, _) => "token".into(),
+    match ty {
+        ValueType::Tensor { dtype, shape, .. } => {
+            let size = |size: &i64| u64::try_from(*size).map_or("?x".into(), |n| format!("{n}x"));
+            let sizes: String = shape.iter().map(size).collect();
+            format!("{sizes}{dtype}")
+        }
+        ValueType::Token => "token".into(),
         _ => "value".into(),
     }
 }
