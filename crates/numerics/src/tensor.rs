@@ -239,12 +239,15 @@ impl Tensor {
         let shape = shape.as_ref();
         let bytes = num_elements(dtype, shape)? * dtype.bytes();
         host::check(bytes)?;
-        match kept::take(bytes) {
-            Some(memory) => {
-                Ok(Tensor { dtype, shape: shape.into(), data: Bytes::from_memory(memory) })
-            }
-            None => Tensor::zeros(dtype, shape),
+        let mut tensor = match kept::take(bytes) {
+            Some(memory) => Tensor { dtype, shape: shape.into(), data: Bytes::from_memory(memory) },
+            None => Tensor::zeros(dtype, shape)?,
+        };
+        if cfg!(debug_assertions) {
+            // An element that is read unwritten shows in tests.
+            tensor.bytes_mut()?.fill(0xA5);
         }
+        Ok(tensor)
     }
 
     /// This tensor, of rank 0, repeated over a shape.
