@@ -423,7 +423,7 @@ fn with_floats(
 }
 
 /// A dimension that counts from the end if it is negative.
-pub(crate) fn from_end(dimension: i64, rank: usize) -> Option<usize> {
+pub fn from_end(dimension: i64, rank: usize) -> Option<usize> {
     let rank = i64::try_from(rank).ok()?;
     let dimension = if dimension < 0 { dimension.checked_add(rank)? } else { dimension };
     usize::try_from(dimension).ok().filter(|_| dimension < rank)

@@ -66,7 +66,7 @@ pub use body::Combiner;
 pub use contract::{Dot, Products, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
 pub use einsum::einsum;
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use movement::{

@@ -11,7 +11,6 @@
 //! - [`text`] reads and writes floating-point literals as MLIR does;
 //! - [`ulp`] measures distances between floating-point tensors.
 
-mod blocks;
 mod borrowed;
 pub mod budget;
 mod bytes;
@@ -32,6 +31,7 @@ pub mod shape;
 pub mod simd;
 mod tensor;
 pub mod text;
+mod transposes;
 pub mod ulp;
 
 pub use borrowed::{TensorMut, TensorRef};

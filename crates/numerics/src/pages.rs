@@ -151,7 +151,7 @@ mod mapping {
         }
 
         pub fn bytes_mut(&mut self) -> &mut [u8] {
-            // SAFETY: as above; they are borrowed from nobody else.
+            // SAFETY: as above; `self` is borrowed mutably, so that no other reference exists.
             unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
         }
 
@@ -159,8 +159,8 @@ mod mapping {
         pub fn offer(&self) {
             let large = self.len - self.len % LARGE_PAGE;
             if large >= MIN_OFFERED {
-                // SAFETY: nobody reads the pages, which are of the mapping, before they are
-                // written.
+                // SAFETY: the pages are of the mapping. Losing their contents is within the
+                // contract: memory that is offered is unwritten.
                 unsafe { libc::madvise(self.start.as_ptr().cast(), large, libc::MADV_FREE) };
             }
         }
@@ -168,7 +168,7 @@ mod mapping {
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: these are the pages as they were given, which nobody uses any more.
+            // SAFETY: these are the pages as they were mapped; the owner of all references is dropped.
             unsafe { libc::munmap(self.pages.as_ptr().cast(), self.len + LARGE_PAGE) };
         }
     }

@@ -2,10 +2,10 @@
 //! elements that is affine in the index (broadcast, transpose, slice, reverse, the interior of a
 //! pad).
 
-use crate::blocks::{Blocks, MIN_SIDE};
 use crate::dispatch::dispatch_storage;
 use crate::simd::transpose;
 use crate::tensor::allocate;
+use crate::transposes::{Blocks, MIN_SIDE};
 use crate::{DType, TensorError};
 use bytemuck::Pod;
 use smallvec::{SmallVec, smallvec};

@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::views::Definitions;
-use kernels::{Sorted, Sorting};
+use kernels::{Sorted, Sorting, from_end};
 use numerics::DType;
 use program::Primitive;
 use rustc_hash::FxHashMap;
@@ -29,19 +29,12 @@ pub(crate) fn sorted(definitions: &Definitions<'_>, node: &Node, position: usize
             Primitive::Sort { dimension, .. },
             Some(Primitive::Iota { dtype: DType::I32, shape, dimension: counted }),
         ) => {
-            dimension_of(*dimension, shape.len()) == Some(*counted)
+            from_end(*dimension, shape.len()) == Some(*counted)
                 && shape.get(*counted).is_some_and(|&size| i32::try_from(size).is_ok())
         }
         _ => false,
     };
     if is_counted { Sorted::Indices } else { Sorted::Operand(position) }
-}
-
-/// A dimension that is counted from the end if it is negative.
-fn dimension_of(dimension: i64, rank: usize) -> Option<usize> {
-    let from_start =
-        if dimension < 0 { dimension.checked_add_unsigned(rank as u64)? } else { dimension };
-    usize::try_from(from_start).ok()
 }
 
 /// Makes the slices of the first elements of sorts their results, if nothing uses the others.
@@ -81,7 +74,7 @@ fn slices(
     let Primitive::Sort { dimension, .. } = graph.primitive(node) else { return None };
     sorting(graph, node, Sorted::Operand(0))?;
     let shape = graph.shape(node.results[0])?;
-    let along = dimension_of(*dimension, shape.len())?;
+    let along = from_end(*dimension, shape.len())?;
     let mut found = None;
     let mut slices = Vec::new();
     for (result, value) in node.results.iter().enumerate() {

@@ -156,7 +156,7 @@ impl Program {
     /// As [`Program::run`], on inputs that are borrowed, with results that are written into memory
     /// of the caller: results that loops and kernels compute are computed there, others are copied.
     /// Results are tensors. An output of a dynamic result has the shape that the result turns out
-    /// to have; if one result is dynamic, all are copied.
+    /// to have; if one is dynamic, a run on inputs of new shapes copies all.
     ///
     /// ```
     /// use stablo::{Program, RunOptions, TensorMut, TensorRef};
