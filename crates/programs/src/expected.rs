@@ -1,6 +1,9 @@
 //! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` compared with the
 //! reported diagnostics.
 //!
+//! Besides a part of the message, as in MLIR, a comment may name the violated rule, which does not
+//! depend on the wording: `{{[dot_general_c10]}}`, or both: `{{[dot_general_c10] size 3}}`.
+//!
 //! Source: MLIR documentation, "Diagnostic Infrastructure", section "SourceMgr Diagnostic Verifier
 //! Handler".
 
@@ -14,8 +17,9 @@ enum Line {
     Unknown,
 }
 
-/// A pattern for its message.
+/// A pattern for a diagnostic.
 enum Pattern {
+    /// A part of the message, or a rule in brackets with an optional part of the message.
     Text(String),
     Regex(Regex),
     /// A pattern that does not parse.
@@ -78,62 +82,167 @@ impl Expectations {
     /// Errors about expected diagnostics that were not reported and, if `all`, about reported ones
     /// that were not expected.
     pub fn check(mut self, diagnostics: &Diagnostics, source: &Source, all: bool) -> Diagnostics {
-        let mut problems = Diagnostics::new();
-        for d in diagnostics {
-            self.take(d.severity, &d.message, &d.position, source, &mut problems);
-            for (message, position) in &d.notes {
-                self.take(Severity::Note, message, position, source, &mut problems);
-            }
-            // Help may be expected, but need not: upstream's tests know none.
-            if let Some(help) = &d.help {
-                self.take(Severity::Help, help, &d.position, source, &mut Diagnostics::new());
-            }
-        }
-        if !all {
-            problems.clear();
-        }
-        for missing in self.0.iter().filter(|e| !e.met) {
-            let message = match missing.pattern {
-                Pattern::Invalid => format!("cannot read the expectation `{}`", missing.shown),
-                _ => format!("no diagnostic for the expectation `{}`", missing.shown),
-            };
-            problems.push(Diagnostic::error("verify-diagnostics", message).at(missing.span));
-        }
+        let unexpected = self.unexpected(diagnostics, source);
+        let unexpected = unexpected.into_iter().filter(|_| all).map(|reported| reported.problem());
+        let mut problems: Diagnostics = unexpected.collect();
+        problems.extend(self.missing());
         problems
     }
 
-    fn take(
-        &mut self,
-        severity: Severity,
-        message: &str,
-        at: &Position,
+    /// Returns the text with comments that state the reported diagnostics: a comment that nothing
+    /// fits names the rule (or the message, where there is no rule) of an unexpected diagnostic of
+    /// its line and severity. Appends errors about what remains to `problems`.
+    pub fn update(
+        mut self,
+        diagnostics: &Diagnostics,
         source: &Source,
         problems: &mut Diagnostics,
-    ) {
-        let line =
-            resolve(at, Some(source)).and_then(|(file, line, _)| source.line_of(&file, line));
-        let line = line.map_or(Line::Unknown, Line::Number);
-        let fits = |e: &&mut Expectation| {
-            !e.met && e.severity == severity && e.line == line && e.pattern.fits(message)
-        };
-        match self.0.iter_mut().find(fits) {
-            Some(expectation) => expectation.met = true,
-            None => {
-                let text = format!("unexpected {}: {message}", severity.name());
-                problems.push(Diagnostic::error("verify-diagnostics", text).at(at.clone()));
+    ) -> String {
+        let mut edits: Vec<(Span, String)> = Vec::new();
+        for reported in self.unexpected(diagnostics, source) {
+            let expectation = self.0.iter_mut().find(|e| {
+                !e.met && e.severity == reported.severity && e.line == reported.line(source)
+            });
+            match expectation.and_then(|e| Some((e.restated(&reported)?, e))) {
+                Some((comment, expectation)) => {
+                    expectation.met = true;
+                    edits.push((expectation.span, comment));
+                }
+                None => problems.push(reported.problem()),
             }
         }
+        problems.extend(self.missing());
+        edits.sort_unstable_by_key(|(span, _)| span.start);
+        let mut text = String::new();
+        let mut copied = 0;
+        for (span, comment) in edits {
+            text.push_str(&source.text()[copied..span.start as usize]);
+            text.push_str(&comment);
+            copied = span.end as usize;
+        }
+        text + &source.text()[copied..]
+    }
+
+    /// Marks the expectations that diagnostics meet and returns the diagnostics that meet none.
+    fn unexpected<'d>(
+        &mut self,
+        diagnostics: &'d Diagnostics,
+        source: &Source,
+    ) -> Vec<Reported<'d>> {
+        let mut unexpected = Vec::new();
+        for d in diagnostics {
+            let main = Reported {
+                severity: d.severity,
+                label: &d.label,
+                message: &d.message,
+                position: &d.position,
+            };
+            let notes = d.notes.iter().map(|(message, position)| Reported {
+                severity: Severity::Note,
+                label: "",
+                message,
+                position,
+            });
+            unexpected
+                .extend(std::iter::once(main).chain(notes).filter(|r| !self.meets(r, source)));
+            // Help may be expected, but need not: upstream's tests know none.
+            if let Some(help) = &d.help {
+                self.meets(&Reported { severity: Severity::Help, message: help, ..main }, source);
+            }
+        }
+        unexpected
+    }
+
+    /// Marks the first expectation that a diagnostic meets; false if it meets none.
+    fn meets(&mut self, reported: &Reported<'_>, source: &Source) -> bool {
+        let line = reported.line(source);
+        let fits = |e: &&mut Expectation| {
+            !e.met
+                && e.severity == reported.severity
+                && e.line == line
+                && e.pattern.fits(reported.label, reported.message)
+        };
+        let expectation = self.0.iter_mut().find(fits);
+        expectation.map(|expectation| expectation.met = true).is_some()
+    }
+
+    /// Errors about expectations that no diagnostic met.
+    fn missing(&self) -> impl Iterator<Item = Diagnostic> {
+        self.0.iter().filter(|e| !e.met).map(|missing| {
+            let message = match missing.pattern {
+                Pattern::Invalid => format!("cannot read the expectation `{}`", missing.shown),
+                Pattern::Text(_) | Pattern::Regex(_) => {
+                    format!("no diagnostic for the expectation `{}`", missing.shown)
+                }
+            };
+            Diagnostic::error("verify-diagnostics", message).at(missing.span)
+        })
+    }
+}
+
+impl Expectation {
+    /// The comment with the rule, or else the message, of a diagnostic as its pattern; `None` if it
+    /// could not be read back.
+    fn restated(&self, reported: &Reported<'_>) -> Option<String> {
+        let (designator, _) = self.shown.split_once("{{")?;
+        let designator = designator.replacen("-re", "", 1);
+        let pattern = match reported.label {
+            "" => reported.message.to_string(),
+            label => format!("[{label}]"),
+        };
+        let comment = format!("{designator}{{{{{pattern}}}}}");
+        let read = parse_comment(&comment)?;
+        let fits = read.text == comment && read.pattern.fits(reported.label, reported.message);
+        fits.then_some(comment)
+    }
+}
+
+/// A reported diagnostic, or a note or help of one.
+#[derive(Clone, Copy)]
+struct Reported<'d> {
+    severity: Severity,
+    /// The violated rule; empty for notes.
+    label: &'d str,
+    message: &'d str,
+    position: &'d Position,
+}
+
+impl Reported<'_> {
+    fn line(&self, source: &Source) -> Line {
+        let line = resolve(self.position, Some(source))
+            .and_then(|(file, line, _)| source.line_of(&file, line));
+        line.map_or(Line::Unknown, Line::Number)
+    }
+
+    /// The error that reports it as unexpected, with the rule that a comment would name.
+    fn problem(&self) -> Diagnostic {
+        let (severity, message) = (self.severity.name(), self.message);
+        let text = match self.label {
+            "" => format!("unexpected {severity}: {message}"),
+            label => format!("unexpected {severity}: [{label}] {message}"),
+        };
+        Diagnostic::error("verify-diagnostics", text).at(self.position.clone())
     }
 }
 
 impl Pattern {
-    fn fits(&self, message: &str) -> bool {
+    fn fits(&self, label: &str, message: &str) -> bool {
         match self {
-            Pattern::Text(text) => message.contains(text),
+            Pattern::Text(text) => {
+                message.contains(text)
+                    || rule(text)
+                        .is_some_and(|(rule, rest)| rule == label && message.contains(rest))
+            }
             Pattern::Regex(regex) => regex.is_match(message),
             Pattern::Invalid => false,
         }
     }
+}
+
+/// Splits `[rule] text`.
+fn rule(text: &str) -> Option<(&str, &str)> {
+    let (rule, rest) = text.strip_prefix('[')?.split_once(']')?;
+    (!rule.is_empty()).then(|| (rule, rest.trim_start()))
 }
 
 enum Place {

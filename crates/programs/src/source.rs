@@ -23,7 +23,7 @@ pub struct InputFlags {
     #[arg(long, value_name = "MARKER", num_args = 0..=1, require_equals = true, default_missing_value = SEPARATOR)]
     split_input_file: Option<String>,
     /// Check that the diagnostics are those expected by comments; with `only-expected`, allow
-    /// others, too
+    /// others, too; with `update`, rewrite comments of the input that do not fit
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     verify_diagnostics: Option<Checked>,
     /// Allow ops, types and attributes of unknown dialects
@@ -42,6 +42,8 @@ enum Checked {
     All,
     /// Only the expected ones.
     OnlyExpected,
+    /// All, after comments that do not fit are rewritten to name the rules of the diagnostics.
+    Update,
 }
 
 /// The chunk separator; `None` for `false`.
@@ -96,6 +98,10 @@ impl InputFlags {
         let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;
+        let updates = self.verify_diagnostics == Some(Checked::Update);
+        if updates && self.input == Path::new("-") {
+            return Err(Failure::usage("standard input has no comments to update: name a file"));
+        }
         if is_bytecode(&bytes) {
             let loaded = self.load_options().load(&name, bytes);
             let (diagnostics, _) = self.chunk(loaded, &mut output, process);
@@ -103,10 +109,12 @@ impl InputFlags {
             io.diagnose(&diagnostics, None);
         } else {
             let text = text(&bytes, &self.input)?;
-            let sources = match self.split_input_file.as_deref().and_then(marker) {
+            let marker = self.split_input_file.as_deref().and_then(marker);
+            let sources = match marker {
                 Some(marker) => split(&name, text, marker),
                 None => vec![Source::new(&*name, text)],
             };
+            let mut updated: Vec<String> = Vec::new();
             for (index, source) in sources.into_iter().enumerate() {
                 if index > 0 {
                     output.extend_from_slice(separator.as_bytes());
@@ -116,14 +124,29 @@ impl InputFlags {
                 let (diagnostics, module) = self.chunk(loaded, &mut output, process);
                 let source = module.source().map(|source| &**source);
                 if let (Some(checked), Some(source)) = (self.verify_diagnostics, source) {
-                    let all = checked == Checked::All;
-                    let problems = Expectations::read(source).check(&diagnostics, source, all);
+                    let expected = Expectations::read(source);
+                    let problems = match checked {
+                        Checked::All => expected.check(&diagnostics, source, true),
+                        Checked::OnlyExpected => expected.check(&diagnostics, source, false),
+                        Checked::Update => {
+                            let mut problems = Diagnostics::new();
+                            updated.push(expected.update(&diagnostics, source, &mut problems));
+                            problems
+                        }
+                    };
                     failed |= !problems.is_empty();
                     io.diagnose(&problems, Some(source));
                 } else {
                     failed |= has_errors(&diagnostics);
                     io.diagnose(&diagnostics, source);
                 }
+            }
+            if updates {
+                let updated = updated.join(marker.unwrap_or_default());
+                if updated != text {
+                    io.write(&self.input, updated.as_bytes())?;
+                }
+                output.clear();
             }
         }
         // A file is written completely or not at all; on standard output, the results of other

@@ -80,7 +80,11 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Adds the programs in a directory and its subdirectories, in alphabetical order.
-fn programs_in(root: &Path, io: &Io<'_>, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+pub(super) fn programs_in(
+    root: &Path,
+    io: &Io<'_>,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), Failure> {
     let before = files.len();
     let mut directories = vec![root.to_path_buf()];
     while let Some(directory) = directories.pop() {

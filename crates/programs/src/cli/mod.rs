@@ -14,6 +14,7 @@ mod manual;
 mod reduce;
 mod refine;
 mod run;
+mod update_verify_tests;
 mod view;
 
 use crate::args::{self, DiagnosticFlags};
@@ -60,6 +61,8 @@ enum Command {
     Reduce(reduce::Options),
     /// Explain a label of a diagnostic
     Explain(explain::Options),
+    /// Rewrite expected diagnostics in lit tests to name the rules of ours
+    UpdateVerifyTests(update_verify_tests::Options),
     /// Print a script that completes command lines in a shell
     Completions(completions::Options),
     /// Write the manual pages
@@ -103,6 +106,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Fmt(options) => fmt::run(&options, io),
         Command::Reduce(options) => reduce::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
+        Command::UpdateVerifyTests(options) => update_verify_tests::run(&options, io),
         Command::Completions(options) => completions::run(&options, Options::command(), io),
         Command::Manual(options) => manual::run(&options, Options::command(), io),
     }
