@@ -122,6 +122,45 @@ impl DiagnosticFlags {
     }
 }
 
+/// Flags of MLIR's programs that change nothing here, so that command lines with them work.
+#[derive(clap::Args, Debug)]
+pub struct CompatibilityFlags {
+    /// Accepted for compatibility: passes always run sequentially
+    #[arg(long)]
+    mlir_disable_threading: bool,
+    /// Accepted for compatibility: there is no debug output
+    #[arg(long)]
+    debug: bool,
+    /// Accepted for compatibility: there is no debug output
+    #[arg(long, value_name = "TYPES", require_equals = true)]
+    debug_only: Option<String>,
+}
+
+/// Flags of MLIR's programs that cannot work here, and why.
+const REFUSED: [(&str, &str); 3] = [
+    ("irdl-file", "dialects are compiled into this program: definitions in IRDL cannot be loaded"),
+    (
+        "load-dialect-plugin",
+        "plugins of LLVM cannot be loaded: dialects are compiled into this program",
+    ),
+    ("load-pass-plugin", "plugins of LLVM cannot be loaded: passes are compiled into this program"),
+];
+
+/// Checks that no argument is a flag of MLIR's programs that cannot work here.
+///
+/// # Errors
+/// If one is; the message gives the reason.
+pub fn check_supported(argv: &[OsString]) -> Result<(), Failure> {
+    let given = argv.iter().skip(1).filter_map(|arg| arg.to_str()?.strip_prefix('-'));
+    for flag in given.map(|flag| flag.strip_prefix('-').unwrap_or(flag)) {
+        let name = flag.split('=').next().unwrap_or_default();
+        if let Some((name, reason)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
+            return Err(Failure::usage(format!("--{name} is not supported: {reason}")));
+        }
+    }
+    Ok(())
+}
+
 /// Printing flags of both upstream programs.
 #[derive(clap::Args, Debug)]
 pub struct PrintFlags {
@@ -146,6 +185,9 @@ pub struct PrintFlags {
     /// Number values uniquely across regions
     #[arg(long)]
     mlir_print_unique_ssa_ids: bool,
+    /// Name the users of values in comments
+    #[arg(long)]
+    mlir_print_value_users: bool,
     /// Elide constants with more elements than this
     #[arg(long, value_name = "N")]
     mlir_elide_elementsattrs_if_larger: Option<usize>,
@@ -171,6 +213,7 @@ impl PrintFlags {
             hex_if_larger: usize::try_from(self.mlir_print_elementsattrs_with_hex_if_larger).ok(),
             skip_regions: self.mlir_print_skip_regions,
             unique_ssa_ids: self.mlir_print_unique_ssa_ids,
+            value_users: self.mlir_print_value_users,
         }
     }
 }

@@ -3,9 +3,10 @@
 use crate::expected::Expectations;
 use crate::folders::program_file;
 use crate::io::{Failure, Io};
+use stablo::ir::ValueNames;
 use stablo::{
-    Bytes, Diagnostics, Exported, LoadOptions, Loaded, Module, Reporting, Source, VerifyOptions,
-    has_errors, is_bytecode,
+    Bytes, Diagnostics, Exported, LoadOptions, Loaded, Module, Position, Reporting, Source,
+    VerifyOptions, has_errors, is_bytecode,
 };
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,9 @@ pub struct InputFlags {
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
+    /// Add the op that an error is about to its diagnostic
+    #[arg(long)]
+    mlir_print_op_on_diagnostic: bool,
     /// The output file; `-` is standard output
     #[arg(short, default_value = "-")]
     o: PathBuf,
@@ -181,7 +185,24 @@ impl InputFlags {
         if !has_errors(&diagnostics) {
             diagnostics.extend(process(&mut module, output));
         }
+        // Comments that expect diagnostics expect no notes about ops, in MLIR, either.
+        if self.mlir_print_op_on_diagnostic && self.verify_diagnostics.is_none() {
+            add_ops(&mut diagnostics, &module);
+        }
         (diagnostics, module)
+    }
+}
+
+/// Adds a note with the op to each diagnostic that has the position of one.
+fn add_ops(diagnostics: &mut Diagnostics, module: &Module) {
+    let mut names = ValueNames::of(module.top());
+    for diagnostic in diagnostics.iter_mut().filter(|d| d.position != Position::None) {
+        let ops = module.walk(module.top().id());
+        if let Some(op) = { ops }.find(|op| op.position() == diagnostic.position) {
+            diagnostic
+                .notes
+                .push((format!("the op is: {}", names.text(op).trim()), Position::None));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Source: StableHLO, `stablehlo-translate`, whose flags it accepts.
 
-use crate::args::{self, DiagnosticFlags, PrintFlags};
+use crate::args::{self, CompatibilityFlags, DiagnosticFlags, PrintFlags};
 use crate::display::entries;
 use crate::format::first;
 use crate::io::{Failure, Io};
@@ -32,6 +32,8 @@ struct Options {
     input: InputFlags,
     #[command(flatten)]
     print: PrintFlags,
+    #[command(flatten)]
+    _compatibility: CompatibilityFlags,
     /// Run the function `main`, or the only one, and print its results
     #[arg(long, group = "action")]
     interpret: bool,
@@ -71,6 +73,7 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
 }
 
 fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+    args::check_supported(argv)?;
     let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
     options.diagnostics.apply(io);

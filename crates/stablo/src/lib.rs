@@ -105,7 +105,8 @@ use std::sync::OnceLock;
 pub mod ir {
     pub use mlir::attrs::{AttrKind, DenseElements, Dictionary};
     pub use mlir::ir::{
-        BlockId, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value, ValueDef, Walk,
+        BlockId, ExternalResource, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value,
+        ValueDef, Walk,
     };
     pub use mlir::ods::{
         Arity, AttrConstraint, AttrDef, AttrSlot, Checked, Dialect, EnumDef, OpDef, RegionSlot,

@@ -76,6 +76,18 @@ pub struct Module {
     /// The ops in the body of the top one by the symbols that they defined when one was first
     /// looked up: where to look first.
     symbols: OnceLock<HashMap<Box<str>, OpId>>,
+    external_resources: Vec<ExternalResource>,
+}
+
+/// An entry of the `external_resources` of a text: data for one tool, which others pass on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExternalResource {
+    /// The owner, such as `mlir_reproducer`.
+    pub owner: Name,
+    /// Its key.
+    pub key: Name,
+    /// Its value in MLIR's syntax: a string literal or a boolean.
+    pub value: Name,
 }
 
 /// The name of an op: its declaration, or text for an op of an unregistered dialect.
@@ -253,6 +265,7 @@ impl Module {
             use_orders: Default::default(),
             bare_templates: Default::default(),
             symbols: OnceLock::new(),
+            external_resources: Vec::new(),
         };
         let body = module.create_region();
         module.create_block(body);
@@ -281,6 +294,16 @@ impl Module {
     /// Sets the text that this module was parsed from.
     pub fn set_source(&mut self, source: Arc<Source>) {
         self.source = Some(source);
+    }
+
+    /// The external resources of the text that this module was parsed from, in order.
+    pub fn external_resources(&self) -> &[ExternalResource] {
+        &self.external_resources
+    }
+
+    /// Adds an external resource. Resources of an owner print together if they are added together.
+    pub fn add_external_resource(&mut self, resource: ExternalResource) {
+        self.external_resources.push(resource);
     }
 
     /// Sets the table in which [`Loc::Bytecode`] is looked up.

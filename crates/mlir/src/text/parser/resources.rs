@@ -3,10 +3,11 @@
 use super::dense::decode_hex;
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute, Blob, Name, Resource};
+use crate::ir::ExternalResource;
 use crate::types::Type;
 use numerics::Bytes;
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     pub(super) fn dense_resource(&mut self, ty: Option<&Type>) -> Parsed<Attribute> {
         self.advance();
         self.expect_punct(b'<')?;
@@ -55,11 +56,16 @@ impl Parser<'_> {
                 p.list_until("}", |p| {
                     let key = p.resource_key()?;
                     p.expect_punct(b':')?;
-                    // Only dialect resources are used; values of other sections are skipped.
-                    if section == "dialect_resources" {
-                        p.blob(&owner, key)
-                    } else {
-                        p.skip_value()
+                    match section {
+                        "dialect_resources" => p.blob(&owner, key),
+                        "external_resources" => {
+                            let value = p.resource_value()?;
+                            let value = p.name(value);
+                            let owner = owner.clone();
+                            p.module.add_external_resource(ExternalResource { owner, key, value });
+                            Ok(())
+                        }
+                        _ => p.resource_value().map(|_| ()),
                     }
                 })
             })?;
@@ -69,11 +75,13 @@ impl Parser<'_> {
         }
     }
 
-    fn skip_value(&mut self) -> Parsed<()> {
+    /// Reads a string or a boolean as it is written.
+    fn resource_value(&mut self) -> Parsed<&'a str> {
+        let text = self.token_text();
         match self.token.kind {
             Kind::String | Kind::Word => {
                 self.advance();
-                Ok(())
+                Ok(text)
             }
             _ => self.unexpected("a string or a boolean"),
         }

@@ -9,6 +9,7 @@ mod locations;
 mod names;
 mod ops;
 mod types;
+mod users;
 
 pub use ops::print_module_op;
 
@@ -21,6 +22,7 @@ use aliases::{Aliases, Collector};
 use names::Names;
 use rustc_hash::FxHashMap;
 use std::fmt;
+use users::Users;
 
 /// Printer options, named after upstream's flags.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +49,8 @@ pub struct PrintOptions {
     /// `--mlir-print-unique-ssa-ids`: value numbers are unique across regions. Always the case in
     /// the generic form.
     pub unique_ssa_ids: bool,
+    /// `--mlir-print-value-users`: comments name the users of values.
+    pub value_users: bool,
 }
 
 impl Default for PrintOptions {
@@ -62,6 +66,7 @@ impl Default for PrintOptions {
             hex_if_larger: Some(100),
             skip_regions: false,
             unique_ssa_ids: false,
+            value_users: false,
         }
     }
 }
@@ -110,6 +115,7 @@ fn printed_op<'m>(op: OpRef<'m>, options: &PrintOptions) -> Printer<'m> {
     let mut printer = Printer::new(*options);
     printer.module = Some(op.module());
     printer.names = Names::of(op, options);
+    printer.users = options.value_users.then(|| Users::of(op));
     if !options.local_scope {
         // A first pass collects aliases; its output is discarded.
         printer.collector = Some(Collector::new(op.module().registry()));
@@ -178,6 +184,8 @@ pub struct Printer<'m> {
     options: PrintOptions,
     indent: usize,
     names: Names,
+    /// The users of values, if they are printed.
+    users: Option<Users>,
     aliases: Aliases,
     /// The alias collector of the first pass.
     collector: Option<Collector>,
@@ -204,6 +212,7 @@ impl<'m> Printer<'m> {
             options,
             indent: 0,
             names: Names::default(),
+            users: None,
             aliases: Aliases::default(),
             collector: None,
             default_dialects: vec!["builtin"],

@@ -2,7 +2,7 @@
 
 use super::{PrintOptions, Printer};
 use crate::attrs::{AttrKind, Attribute, LocationKind, Name};
-use crate::ir::{BlockId, Loc, Module, OpRef, RegionId, Value, ValueDef};
+use crate::ir::{BlockId, Loc, Module, OpId, OpRef, RegionId, Value, ValueDef};
 use crate::ods::ResultName;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -14,6 +14,8 @@ pub(super) struct Names {
     values: Vec<ValueName>,
     words: Vec<String>,
     blocks: FxHashMap<BlockId, u32>,
+    /// Numbers of ops without results, which value names share, if users are printed.
+    ops: FxHashMap<OpId, u32>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -126,7 +128,13 @@ impl Names {
         counters: &mut Counters,
         scope: &mut Scope,
     ) {
-        let Some(first) = op.results().next() else { return };
+        let Some(first) = op.results().next() else {
+            if options.value_users {
+                self.ops.insert(op.id(), counters.value);
+                counters.value += 1;
+            }
+            return;
+        };
         let located = location_name(op.module(), op.loc(), options);
         let def = op.def().filter(|_| !options.generic);
         let suggested = def.and_then(|def| def.result_name).map(|name| match name {
@@ -273,6 +281,12 @@ impl Printer<'_> {
                 self.out.push_str(&self.names.words[w as usize]);
             }
         }
+    }
+
+    /// Writes `%` and the number of an op without results.
+    pub(super) fn op_number(&mut self, op: OpId) {
+        self.write("%");
+        self.number(self.names.ops.get(&op).copied().unwrap_or_default());
     }
 
     /// Writes the name of a block.

@@ -18,6 +18,7 @@ impl Printer<'_> {
         self.result_names(op);
         self.pretty_or_generic(op);
         self.op_location(|| op.location());
+        self.users_of_results(op);
     }
 
     fn pretty_or_generic(&mut self, op: OpRef<'_>) {
@@ -220,6 +221,7 @@ impl Printer<'_> {
             self.write("\n");
         }
         self.indent();
+        self.users_of_arguments(module, block);
         for op in module.ops(block) {
             let is_last = op.next_in_block().is_none();
             if terminators || !is_last || !op.has_trait(&Trait::Terminator) {
@@ -280,26 +282,51 @@ impl Printer<'_> {
         self.write(if bare { "" } else { ")" });
     }
 
-    /// Writes the resources that were referenced.
+    /// Writes the metadata: resources that were referenced, and external ones.
     pub(super) fn resources(&mut self) {
         let limit = self.options.elide_resources_if_larger;
         let mut used = std::mem::take(&mut self.resources);
         used.retain(|r| {
             r.blob().is_some_and(|b| limit.is_none_or(|n| 2 * (b.data.len() + 4) + 4 <= n))
         });
-        if used.is_empty() {
+        let external = self.module.map_or(&[][..], Module::external_resources);
+        if used.is_empty() && external.is_empty() {
             return;
         }
-        self.write("\n{-#\n  dialect_resources: {\n    builtin: {\n");
-        self.separated(",\n", &used, |p, resource| {
-            let Some(blob) = resource.blob() else { return };
-            p.write("      ");
-            p.keyword_or_string(resource.key());
-            p.write(": \"0x");
-            p.hex_digits(blob.alignment.to_le_bytes().into_iter().chain(blob.data.iter().copied()));
-            p.write("\"");
-        });
-        self.write("\n    }\n  }\n#-}\n");
+        self.write("\n{-#\n");
+        if !used.is_empty() {
+            self.write("  dialect_resources: {\n    builtin: {\n");
+            self.separated(",\n", &used, |p, resource| {
+                let Some(blob) = resource.blob() else { return };
+                p.write("      ");
+                p.keyword_or_string(resource.key());
+                p.write(": \"0x");
+                p.hex_digits(
+                    blob.alignment.to_le_bytes().into_iter().chain(blob.data.iter().copied()),
+                );
+                p.write("\"");
+            });
+            self.write("\n    }\n  }");
+            self.write(if external.is_empty() { "\n" } else { ",\n" });
+        }
+        if !external.is_empty() {
+            self.write("  external_resources: {\n");
+            let owners = external.chunk_by(|a, b| a.owner == b.owner);
+            self.separated(",\n", owners, |p, resources| {
+                p.write("    ");
+                p.keyword_or_string(&resources[0].owner);
+                p.write(": {\n");
+                p.separated(",\n", resources, |p, resource| {
+                    p.write("      ");
+                    p.keyword_or_string(&resource.key);
+                    p.write(": ");
+                    p.write(&resource.value);
+                });
+                p.write("\n    }");
+            });
+            self.write("\n  }\n");
+        }
+        self.write("#-}\n");
     }
 }
 

@@ -2,24 +2,25 @@
 //!
 //! Source: MLIR's `mlir-opt`, whose flags it accepts.
 
-use crate::args::{self, DiagnosticFlags, PrintFlags};
+mod log;
+mod reproducer;
+
+use crate::args::{self, CompatibilityFlags, DiagnosticFlags, PrintFlags};
 use crate::format::first;
 use crate::io::{Failure, Io};
 use crate::source::InputFlags;
 use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser};
-use stablo::ir::OpId;
-use stablo::passes::{
-    self, Invocation, PassObserver, PatternStatistics, Pipeline, Step, named_pipelines,
-};
+use log::Log;
+use stablo::ir::OpRef;
+use stablo::passes::{self, Pipeline, named_pipelines};
 use stablo::{
-    BytecodeOptions, Diagnostics, Error, LoadOptions, Module, PrintOptions, Reporting,
+    BytecodeOptions, Diagnostic, Diagnostics, Error, LoadOptions, Module, PrintOptions, Reporting,
     VerifyOptions, has_errors, print_op,
 };
 use std::ffi::OsString;
-use std::fmt::Write as _;
-use std::time::Duration;
+use std::path::PathBuf;
 
 /// Parses MLIR text, runs passes on it and prints the result.
 #[derive(Parser)]
@@ -35,6 +36,8 @@ struct Options {
     passes: PassFlags,
     #[command(flatten)]
     output: OutputFlags,
+    #[command(flatten)]
+    _compatibility: CompatibilityFlags,
 }
 
 #[derive(Args)]
@@ -45,6 +48,9 @@ struct OutputFlags {
     /// Version of the bytecode format
     #[arg(long, value_name = "VERSION", default_value_t = BytecodeOptions::default().version)]
     emit_bytecode_version: u64,
+    /// Take the only op of the input as its top, without a module around it
+    #[arg(long)]
+    no_implicit_module: bool,
     /// Producer string of the bytecode
     #[arg(long, value_name = "NAME", default_value_t = BytecodeOptions::default().producer)]
     emit_bytecode_producer: String,
@@ -82,6 +88,18 @@ struct PassFlags {
     /// Print the whole module, also for passes that run on a part of it
     #[arg(long)]
     mlir_print_ir_module_scope: bool,
+    /// Write the dumps to files in this directory, in subdirectories by op, instead of printing them
+    #[arg(long, value_name = "DIR")]
+    mlir_print_ir_tree_dir: Option<PathBuf>,
+    /// If passes fail, write the module with the pipeline to this file
+    #[arg(long, value_name = "FILE")]
+    mlir_pass_pipeline_crash_reproducer: Option<PathBuf>,
+    /// Write only the pass that failed, and the module before it
+    #[arg(long, requires = "mlir_pass_pipeline_crash_reproducer")]
+    mlir_pass_pipeline_local_reproducer: bool,
+    /// Run the pipeline that the input names, as reproducers do
+    #[arg(long, conflicts_with = "pass_pipeline")]
+    run_reproducer: bool,
     /// Print the pipeline with all options, on standard error
     #[arg(long)]
     dump_pass_pipeline: bool,
@@ -94,9 +112,6 @@ struct PassFlags {
     /// Fail unless the module survives a round trip through text
     #[arg(long)]
     verify_roundtrip: bool,
-    /// Accepted for compatibility: passes always run sequentially
-    #[arg(long)]
-    mlir_disable_threading: bool,
     /// Print the duration of each pass, on standard error
     #[arg(long)]
     mlir_timing: bool,
@@ -126,6 +141,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     let command = Options::command()
         .args(passes::all().iter().map(|pass| flag(pass.name, pass.doc)))
         .args(named_pipelines().iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
+    args::check_supported(argv)?;
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
     let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
     options.diagnostics.apply(io);
@@ -145,31 +161,46 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         io.report(format_args!("builtin.module({pipeline})\n"));
     }
     let print = options.print.options();
-    let mut log = Log {
-        flags: &options.passes,
-        print,
-        text: String::new(),
-        passes: Vec::new(),
-        before: String::new(),
-    };
+    let mut log = Log::new(flags, print);
     let verify =
         VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
-    let verify_each = options.passes.verify_each.then_some(&verify);
     let result = options.input.run(io, "// -----", &mut |module, output| {
-        if options.passes.verify_roundtrip
+        let top = match options.output.no_implicit_module {
+            true => single_op(module),
+            false => Ok(None),
+        };
+        let (has_own_top, reproduced) = match (top, flags.run_reproducer) {
+            (Err(error), _) => return vec![*error],
+            (Ok(top), false) => (top.is_some(), None),
+            (Ok(top), true) => match reproducer::pipeline(module) {
+                Ok(reproduced) => (top.is_some(), Some(reproduced)),
+                Err(error) => return vec![*error],
+            },
+        };
+        let (pipeline, verify_each) = match &reproduced {
+            Some((pipeline, verify_each)) => (pipeline, *verify_each),
+            None => (&pipeline, flags.verify_each),
+        };
+        if flags.verify_roundtrip
             && let Err(error) = roundtrip(module)
         {
             return error.into_diagnostics();
         }
-        let mut diagnostics: Diagnostics = pipeline.run_observed(module, verify_each, &mut log);
+        log.reproducer.before_pipeline(pipeline, module);
+        let mut diagnostics: Diagnostics =
+            pipeline.run_observed(module, verify_each.then_some(&verify), &mut log);
         if has_errors(&diagnostics) {
+            log.reproducer.pipeline_failed();
             return diagnostics;
         }
+        let printed = if has_own_top { single_op(module).ok().flatten() } else { None };
         let written = if options.output.emit_bytecode {
             let options = BytecodeOptions::default()
                 .version(options.output.emit_bytecode_version)
                 .producer(&options.output.emit_bytecode_producer);
             stablo::write_bytecode(module, &options)
+        } else if let Some(op) = printed {
+            Ok((print_op(op, &print) + "\n").into_bytes())
         } else {
             stablo::print(module, &print).map(|text| (text + "\n").into_bytes())
         };
@@ -179,8 +210,35 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         }
         diagnostics
     });
-    io.report(log.finish());
-    result
+    let finished = log.finish(io);
+    result.and(finished)
+}
+
+/// The op that a text has at its top, if it is not a module; `None` for bytecode and modules.
+///
+/// # Errors
+/// If the text has no op, or several.
+fn single_op(module: &Module) -> Result<Option<OpRef<'_>>, Box<Diagnostic>> {
+    let top = module.top();
+    // A module that the parser added has no position in the text.
+    if module.source().is_none() || top.position().span().is_some() {
+        return Ok(None);
+    }
+    let body = top.regions().first().and_then(|&region| module.entry(region));
+    let ops: Vec<OpRef<'_>> = body.into_iter().flat_map(|body| module.ops(body)).collect();
+    match ops.as_slice() {
+        [only] => Ok(Some(*only)),
+        ops => Err(Box::new(
+            Diagnostic::error(
+                "parse",
+                format!(
+                    "a text without an implicit module has one op at its top, not {}",
+                    ops.len()
+                ),
+            )
+            .at(top.position()),
+        )),
+    }
 }
 
 /// The passes in the order of the command line.
@@ -200,7 +258,8 @@ fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure
             ));
         }
         let name = text.split(['(', '{', ',']).next().unwrap_or("").trim();
-        if name.contains('.') && name != "builtin.module" {
+        let may_differ = options.output.no_implicit_module;
+        if name.contains('.') && name != "builtin.module" && !may_differ {
             let message = format!("the pipeline runs on {name}, but a program is a builtin.module");
             return Err(Failure::usage(format!("{message}: write builtin.module({text})")));
         }
@@ -263,109 +322,4 @@ fn roundtrip(module: &Module) -> Result<(), Error> {
         )),
         None => Ok(()),
     }
-}
-
-/// Observes passes as requested by flags.
-struct Log<'a> {
-    flags: &'a PassFlags,
-    print: PrintOptions,
-    text: String,
-    /// Time and statistics by pass, in the order of their first run.
-    passes: Vec<(&'static str, Duration, PatternStatistics)>,
-    /// The text before the pass, if needed for comparison.
-    before: String,
-}
-
-impl Log<'_> {
-    /// The text of the op that a pass runs on.
-    fn shown(&self, module: &Module, root: OpId) -> String {
-        if self.flags.mlir_print_ir_module_scope {
-            print_op(module.top(), &self.print)
-        } else {
-            print_op(module.op(root), &self.print)
-        }
-    }
-
-    fn dump(&mut self, when: &str, invocation: &Invocation, shown: &str) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            self.text,
-            "// -----// IR Dump {when} {} //----- //\n{shown}\n",
-            invocation.pass.name
-        );
-    }
-
-    fn finish(mut self) -> String {
-        if self.flags.mlir_timing {
-            let total: Duration = self.passes.iter().map(|(_, elapsed, _)| *elapsed).sum();
-            let lines = self.passes.iter().map(|(name, elapsed, _)| (*name, *elapsed));
-            for (name, elapsed) in lines.chain([("total", total)]) {
-                let share =
-                    100.0 * elapsed.as_secs_f64() / total.as_secs_f64().max(f64::MIN_POSITIVE);
-                let _ =
-                    writeln!(self.text, "{:10.6} s ({share:5.1} %)  {name}", elapsed.as_secs_f64());
-            }
-        }
-        if self.flags.mlir_pass_statistics {
-            for (name, _, statistics) in &self.passes {
-                let _ = writeln!(self.text, "{name}");
-                for (pattern, count) in statistics.iter() {
-                    let _ = writeln!(
-                        self.text,
-                        "  {:8} of {:8}  {pattern}",
-                        count.applied, count.tried
-                    );
-                }
-            }
-        }
-        self.text
-    }
-}
-
-impl PassObserver for Log<'_> {
-    fn before(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
-        if self.flags.mlir_print_ir_before_all
-            || names(&self.flags.mlir_print_ir_before, invocation)
-        {
-            let shown = self.shown(module, root);
-            self.dump("Before", invocation, &shown);
-        }
-        if self.flags.mlir_print_ir_after_change {
-            self.before = self.shown(module, root);
-        }
-    }
-
-    fn after(&mut self, step: &Step<'_>, module: &Module) {
-        if self.flags.mlir_print_ir_after_all
-            || names(&self.flags.mlir_print_ir_after, step.invocation)
-        {
-            let shown = self.shown(module, step.root);
-            if !(self.flags.mlir_print_ir_after_change && shown == self.before) {
-                self.dump("After", step.invocation, &shown);
-            }
-        }
-        let name = step.invocation.pass.name;
-        match self.passes.iter_mut().find(|(known, ..)| *known == name) {
-            Some((_, elapsed, statistics)) => {
-                *elapsed += step.elapsed;
-                statistics.merge(step.statistics);
-            }
-            None => {
-                let mut statistics = PatternStatistics::default();
-                statistics.merge(step.statistics);
-                self.passes.push((name, step.elapsed, statistics));
-            }
-        }
-    }
-
-    fn failed(&mut self, invocation: &Invocation, module: &Module, root: OpId) {
-        if self.flags.mlir_print_ir_after_failure {
-            let shown = self.shown(module, root);
-            self.dump("After Failure of", invocation, &shown);
-        }
-    }
-}
-
-fn names(names: &[String], invocation: &Invocation) -> bool {
-    names.iter().any(|name| name == invocation.pass.name)
 }
