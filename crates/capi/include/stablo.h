@@ -2,11 +2,14 @@
  *
  * No function aborts or prints. A function that can fail says so by its result and, if `error` is
  * not NULL, sets `*error` to a text that says what is wrong and where; free it with
- * stablo_string_free. On success `*error` is NULL.
+ * stablo_string_free. On success `*error` is NULL. stablo_last_error_code has the kind of error.
  *
  * A module may be read by several threads at once; while a function changes it, no other may use
- * it. A prepared program may be run by several threads at once. Any stack suffices: deeply nested
- * programs are handled on threads of the library's own. Texts are UTF-8 and end in a zero byte.
+ * it. A prepared program may be run by several threads at once. Texts are UTF-8 and end in a zero
+ * byte.
+ *
+ * Threads that call the library need 64 KB of stack, whatever the program: deeply nested ones
+ * are handled on threads of the library's own.
  *
  * Structures of options begin with their size, and zeros mean defaults:
  *
@@ -24,6 +27,36 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The version of this header; stablo_version has that of the library, which may be newer. */
+#define STABLO_VERSION "0.1.0"
+const char *stablo_version(void);
+
+/* The kind of an error. */
+typedef enum stablo_error_code {
+  STABLO_OK = 0,
+  /* A pointer, text, option, input or buffer of the call. */
+  STABLO_INVALID_ARGUMENT = 1,
+  /* The program is not MLIR, violates a constraint, or has an op that cannot run. */
+  STABLO_INVALID_PROGRAM = 2,
+  /* Refinement or a pass failed, or the target version cannot express the program. */
+  STABLO_CONVERSION_FAILED = 3,
+  /* An op failed in a run, such as a shape assertion or a custom call. */
+  STABLO_RUN_FAILED = 4,
+  /* A run took more memory, steps or time than its limit. */
+  STABLO_LIMIT_EXCEEDED = 5,
+  /* is_cancelled ended a run. */
+  STABLO_CANCELLED = 6,
+  /* A bug of the library. */
+  STABLO_INTERNAL = 7
+} stablo_error_code;
+
+/* The kind of error of the last call of this thread that could fail; STABLO_OK if it did not. */
+stablo_error_code stablo_last_error_code(void);
+
+/* The rule that the first error of that call violates, such as "add_c1" (`stablo explain` has its
+ * text), "parse" or "limit"; empty if there is none. Valid until the next call of this thread. */
+const char *stablo_last_error_label(void);
 
 /* A program. */
 typedef struct stablo_module stablo_module;
@@ -98,7 +131,37 @@ typedef struct stablo_array {
   size_t size;
 } stablo_array;
 
-/* Limits of each run; 0 means none. */
+/* Memory for a result. */
+typedef struct stablo_buffer {
+  /* As those of the result; see stablo_array. */
+  const char *dtype;
+  const int64_t *shape;
+  size_t rank;
+  /* Memory for the elements, aligned for them; their bytes. */
+  void *data;
+  size_t size;
+} stablo_buffer;
+
+/* Computes a custom call: writes the elements of all outputs, whose memory holds zeros. `attributes`
+ * are those of the op as MLIR text, `{backend_config = "…", call_target_name = "…", …}`. Returns
+ * false if it fails, with the reason in `message`, a text of at most `message_size` bytes. All
+ * pointers are valid during the call only. Threads that run the program call it, several at once if
+ * several run it. */
+typedef bool (*stablo_custom_call_function)(void *context, const char *attributes,
+                                            const stablo_array *inputs, size_t num_inputs,
+                                            const stablo_buffer *outputs, size_t num_outputs,
+                                            char *message, size_t message_size);
+
+/* An implementation of custom calls, which must have tensors of static shape as results. */
+typedef struct stablo_custom_call {
+  /* Name of the calls; implementations of the library are replaced. */
+  const char *target;
+  stablo_custom_call_function function;
+  /* Given to the function. */
+  void *context;
+} stablo_custom_call;
+
+/* Limits of each run, 0 for none, and functions that it calls. */
 typedef struct stablo_run_options {
   size_t struct_size;
   /* Bytes that the run holds at the same time, its inputs included. */
@@ -107,6 +170,14 @@ typedef struct stablo_run_options {
   uint64_t max_steps;
   /* Time, looked at between ops. */
   double max_seconds;
+  /* If not NULL, called between ops, every thousand or so; true ends the run. Any thread may call
+   * it. */
+  bool (*is_cancelled)(void *context);
+  void *cancel_context;
+  /* Implementations of custom calls. They, their functions and contexts must stay valid as long as
+   * the program; the array itself and the names are copied. */
+  const stablo_custom_call *custom_calls;
+  size_t num_custom_calls;
 } stablo_run_options;
 
 /* Verifies a program and runs its function `entry`; NULL is "main", which may also stand for the
@@ -130,16 +201,23 @@ bool stablo_program_run(const stablo_program *program, const stablo_array *input
                         size_t num_inputs, stablo_array **outputs, size_t *num_outputs,
                         char **error);
 
-/* Memory for a result. */
-typedef struct stablo_buffer {
-  /* As those of the result; see stablo_array. */
+/* The type of an input or output. */
+typedef struct stablo_value_type {
+  /* As MLIR text, such as "tensor<?x3xf32>". */
+  const char *text;
+  /* Element type, shape and rank of a tensor, as in stablo_array; a size that is not known is -1. Of
+   * other values, and tensors of quantized types, the element type is NULL. */
   const char *dtype;
   const int64_t *shape;
   size_t rank;
-  /* Memory for the elements, aligned for them; their bytes. */
-  void *data;
-  size_t size;
-} stablo_buffer;
+} stablo_value_type;
+
+/* The number of inputs and of outputs of a program, and their types: valid as long as the program;
+ * NULL if there is no such one. */
+size_t stablo_program_num_inputs(const stablo_program *program);
+size_t stablo_program_num_outputs(const stablo_program *program);
+const stablo_value_type *stablo_program_input_type(const stablo_program *program, size_t index);
+const stablo_value_type *stablo_program_output_type(const stablo_program *program, size_t index);
 
 /* As stablo_program_run, with results in memory of the caller, one buffer each: loops and kernels
  * write them there. Inputs are read where they are. Buffers may overlap inputs, which are copied

@@ -1,6 +1,8 @@
 //! Tensors as C gives and takes them: element type, shape and bytes.
 
-use crate::{Failable, slice_at, text_at};
+use crate::failure::{Failable, Failure};
+use crate::into::stablo_buffer;
+use crate::{slice_at, text_at};
 use stablo::{Bytes, DType, RuntimeValue, Tensor};
 use std::ffi::{CString, c_char, c_void};
 use std::sync::LazyLock;
@@ -33,10 +35,11 @@ pub(crate) unsafe fn read(
         // SAFETY: as the caller says.
         unsafe { array.elements() }
             .and_then(|Elements { dtype, shape, bytes }| {
-                Tensor::from_bytes(dtype, shape, Bytes::from(bytes)).map_err(|e| e.to_string())
+                Tensor::from_bytes(dtype, shape, Bytes::from(bytes))
+                    .map_err(|error| error.to_string().into())
             })
             .map(RuntimeValue::Tensor)
-            .map_err(|why| format!("input {index}: {why}"))
+            .map_err(|failure: Failure| failure.about(format_args!("input {index}")))
     };
     arrays.iter().enumerate().map(tensor).collect()
 }
@@ -61,7 +64,9 @@ impl Elements<'_> {
         // SAFETY: as the caller says.
         let (name, shape) = unsafe { (text_at(dtype, "")?, slice_at(shape, rank)?) };
         let dtype = DType::from_name(name).ok_or_else(|| format!("there is no dtype `{name}`"))?;
-        let size = |&size: &i64| usize::try_from(size).map_err(|_| format!("{size} is not a size"));
+        let size = |&size: &i64| {
+            usize::try_from(size).map_err(|_| Failure::from(format!("{size} is not a size")))
+        };
         Ok((dtype, shape.iter().map(size).collect::<Failable<_>>()?))
     }
 }
@@ -88,10 +93,45 @@ static NAMES: LazyLock<Vec<CString>> = LazyLock::new(|| {
     DType::ALL.iter().map(|dtype| CString::new(dtype.name()).unwrap_or_default()).collect()
 });
 
+/// The name of an element type, for C.
+pub(crate) fn name_of(dtype: DType) -> *const c_char {
+    let number = DType::ALL.iter().position(|&other| other == dtype);
+    number.map_or(std::ptr::null(), |number| NAMES[number].as_ptr())
+}
+
+/// Type and shape of a tensor that is lent to C.
+pub(crate) struct ArrayOf {
+    dtype: *const c_char,
+    shape: Vec<i64>,
+}
+
+impl ArrayOf {
+    pub(crate) fn new(dtype: DType, shape: &[usize]) -> ArrayOf {
+        ArrayOf { dtype: name_of(dtype), shape: shape.iter().map(|&size| size as i64).collect() }
+    }
+
+    /// An array of elements, to be read while both live.
+    pub(crate) fn array(&self, bytes: &[u8]) -> stablo_array {
+        let ArrayOf { dtype, shape } = self;
+        let data = bytes.as_ptr().cast();
+        stablo_array {
+            dtype: *dtype,
+            shape: shape.as_ptr(),
+            rank: shape.len(),
+            data,
+            size: bytes.len(),
+        }
+    }
+
+    /// A buffer for elements, to be written while both live.
+    pub(crate) fn buffer(&self, bytes: &mut [u8]) -> stablo_buffer {
+        stablo_buffer::new(self.dtype, &self.shape, bytes)
+    }
+}
+
 /// Arrays of tensors, to be freed with [`free`].
 pub(crate) fn write(tensors: &[Tensor]) -> Box<[stablo_array]> {
     let array = |tensor: &Tensor| {
-        let number = DType::ALL.iter().position(|&dtype| dtype == tensor.dtype());
         let shape: Box<[i64]> = tensor.shape().iter().map(|&size| size as i64).collect();
         let bytes = tensor.bytes();
         let mut data = vec![0 as Unit; bytes.len().div_ceil(size_of::<Unit>())].into_boxed_slice();
@@ -99,7 +139,7 @@ pub(crate) fn write(tensors: &[Tensor]) -> Box<[stablo_array]> {
         // SAFETY: the units are at least as many bytes, and nothing else has them yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         stablo_array {
-            dtype: number.map_or(std::ptr::null(), |number| NAMES[number].as_ptr()),
+            dtype: name_of(tensor.dtype()),
             rank: shape.len(),
             shape: Box::into_raw(shape).cast(),
             data: Box::into_raw(data).cast(),

@@ -1,7 +1,8 @@
 //! Runs in memory of the caller.
 
 use crate::arrays::{Elements, stablo_array};
-use crate::{Failable, attempt_in, slice_at, stablo_program, text_of};
+use crate::failure::{Code, Failable, Failure};
+use crate::{attempt_in, slice_at, stablo_program};
 use stablo::{Bytes, DType, Tensor, TensorMut, TensorRef};
 use std::ffi::{c_char, c_void};
 use std::ops::Range;
@@ -15,6 +16,14 @@ pub struct stablo_buffer {
     rank: usize,
     data: *mut c_void,
     size: usize,
+}
+
+impl stablo_buffer {
+    /// A buffer of a type and shape that live as long as it is used, and the same bytes.
+    pub(crate) fn new(dtype: *const c_char, shape: &[i64], bytes: &mut [u8]) -> stablo_buffer {
+        let (data, size) = (bytes.as_mut_ptr().cast(), bytes.len());
+        stablo_buffer { dtype, shape: shape.as_ptr(), rank: shape.len(), data, size }
+    }
 }
 
 /// An input of a run.
@@ -34,13 +43,13 @@ impl<'a> Input<'a> {
             return Ok(Input::Borrowed(dtype, shape, bytes));
         }
         let copy = Tensor::from_bytes(dtype, shape, Bytes::from(bytes));
-        copy.map(Input::Copied).map_err(|error| error.to_string())
+        copy.map(Input::Copied).map_err(|error| error.to_string().into())
     }
 
     fn as_ref(&self) -> Failable<TensorRef<'_>> {
         match self {
             Input::Borrowed(dtype, shape, bytes) => {
-                TensorRef::from_bytes(*dtype, shape, bytes).map_err(text_of)
+                TensorRef::from_bytes(*dtype, shape, bytes).map_err(|e| e.to_string().into())
             }
             Input::Copied(tensor) => Ok(tensor.into()),
         }
@@ -66,7 +75,8 @@ struct Output<'a> {
 impl Output<'_> {
     fn as_mut(&mut self, index: usize) -> Failable<TensorMut<'_>> {
         let Output { dtype, shape, bytes } = self;
-        TensorMut::from_bytes(*dtype, shape, bytes).map_err(|e| format!("output {index}: {e}"))
+        TensorMut::from_bytes(*dtype, shape, bytes)
+            .map_err(|e| Failure::from(format!("output {index}: {e}")))
     }
 }
 
@@ -93,7 +103,10 @@ pub unsafe extern "C" fn stablo_program_run_into(
         let inputs = inputs.iter().map(Input::as_ref).collect::<Failable<Vec<_>>>()?;
         let outputs = outputs.iter_mut().enumerate().map(|(index, output)| output.as_mut(index));
         let outputs = outputs.collect::<Failable<Vec<_>>>();
-        program.0.run_into(&inputs, &mut outputs?).map_err(text_of)
+        program
+            .program
+            .run_into_observed(&inputs, &mut outputs?, &mut program.cancellation.clone())
+            .map_err(Failure::of(Code::RunFailed))
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     unsafe { attempt_in(program, error, work) }.is_some()
@@ -119,7 +132,7 @@ unsafe fn read<'a>(
     let places: Vec<Range<usize>> = places.collect();
     for (index, place) in places.iter().enumerate() {
         if let Some(other) = places[..index].iter().position(|other| overlap(other, place)) {
-            return Err(format!("outputs {other} and {index} overlap"));
+            return Err(format!("outputs {other} and {index} overlap").into());
         }
     }
     let input = |(index, array): (usize, &stablo_array)| {
@@ -127,12 +140,12 @@ unsafe fn read<'a>(
         let elements = unsafe { array.elements() };
         elements
             .and_then(|elements| Input::of(elements, &places))
-            .map_err(|why| format!("input {index}: {why}"))
+            .map_err(|failure| failure.about(format_args!("input {index}")))
     };
     let inputs = inputs.iter().enumerate().map(input).collect::<Failable<_>>()?;
     let output = |(index, buffer): (usize, &stablo_buffer)| {
         let stablo_buffer { dtype, shape, rank, size, data } = *buffer;
-        let failed = |why: String| format!("output {index}: {why}");
+        let failed = |failure: Failure| failure.about(format_args!("output {index}"));
         // SAFETY: as the caller says; without bytes, none are read.
         let (dtype, shape) = unsafe { Elements::type_of(dtype, shape, rank).map_err(failed)? };
         let bytes: &mut [u8] = match (data.is_null(), size) {

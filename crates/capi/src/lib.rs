@@ -6,13 +6,26 @@
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
 
 mod arrays;
+mod callbacks;
+mod failure;
 mod into;
 mod options;
+mod signature;
+mod stack;
 
 pub use arrays::stablo_array;
+pub use callbacks::{stablo_custom_call, stablo_custom_call_function};
+pub use failure::{Code, stablo_last_error_code, stablo_last_error_label};
 pub use into::{stablo_buffer, stablo_program_run_into};
 pub use options::{stablo_load_options, stablo_refine_options, stablo_run_options};
+pub use signature::{
+    stablo_program_input_type, stablo_program_num_inputs, stablo_program_num_outputs,
+    stablo_program_output_type, stablo_value_type,
+};
 
+use callbacks::Cancellation;
+use failure::{Failable, Failure, c_string, report};
+use signature::Signature;
 use stablo::{LoadOptions, Module, PrintOptions, Program, RuntimeValue, Version, with_large_stack};
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,23 +35,7 @@ use std::sync::LazyLock;
 #[allow(non_camel_case_types)] // the name in C
 pub struct stablo_module(Module);
 
-/// Result of a function for C; the error is the message that C gets.
-type Failable<T> = Result<T, String>;
-
-/// The text of an error, as the command line shows it.
-fn text_of(error: impl std::error::Error) -> String {
-    format!("{error}\n")
-}
-
-/// A string for C, truncated at the first zero byte.
-fn c_string(text: String) -> *mut c_char {
-    let mut bytes = text.into_bytes();
-    bytes.truncate(bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()));
-    CString::new(bytes).unwrap_or_default().into_raw()
-}
-
-/// Runs `work` on a large stack and returns its result. On failure returns `None` and sets `error`.
-/// A panic is an error, too: it must not cross into C.
+/// Runs `work` on a large stack and returns its result, with errors as [`report`] reports them.
 ///
 /// # Safety
 /// `error` is null or may be written.
@@ -50,7 +47,7 @@ unsafe fn attempt<T: Send>(
     unsafe { report(error, || with_large_stack(work)) }
 }
 
-/// As [`attempt`], for runs of a program: where these need no stack of their own, on this one, as
+/// As [`attempt`], for runs of a program: if these need no large stack, on that of the caller, as
 /// starting a thread takes longer than a run of a small program.
 ///
 /// # Safety
@@ -60,7 +57,7 @@ unsafe fn attempt_in<T: Send>(
     error: *mut *mut c_char,
     work: impl FnOnce() -> Failable<T> + Send,
 ) -> Option<T> {
-    if program.is_some_and(|program| program.0.runs_in_place()) {
+    if program.is_some_and(|program| program.program.runs_in_place()) && stack::is_enough() {
         // SAFETY: as the caller says.
         unsafe { report(error, work) }
     } else {
@@ -69,33 +66,10 @@ unsafe fn attempt_in<T: Send>(
     }
 }
 
-/// Does some work and returns its result, with errors as [`attempt`] reports them.
-///
-/// # Safety
-/// As there.
-unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable<T>) -> Option<T> {
-    let result = catch_unwind(AssertUnwindSafe(work));
-    let (value, message) = match result {
-        Ok(Ok(value)) => (Some(value), None),
-        Ok(Err(message)) => (None, Some(message)),
-        Err(_) => (None, Some("stablo failed; this is a bug".to_string())),
-    };
-    if !error.is_null() {
-        let text = message.map_or(std::ptr::null_mut(), c_string);
-        // SAFETY: the caller guarantees that `error` is null or valid for writes.
-        unsafe { *error = text };
-    }
-    value
-}
-
-/// Drops a value on a large stack.
+/// Drops a value on a large stack. The error of the last call stays as it is.
 fn free(value: impl Send) {
-    let work = move || {
-        drop(value);
-        Ok(())
-    };
-    // SAFETY: there is no error to write.
-    unsafe { attempt(std::ptr::null_mut(), work) };
+    // A panic must not cross into C, and there is no one to tell.
+    let _ = catch_unwind(AssertUnwindSafe(|| with_large_stack(move || drop(value))));
 }
 
 /// The string at a pointer; `default` for null.
@@ -108,7 +82,7 @@ unsafe fn text_at(text: *const c_char, default: &str) -> Failable<&str> {
         return Ok(default);
     }
     // SAFETY: the caller guarantees that there is such a string.
-    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| "a text given is not UTF-8".to_string())
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| "a text given is not UTF-8".into())
 }
 
 /// The values that a pointer leads to.
@@ -118,7 +92,7 @@ unsafe fn text_at(text: *const c_char, default: &str) -> Failable<&str> {
 unsafe fn slice_at<'a, T>(data: *const T, size: usize) -> Failable<&'a [T]> {
     match (data.is_null(), size) {
         (_, 0) => Ok(&[]),
-        (true, _) => Err("there is nothing at NULL".to_string()),
+        (true, _) => Err("there is nothing at NULL".into()),
         // SAFETY: the caller says that there are so many values.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(data, size) }),
     }
@@ -132,7 +106,7 @@ unsafe fn module_at<'a>(module: *const stablo_module) -> Failable<&'a Module> {
     // SAFETY: the caller says that it is null or leads to a module.
     unsafe { module.as_ref() }
         .map(|module| &module.0)
-        .ok_or_else(|| "there is no module at NULL".to_string())
+        .ok_or_else(|| "there is no module at NULL".into())
 }
 
 /// See `stablo.h`.
@@ -171,7 +145,7 @@ pub unsafe extern "C" fn stablo_load_with(
         let load = LoadOptions::default()
             .verify(false)
             .allow_unregistered_dialects(options.allow_unregistered_dialects);
-        load.load(name, bytes).into_result().map_err(text_of)
+        load.load(name, bytes).into_result().map_err(Failure::of(Code::InvalidProgram))
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.
     let module = unsafe { attempt(error, load) };
@@ -202,7 +176,8 @@ pub unsafe extern "C" fn stablo_verify(
     // SAFETY: the caller gives a module that lives.
     let module = unsafe { module_at(module) };
     // SAFETY: the caller lets `error` be written unless it is null.
-    unsafe { attempt(error, || stablo::verify(module?).map_err(text_of)) }.is_some()
+    unsafe { attempt(error, || stablo::verify(module?).map_err(Failure::of(Code::InvalidProgram))) }
+        .is_some()
 }
 
 /// See `stablo.h`.
@@ -217,7 +192,7 @@ pub unsafe extern "C" fn stablo_to_text(
     // SAFETY: the caller gives a module that lives.
     let module = unsafe { module_at(module) };
     let options = PrintOptions { debug_info, ..PrintOptions::default() };
-    let print = || stablo::print(module?, &options).map_err(text_of);
+    let print = || stablo::print(module?, &options).map_err(Failure::of(Code::ConversionFailed));
     // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };
     text.map_or(std::ptr::null_mut(), c_string)
@@ -237,7 +212,8 @@ pub unsafe extern "C" fn stablo_inspect(
     // SAFETY: the caller says that `name` is null or a text, and that there are so many bytes.
     let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
     let inspect = move || {
-        let inspection = stablo::inspect(given.0?, given.1?).map_err(text_of)?;
+        let inspection =
+            stablo::inspect(given.0?, given.1?).map_err(Failure::of(Code::InvalidProgram))?;
         Ok(inspection.to_json())
     };
     // SAFETY: the caller lets `error` be written unless it is null.
@@ -283,7 +259,7 @@ pub unsafe extern "C" fn stablo_refine(
     // SAFETY: as the caller says.
     unsafe {
         change(module, error, move |module| {
-            stablo::refine(module, &options?).map(drop).map_err(text_of)
+            stablo::refine(module, &options?).map(drop).map_err(Failure::of(Code::ConversionFailed))
         })
     }
 }
@@ -303,7 +279,9 @@ pub unsafe extern "C" fn stablo_run_pipeline(
     // SAFETY: as the caller says.
     unsafe {
         change(module, error, move |module| {
-            stablo::run_pipeline(module, pipeline?).map(drop).map_err(text_of)
+            stablo::run_pipeline(module, pipeline?)
+                .map(drop)
+                .map_err(Failure::of(Code::ConversionFailed))
         })
     }
 }
@@ -312,11 +290,14 @@ pub unsafe extern "C" fn stablo_run_pipeline(
 fn prepare(
     module: Failable<&Module>,
     entry: Failable<&str>,
-    options: Failable<stablo_run_options>,
-) -> Failable<Program> {
-    let (module, limits) = (module?, options?.limits()?);
-    stablo::verify(module).map_err(text_of)?;
-    Program::prepare(module.clone(), entry?, limits).map_err(text_of)
+    options: Failable<(stablo::RunOptions, Cancellation)>,
+) -> Failable<stablo_program> {
+    let (module, (options, cancellation)) = (module?, options?);
+    stablo::verify(module).map_err(Failure::of(Code::InvalidProgram))?;
+    let program = Program::prepare(module.clone(), entry?, options)
+        .map_err(Failure::of(Code::InvalidProgram))?;
+    let signature = Signature::of(&program);
+    Ok(stablo_program { program, cancellation, signature })
 }
 
 /// Runs `work`, for which a program may be prepared already, for its tensors, and gives them to C.
@@ -333,9 +314,12 @@ unsafe fn run(
     let has_place = !outputs.is_null() && !num_outputs.is_null();
     let run = move || {
         if !has_place {
-            return Err("there is no place for the outputs at NULL".to_string());
+            return Err("there is no place for the outputs at NULL".into());
         }
-        work()?.into_iter().map(|value| value.into_tensor().map_err(text_of)).collect()
+        let tensor = |value: RuntimeValue| {
+            value.into_tensor().map_err(|error| Failure::of(Code::RunFailed)(error.into()))
+        };
+        work()?.into_iter().map(tensor).collect()
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     let Some(tensors): Option<Vec<stablo::Tensor>> = (unsafe { attempt_in(program, error, run) })
@@ -370,11 +354,11 @@ pub unsafe extern "C" fn stablo_run(
     // SAFETY: the caller gives a module that lives, a text or null, and so many arrays.
     let (module, entry, inputs) =
         unsafe { (module_at(module), text_at(entry, "main"), arrays::read(inputs, num_inputs)) };
-    // SAFETY: the caller says that `options` is null or as long as it says.
-    let options = unsafe { options::read(options) };
+    // SAFETY: the caller says that `options` is null or as the header says.
+    let options = unsafe { options::run(options) };
     let work = move || {
         let inputs = inputs?;
-        prepare(module, entry, options)?.run(inputs).map_err(text_of)
+        prepare(module, entry, options)?.run(inputs)
     };
     // SAFETY: as the caller says.
     unsafe { run(None, outputs, num_outputs, error, work) }
@@ -382,7 +366,18 @@ pub unsafe extern "C" fn stablo_run(
 
 /// A prepared program, opaque to C.
 #[allow(non_camel_case_types)] // the name in C
-pub struct stablo_program(Program);
+pub struct stablo_program {
+    program: Program,
+    cancellation: Cancellation,
+    signature: Signature,
+}
+
+impl stablo_program {
+    fn run(&self, inputs: Vec<RuntimeValue>) -> Failable<Vec<RuntimeValue>> {
+        let results = self.program.run_observed(inputs, &mut self.cancellation.clone());
+        results.map_err(Failure::of(Code::RunFailed))
+    }
+}
 
 /// See `stablo.h`.
 ///
@@ -397,11 +392,11 @@ pub unsafe extern "C" fn stablo_prepare(
 ) -> *mut stablo_program {
     // SAFETY: the caller gives a module that lives, and a text or null.
     let (module, entry) = unsafe { (module_at(module), text_at(entry, "main")) };
-    // SAFETY: the caller says that `options` is null or as long as it says.
-    let options = unsafe { options::read(options) };
+    // SAFETY: the caller says that `options` is null or as the header says.
+    let options = unsafe { options::run(options) };
     // SAFETY: the caller lets `error` be written unless it is null.
     let program = unsafe { attempt(error, || prepare(module, entry, options)) };
-    program.map_or(std::ptr::null_mut(), |program| Box::into_raw(Box::new(stablo_program(program))))
+    program.map_or(std::ptr::null_mut(), |program| Box::into_raw(Box::new(program)))
 }
 
 /// See `stablo.h`.
@@ -421,7 +416,7 @@ pub unsafe extern "C" fn stablo_program_run(
     let (program, inputs) = unsafe { (program.as_ref(), arrays::read(inputs, num_inputs)) };
     let work = move || {
         let program = program.ok_or("there is no program at NULL")?;
-        program.0.run(inputs?).map_err(text_of)
+        program.run(inputs?)
     };
     // SAFETY: as the caller says.
     unsafe { run(program, outputs, num_outputs, error, work) }
@@ -468,10 +463,12 @@ pub unsafe extern "C" fn stablo_serialize(
     let has_place = !data.is_null() && !size.is_null();
     let serialize = move || {
         if !has_place {
-            return Err("there is no place for the artifact at NULL".to_string());
+            return Err("there is no place for the artifact at NULL".into());
         }
-        let target = stablo::target_version(given.1?).map_err(text_of)?;
-        let artifact = stablo::serialize(given.0?, target).map_err(text_of)?;
+        let target =
+            stablo::target_version(given.1?).map_err(Failure::of(Code::InvalidArgument))?;
+        let artifact =
+            stablo::serialize(given.0?, target).map_err(Failure::of(Code::ConversionFailed))?;
         Ok(artifact.into_boxed_slice())
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.
@@ -483,6 +480,13 @@ pub unsafe extern "C" fn stablo_serialize(
         *data = Box::into_raw(artifact).cast();
     }
     true
+}
+
+/// See `stablo.h`.
+#[unsafe(no_mangle)]
+pub extern "C" fn stablo_version() -> *const c_char {
+    const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
+    VERSION.as_ptr().cast()
 }
 
 /// The texts of versions, zero-terminated.
@@ -508,10 +512,8 @@ pub extern "C" fn stablo_minimum_version() -> *const c_char {
 /// `text` is null or comes from a function of this library, and is not used again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stablo_string_free(text: *mut c_char) {
-    if !text.is_null() {
-        // SAFETY: it was made by `CString::into_raw`, and the caller gives up ownership.
-        drop(unsafe { CString::from_raw(text) });
-    }
+    // SAFETY: as the caller says.
+    unsafe { failure::free_string(text) };
 }
 
 /// See `stablo.h`.

@@ -1,9 +1,11 @@
 //! Options as C gives them: structures whose first field is their size, so that programs that were
 //! compiled against an older header, whose structures are shorter, keep working.
 
-use crate::{Failable, slice_at, text_at, text_of};
-use stablo::{Limits, RefineOptions};
-use std::ffi::c_char;
+use crate::callbacks::{Cancellation, custom_calls, stablo_custom_call};
+use crate::failure::{Code, Failable, Failure};
+use crate::{slice_at, text_at};
+use stablo::{Limits, RefineOptions, RunOptions};
+use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
 /// See `stablo.h`.
@@ -26,6 +28,10 @@ pub struct stablo_run_options {
     max_memory: usize,
     max_steps: u64,
     max_seconds: f64,
+    is_cancelled: Option<extern "C" fn(*mut c_void) -> bool>,
+    cancel_context: *mut c_void,
+    custom_calls: *const stablo_custom_call,
+    num_custom_calls: usize,
 }
 
 /// See `stablo.h`.
@@ -69,7 +75,7 @@ pub(crate) unsafe fn read<T: Options>(options: *const T) -> Failable<T> {
         // SAFETY: the structure has at least its first field.
         let size = unsafe { options.cast::<usize>().read() };
         if size < size_of::<usize>() {
-            return Err("the options do not say their size: set struct_size".to_string());
+            return Err("the options do not say their size: set struct_size".into());
         }
         let size = size.min(size_of::<T>());
         // SAFETY: there are so many bytes at both places, which do not overlap.
@@ -83,11 +89,12 @@ pub(crate) unsafe fn read<T: Options>(options: *const T) -> Failable<T> {
 
 impl stablo_run_options {
     /// The limits; zeros are none.
-    pub(crate) fn limits(self) -> Failable<Limits> {
+    fn limits(&self) -> Failable<Limits> {
         let time = match self.max_seconds {
             0.0 => None,
             seconds => Some(
-                Duration::try_from_secs_f64(seconds).map_err(|e| format!("max_seconds: {e}"))?,
+                Duration::try_from_secs_f64(seconds)
+                    .map_err(|e| Failure::from(format!("max_seconds: {e}")))?,
             ),
         };
         Ok(Limits {
@@ -97,6 +104,25 @@ impl stablo_run_options {
             ..Limits::default()
         })
     }
+}
+
+/// The options of a run, and what ends it.
+///
+/// # Safety
+/// `options` is null or leads to as many bytes as its first field says; its pointers are as the
+/// header says.
+pub(crate) unsafe fn run(
+    options: *const stablo_run_options,
+) -> Failable<(RunOptions, Cancellation)> {
+    // SAFETY: as the caller says.
+    let options = unsafe { read(options)? };
+    // SAFETY: as the caller says.
+    let calls = unsafe { slice_at(options.custom_calls, options.num_custom_calls)? };
+    // SAFETY: as the caller says.
+    let custom_calls = unsafe { custom_calls(calls)? };
+    let cancellation = Cancellation::new(options.is_cancelled, options.cancel_context);
+    let limits = options.limits()?;
+    Ok((RunOptions { limits, custom_calls, ..RunOptions::default() }, cancellation))
 }
 
 /// The options of a refinement.
@@ -111,7 +137,8 @@ pub(crate) unsafe fn refine(options: *const stablo_refine_options) -> Failable<R
     if !options.input_types.is_null() {
         // SAFETY: as the caller says.
         let types = unsafe { text_at(options.input_types, "")? };
-        refine = refine.input_types(stablo::parse_types(types).map_err(text_of)?);
+        refine = refine
+            .input_types(stablo::parse_types(types).map_err(Failure::of(Code::InvalidArgument))?);
     }
     if options.batch != 0 {
         refine = refine.batch(options.batch);

@@ -56,6 +56,8 @@ enum Library {
 struct Example {
     directory: Directory,
     program: PathBuf,
+    /// Where it finds the shared library when it runs.
+    _installed: Arc<Directory>,
 }
 
 impl Example {
@@ -72,7 +74,7 @@ impl Example {
             .status()
             .unwrap();
         assert!(status.success());
-        Example { directory, program }
+        Example { directory, program, _installed: installed }
     }
 
     fn file(&self, name: &str, text: &str) -> PathBuf {
@@ -227,4 +229,70 @@ fn into_writes_results_into_memory_of_the_caller() {
     assert_eq!(done.status.code(), Some(1));
     let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
     assert!(stderr.contains("tensor<4xf64>, the output given has type tensor<4xf32>"), "{stderr}");
+}
+
+#[test]
+fn custom_calls_cancellation_and_codes() {
+    let example = Example::new("custom_call", Library::Shared);
+    let run = |text: &str| {
+        let input = example.file("program.mlir", text);
+        let done = Command::new(&example.program).arg(&input).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (done.status.code(), text(done.stdout), text(done.stderr))
+    };
+    let (code, stdout, stderr) = run("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+           %0 = stablehlo.custom_call @scale(%x) : (tensor<2xf32>) -> tensor<2xf32>
+           %1 = stablehlo.add %0, %x : tensor<2xf32>
+           return %1 : tensor<2xf32>
+         }");
+    assert_eq!(code, Some(0), "{stderr}");
+    assert_eq!(stdout, "input 0: tensor<2xf32>\n1 outputs, the first: tensor<2xf32>\n4 4 \n");
+    assert_eq!(stderr, "");
+
+    // The function fails with a message, in which it has the attributes of the op.
+    let (code, _, stderr) = run("func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> {
+           %0 = stablehlo.custom_call @scale(%x) {backend_config = \"b\"} : (tensor<2xf32>) -> tensor<3xf32>
+           return %0 : tensor<3xf32>
+         }");
+    assert_eq!(code, Some(1));
+    assert!(stderr.starts_with("run: error 4 [custom_call]: "), "{stderr}");
+    assert!(stderr.contains("scale takes and returns one f32 tensor"), "{stderr}");
+    assert!(stderr.contains("backend_config = \"b\""), "{stderr}");
+
+    // An endless loop ends.
+    let (code, _, stderr) = run("func.func @main(%x: tensor<f32>) -> tensor<f32> {
+           %0 = stablehlo.while(%i = %x) : tensor<f32> cond {
+             %t = stablehlo.constant dense<true> : tensor<i1>
+             stablehlo.return %t : tensor<i1>
+           } do {
+             %1 = stablehlo.add %i, %i : tensor<f32>
+             stablehlo.return %1 : tensor<f32>
+           }
+           return %0 : tensor<f32>
+         }");
+    assert_eq!(code, Some(1));
+    assert!(stderr.starts_with("run: error 6 [interrupted]: "), "{stderr}");
+
+    let (_, _, stderr) = run("func.func @main(");
+    assert!(stderr.starts_with("load: error 2 [parse]: "), "{stderr}");
+    let (_, _, stderr) = run("func.func @main(%x: tensor<2xf32>) -> tensor<3xf32> {
+           return %x : tensor<2xf32>
+         }");
+    assert!(stderr.starts_with("prepare: error 2 ["), "{stderr}");
+    let (_, _, stderr) = run("func.func @other() { return }\nfunc.func @another() { return }");
+    assert!(stderr.starts_with("prepare: error 2 ["), "{stderr}");
+}
+
+/// Programs find the library by a name with its version.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_shared_library_has_a_versioned_name() {
+    let installed = installation();
+    let library = std::fs::read(installed.0.join("lib/libstablo_c.so")).unwrap();
+    let name = b"\0libstablo_c.so.0.1\0";
+    assert!(library.windows(name.len()).any(|bytes| bytes == name));
+    assert!(installed.0.join("lib/libstablo_c.so.0.1").exists());
+    let header = include_str!("../../include/stablo.h");
+    let version = concat!("#define STABLO_VERSION \"", env!("CARGO_PKG_VERSION"), "\"");
+    assert!(header.contains(version));
 }

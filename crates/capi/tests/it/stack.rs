@@ -1,4 +1,4 @@
-//! Deeply nested programs are handled on small stacks.
+//! Programs are handled on threads with small stacks.
 
 #![allow(unsafe_code)] // functions for C; each block gives its reason
 
@@ -40,4 +40,57 @@ fn nested_regions_fit_on_small_stacks() {
         }
     };
     std::thread::Builder::new().stack_size(512 << 10).spawn(run).unwrap().join().unwrap();
+}
+
+/// A thread with the stack that the header asks for loads, prepares and runs programs.
+#[test]
+fn small_stacks_suffice() {
+    const STACK: usize = 64 << 10;
+    let header = include_str!("../../include/stablo.h");
+    assert!(header.contains(&format!("need {} KB of stack", STACK >> 10)));
+    let body = "%1 = stablehlo.dot_general %0, %x, contracting_dims = [1] x [0] : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+        %2 = stablehlo.exponential %1 : tensor<8x8xf32>
+        %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+        %4 = stablehlo.fft %3, type = RFFT, length = [8] : (tensor<8x8xf32>) -> tensor<8x5xcomplex<f32>>
+        %5:2 = \"stablehlo.sort\"(%2, %3) ({
+        ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+          %6 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+          stablehlo.return %6 : tensor<i1>
+        }) {dimension = 1 : i64} : (tensor<8x8xf32>, tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8x8xf32>)";
+    let text = format!(
+        "func.func @main() -> (tensor<8x8xf32>, tensor<8x5xcomplex<f32>>) {{
+        %0 = stablehlo.iota dim = 1 : tensor<8x8xf32>
+        %x = stablehlo.cosine %0 : tensor<8x8xf32>
+        {body}
+        return %5#1, %4 : tensor<8x8xf32>, tensor<8x5xcomplex<f32>>
+        }}"
+    );
+    let run = move || {
+        let mut error: *mut c_char = null_mut();
+        // SAFETY: the bytes are there, `error` may be written, and what is returned is freed once.
+        unsafe {
+            let module =
+                stablo_c::stablo_load(text.as_ptr(), text.len(), std::ptr::null(), &mut error);
+            assert!(!module.is_null());
+            let null = std::ptr::null();
+            let program = stablo_c::stablo_prepare(module, null, std::ptr::null(), &mut error);
+            assert!(!program.is_null());
+            for _ in 0..3 {
+                let (mut outputs, mut count) = (null_mut(), 0);
+                assert!(stablo_c::stablo_program_run(
+                    program,
+                    std::ptr::null(),
+                    0,
+                    &mut outputs,
+                    &mut count,
+                    &mut error
+                ));
+                assert_eq!(count, 2);
+                stablo_c::stablo_arrays_free(outputs, count);
+            }
+            stablo_c::stablo_program_free(program);
+            stablo_c::stablo_module_free(module);
+        }
+    };
+    std::thread::Builder::new().stack_size(STACK).spawn(run).unwrap().join().unwrap();
 }
