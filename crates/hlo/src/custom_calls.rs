@@ -6,6 +6,7 @@
 pub mod dynamic;
 mod fft;
 mod lapack;
+pub mod shardy;
 mod sparse;
 
 use crate::ops::CustomCallOp;
@@ -37,6 +38,11 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     ("ApproxTopK", approx_top_k),
     ("mhlo.topk", top_k),
     ("shape_assertion", shape_assertion),
+    ("xla.sdy.FuncResultSharding", spmd::annotation),
+    (shardy::GLOBAL_TO_LOCAL, shardy::global_to_local),
+    (shardy::LOCAL_TO_GLOBAL, shardy::local_to_global),
+    ("xla.sdy.PropagationBarrier", spmd::annotation),
+    (shardy::SHARDING_GROUP, shardy::sharding_group),
 ];
 
 /// Names of all targets and what they mean.

@@ -28,17 +28,22 @@ pub(crate) enum Sharding {
 }
 
 impl Sharding {
-    /// Parses the sharding of a tensor of the given rank.
-    pub(crate) fn read(bytes: &[u8], rank: usize) -> Option<Sharding> {
+    /// Parses the sharding of a tensor of the given rank: value `index` of those of an op, whose
+    /// sharding is that of all its results or a tuple with one for each.
+    pub(crate) fn read(bytes: &[u8], index: usize, rank: usize) -> Option<Sharding> {
         // No field of a message starts with a brace.
         match bytes.trim_ascii_start() {
-            text @ [b'{', ..] => Sharding::from_text(std::str::from_utf8(text).ok()?, rank),
-            _ => Sharding::from_message(bytes, rank),
+            text @ [b'{', ..] => Sharding::from_text(std::str::from_utf8(text).ok()?, index, rank),
+            _ => Sharding::from_message(bytes, index, rank),
         }
     }
 
-    fn from_text(text: &str, rank: usize) -> Option<Sharding> {
+    fn from_text(text: &str, index: usize, rank: usize) -> Option<Sharding> {
         let text = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+        let text = match text.starts_with('{') {
+            true => element(text, index)?.strip_prefix('{')?.strip_suffix('}')?.trim(),
+            false => text,
+        };
         if text.starts_with("replicated")
             || text.starts_with("manual")
             || text.starts_with("maximal")
@@ -60,8 +65,11 @@ impl Sharding {
         Sharding::tiled(tiles, devices, rank)
     }
 
-    fn from_message(bytes: &[u8], rank: usize) -> Option<Sharding> {
-        let message = Message::read(bytes)?;
+    fn from_message(bytes: &[u8], index: usize, rank: usize) -> Option<Sharding> {
+        let mut message = Message::read(bytes)?;
+        if message.kind == kind::TUPLE {
+            message = Message::read(message.elements.get(index)?)?;
+        }
         match message.kind {
             kind::REPLICATED | kind::MAXIMAL | kind::MANUAL => Some(Sharding::Whole),
             kind::OTHER => {
@@ -105,6 +113,24 @@ fn transposed(shape: &[usize], order: &[usize]) -> Option<Vec<usize>> {
     view.gather(&ids).ok()?.into_iter().map(|id| usize::try_from(id).ok()).collect()
 }
 
+/// The text of element `index` of a list such as `{replicated}, {devices=[2]0,1}`.
+fn element(list: &str, index: usize) -> Option<&str> {
+    let (mut depth, mut start, mut elements) = (0usize, 0, Vec::new());
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'{' => depth += 1,
+            b'}' => depth = depth.checked_sub(1)?,
+            b',' if depth == 0 => {
+                elements.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    elements.push(&list[start..]);
+    elements.get(index).map(|element| element.trim())
+}
+
 /// Reads `1,2`.
 fn numbers(text: &str) -> Option<Vec<usize>> {
     text.split(',').map(|n| n.trim().parse().ok()).collect()
@@ -120,22 +146,25 @@ fn list(text: &str) -> Option<(Vec<usize>, &str)> {
 mod kind {
     pub const REPLICATED: u64 = 0;
     pub const MAXIMAL: u64 = 1;
+    pub const TUPLE: u64 = 2;
     pub const OTHER: u64 = 3;
     pub const MANUAL: u64 = 4;
 }
 
 /// The relevant fields of an `OpSharding`; absent ones are zero or empty.
 #[derive(Default)]
-struct Message {
+struct Message<'a> {
     kind: u64,
+    /// The messages of a tuple's elements.
+    elements: Vec<&'a [u8]>,
     tiles: Vec<usize>,
     devices: Vec<usize>,
     shape: Vec<usize>,
     order: Vec<usize>,
 }
 
-impl Message {
-    fn read(mut bytes: &[u8]) -> Option<Message> {
+impl<'a> Message<'a> {
+    fn read(mut bytes: &'a [u8]) -> Option<Message<'a>> {
         let mut message = Message::default();
         while !bytes.is_empty() {
             // A key is a field number and a wire type, by which unknown fields are skipped.
@@ -153,6 +182,10 @@ impl Message {
             let list = match key >> 3 {
                 1 => {
                     message.kind = number;
+                    continue;
+                }
+                5 => {
+                    message.elements.extend(packed);
                     continue;
                 }
                 3 => &mut message.tiles,
@@ -204,7 +237,7 @@ mod tests {
 
     #[test]
     fn text_is_read() {
-        let read = |text: &str, rank| Sharding::read(text.as_bytes(), rank);
+        let read = |text: &str, rank| Sharding::read(text.as_bytes(), 0, rank);
         assert_eq!(read("{replicated}", 2), Some(Sharding::Whole));
         assert_eq!(read("{devices=[4,1]<=[4]}", 2), tiled(&[4, 1], 1, &[0, 1, 2, 3]));
         assert_eq!(read("{devices=[2,2]<=[2,2]T(1,0)}", 2), tiled(&[2, 2], 1, &[0, 2, 1, 3]));
@@ -233,16 +266,32 @@ mod tests {
             ),
         ];
         for (message, text) in same {
-            let sharding = Sharding::read(message, 2);
+            let sharding = Sharding::read(message, 0, 2);
             assert!(sharding.is_some(), "{text}");
-            assert_eq!(sharding, Sharding::read(text.as_bytes(), 2), "{text}");
+            assert_eq!(sharding, Sharding::read(text.as_bytes(), 0, 2), "{text}");
             for len in 0..message.len() {
-                let _ = Sharding::read(&message[..len], 2);
+                let _ = Sharding::read(&message[..len], 0, 2);
             }
         }
-        // Elements of a packed list may also be encoded one by one; the sharding of a tuple is not
-        // one of a tensor.
-        assert_eq!(Sharding::read(b"\x08\x03\x18\x02\x20\x01\x20\x00", 1), tiled(&[2], 1, &[1, 0]));
-        assert_eq!(Sharding::read(b"\x08\x02*\x00", 1), None);
+        // Elements of a packed list may also be encoded one by one.
+        let one_by_one = b"\x08\x03\x18\x02\x20\x01\x20\x00";
+        assert_eq!(Sharding::read(one_by_one, 0, 1), tiled(&[2], 1, &[1, 0]));
+    }
+
+    #[test]
+    fn elements_of_tuples_are_read() {
+        let text = b"{{replicated}, {devices=[2,1]<=[2]}, {devices=[1,2]1,0}}";
+        let message = b"\x08\x02*\x00*\x08\x08\x03\x1a\x01\x02\"\x01\x00";
+        assert_eq!(Sharding::read(text, 0, 2), Some(Sharding::Whole));
+        assert_eq!(Sharding::read(text, 1, 2), tiled(&[2, 1], 1, &[0, 1]));
+        assert_eq!(Sharding::read(text, 2, 2), tiled(&[1, 2], 1, &[1, 0]));
+        assert_eq!(Sharding::read(text, 3, 2), None);
+        assert_eq!(Sharding::read(b"{{{}}", 0, 2), None);
+        assert_eq!(Sharding::read(message, 0, 1), Some(Sharding::Whole));
+        // One device for two tiles.
+        assert_eq!(Sharding::read(message, 1, 1), None);
+        assert_eq!(Sharding::read(b"\x08\x02*\x00", 1, 1), None);
+        // A sharding that is no tuple is that of all values.
+        assert_eq!(Sharding::read(b"{manual}", 3, 1), Some(Sharding::Whole));
     }
 }

@@ -125,3 +125,13 @@ pub(super) fn int(params: &[Option<Attribute>], index: usize) -> Option<i64> {
 pub(super) fn text_of(params: &[Option<Attribute>], index: usize) -> &str {
     params.get(index).and_then(Option::as_ref).and_then(|a| a.as_str()).unwrap_or("")
 }
+
+/// The shardings in an `#sdy.sharding_per_value`; empty for other attributes.
+pub fn shardings(per_value: &Attribute) -> &[Attribute] {
+    per_value.as_dialect(&SHARDING_PER_VALUE).map_or(&[], |params| list(params, 0))
+}
+
+/// The mesh of an `#sdy.sharding`, or the symbol that refers to it.
+pub fn mesh_or_ref(sharding: &Attribute) -> Option<&Attribute> {
+    sharding.as_dialect(&SHARDING)?.first()?.as_ref()
+}

@@ -9,6 +9,7 @@ mod collectives;
 mod mesh;
 mod ops;
 mod prepare;
+mod shards;
 mod text;
 mod verify;
 
@@ -16,6 +17,7 @@ pub use attrs::*;
 pub use mesh::{AxisPart, Mesh};
 pub use ops::*;
 pub use prepare::shard_types;
+pub use shards::Shards;
 
 use mlir::ods::{CustomDirective, Dialect};
 
