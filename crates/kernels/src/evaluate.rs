@@ -13,6 +13,7 @@ use crate::{
     values,
 };
 use numerics::math;
+use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
 use program::{
     BatchNorm, Comparison, Conventions, DotDims, Dynamic, Env, EvalError, EvalResult, Origin,
@@ -289,9 +290,9 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             let [operand, update] = expect_n(operands)?;
             movement::dynamic_update_slice(operand, &update, &starts)?
         }
-        Primitive::SetDimensionSize { dimension, declared } => {
+        Primitive::SetDimensionSize { dimension, bound, declared } => {
             let [operand, size] = expect_n(operands)?;
-            let result = set_dimension_size(&operand, *dimension, size.item::<i32>()?)?;
+            let result = set_dimension_size(&operand, *dimension, size.item::<i32>()?, *bound)?;
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
@@ -442,20 +443,35 @@ fn compare(comparison: &Comparison, lhs: Tensor, rhs: Tensor) -> Result<Tensor, 
     })
 }
 
-fn set_dimension_size(operand: &Tensor, dimension: usize, size: i32) -> Result<Tensor, EvalError> {
-    let mut limits = operand.shape().to_vec();
-    match (limits.get_mut(dimension), usize::try_from(size)) {
-        (Some(limit), Ok(size)) if size <= *limit => *limit = size,
+/// The operand up to `size`. A dimension may also grow up to its bound; the new elements, which no
+/// program may rely on, are zeros.
+fn set_dimension_size(
+    operand: &Tensor,
+    dimension: usize,
+    size: i32,
+    bound: Option<usize>,
+) -> Result<Tensor, EvalError> {
+    let (mut shape, rank) = (operand.shape().to_vec(), operand.rank());
+    let Some(found) = shape.get_mut(dimension) else {
+        return Err(EvalError::new("set_dimension_size_c1", format!("no dimension {dimension}")));
+    };
+    let limit = bound.unwrap_or(*found);
+    match usize::try_from(size) {
+        Ok(size) if size <= limit => *found = size,
         _ => {
             let message = format!(
-                "dimension {dimension} of shape {:?} cannot become {size}",
-                operand.shape()
+                "the size of dimension {dimension} must be between 0 and {limit}; found {size}"
             );
             return Err(EvalError::new("set_dimension_size", message));
         }
     }
-    let rank = operand.rank();
-    slice(operand, &vec![0; rank], &limits, &vec![1; rank])
+    if shape[dimension] <= operand.shape()[dimension] {
+        return slice(operand, &vec![0; rank], &shape, &vec![1; rank]);
+    }
+    let mut grown = Tensor::zeros(operand.dtype(), &shape)?;
+    let view = StridedView::window(&shape, &vec![0; rank], operand.shape(), &vec![1; rank])?;
+    grown.scatter(&view, operand)?;
+    Ok(grown)
 }
 
 /// An operation whose numbers are operands.

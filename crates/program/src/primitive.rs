@@ -116,10 +116,12 @@ pub enum Primitive {
     /// The first operand with a part replaced by the second, from the start indices that are the
     /// others.
     DynamicUpdateSlice,
-    /// The first operand up to the size in the second one.
+    /// The first operand up to the size in the second one, or followed by zeros up to it.
     SetDimensionSize {
         /// The dimension.
         dimension: usize,
+        /// The largest size that the dimension may have; `None` if it may not grow.
+        bound: Option<usize>,
         /// Sizes of the result type; `None` if it has no rank.
         declared: Option<Vec<i64>>,
     },

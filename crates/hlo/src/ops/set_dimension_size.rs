@@ -26,8 +26,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
     check::is_dimension(op, "set_dimension_size_c1", "dimension", dimension, rank(operand))?;
     check::scalar(op, "set_dimension_size_i2", "size", 1)?;
     let (d, mut sizes) = (dimension as usize, shape(operand).to_vec());
-    let known = operand.as_tensor().and_then(|t| t.encoding.as_ref()).and_then(bounds);
-    let mut limits = known.map_or_else(|| vec![DYNAMIC; sizes.len()], <[i64]>::to_vec);
+    let mut limits = bounds_of(operand).map_or_else(|| vec![DYNAMIC; sizes.len()], <[i64]>::to_vec);
     if sizes[d] != DYNAMIC {
         limits[d] = sizes[d];
     }
@@ -40,9 +39,21 @@ fn infer(op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::encoded_tensor(sizes, operand.element_type().clone(), encoding)])
 }
 
+fn bounds_of(ty: &Type) -> Option<&[i64]> {
+    bounds(ty.as_tensor()?.encoding.as_ref()?)
+}
+
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let dimension = prepare::to_usize(op, SetDimensionSizeOp(op).dimension())?;
-    Ok(Primitive::SetDimensionSize { dimension, declared: prepare::declared(op) })
+    let operand = op.operand_type(0);
+    let stated = operand.shape().and_then(|sizes| sizes.get(dimension).copied());
+    // The bound of a static dimension is its size.
+    let bound = match stated.filter(|&size| size != DYNAMIC) {
+        Some(size) => Some(size),
+        None => bounds_of(operand).and_then(|bounds| bounds.get(dimension).copied()),
+    };
+    let bound = bound.and_then(|bound| usize::try_from(bound).ok());
+    Ok(Primitive::SetDimensionSize { dimension, bound, declared: prepare::declared(op) })
 }
 
 /// If the size is not constant, its dimension must be dynamic, and the other dimensions follow from
