@@ -12,5 +12,11 @@ func.func @main() {
       : (tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>)
   check.expect_eq_const %next, dense<[1, 4]> : tensor<2xui64>
   check.expect_eq_const %words, dense<[0x7D34A749, 0xA9B8BBE8, 0x7BA423D7, 0x2FB324D9, 0x6CF923FE]> : tensor<5xui32>
+  // A signed state has the same bits.
+  %signed = stablehlo.constant dense<[1, 2]> : tensor<2xi64>
+  %same, %of_signed = stablehlo.rng_bit_generator %signed, algorithm = DEFAULT
+      : (tensor<2xi64>) -> (tensor<2xi64>, tensor<5xui32>)
+  check.expect_eq_const %same, dense<[1, 4]> : tensor<2xi64>
+  check.expect_eq %of_signed, %words : tensor<5xui32>
   func.return
 }

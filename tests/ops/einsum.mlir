@@ -35,5 +35,14 @@ func.func @main() {
   %1 = "stablehlo.torch_index_select"(%x, %each) {dim = 1 : i64, batch_dims = 1 : i64}
     : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x1xi32>
   check.expect_eq_const %1, dense<[[3], [4]]> : tensor<2x1xi32>
+  // A negative number of batch dimensions counts from the rank of the index: 1, too.
+  %2 = "stablehlo.torch_index_select"(%x, %each) {dim = -1 : i64, batch_dims = -1 : i64}
+    : (tensor<2x3xi32>, tensor<2x1xi32>) -> tensor<2x1xi32>
+  check.expect_eq %2, %1 : tensor<2x1xi32>
+  %blocks = stablehlo.constant dense<[[[100, 101], [110, 111]], [[200, 201], [210, 211]]]> : tensor<2x2x2xi32>
+  %index = stablehlo.constant dense<[[0, 1], [0, 0]]> : tensor<2x2xi32>
+  %3 = "stablehlo.torch_index_select"(%blocks, %index) {dim = 1 : i64, batch_dims = -1 : i64}
+    : (tensor<2x2x2xi32>, tensor<2x2xi32>) -> tensor<2x2x2xi32>
+  check.expect_eq_const %3, dense<[[[100, 101], [110, 111]], [[200, 201], [200, 201]]]> : tensor<2x2x2xi32>
   return
 }

@@ -6,19 +6,22 @@
 pub mod dynamic;
 mod fft;
 mod lapack;
+mod pivots;
 pub mod shardy;
 mod sparse;
+mod threefry;
 
 use crate::ops::CustomCallOp;
 use crate::prepare;
 use crate::spmd;
 use dynamic::{CONFIG, DYNAMIC_CALLS};
-use mlir::OpRef;
+use mlir::nearest::nearest;
 use mlir::prepare::{CustomCall, PrepareFn, Prepared, Preparer, native, native_with_env};
+use mlir::{OpRef, Type};
 use numerics::math::{self, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{DType, I1, Tensor};
-use program::{EvalError, Primitive};
+use program::{EvalError, Primitive, RuntimeValue};
 use side_dialects::expect;
 
 /// Names of targets and what they mean.
@@ -33,7 +36,13 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     ("check.expect_close", expect_close),
     ("check.expect_eq", expect_eq),
     ("cpu_csr_sparse_dense_ffi", sparse::csr_product),
+    ("cu_lu_pivots_to_permutation", pivots::to_permutation),
+    ("cu_threefry2x32", threefry::threefry),
+    ("cu_threefry2x32_ffi", threefry::threefry),
     ("dynamic_ducc_fft", fft::dynamic),
+    ("hip_lu_pivots_to_permutation", pivots::to_permutation),
+    ("hip_threefry2x32", threefry::threefry),
+    ("hip_threefry2x32_ffi", threefry::threefry),
     ("tridiagonal_solve_perturbed_ffi", lapack::solve_perturbed),
     ("ApproxTopK", approx_top_k),
     ("mhlo.topk", top_k),
@@ -49,6 +58,11 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
 fn targets() -> impl Iterator<Item = (&'static str, PrepareFn)> {
     let dynamic = DYNAMIC_CALLS.iter().map(|call| (call.target, call.prepare));
     TARGETS.iter().copied().chain(dynamic)
+}
+
+/// The names of all targets but those of elementwise functions.
+pub fn names() -> impl Iterator<Item = String> {
+    targets().map(|(name, _)| name.to_string()).chain(lapack::targets())
 }
 
 /// Prefix of targets that are elementwise functions of one operand, such as `mhlo.erf`.
@@ -90,17 +104,38 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
         Some((_, prepare)) => prepare(op, cx),
         None if lapack::is_target(target) => lapack::prepare(op, target),
         None => {
-            let known = targets().map(|(name, _)| name.to_string());
-            let known: Vec<_> = known.chain([lapack::targets()]).collect();
+            let names: Vec<String> = names().collect();
+            let near = nearest(target, names.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let message = format!(
-                "the custom call target `{target}` is unknown; implement it with \
-                 `CustomCalls::register` in Rust; known are {}, and {ELEMENTWISE} with the name of \
-                 an elementwise function",
-                known.join(", ")
+                "the custom call target `{target}` is unknown: it is neither in \
+                 docs/custom_calls.md nor registered with `CustomCalls::register`{near}"
             );
             Err(EvalError::new("custom_call", message))
         }
     }
+}
+
+/// The types of the results of a call; those of its elements if it returns a tuple, as exports of
+/// TensorFlow do.
+fn result_types(op: OpRef<'_>) -> Vec<&Type> {
+    let types: Vec<&Type> = op.result_types().collect();
+    match types[..] {
+        [tuple] => tuple.as_tuple().map_or(types, |elements| elements.iter().collect()),
+        _ => types,
+    }
+}
+
+/// A function of tensors whose results are those of a call, or the elements of its tuple.
+fn tensors_or_tuple(
+    op: OpRef<'_>,
+    function: impl Fn(Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> + Send + Sync + 'static,
+) -> Prepared {
+    let is_tuple = op.num_results() == 1 && op.result_type(0).as_tuple().is_some();
+    native(op, move |operands| {
+        let results = kernels::values(function(kernels::tensor_list(operands)?)?);
+        Ok(if is_tuple { vec![RuntimeValue::Tuple(results)] } else { results })
+    })
 }
 
 /// The largest elements along a dimension, or the smallest, with the corresponding elements of an
@@ -120,9 +155,8 @@ fn approx_top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         .and_then(|d| d.as_i64())
         .ok_or_else(|| invalid("no reduction_dim"))?;
     let top_k = config.get("top_k").and_then(|k| usize::try_from(k.as_i64()?).ok());
-    let declared = op.result_types().next().and_then(|ty| ty.shape()).map(<[i64]>::to_vec);
-    native(op, move |operands| {
-        let operands = kernels::tensor_list(operands)?;
+    let declared = result_types(op).first().and_then(|ty| ty.shape()).map(<[i64]>::to_vec);
+    tensors_or_tuple(op, move |operands| {
         let [elements, positions, init, ..] = &operands[..] else {
             return Err(invalid("expected at least 3 operands"));
         };
@@ -153,7 +187,7 @@ fn approx_top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         let mut back = vec![0; rank];
         order.iter().enumerate().for_each(|(to, &from)| back[from] = to);
         let restored = |t: Tensor| t.gather(&StridedView::dense(t.shape())?.permute(&back)?);
-        Ok(vec![restored(values)?.into(), restored(found)?.into()])
+        Ok(vec![restored(values)?, restored(found)?])
     })
 }
 
@@ -163,9 +197,17 @@ fn top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let attributes = op.attr("mhlo.attributes").and_then(|a| a.as_dictionary());
     let attribute = |name| attributes.and_then(|a| a.get(name));
     let k = attribute("k").and_then(|k| usize::try_from(k.as_i64()?).ok());
-    let k = Some(k.ok_or_else(|| prepare::missing(op, "k"))?);
+    let k = k.ok_or_else(|| prepare::missing(op, "k"))?;
     let largest = attribute("largest").and_then(|l| l.as_bool()).unwrap_or(true);
-    Ok(Primitive::TopK { k, largest })
+    if op.num_results() == 2 {
+        return Ok(Primitive::TopK { k: Some(k), largest });
+    }
+    tensors_or_tuple(op, move |operands| {
+        let [operand] = &operands[..] else {
+            return Err(EvalError::new("top_k", "one operand is required"));
+        };
+        Ok(kernels::top_k(operand, k, largest)?.into())
+    })
 }
 
 /// As the other checks, but with a result, which is true.

@@ -308,11 +308,19 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             let [operand, start_indices] = expect_n(operands)?;
             gather(&operand, &start_indices, dims, sizes)?
         }
-        Primitive::IndexSelect { dimension, batch_dims, declared } => {
+        Primitive::IndexSelect { dimension, batch_dims: stated, declared } => {
             let [operand, index] = expect_n(operands)?;
             let no_dim = || EvalError::new("torch_index_select", "there is no such dimension");
             let dimension = from_end(*dimension, operand.rank()).ok_or_else(no_dim)?;
-            let batch_dims = from_end(*batch_dims, index.rank() + 1).ok_or_else(no_dim)?;
+            let from_start = if *stated < 0 { *stated + index.rank() as i64 } else { *stated };
+            let batch_dims = usize::try_from(from_start).ok().filter(|&n| n <= index.rank());
+            let batch_dims = batch_dims.ok_or_else(|| {
+                let message = format!(
+                    "an index of rank {} cannot have {stated} batch dimensions",
+                    index.rank()
+                );
+                EvalError::new("torch_index_select", message)
+            })?;
             let result = index_select(&operand, &index, dimension, batch_dims)?;
             fits_declared(declared.as_deref(), result.shape())?;
             result

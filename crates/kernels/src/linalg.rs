@@ -6,6 +6,8 @@
 use crate::converted::{elements, elements_mut};
 use lapack::{Four, Matrix, Scalar};
 use numerics::budget::{Scratch, reserve};
+use numerics::math::{BinaryOp, UnaryOp};
+use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
 
@@ -149,6 +151,26 @@ pub fn join<T: Element>(
         return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
     }
     Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
+}
+
+/// The adjoint of the matrices in the last two dimensions.
+///
+/// # Errors
+/// If there are fewer dimensions, or no memory.
+pub fn adjoint(tensor: &Tensor) -> Result<Tensor, EvalError> {
+    let rank = tensor.rank();
+    let (Some(rows), Some(columns)) = (rank.checked_sub(2), rank.checked_sub(1)) else {
+        return Err(EvalError::new("matrix", "a matrix must have two dimensions"));
+    };
+    let mut order: Vec<usize> = (0..rank).collect();
+    order.swap(rows, columns);
+    let transposed = tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?;
+    if !transposed.dtype().is_complex() {
+        return Ok(transposed);
+    }
+    let re = math::unary(UnaryOp::Real, transposed.clone())?;
+    let im = math::unary(UnaryOp::Negate, math::unary(UnaryOp::Imag, transposed)?)?;
+    Ok(math::binary(BinaryOp::Complex, re, im)?)
 }
 
 /// Adds the elements of a matrix to a list, which becomes them if it is empty.

@@ -6,6 +6,7 @@
 use crate::converted::{elements, elements_mut};
 use crate::{philox, threefry};
 use numerics::budget::Scratch;
+use numerics::math;
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError};
 use program::{EvalError, Generator};
@@ -20,13 +21,21 @@ pub fn random_bits(
     shape: &[usize],
     dtype: DType,
 ) -> Result<(Tensor, Tensor), EvalError> {
+    let dtype_of_state = state.dtype();
+    if !matches!(dtype_of_state, DType::U64 | DType::I64) {
+        let message = format!("the state must have elements of type ui64; found {dtype_of_state}");
+        return Err(EvalError::new("rng_bit_generator_i2", message));
+    }
+    // The bits count, of signed elements too.
+    let state = math::bitcast(state, DType::U64)?;
     let given = state.as_slice::<u64>()?;
     let bits = RandomBits::new(generator, given.len(), shape, dtype)?;
     let mut output = Tensor::zeros(dtype, shape)?;
     bits.fill(given, output.bytes_mut()?)?;
     let mut after = given.to_vec();
     bits.advance(&mut after);
-    Ok((Tensor::from_vec(state.shape(), after)?, output))
+    let after = Tensor::from_vec(state.shape(), after)?;
+    Ok((math::bitcast(&after, dtype_of_state)?, output))
 }
 
 /// A number of random bits, of which a state has some words.

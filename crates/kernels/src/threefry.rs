@@ -81,14 +81,27 @@ fn halves(word: u64) -> [u32; 2] {
 /// The first and the second word of each counter from `first` on.
 #[inline(always)]
 fn lanes(key: [u32; 2], first: u64) -> [[u32; LANES]; 2] {
+    let (mut x, mut y) = ([0; LANES], [0; LANES]);
+    for lane in 0..LANES {
+        [x[lane], y[lane]] = halves(first.wrapping_add(lane as u64));
+    }
+    rounds(key, [x, y])
+}
+
+/// The two words of a counter that is two words.
+pub fn block(key: [u32; 2], [x, y]: [u32; 2]) -> [u32; 2] {
+    rounds(key, [[x], [y]]).map(|[word]| word)
+}
+
+/// The first and the second word of counters, given by their first and their second words.
+#[inline(always)]
+fn rounds<const N: usize>(key: [u32; 2], [mut x, mut y]: [[u32; N]; 2]) -> [[u32; N]; 2] {
     const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     const PARITY: u32 = 0x1BD1_1BDA;
     let keys = [key[0], key[1], key[0] ^ key[1] ^ PARITY];
-    let (mut x, mut y) = ([0; LANES], [0; LANES]);
-    for lane in 0..LANES {
-        let counter = first.wrapping_add(lane as u64);
-        x[lane] = (counter as u32).wrapping_add(keys[0]);
-        y[lane] = ((counter >> 32) as u32).wrapping_add(keys[1]);
+    for (x, y) in x.iter_mut().zip(&mut y) {
+        *x = x.wrapping_add(keys[0]);
+        *y = y.wrapping_add(keys[1]);
     }
     for group in 0..5 {
         for rotation in ROTATIONS[group % 2] {

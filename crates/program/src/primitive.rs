@@ -147,7 +147,8 @@ pub enum Primitive {
     IndexSelect {
         /// The dimension; from the end if negative.
         dimension: i64,
-        /// Number of leading dimensions that both operands have; of negative numbers, from the end.
+        /// Number of leading dimensions that both operands have; the rank of the indices is added
+        /// to a negative one.
         batch_dims: i64,
         /// Sizes of the result type; `None` if it has no rank.
         declared: Option<Vec<i64>>,

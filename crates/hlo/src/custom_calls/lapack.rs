@@ -1,19 +1,21 @@
 //! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
 //! letter of the element type, the routine, `_ffi`. Those without `_ffi` are older (`older.rs`).
 //!
-//! `Qr` and `ProductOfElementaryHouseholderReflectors` are what TensorFlow's `qr` becomes on XLA:
-//! the same for any element type.
+//! Exports for GPU and TPU call the same routines by other names (`device.rs`).
 //!
 //! Matrices are in the last two dimensions, the others are a batch. Results without meaning (of an
 //! operand used as workspace, or of vectors that are not requested) are the operand or zeros. Where
 //! a routine fails, its results are NaN and its `info` is not zero.
 
+mod device;
 mod older;
 mod tridiagonal;
 
+use self::device::Device;
 use self::older::Older;
 use self::tridiagonal::gtsv;
 pub(super) use self::tridiagonal::solve_perturbed;
+use super::{result_types, tensors_or_tuple};
 use crate::ops::shape_operands;
 use crate::prepare;
 use ::lapack::{
@@ -22,7 +24,7 @@ use ::lapack::{
 use kernels::linalg::{self, Field, Stack, append};
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
-use mlir::prepare::{Prepared, native};
+use mlir::prepare::Prepared;
 use mlir::{OpRef, Type};
 use numerics::{Complex64, DType, Tensor, math};
 use program::{EvalError, Primitive};
@@ -68,19 +70,20 @@ static ROUTINES: &[Routine] = routines![
     "trsm" "trsm" trsm,
 ];
 
-/// Targets of XLA that other frameworks use, and the routines that do the same.
-const OF_XLA: [(&str, &str); 2] =
-    [("Qr", "geqrf"), ("ProductOfElementaryHouseholderReflectors", "orgqr")];
-
-/// The names of all targets, in short.
-pub(super) fn targets() -> String {
-    let names: Vec<&str> = ROUTINES.iter().map(|r| r.real_name).collect();
-    format!(
-        "lapack_sX_ffi (or d, c, z in place of s) with X one of {}, or without _ffi as in older JAX; \
-         {}",
-        names.join(" "),
-        OF_XLA.map(|(target, _)| target).join(", ")
-    )
+/// The names of all targets.
+pub(super) fn targets() -> impl Iterator<Item = String> {
+    let named = |routine: &Routine| {
+        let (real, complex) = (routine.real_name, routine.complex_name);
+        [('s', real), ('d', real), ('c', complex), ('z', complex)]
+    };
+    let newer = ROUTINES.iter().flat_map(named);
+    let older = newer.clone().filter(|(_, name)| older::of(name).is_some());
+    let newer = newer.map(|(letter, name)| format!("lapack_{letter}{name}_ffi"));
+    let older = older.map(|(letter, name)| match name {
+        "trsm" => format!("blas_{letter}{name}"),
+        _ => format!("lapack_{letter}{name}"),
+    });
+    newer.chain(older).chain(device::targets())
 }
 
 /// A call of a routine as a target names it.
@@ -88,14 +91,22 @@ struct Target {
     routine: &'static Routine,
     /// True for complex elements, if the name tells.
     complex: Option<bool>,
-    /// The calling convention, unless it is that of `_ffi`.
-    older: Option<&'static Older>,
+    convention: Convention,
+}
+
+/// The operands, attributes and results of a call.
+#[derive(Clone, Copy)]
+enum Convention {
+    /// Those of `lapack_…_ffi`.
+    Ffi,
+    Older(&'static Older),
+    Device(&'static Device),
 }
 
 fn routine(target: &str) -> Option<Target> {
-    if let Some((_, name)) = OF_XLA.iter().find(|(own, _)| *own == target) {
-        let routine = ROUTINES.iter().find(|routine| routine.real_name == *name)?;
-        return Some(Target { routine, complex: None, older: None });
+    if let Some(device) = device::of(target) {
+        let routine = ROUTINES.iter().find(|routine| routine.real_name == device.routine)?;
+        return Some(Target { routine, complex: None, convention: Convention::Device(device) });
     }
     let name = target.strip_prefix("lapack_").or_else(|| target.strip_prefix("blas_"))?;
     let is_ffi = name.ends_with("_ffi");
@@ -104,8 +115,8 @@ fn routine(target: &str) -> Option<Target> {
     let name = name.strip_prefix(['s', 'd', 'c', 'z'])?;
     let named = |r: &&Routine| name == if complex { r.complex_name } else { r.real_name };
     let routine = ROUTINES.iter().find(named)?;
-    let older = if is_ffi { None } else { Some(older::of(name)?) };
-    Some(Target { routine, complex: Some(complex), older })
+    let convention = if is_ffi { Convention::Ffi } else { Convention::Older(older::of(name)?) };
+    Some(Target { routine, complex: Some(complex), convention })
 }
 
 /// True if there is such a routine.
@@ -115,7 +126,7 @@ pub(super) fn is_target(target: &str) -> bool {
 
 /// Prepares a call of the routine that the target names.
 pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
-    let Some(Target { routine, complex, older }) = routine(target) else {
+    let Some(Target { routine, complex, convention }) = routine(target) else {
         return Err(EvalError::new("custom_call", format!("there is no routine `{target}`")));
     };
     let first = op.operand_types().next().and_then(|ty| ty.element_type().dtype());
@@ -123,26 +134,36 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     let config = ["backend_config", "mhlo.backend_config"]
         .into_iter()
         .find_map(|a| op.attr(a)?.as_dictionary().cloned());
+    let config = match convention {
+        Convention::Ffi | Convention::Older(_) => config,
+        Convention::Device(device) => Some(device.config(op, config.as_ref())?),
+    };
     // Plans know the op with the same meaning.
     if routine.real_name == "trsm"
-        && older.is_none()
+        && matches!(convention, Convention::Ffi)
         && has_one_type(op, complex)
         && let Ok(system) = system(config.as_ref())
     {
         return Ok(Primitive::TriangularSolve(system));
     }
+    let types = result_types(op);
     let parameters = Parameters {
         target: target.to_string(),
         config,
-        shapes: (0..op.num_results()).map(|i| prepare::static_result_shape(op, i)).collect(),
-        dtypes: op.result_types().map(prepare::storage_dtype).collect::<Result<_, _>>()?,
+        shapes: types.iter().map(|ty| ty.as_tensor()?.static_shape()).collect(),
+        dtypes: types.iter().map(|ty| prepare::storage_dtype(ty)).collect::<Result<_, _>>()?,
         shape_operands: shape_operands(op)
             .map_err(|error| EvalError::new(error.label, error.message))?,
-        older: older.map(|older| (older, complex)),
+        older: match convention {
+            Convention::Older(older) => Some((older, complex)),
+            Convention::Ffi | Convention::Device(_) => None,
+        },
     };
-    native(op, move |operands| {
-        let given = kernels::tensor_list(operands)?;
-        let newer = older.map(|older| older.arguments(&given)).transpose()?;
+    tensors_or_tuple(op, move |given| {
+        let newer = match convention {
+            Convention::Older(older) => Some(older.arguments(&given)?),
+            Convention::Ffi | Convention::Device(_) => None,
+        };
         let (operands, config) = match &newer {
             Some((operands, config)) => (&operands[..], Some(config)),
             None => (&given[..], parameters.config.as_ref()),
@@ -160,10 +181,11 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
         })?;
         let call = Call { parameters: &parameters, operands, given: &given, config, dtype };
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
-        Ok(kernels::values(match older {
-            Some(older) => older.results(&call, &results, complex)?,
-            None => results,
-        }))
+        match convention {
+            Convention::Ffi => Ok(results),
+            Convention::Older(older) => older.results(&call, &results, complex),
+            Convention::Device(device) => device.results(&call, results),
+        }
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 mod constraints;
+mod custom_calls;
 mod inputs;
 mod registry;
 #[allow(dead_code)]

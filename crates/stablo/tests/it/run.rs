@@ -187,6 +187,15 @@ fn custom_calls_can_be_registered() {
     let input = || vec![RuntimeValue::Tensor(vector(&[1.0, 2.0]))];
     let error = stablo::run(&module, "main", input()).err().unwrap().to_string();
     assert!(error.contains("`my.double` is unknown") && error.contains("CustomCalls::register"));
+    assert!(!error.contains("did you mean"), "{error}");
+    let near = self::module(
+        "func.func @main(%x: tensor<2xf32>) {
+          stablehlo.custom_call @lapack_sgetrf_fi(%x) : (tensor<2xf32>) -> ()
+          return
+        }",
+    );
+    let error = stablo::run(&near, "main", input()).err().unwrap().to_string();
+    assert!(error.contains("did you mean `lapack_sgetrf_ffi`?"), "{error}");
     let mut options = RunOptions::default();
     options.custom_calls.register("my.double", |call, operands| {
         assert_eq!((&*call.target, call.result_types.len()), ("my.double", 1));

@@ -1,0 +1,185 @@
+//! The calls of decompositions that JAX and TensorFlow export for GPU and TPU, in terms of LAPACK's
+//! routines. Where a decomposition is not unique, results are LAPACK's.
+//!
+//! Source: JAX, `jax/_src/lax/linalg.py` and `jax/_src/tpu/linalg`; XLA,
+//! `xla/hlo/builder/lib/{lu_decomposition,qr,self_adjoint_eig}.cc`.
+
+use super::{Call, Results};
+use crate::custom_calls::pivots;
+use crate::ops::CustomCallOp;
+use kernels::linalg;
+use mlir::OpRef;
+use mlir::attrs::{Attribute, Dictionary};
+use numerics::Tensor;
+use numerics::math::{self, BinaryOp};
+use program::EvalError;
+
+/// A call in terms of a routine.
+pub(super) struct Device {
+    /// The name without `cu` or `hip`, for GPU; the whole name for TPU.
+    name: &'static str,
+    is_gpu: bool,
+    pub(super) routine: &'static str,
+    kind: Kind,
+}
+
+/// How attributes and results differ from those of the routine.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Any more results are workspaces.
+    Plain,
+    /// One triangle of the operand is read, by the flag `lower`.
+    Triangle,
+    /// Singular values with the adjoint of `v`; both are exchanged if the operand is transposed.
+    Svd,
+    /// Singular values with `v`.
+    SvdWithV,
+    /// The solution only.
+    Solution,
+    /// Eigenvalues of one triangle, with an option that is text.
+    Eigh,
+    /// Factors, pivots from 0 on, and the permutation.
+    Lu,
+}
+
+const fn gpu(name: &'static str, routine: &'static str, kind: Kind) -> Device {
+    Device { name, is_gpu: true, routine, kind }
+}
+
+const fn tpu(name: &'static str, routine: &'static str, kind: Kind) -> Device {
+    Device { name, is_gpu: false, routine, kind }
+}
+
+static DEVICES: &[Device] = &[
+    gpu("blas_geqrf_batched_ffi", "geqrf", Kind::Plain),
+    gpu("blas_getrf_batched_ffi", "getrf", Kind::Plain),
+    gpu("solver_geqrf_ffi", "geqrf", Kind::Plain),
+    gpu("solver_gesdd_ffi", "gesdd", Kind::Svd),
+    gpu("solver_gesvd_ffi", "gesvd", Kind::Svd),
+    gpu("solver_gesvdj_ffi", "gesvd", Kind::SvdWithV),
+    gpu("solver_gesvdp_ffi", "gesvd", Kind::SvdWithV),
+    gpu("solver_getrf_ffi", "getrf", Kind::Plain),
+    gpu("solver_orgqr_ffi", "orgqr", Kind::Plain),
+    gpu("solver_potrf_ffi", "potrf", Kind::Triangle),
+    gpu("solver_syevd_ffi", "syevd", Kind::Triangle),
+    gpu("solver_sytrd_ffi", "sytrd", Kind::Triangle),
+    gpu("sparse_gtsv2_f32_ffi", "gtsv", Kind::Solution),
+    gpu("sparse_gtsv2_f64_ffi", "gtsv", Kind::Solution),
+    gpu("sparse_gtsv2_ffi", "gtsv", Kind::Solution),
+    tpu("Eigh", "syevd", Kind::Eigh),
+    tpu("LuDecomposition", "getrf", Kind::Lu),
+    tpu("ProductOfElementaryHouseholderReflectors", "orgqr", Kind::Plain),
+    tpu("Qr", "geqrf", Kind::Plain),
+];
+
+/// The call that a target names.
+pub(super) fn of(target: &str) -> Option<&'static Device> {
+    let on_gpu = target.strip_prefix("cu").or_else(|| target.strip_prefix("hip"));
+    DEVICES.iter().find(|device| match device.is_gpu {
+        true => on_gpu == Some(device.name),
+        false => target == device.name,
+    })
+}
+
+/// The names of all targets.
+pub(super) fn targets() -> impl Iterator<Item = String> {
+    DEVICES.iter().flat_map(|device| {
+        let prefixes: &[&str] = if device.is_gpu { &["cu", "hip"] } else { &[""] };
+        prefixes.iter().map(|prefix| format!("{prefix}{}", device.name))
+    })
+}
+
+fn flag(config: Option<&Dictionary>, name: &str) -> Option<bool> {
+    config?.get(name)?.as_bool()
+}
+
+/// LAPACK's letter for one of two options.
+fn either(condition: bool, then: char, otherwise: char) -> char {
+    if condition { then } else { otherwise }
+}
+
+impl Device {
+    /// The attributes that the routine takes.
+    ///
+    /// # Errors
+    /// If an attribute of the call is missing.
+    pub(super) fn config(
+        &self,
+        op: OpRef<'_>,
+        config: Option<&Dictionary>,
+    ) -> Result<Dictionary, EvalError> {
+        let required = |name: &str| {
+            flag(config, name).ok_or_else(|| {
+                let target = CustomCallOp(op).call_target_name();
+                let message = format!("the call of {target} must have a flag `{name}`");
+                EvalError::new("custom_call", message)
+            })
+        };
+        let letters = match self.kind {
+            Kind::Plain | Kind::Solution | Kind::Lu => Vec::new(),
+            Kind::Triangle => vec![("mode", 'V'), ("uplo", either(required("lower")?, 'L', 'U'))],
+            Kind::Svd | Kind::SvdWithV => {
+                let all = either(required("full_matrices")?, 'A', 'S');
+                vec![("mode", either(required("compute_uv")?, all, 'N'))]
+            }
+            // Whether the lower triangle is read, and options of the algorithm.
+            Kind::Eigh => {
+                let text = CustomCallOp(op).backend_config().and_then(|config| config.as_str());
+                let lower = match text.and_then(|text| text.split(',').next()) {
+                    Some("1") => 'L',
+                    Some("0") => 'U',
+                    _ => {
+                        let message = "the backend_config of Eigh must begin with 0 or 1, for the \
+                                       upper or the lower triangle";
+                        return Err(EvalError::new("custom_call", message));
+                    }
+                };
+                vec![("mode", 'V'), ("uplo", lower)]
+            }
+        };
+        let mut entries: Vec<_> = letters
+            .into_iter()
+            .map(|(name, letter)| (name.into(), Attribute::i64(i64::from(u32::from(letter)))))
+            .collect();
+        let transposed = self.kind == Kind::Svd && flag(config, "transposed") == Some(true);
+        entries.push(("transposed".into(), Attribute::bool(transposed)));
+        Dictionary::new(entries)
+            .map_err(|_| EvalError::new("custom_call", "an option is given twice"))
+    }
+
+    /// The results of the call, from those of the routine.
+    pub(super) fn results(&self, call: &Call<'_>, mut results: Vec<Tensor>) -> Results {
+        match self.kind {
+            Kind::Plain | Kind::Triangle => {}
+            Kind::Svd | Kind::SvdWithV if call.letter("mode")? == 'N' => {}
+            Kind::Svd => {
+                if call.flag("transposed")? {
+                    results.swap(2, 3);
+                }
+            }
+            Kind::SvdWithV => {
+                if let Some(vh) = results.get_mut(3) {
+                    *vh = linalg::adjoint(vh)?;
+                }
+            }
+            Kind::Solution => {
+                results = results.into_iter().skip(3).take(1).collect();
+            }
+            Kind::Eigh => results.truncate(2),
+            Kind::Lu => {
+                let rows = call.operand(0)?.shape().iter().rev().nth(1).copied().unwrap_or(0);
+                results.truncate(2);
+                let exchanged = results.pop().ok_or_else(|| call.missing("result"))?;
+                let one = Tensor::scalar(1i32).broadcast_scalar(exchanged.shape())?;
+                let exchanged = math::binary(BinaryOp::Subtract, exchanged, one)?;
+                let permutation = pivots::permutation(&exchanged, rows)?;
+                results.extend([exchanged, permutation]);
+            }
+        }
+        for index in results.len()..call.parameters.dtypes.len() {
+            results.push(call.workspace(index)?);
+        }
+        results.truncate(call.parameters.dtypes.len());
+        Ok(results)
+    }
+}
