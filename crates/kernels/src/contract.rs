@@ -372,10 +372,11 @@ impl Dot {
     /// of these; `None` if the parts are not computed one by one.
     fn parts(&self, rows: usize) -> Option<[usize; 2]> {
         let Sizes { count, m, n, k } = self.sizes;
-        if self.is_converted() || self.is_swapped || k == 0 || n == 0 || rows == 0 {
+        let is_empty = m == 0 || k == 0 || n == 0;
+        if self.is_converted() || self.is_swapped || is_empty || rows == 0 {
             return None;
         }
-        if count == 1 && m % rows == 0 && m > 0 {
+        if count == 1 && m % rows == 0 {
             return Some([1, m / rows]);
         }
         (count % rows == 0 && count > 0).then_some([count / rows, m])

@@ -102,6 +102,10 @@ fn with_columns<T: Accumulator>(
 ) {
     let mut tree = Tree::new();
     let done = in_registers(isa, a, (b, column_stride), out);
+    if done == out.len() {
+        // `b` may end with the last element of the last column.
+        return;
+    }
     let (b, out) = (&b[done * column_stride..], &mut out[done..]);
     for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
         // If there are fewer columns, the last one is repeated.

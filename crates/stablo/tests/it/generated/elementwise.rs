@@ -5,7 +5,7 @@ use mlir::ods::{Arity, OpDef, Presence, Trait};
 use numerics::shape::StridedView;
 use numerics::{Float, Integer, dispatch, dispatch_all};
 use proptest::prelude::*;
-use stablo::{Bytes, DType, Tensor, Type};
+use stablo::{Bytes, DType, Engine, Tensor, Type};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -93,7 +93,8 @@ fn element(tensor: &Tensor, place: usize) -> Tensor {
 fn program(op: &str, inputs: &[Tensor]) -> Result<OneOp, TestCaseError> {
     let mut errors = Vec::new();
     for dtype in result_elements(inputs[0].dtype()) {
-        match OneOp::new(op, inputs, "", &type_text(inputs[0].shape(), dtype.name())) {
+        match OneOp::new(op, inputs, "", &type_text(inputs[0].shape(), dtype.name()), Engine::Fast)
+        {
             Ok(program) => return Ok(program),
             Err(error) => errors.push(error),
         }

@@ -1,7 +1,7 @@
 //! Running generated programs, and a plain model of tensors to compare with.
 
 use proptest::prelude::*;
-use stablo::{DType, Program, RunOptions, RuntimeValue, Tensor};
+use stablo::{DType, Engine, Program, RunOptions, RuntimeValue, Tensor};
 
 /// A tensor of integers, by index.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,6 +82,7 @@ impl OneOp {
         inputs: &[Tensor],
         attributes: &str,
         result: &str,
+        engine: Engine,
     ) -> Result<OneOp, String> {
         let types: Vec<String> =
             inputs.iter().map(|t| type_text(t.shape(), t.dtype().name())).collect();
@@ -96,7 +97,8 @@ impl OneOp {
         );
         let shown = |error: stablo::Error| format!("{error}\n{text}");
         let module = stablo::load("generated.mlir", &*text).map_err(shown)?;
-        let program = Program::prepare(module, "main", RunOptions::default()).map_err(shown)?;
+        let options = RunOptions { engine, ..RunOptions::default() };
+        let program = Program::prepare(module, "main", options).map_err(shown)?;
         Ok(OneOp { program, text })
     }
 
@@ -114,18 +116,22 @@ impl OneOp {
     }
 }
 
-/// Asserts that the op on models gives `expected`, bit by bit, for elements of the given type.
+/// Asserts that the op on models gives `expected`, bit by bit, for elements of the given type, with
+/// both engines.
 #[track_caller]
 pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
-    let program = OneOp::new(op, inputs, attributes, &expected.type_of(dtype));
-    let actual = program.and_then(|program| program.run(inputs));
-    let actual = actual.unwrap_or_else(|e| panic!("{op}: {e}"));
+    let ty = expected.type_of(dtype);
     let expected = expected.tensor(dtype);
-    assert_eq!(actual.shape(), expected.shape());
-    assert!(
-        actual.bytes()[..] == expected.bytes()[..],
-        "{op} {attributes} of {inputs:?} is {actual:?}, not {expected:?}"
-    );
+    for &engine in Engine::ALL {
+        let program = OneOp::new(op, inputs, attributes, &ty, engine);
+        let actual = program.and_then(|program| program.run(inputs));
+        let actual = actual.unwrap_or_else(|e| panic!("{op}: {e}"));
+        assert_eq!(actual.shape(), expected.shape());
+        assert!(
+            actual.bytes()[..] == expected.bytes()[..],
+            "{op} {attributes} of {inputs:?} is {actual:?}, not {expected:?}, with {engine:?}"
+        );
+    }
 }
 
 /// A vector of `i64` as an operand.
