@@ -10,6 +10,7 @@
 
 mod random;
 mod recipes;
+mod several;
 
 pub use random::Random;
 
@@ -21,8 +22,16 @@ use program::RuntimeValue;
 use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::{HashMap, HashSet};
 
-/// Maximum number of elements of a tensor.
+/// Maximum number of elements of a tensor,
 const MAX_ELEMENTS: usize = 1024;
+/// and if sizes are those at the [`EDGES`].
+const MAX_EDGE_ELEMENTS: usize = 1 << 14;
+/// Sizes at and beside those at which kernels change their way.
+const EDGES: [i64; 24] =
+    [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 512, 513];
+
+/// Appends an op; `None` if it does not apply.
+type Recipe = fn(&mut Generator) -> Option<()>;
 
 /// Configuration of the generator.
 #[derive(Clone, Debug)]
@@ -37,6 +46,12 @@ pub struct GenerateOptions {
     pub extremes: bool,
     /// Embed the inputs as constants; the program then takes no arguments.
     pub constants: bool,
+    /// Use sizes at and beside those at which kernels change their way.
+    pub edges: bool,
+    /// Return few of the values, so that most are dead.
+    pub few_results: bool,
+    /// The op that runs all others.
+    pub within: Option<Within>,
     /// Return only the result of the op with this number, and drop everything it does not depend
     /// on.
     pub only: Option<usize>,
@@ -46,8 +61,27 @@ impl Default for GenerateOptions {
     fn default() -> GenerateOptions {
         use DType::*;
         let types = vec![I1, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, C64, C128];
-        GenerateOptions { seed: 0, ops: 10, types, extremes: false, constants: false, only: None }
+        GenerateOptions {
+            seed: 0,
+            ops: 10,
+            types,
+            extremes: false,
+            constants: false,
+            edges: false,
+            few_results: false,
+            within: None,
+            only: None,
+        }
     }
+}
+
+/// An op that runs a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// A loop of two iterations.
+    Loop,
+    /// A branch that is taken.
+    Branch,
 }
 
 /// A program and its inputs.
@@ -77,6 +111,7 @@ struct Generator {
     random: Random,
     types: Vec<DType>,
     extremes: bool,
+    edges: bool,
     module: Module,
     function: OpId,
     block: BlockId,
@@ -103,6 +138,7 @@ impl Generator {
             random,
             types,
             extremes: options.extremes,
+            edges: options.edges,
             module,
             function,
             block,
@@ -114,6 +150,19 @@ impl Generator {
 
     /// A random shape of the given rank.
     fn shape(&mut self, rank: usize) -> Vec<i64> {
+        if self.edges {
+            let mut room = MAX_EDGE_ELEMENTS as i64;
+            let mut size = |_| {
+                let fitting = EDGES.partition_point(|&size| size <= room);
+                let size = *self.random.choose(&EDGES[..fitting]);
+                room /= size;
+                if self.random.one_in(60) { 0 } else { size }
+            };
+            let mut shape: Vec<i64> = (0..rank).map(&mut size).collect();
+            // The first ones are the largest.
+            shape.rotate_left(self.random.below(rank));
+            return shape;
+        }
         let longest = if rank <= 2 { 7 } else { 4 };
         (0..rank)
             .map(|_| if self.random.one_in(40) { 0 } else { self.random.between(1, longest) })
@@ -199,8 +248,11 @@ impl Generator {
             Some(types) => types,
             None => (def.infer?)(self.module.op(id)).ok()?,
         };
+        let most = if self.edges { MAX_EDGE_ELEMENTS } else { MAX_ELEMENTS };
+        // Arguments, which become constants, may be larger.
+        let is_constant = std::ptr::eq(def, hlo::ops::ConstantOp::DEF);
         let small = |ty: &Type| {
-            ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= MAX_ELEMENTS)
+            is_constant || ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= most)
         };
         if !types.iter().all(small)
             || types.iter().any(|ty| !def.results.iter().any(|slot| slot.constraint.holds(ty)))
@@ -289,10 +341,59 @@ impl Generator {
         (0..arguments.len()).rev().for_each(|index| self.module.erase_argument(self.block, index));
     }
 
+    /// Moves all ops into a region of one op that returns the same values. `None` if nothing is
+    /// returned.
+    fn enclose(&mut self, within: Within, returned: &[Value]) -> Option<Vec<Value>> {
+        let ops: Vec<OpId> = self.module.ops(self.block).map(|op| op.id()).collect();
+        let ops = &ops[..ops.len() - 1];
+        let types: Vec<Type> = returned.iter().map(|&v| self.module.ty(v).clone()).collect();
+        let mut zeros = Vec::with_capacity(types.len());
+        for &value in returned {
+            let (shape, dtype) = self.of(value);
+            let shape: Vec<usize> =
+                shape.iter().map(|&d| usize::try_from(d).unwrap_or(0)).collect();
+            zeros.push(self.constant(&Tensor::zeros(dtype, shape).ok()?)?);
+        }
+        let op = match within {
+            Within::Branch => {
+                let taken = self.constant(&Tensor::scalar(numerics::I1::from(true)))?;
+                let then = self.region(&[], |g, block, _| {
+                    ops.iter().for_each(|&op| g.module.append(block, op));
+                    Some(returned.to_vec())
+                })?;
+                let other = self.region(&[], |_, _, _| Some(zeros))?;
+                self.build(hlo::ops::IfOp::DEF, &[taken], &[], vec![then, other], Some(types))?
+            }
+            Within::Loop => {
+                let [zero, one, two] = [0i32, 1, 2].map(|n| self.constant(&Tensor::scalar(n)));
+                let (zero, one, two) = (zero?, one?, two?);
+                let carried = [&[self.module.ty(zero).clone()], &types[..]].concat();
+                let cond = self.region(&carried, |g, block, values| {
+                    // 5 is LT.
+                    let less = Attribute::enumeration(&hlo::enums::COMPARISON_DIRECTION, 5);
+                    let attrs = [("comparison_direction", less)];
+                    let operands = [values[0], two];
+                    Some(vec![g.inner(block, hlo::ops::CompareOp::DEF, &operands, &attrs, None)?])
+                })?;
+                let body = self.region(&carried, |g, block, values| {
+                    ops.iter().for_each(|&op| g.module.append(block, op));
+                    let next =
+                        g.inner(block, hlo::ops::AddOp::DEF, &[values[0], one], &[], None)?;
+                    Some([&[next], returned].concat())
+                })?;
+                let operands = [&[zero], &zeros[..]].concat();
+                self.build(hlo::ops::WhileOp::DEF, &operands, &[], vec![cond, body], Some(carried))?
+            }
+        };
+        self.module.insert_before(op, self.end);
+        let results = self.module.op(op).results();
+        Some(results.skip(usize::from(within == Within::Loop)).collect())
+    }
+
     /// Returns all values, or one value and its dependencies, and generates the inputs.
     fn finish(mut self, options: &GenerateOptions) -> Result<Program, TensorError> {
         let only = options.only;
-        let returned: Vec<Value> = match only {
+        let mut returned: Vec<Value> = match only {
             Some(number) => self
                 .made
                 .get(number)
@@ -300,6 +401,10 @@ impl Generator {
                 .unwrap_or_default(),
             None => self.made.iter().flat_map(|&op| self.module.op(op).results()).collect(),
         };
+        if options.few_results {
+            let few = returned.len() / 4 + 1;
+            returned.retain(|_| self.random.below(few) == 0);
+        }
         // Inputs first, so that they do not depend on which ops are dropped.
         let arguments = self.module.arguments(self.block).to_vec();
         let mut inputs = Vec::with_capacity(arguments.len());
@@ -327,10 +432,12 @@ impl Generator {
                 inputs.remove(index);
             }
         }
-        let mut returned = returned;
         if options.constants {
             self.embed(&inputs, &mut returned);
             inputs.clear();
+        }
+        if let Some(within) = options.within {
+            returned = self.enclose(within, &returned).unwrap_or(returned);
         }
         let types = |module: &Module, values: &[Value]| {
             values.iter().map(|&v| module.ty(v).clone()).collect::<Vec<_>>()

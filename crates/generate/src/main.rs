@@ -2,7 +2,7 @@
 //! recorded programs: `module.mlir` and `input_K.npy`.
 
 use clap::Parser;
-use generate::{GenerateOptions, generate};
+use generate::{GenerateOptions, Within, generate};
 use numerics::DType;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -27,6 +27,18 @@ struct Args {
     /// Embed the inputs as constants in the program
     #[arg(long)]
     constants: bool,
+    /// Use sizes at and beside those at which kernels change their way
+    #[arg(long)]
+    edges: bool,
+    /// Return few of the values, so that most are dead
+    #[arg(long)]
+    few_results: bool,
+    /// Run all ops in a loop
+    #[arg(long, conflicts_with = "in_branch")]
+    in_loop: bool,
+    /// Run all ops in a branch
+    #[arg(long)]
+    in_branch: bool,
     /// Keep only the op with this number and its dependencies
     #[arg(long)]
     only: Option<usize>,
@@ -46,9 +58,15 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Box<dyn std::error::Error>> {
-    let &Args { seed, ops, extremes, constants, only, .. } = args;
+    let &Args { seed, ops, extremes, constants, edges, few_results, only, .. } = args;
+    let within = match (args.in_loop, args.in_branch) {
+        (true, _) => Some(Within::Loop),
+        (_, true) => Some(Within::Branch),
+        _ => None,
+    };
+    let types = GenerateOptions::default().types;
     let mut options =
-        GenerateOptions { seed, ops, extremes, constants, only, ..GenerateOptions::default() };
+        GenerateOptions { seed, ops, types, extremes, constants, edges, few_results, within, only };
     if !args.types.is_empty() {
         let named = |name: &String| {
             DType::from_name(name).ok_or_else(|| format!("there is no type {name}"))

@@ -1,7 +1,7 @@
 //! Recipes for the ops that declarations alone do not determine: their attributes, regions and
 //! operand shapes.
 
-use crate::Generator;
+use crate::{Generator, Recipe, several};
 use hlo::attrs::{
     CONV_DIMENSION_NUMBERS, DOT_DIMENSION_NUMBERS, GATHER_DIMENSION_NUMBERS,
     SCATTER_DIMENSION_NUMBERS,
@@ -12,9 +12,7 @@ use mlir::ods::{Arity, OpDef, Presence, Trait};
 use mlir::{Attribute, RegionId, Type, TypeKind, Value};
 use numerics::{DType, Tensor, math};
 
-type Recipe = fn(&mut Generator) -> Option<()>;
-
-/// All recipes. `elementwise` is repeated for weight, as it covers many ops.
+/// All recipes but those of [`several`]. `elementwise` is repeated for weight, as it covers many ops.
 const RECIPES: &[Recipe] = &[
     elementwise,
     elementwise,
@@ -59,7 +57,8 @@ const RECIPES: &[Recipe] = &[
 
 /// Appends one random op. Does nothing if the chosen recipe does not apply.
 pub(crate) fn step(g: &mut Generator) {
-    let recipe = *g.random.choose(RECIPES);
+    let list = if g.random.one_in(7) { several::RECIPES } else { RECIPES };
+    let recipe = *g.random.choose(list);
     let _ = recipe(g);
 }
 
@@ -67,12 +66,12 @@ fn i64s(values: impl IntoIterator<Item = i64>) -> Attribute {
     Attribute::i64_array(values.into_iter().collect::<Vec<_>>())
 }
 
-fn usizes(values: &[usize]) -> Attribute {
+pub(crate) fn usizes(values: &[usize]) -> Attribute {
     i64s(values.iter().map(|&v| v as i64))
 }
 
 /// A tensor type of the given shape and element type.
-fn shaped(shape: Vec<i64>, dtype: DType) -> Type {
+pub(crate) fn shaped(shape: Vec<i64>, dtype: DType) -> Type {
     Type::tensor(shape, dtype.into())
 }
 
@@ -105,14 +104,14 @@ fn elementwise(g: &mut Generator) -> Option<()> {
     g.push(def, &operands, &[], Vec::new(), None)
 }
 
-fn any(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
+pub(crate) fn any(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
     let value = g.any(|ty| ty.shape().is_some_and(|s| s.len() >= least_rank))?;
     let (shape, dtype) = g.of(value);
     Some((value, shape, dtype))
 }
 
 /// A value of rank at least `least_rank` without dimensions of size 0.
-fn any_full(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
+pub(crate) fn any_full(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
     any(g, least_rank).filter(|(_, shape, _)| !shape.contains(&0))
 }
 
@@ -341,7 +340,7 @@ fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
 }
 
 /// A region that compares the first of pairs of scalars.
-fn comparing(g: &mut Generator, dtypes: &[DType], direction: u64) -> Option<RegionId> {
+pub(crate) fn comparing(g: &mut Generator, dtypes: &[DType], direction: u64) -> Option<RegionId> {
     let pairs: Vec<Type> = dtypes
         .iter()
         .flat_map(|&dtype| [dtype; 2])

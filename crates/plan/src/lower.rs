@@ -122,7 +122,9 @@ impl<'g> Lowering<'_, 'g> {
         let graph = self.definitions.graph;
         let primitive = graph.primitive(node);
         let is_used = node.results.iter().any(|value| self.uses.contains(value));
-        if !is_used && (is_removable(primitive) || node.is_repeated) {
+        // A sort with a limit is prepared: no comparator runs that could fail.
+        let may_go = is_removable(primitive) || node.is_repeated || node.limit.is_some();
+        if !is_used && may_go {
             return;
         }
         let is_constant = node.results.first().is_some_and(|v| graph.constants.contains_key(v));

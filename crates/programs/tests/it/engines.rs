@@ -3,20 +3,21 @@
 
 use crate::corpus::{programs, tensors};
 use crate::generated::generated;
-use generate::{GenerateOptions, runtime_values};
+use generate::{GenerateOptions, Within, runtime_values};
 use stablo::numerics::math;
 use stablo::{
     DType, Engine, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, TensorMut, TensorRef,
     Type,
 };
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Results, or the error as text.
 type Outcome = Result<Vec<Tensor>, String>;
 
-fn prepare(module: &Module, options: RunOptions) -> Result<Program, String> {
+fn prepare(module: &Module, entry: &str, options: RunOptions) -> Result<Program, String> {
     let limits = Limits { steps: Some(1 << 22), ..Limits::default() };
-    let program = Program::prepare(module.clone(), "main", RunOptions { limits, ..options });
+    let program = Program::prepare(module.clone(), entry, RunOptions { limits, ..options });
     program.map_err(|error| error.to_string())
 }
 
@@ -90,14 +91,28 @@ fn difference(expected: &Outcome, found: &Outcome) -> Option<String> {
 /// The threads with which plans run, and true if they make no machine code.
 const WAYS: [(usize, bool); 3] = [(1, false), (2, false), (1, true)];
 
-/// How plans differ from the interpreter, a line each.
+/// How plans of `main` differ from the interpreter, a line each.
 fn differences(name: &str, module: &Module, inputs: &[RuntimeValue]) -> Vec<String> {
+    differences_at("main", name, module, inputs)
+}
+
+/// How plans of a function differ from the interpreter, a line each.
+pub fn differences_at(
+    entry: &str,
+    name: &str,
+    module: &Module,
+    inputs: &[RuntimeValue],
+) -> Vec<String> {
     let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
-    let expected = run(&prepare(module, reference), inputs);
+    let expected = run(&prepare(module, entry, reference), inputs);
     // All live at the same time, so that those with the same code make it once.
     let plans = WAYS.map(|(threads, without_machine_code)| {
         let threads = NonZeroUsize::new(threads);
-        prepare(module, RunOptions { threads, without_machine_code, ..RunOptions::default() })
+        prepare(
+            module,
+            entry,
+            RunOptions { threads, without_machine_code, ..RunOptions::default() },
+        )
     });
     let differs = |((threads, without_machine_code), plan)| {
         let what = difference(&expected, &run(plan, inputs))?;
@@ -108,7 +123,7 @@ fn differences(name: &str, module: &Module, inputs: &[RuntimeValue]) -> Vec<Stri
 }
 
 /// Numbers for each argument of `main`, if all have static shapes.
-fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
+pub fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
     let main = stablo::entry_function(module, "main").ok()?;
     let input = |(k, ty): (usize, &Type)| {
         let dtype = stablo::storage_dtype(ty)?;
@@ -153,6 +168,38 @@ fn plans_of_generated_programs_have_the_bits_of_the_interpreter() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Programs of which most values are dead, in the function, in a loop or in a branch, with sizes
+/// beside those at which kernels change their way. `GENERATED` is the number of programs,
+/// `GENERATED_SEED` the first one.
+#[test]
+fn dead_values_and_sizes_at_edges() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let first = number("GENERATED_SEED").unwrap_or(0);
+    let mut wrong = Vec::new();
+    for seed in first..first + number("GENERATED").unwrap_or(150) {
+        let options = GenerateOptions {
+            seed: seed + (1 << 32),
+            ops: 4 + seed as usize % 12,
+            edges: seed % 2 == 0,
+            few_results: seed % 5 != 0,
+            constants: seed % 11 == 0,
+            extremes: seed % 3 == 0,
+            within: [None, Some(Within::Loop), Some(Within::Branch)][seed as usize / 2 % 3],
+            ..GenerateOptions::default()
+        };
+        let program = generated(&options);
+        let inputs = runtime_values(&program.inputs);
+        let compare = || differences(&format!("seed {seed}"), &program.module, &inputs);
+        let found = catch_unwind(AssertUnwindSafe(compare));
+        let found = found.unwrap_or_else(|_| vec![format!("seed {seed} panics")]);
+        if !found.is_empty() {
+            wrong.extend(found);
+            wrong.push(program.module.to_string());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Sines of very large angles have no machine code: loops with one are run by the kernels.
 #[test]
 fn angles_of_any_size() {
@@ -171,7 +218,7 @@ fn angles_of_any_size() {
         let angles = Tensor::from_vec([300], (0..300).map(angle).collect()).unwrap();
         let inputs = [RuntimeValue::Tensor(angles)];
         assert_eq!(differences("angles", &module, &inputs), Vec::<String>::new());
-        let results = run(&prepare(&module, RunOptions::default()), &inputs).unwrap();
+        let results = run(&prepare(&module, "main", RunOptions::default()), &inputs).unwrap();
         for (i, &sine) in results[0].as_slice::<f32>().unwrap().iter().enumerate() {
             assert_eq!(sine, f64::from(angle(i)).sin() as f32, "{i}");
         }
@@ -224,6 +271,37 @@ fn sorts_with_unused_results() {
                     &format!("{sort}\nreturn {names} : {types}"),
                 ));
             }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The first elements of sorted ones, as `top_k` takes them, of which nothing uses some, or any.
+#[test]
+fn first_elements_without_uses() {
+    let mut wrong = Vec::new();
+    for (size, count) in [(8, 2), (8, 4), (40, 1), (3000, 16)] {
+        let body = |used: &str| {
+            let (i, f) = (format!("tensor<{size}xi32>"), format!("tensor<{size}xf32>"));
+            format!(
+                "%0:2 = \"stablehlo.sort\"(%x, %y) ({{
+                 ^bb0(%a: tensor<i32>, %b: tensor<i32>, %c: tensor<f32>, %d: tensor<f32>):
+                   %1 = stablehlo.compare GT, %a, %b : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                   stablehlo.return %1 : tensor<i1>
+                 }}) {{dimension = 0 : i64, is_stable = true}} : ({i}, {f}) -> ({i}, {f})
+                 %2 = stablehlo.slice %0#0 [0:{count}] : ({i}) -> tensor<{count}xi32>
+                 %3 = stablehlo.slice %0#1 [0:{count}] : ({f}) -> tensor<{count}xf32>
+                 %4 = stablehlo.negate %3 : tensor<{count}xf32>
+                 {used}"
+            )
+        };
+        for (used, ty) in [
+            ("%x", format!("tensor<{size}xi32>")),
+            ("%2", format!("tensor<{count}xi32>")),
+            ("%3", format!("tensor<{count}xf32>")),
+        ] {
+            let signature = format!("(%x: tensor<{size}xi32>, %y: tensor<{size}xf32>) -> {ty}");
+            wrong.extend(differences_of(&signature, &body(&format!("return {used} : {ty}"))));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -1,6 +1,7 @@
 //! Tests of the programs; one binary, so that they link once.
 
 mod corpus;
+mod dead;
 mod display;
 mod engines;
 mod examples;

@@ -1,0 +1,136 @@
+//! Every op with results that nothing uses, or only views that nothing uses: in the function, in a
+//! loop and in a branch. Both engines compute what is left, or fail with the same message.
+
+use crate::corpus::programs;
+use crate::engines::{differences_at, inputs};
+use stablo::{Module, Type};
+
+/// Results of a call of `main` as names and types.
+struct Call {
+    text: String,
+    views: String,
+    results: Vec<(String, String)>,
+}
+
+/// A call of `main` on arguments `%a0`, …, and views of each result.
+fn call(arguments: &[Type], results: &[Type]) -> Call {
+    let list = |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+    let operands: Vec<String> = (0..arguments.len()).map(|i| format!("%a{i}")).collect();
+    let names: Vec<String> = (0..results.len()).map(|i| format!("%r{i}")).collect();
+    let text = format!(
+        "{} = func.call @main({}) : ({}) -> ({})\n",
+        names.join(", "),
+        operands.join(", "),
+        list(arguments),
+        list(results)
+    );
+    let mut views = String::new();
+    for (i, ty) in results.iter().enumerate() {
+        let Some(shape) = ty.shape().filter(|shape| shape.iter().all(|&size| size >= 0)) else {
+            continue;
+        };
+        let Some(&first) = shape.first() else { continue };
+        let element = ty.element_type();
+        let named = |shape: &[i64]| {
+            let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
+            format!("tensor<{sizes}{element}>")
+        };
+        let mut part = shape.to_vec();
+        part[0] = first / 2;
+        let ranges: Vec<String> = part.iter().map(|size| format!("0:{size}")).collect();
+        let mut turned = part.clone();
+        turned.reverse();
+        let order: Vec<String> = (0..part.len()).rev().map(|d| d.to_string()).collect();
+        views += &format!(
+            "%s{i} = stablehlo.slice %r{i} [{}] : ({ty}) -> {}\n\
+             %t{i} = stablehlo.transpose %s{i}, dims = [{}] : ({}) -> {}\n",
+            ranges.join(", "),
+            named(&part),
+            order.join(", "),
+            named(&part),
+            named(&turned),
+        );
+    }
+    let results = names.into_iter().zip(results.iter().map(Type::to_string)).collect();
+    Call { text, views, results }
+}
+
+/// Functions that call `main` and use at most one of its results.
+fn functions(arguments: &[Type], results: &[Type]) -> Vec<String> {
+    let Call { text, views, results } = call(arguments, results);
+    let parameters: Vec<String> =
+        arguments.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
+    let parameters = parameters.join(", ");
+    let seven = "%seven = stablehlo.constant dense<7> : tensor<i32>\n";
+    let mut functions = Vec::new();
+    for views in ["", &views] {
+        functions.push(format!(
+            "({parameters}) -> tensor<i32> {{\n{text}{views}{seven}return %seven : tensor<i32>\n}}"
+        ));
+        functions.push(format!(
+            "({parameters}) -> tensor<i32> {{
+               %zero = stablehlo.constant dense<0> : tensor<i32>
+               %two = stablehlo.constant dense<2> : tensor<i32>
+               %one = stablehlo.constant dense<1> : tensor<i32>
+               %w = stablehlo.while(%i = %zero) : tensor<i32>
+               cond {{
+                 %p = stablehlo.compare LT, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                 stablehlo.return %p : tensor<i1>
+               }} do {{
+                 {text}{views}
+                 %next = stablehlo.add %i, %one : tensor<i32>
+                 stablehlo.return %next : tensor<i32>
+               }}
+               return %w : tensor<i32>
+             }}"
+        ));
+        functions.push(format!(
+            "({parameters}) -> tensor<i32> {{
+               %true = stablehlo.constant dense<true> : tensor<i1>
+               %b = \"stablehlo.if\"(%true) ({{
+                 {text}{views}{seven}
+                 stablehlo.return %seven : tensor<i32>
+               }}, {{
+                 %zero = stablehlo.constant dense<0> : tensor<i32>
+                 stablehlo.return %zero : tensor<i32>
+               }}) : (tensor<i1>) -> tensor<i32>
+               return %b : tensor<i32>
+             }}"
+        ));
+        if results.len() > 1 {
+            for (name, ty) in &results {
+                functions.push(format!(
+                    "({parameters}) -> {ty} {{\n{text}{views}return {name} : {ty}\n}}"
+                ));
+            }
+        }
+    }
+    functions
+}
+
+#[test]
+fn dead_results_of_every_op() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    // All take a minute.
+    let step = if std::env::var_os("STABLO_ALL_PROGRAMS").is_some() { 1 } else { 7 };
+    for (number, program) in programs().into_iter().enumerate() {
+        let main = stablo::entry_function(&program.module, "main").unwrap();
+        let (arguments, results) = main.signature();
+        let (arguments, results) = (arguments.to_vec(), results.to_vec());
+        let own = Some(program.inputs).filter(|own| !own.is_empty());
+        let Some(inputs) = own.or_else(|| inputs(&program.module)) else { continue };
+        let text = program.module.to_string();
+        let body = text.trim_end().strip_suffix('}').expect("a module ends with a brace");
+        let functions = functions(&arguments, &results);
+        for (nth, function) in functions.iter().enumerate().skip(number % step).step_by(step) {
+            let text = format!("{body}\nfunc.func @dead{function}\n}}");
+            // Results whose types no slice takes.
+            let Ok(module): Result<Module, _> = stablo::load("dead.mlir", &*text) else { continue };
+            count += 1;
+            let name = format!("{} {nth}", program.name);
+            wrong.extend(differences_at("dead", &name, &module, &inputs));
+        }
+    }
+    println!("{count} programs, {} mismatches", wrong.len());
+    assert!(count > 150 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
+}
