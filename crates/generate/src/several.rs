@@ -5,6 +5,7 @@ use crate::recipes::{any_full, comparing, shaped, usizes};
 use crate::{Generator, Recipe};
 use hlo::enums::TRANSPOSE;
 use hlo::ops::*;
+use mlir::ods::OpDef;
 use mlir::{Attribute, Value};
 use numerics::DType;
 
@@ -32,10 +33,7 @@ fn barrier(g: &mut Generator) -> Option<()> {
 }
 
 /// A float operand, its feature dimension, and `count` vectors of an element a feature.
-fn features(
-    g: &mut Generator,
-    count: usize,
-) -> Option<(Vec<Value>, Vec<(&'static str, Attribute)>)> {
+fn features(g: &mut Generator, count: usize) -> Option<(Vec<Value>, i64)> {
     let is_float = |dtype: DType| [DType::F32, DType::F64, DType::BF16].contains(&dtype);
     let operand = g.any(|ty| {
         ty.element_type().dtype().is_some_and(is_float)
@@ -46,26 +44,34 @@ fn features(
     let vector = shaped(vec![shape[feature]], dtype);
     let mut operands = vec![operand];
     operands.extend((0..count).map(|_| g.value(&vector)));
-    let attrs =
-        vec![("epsilon", Attribute::f32(0.01)), ("feature_index", Attribute::i64(feature as i64))];
-    Some((operands, attrs))
+    Some((operands, feature as i64))
+}
+
+/// Appends an op on batches of features.
+fn batch_norm(
+    g: &mut Generator,
+    def: &'static OpDef,
+    (operands, feature): (Vec<Value>, i64),
+) -> Option<()> {
+    let attrs = [("epsilon", Attribute::f32(0.01)), ("feature_index", Attribute::i64(feature))];
+    g.push(def, &operands, &attrs, Vec::new(), None)
 }
 
 fn batch_norm_training(g: &mut Generator) -> Option<()> {
-    let (operands, attrs) = features(g, 2)?;
-    g.push(BatchNormTrainingOp::DEF, &operands, &attrs, Vec::new(), None)
+    let features = features(g, 2)?;
+    batch_norm(g, BatchNormTrainingOp::DEF, features)
 }
 
 fn batch_norm_inference(g: &mut Generator) -> Option<()> {
-    let (operands, attrs) = features(g, 4)?;
-    g.push(BatchNormInferenceOp::DEF, &operands, &attrs, Vec::new(), None)
+    let features = features(g, 4)?;
+    batch_norm(g, BatchNormInferenceOp::DEF, features)
 }
 
 fn batch_norm_grad(g: &mut Generator) -> Option<()> {
-    let (mut operands, attrs) = features(g, 3)?;
+    let (mut operands, feature) = features(g, 3)?;
     let ty = g.module.ty(operands[0]).clone();
     operands.push(g.value(&ty));
-    g.push(BatchNormGradOp::DEF, &operands, &attrs, Vec::new(), None)
+    batch_norm(g, BatchNormGradOp::DEF, (operands, feature))
 }
 
 /// A sort of numbers with their indices, and the first elements of each: the largest ones, or the
