@@ -1,7 +1,7 @@
 //! The process that tries inputs, one after another.
 //!
-//! It reports to standard output: `try N`, then one of `refused`, `accepted`, `panic MESSAGE` and
-//! `unread MESSAGE`. After an input that took too much memory, it says `large` and ends.
+//! It reports to standard output: `try N`, then one of `refused`, `accepted`, `panic MESSAGE`,
+//! `differs MESSAGE` and `unread MESSAGE`. After an input that took too much memory, it says `large` and ends.
 
 use crate::Kind;
 use crate::input::{Outcome, make, try_input};
@@ -35,6 +35,7 @@ pub fn run(kind: Kind, first: u64) -> io::Result<bool> {
             Ok(Outcome::Refused) => writeln!(out, "refused")?,
             Ok(Outcome::Accepted) => writeln!(out, "accepted")?,
             Ok(Outcome::NotReadBack(what)) => writeln!(out, "unread {}", what.replace('\n', " "))?,
+            Ok(Outcome::Differs(what)) => writeln!(out, "differs {}", what.replace('\n', " "))?,
             Err(_) => {
                 let message = message.lock().map_or_else(|_| String::new(), |m| m.clone());
                 writeln!(out, "panic {message}")?;
@@ -65,8 +66,8 @@ pub fn replay(kind: Kind, number: u64) -> io::Result<bool> {
         match &outcome {
             Outcome::Refused => "refused",
             Outcome::Accepted => "accepted",
-            Outcome::NotReadBack(message) => message,
+            Outcome::Differs(message) | Outcome::NotReadBack(message) => message,
         }
     );
-    Ok(!matches!(outcome, Outcome::NotReadBack(_)))
+    Ok(matches!(outcome, Outcome::Refused | Outcome::Accepted))
 }

@@ -2,8 +2,8 @@
 
 use crate::Kind;
 use crate::seeds::Seeds;
-use crate::{bytes, text};
-use generate::Random;
+use crate::{bytes, engines, text};
+use generate::{GenerateOptions, Random, Within, generate};
 use programs::Io;
 use stablo::arrays::{npy, npz, safetensors};
 use stablo::{Bytes, DType, Tensor};
@@ -18,6 +18,8 @@ pub enum Outcome {
     Refused,
     /// It is valid.
     Accepted,
+    /// Engines compute different bits.
+    Differs(String),
     /// The programs wrote something that they refuse to read, or read as something else.
     NotReadBack(String),
 }
@@ -56,7 +58,7 @@ pub fn make(kind: Kind, number: u64, seeds: &Seeds) -> (Vec<u8>, Random) {
     let mut random = random_of(kind, number);
     let input = match kind {
         Kind::Text => text::mutate_tokens(text_of(seeds, &mut random), &mut random).into_bytes(),
-        Kind::Program => text::mutate_types(text_of(seeds, &mut random), &mut random).into_bytes(),
+        Kind::Program => program(seeds, &mut random).into_bytes(),
         Kind::Bytecode => {
             let mut input = match random.one_in(10) {
                 true => random.choose(&seeds.bytecode).clone(),
@@ -72,6 +74,24 @@ pub fn make(kind: Kind, number: u64, seeds: &Seeds) -> (Vec<u8>, Random) {
         }
     };
     (input, random)
+}
+
+/// A mutant of a program, or a random one: of sizes at which kernels change their way, with values
+/// that nothing uses, in a function, a loop or a branch.
+fn program(seeds: &Seeds, random: &mut Random) -> String {
+    if random.one_in(2) {
+        return text::mutate_types(text_of(seeds, random), random);
+    }
+    let options = GenerateOptions {
+        seed: random.bits(),
+        ops: 1 + random.below(12),
+        edges: random.one_in(2),
+        few_results: random.one_in(2),
+        constants: random.one_in(8),
+        within: *random.choose(&[None, None, Some(Within::Loop), Some(Within::Branch)]),
+        ..GenerateOptions::default()
+    };
+    generate(&options).map_or_else(|_| String::new(), |program| program.module.to_string())
 }
 
 fn text_of<'s>(seeds: &'s Seeds, random: &mut Random) -> &'s str {
@@ -119,6 +139,11 @@ pub fn try_input(kind: Kind, input: &[u8], random: &mut Random) -> Outcome {
             _ => {}
         }
         return Outcome::Refused;
+    }
+    if kind == Kind::Program
+        && let Err(message) = engines::compare(input, random)
+    {
+        return Outcome::Differs(message);
     }
     match use_program(input, random) {
         Ok(()) => Outcome::Accepted,

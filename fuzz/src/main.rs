@@ -2,11 +2,12 @@
 //!
 //! `stablo-fuzz text --seconds 60` tries mutants one after another in a child process and reports
 //! how many there were, and which of them panicked, aborted the process, took more than 1 GB or
-//! more than 5 seconds, or made the programs write something that they refuse to read. An input is
-//! a function of its kind and number: `stablo-fuzz replay text 1234` shows and runs it.
+//! more than 5 seconds, made engines compute different bits, or made the programs write something
+//! that they refuse to read. An input is a function of its kind and number: `stablo-fuzz replay text 1234` shows and runs it.
 
 mod bytes;
 mod child;
+mod engines;
 mod input;
 mod parent;
 mod seeds;
@@ -25,7 +26,8 @@ pub enum Kind {
     Bytecode,
     /// Bytes of what `jax.export` writes, of npy, npz and safetensors files.
     Container,
-    /// A size or an element type everywhere in a text, or one number of an attribute.
+    /// A size or an element type everywhere in a text, or one number of an attribute; and random
+    /// programs. All engines compute the same bits.
     Program,
 }
 

@@ -35,13 +35,14 @@ pub struct Counts {
     aborts: u64,
     large: u64,
     slow: u64,
+    differing: u64,
     unread: u64,
 }
 
 impl Counts {
     /// Inputs with findings.
     pub fn failures(&self) -> u64 {
-        self.panics + self.aborts + self.large + self.slow + self.unread
+        self.panics + self.aborts + self.large + self.slow + self.differing + self.unread
     }
 }
 
@@ -69,10 +70,12 @@ pub fn run(kind: Kind, first: u64, seconds: u64, findings: &Path) -> io::Result<
     while Instant::now() < end {
         next = campaign.run_child(next, end)?;
     }
-    let Counts { tried, accepted, panics, aborts, large, slow, unread } = campaign.counts;
+    let Counts { tried, accepted, panics, aborts, large, slow, differing, unread } =
+        campaign.counts;
     println!(
         "{kind:?}: inputs {first} to {next}: {tried} tried, {accepted} accepted, {panics} panics, \
-         {aborts} aborts, {large} over 1 GB, {slow} over 5 s, {unread} not read back"
+         {aborts} aborts, {large} over 1 GB, {slow} over 5 s, {differing} with other bits of \
+         another engine, {unread} not read back"
     );
     Ok(campaign.counts)
 }
@@ -114,6 +117,10 @@ impl Campaign<'_> {
                         "panic" => {
                             self.counts.panics += 1;
                             self.found(number, "panic", rest)?;
+                        }
+                        "differs" => {
+                            self.counts.differing += 1;
+                            self.found(number, "differs", rest)?;
                         }
                         "unread" => {
                             self.counts.unread += 1;

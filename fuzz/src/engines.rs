@@ -1,0 +1,132 @@
+//! The engines on a program: the interpreter, and plans on one thread and two, with machine code
+//! and without.
+
+use generate::Random;
+use stablo::numerics::math;
+use stablo::{
+    Budget, DType, Diagnostic, Engine, Host, Limits, Module, Program, RunOptions, RuntimeValue,
+    Tensor, Type,
+};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+/// The threads with which plans run, and true if they make no machine code.
+const WAYS: [(usize, bool); 3] = [(1, false), (2, false), (1, true)];
+/// Ops that a run executes, at most.
+const MAX_STEPS: u64 = 20_000;
+/// Seconds that it takes, at most.
+const MAX_TIME: Duration = Duration::from_secs(1);
+/// Bytes that it uses, at most.
+const MAX_MEMORY: usize = 128 << 20;
+/// Inputs have at most so many elements.
+const MAX_ELEMENTS: usize = 1 << 18;
+
+/// Runs `main` on random inputs, if it has static arguments, with all engines. The error says which
+/// of them computes other bits than the interpreter, or fails where that does not, or the other way
+/// round.
+pub fn compare(text: &[u8], random: &mut Random) -> Result<(), String> {
+    let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
+    let Ok(module) = stablo::load("program.mlir", text.to_vec()) else { return Ok(()) };
+    let Some(inputs) = inputs(&module, random) else { return Ok(()) };
+    let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let expected = run(&module, reference, &inputs);
+    for (threads, without_machine_code) in WAYS {
+        let threads = NonZeroUsize::new(threads);
+        let options = RunOptions { threads, without_machine_code, ..RunOptions::default() };
+        let found = run(&module, options, &inputs);
+        if let Some(difference) = difference(&expected, &found) {
+            let code = if without_machine_code { "without" } else { "with" };
+            let threads = threads.map_or(0, NonZeroUsize::get);
+            return Err(format!("threads {threads}, {code} machine code: {difference}"));
+        }
+    }
+    Ok(())
+}
+
+/// Results of a run. Errors are those of the program, or of limits, which engines reach at other
+/// places.
+enum Outcome {
+    Results(Vec<RuntimeValue>),
+    Failed(String),
+    Limited,
+}
+
+fn run(module: &Module, options: RunOptions, inputs: &[RuntimeValue]) -> Outcome {
+    let limits = Limits { steps: Some(MAX_STEPS), time: Some(MAX_TIME), ..Limits::default() };
+    let program = Program::prepare(module.clone(), "main", RunOptions { limits, ..options });
+    match program.and_then(|program| program.run(inputs.to_vec())) {
+        Ok(results) => Outcome::Results(results),
+        Err(error) => {
+            let is_limit =
+                error.diagnostics().iter().any(|d| ["limit", "tensor"].contains(&&*d.label));
+            // Notes say what was inlined.
+            let message = |d: &Diagnostic| format!("{}: {}", d.label, d.message);
+            let messages: Vec<String> = error.diagnostics().iter().map(message).collect();
+            if is_limit { Outcome::Limited } else { Outcome::Failed(messages.join("; ")) }
+        }
+    }
+}
+
+fn difference(expected: &Outcome, found: &Outcome) -> Option<String> {
+    match (expected, found) {
+        (Outcome::Limited, _) | (_, Outcome::Limited) => None,
+        (Outcome::Failed(expected), Outcome::Failed(found)) => {
+            (expected != found).then(|| format!("it fails with {found}, not {expected}"))
+        }
+        (Outcome::Results(_), Outcome::Failed(error)) => Some(format!("it fails: {error}")),
+        (Outcome::Failed(error), Outcome::Results(_)) => {
+            Some(format!("it does not fail with {error}"))
+        }
+        (Outcome::Results(expected), Outcome::Results(found)) => {
+            let pairs = expected.iter().zip(found);
+            let differs = |(a, b): (&RuntimeValue, &RuntimeValue)| !is_same(a, b);
+            pairs.into_iter().position(differs).map(|i| format!("result {i} has other bits"))
+        }
+    }
+}
+
+/// True if values have the same bits, but for the signs and payloads of NaNs.
+fn is_same(a: &RuntimeValue, b: &RuntimeValue) -> bool {
+    match (a, b) {
+        (RuntimeValue::Tensor(a), RuntimeValue::Tensor(b)) => {
+            let is_nan = |tensor: &Tensor, at: usize| {
+                let (dtype, size) = (tensor.dtype().part(), tensor.dtype().part().bytes());
+                let part = tensor.bytes()[at * size..][..size].to_vec();
+                dtype.is_float()
+                    && Tensor::from_bytes(dtype, [], part.into())
+                        .and_then(|part| math::convert(part, DType::F64)?.item::<f64>())
+                        .is_ok_and(f64::is_nan)
+            };
+            let size = a.dtype().part().bytes();
+            let parts = a.bytes().chunks_exact(size).zip(b.bytes().chunks_exact(size));
+            (a.dtype(), a.shape()) == (b.dtype(), b.shape())
+                && parts.enumerate().all(|(i, (x, y))| x == y || is_nan(a, i) && is_nan(b, i))
+        }
+        (RuntimeValue::Tuple(a), RuntimeValue::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b))
+        }
+        (RuntimeValue::Token, RuntimeValue::Token) => true,
+        (RuntimeValue::Tensor(_) | RuntimeValue::Tuple(_) | RuntimeValue::Token, _) => false,
+    }
+}
+
+/// Random numbers for each argument of `main`: quarters, and now and then special ones.
+fn inputs(module: &Module, random: &mut Random) -> Option<Vec<RuntimeValue>> {
+    const SPECIAL: [f64; 6] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-40, 1e30];
+    let main = stablo::entry_function(module, "main").ok()?;
+    let has_special = random.one_in(3);
+    let mut input = |ty: &Type| {
+        let dtype = stablo::storage_dtype(ty)?;
+        let shape = ty.shape()?.iter().map(|&size| usize::try_from(size).ok());
+        let shape: Vec<usize> = shape.collect::<Option<_>>()?;
+        let count = shape.iter().try_fold(1, |count: usize, &size| count.checked_mul(size));
+        let count = count.filter(|&count| count <= MAX_ELEMENTS)?;
+        let number = |_| match has_special && random.one_in(8) {
+            true => *random.choose(&SPECIAL),
+            false => random.between(-24, 24) as f64 / 4.0,
+        };
+        let numbers = Tensor::from_vec(&shape, (0..count).map(number).collect()).ok()?;
+        Some(RuntimeValue::Tensor(math::convert(numbers, dtype).ok()?))
+    };
+    main.signature().0.iter().map(&mut input).collect()
+}
