@@ -1,7 +1,8 @@
 //! Files of named tensors in the format of safetensors.
 
 use crate::ArrayError;
-use numerics::{Bytes, DType, Tensor};
+use numerics::budget;
+use numerics::{Bytes, DType, Tensor, TensorError};
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView, serialize};
 
@@ -42,6 +43,14 @@ pub fn write<'t>(
         shape.extend(in_parts.then_some(2));
         Ok((name, TensorView::new(dtype, shape, tensor.bytes())?))
     };
+    let tensors: Vec<(&str, &Tensor)> = tensors.into_iter().collect();
+    // A copy of all is made, which is charged while it is.
+    let bytes = tensors.iter().fold(0, |sum: usize, (_, t)| sum.saturating_add(t.bytes().len()));
+    let _reserved = budget::reserve::<u8>(bytes)?;
+    let is_there = Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
+    if !is_there {
+        return Err(TensorError::OutOfMemory { bytes }.into());
+    }
     let views: Result<Vec<_>, SafeTensorError> = tensors.into_iter().map(view).collect();
     views.and_then(|views| serialize(views, None)).map_err(|e| invalid(&e))
 }

@@ -213,6 +213,11 @@ pub fn check(bytes: usize) -> Result<(), OverBudget> {
     with_budget(|budget| budget.check(bytes)).unwrap_or(Ok(()))
 }
 
+/// The bytes that the budget of this thread has left; as many as can be counted without a budget.
+pub fn available() -> usize {
+    with_budget(|budget| budget.limit().saturating_sub(budget.used())).unwrap_or(usize::MAX)
+}
+
 /// Takes `bytes` from the budget of this thread, if it has one, until the result is dropped.
 ///
 /// # Errors

@@ -24,6 +24,25 @@ pub struct Bytes {
     range: Range<usize>,
 }
 
+/// Makes room for more bytes than there are, of which there will probably be `expected` in all: as
+/// many again, as the expectation may be wrong, or some if there is no memory for these.
+fn make_room(bytes: &mut Vec<u8>, expected: usize) -> Result<(), TensorError> {
+    let again = bytes.len().max(READ_AT_ONCE);
+    let more = match expected.checked_sub(bytes.len()) {
+        // With room for one more, the end is found without another allocation.
+        Some(rest) => again.min(rest.saturating_add(1)),
+        None => again,
+    };
+    if host::check(bytes.len().saturating_add(more)).is_ok()
+        && bytes.try_reserve_exact(more).is_ok()
+    {
+        return Ok(());
+    }
+    let some = more.min(READ_AT_ONCE);
+    let no_memory = TensorError::OutOfMemory { bytes: bytes.len().saturating_add(some) };
+    bytes.try_reserve_exact(some).map_err(|_| no_memory)
+}
+
 /// Recognizes bytes without keeping them alive. While there is an identity of bytes, these are not
 /// written, as if they were shared.
 pub struct Identity {
@@ -183,11 +202,15 @@ impl Bytes {
     /// # Errors
     /// Those of `source`, and if it has more bytes.
     pub fn read(mut source: impl Read, expected: usize, limit: usize) -> io::Result<Bytes> {
-        // With room for one more, the end is found without another allocation.
-        let mut bytes = Vec::with_capacity(expected.min(READ_AT_ONCE) + 1);
+        let mut bytes = Vec::new();
         let over = |error: OverBudget| io::Error::new(io::ErrorKind::OutOfMemory, error);
         loop {
-            let room = limit.saturating_sub(bytes.len()).saturating_add(1).min(READ_AT_ONCE);
+            if bytes.len() == bytes.capacity() {
+                make_room(&mut bytes, expected)
+                    .map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error))?;
+            }
+            let room = limit.saturating_sub(bytes.len()).saturating_add(1);
+            let room = room.min(bytes.capacity() - bytes.len()).min(READ_AT_ONCE);
             if source.by_ref().take(room as u64).read_to_end(&mut bytes)? == 0 {
                 host::check(bytes.len()).map_err(over)?;
                 return Ok(Bytes::from_vec(bytes));

@@ -35,16 +35,19 @@ fn with_kept<R>(change: impl FnOnce(&mut Kept) -> R) -> R {
     change(&mut KEPT.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Keeps memory for a later tensor, unless it is small. The system may take its pages back.
+/// Keeps memory for a later tensor, unless it is small, as far as the budget of the thread has as
+/// much besides what is in use. The memory itself is still charged. The system may take its pages
+/// back.
 pub fn keep(memory: Memory) {
-    if !(MIN_BYTES..=MAX_BYTES).contains(&memory.len()) {
+    let available = host::available().saturating_add(memory.len()).min(MAX_BYTES);
+    if !(MIN_BYTES..=available).contains(&memory.len()) {
         return;
     }
     memory.offer();
     let freed = with_kept(|kept| {
         kept.bytes += memory.len();
         kept.memory.push(memory);
-        kept.limit(MAX_BYTES, MAX_COUNT)
+        kept.limit(available, MAX_COUNT)
     });
     // To free memory takes long.
     drop(freed);
@@ -68,4 +71,9 @@ pub fn make_room(bytes: usize) {
         let freed = with_kept(|kept| kept.limit(kept.bytes.saturating_sub(bytes), MAX_COUNT));
         drop(freed);
     }
+}
+
+/// Frees all memory that is kept: the system has no more.
+pub fn clear() {
+    drop(with_kept(|kept| kept.limit(0, 0)));
 }

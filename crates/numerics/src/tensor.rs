@@ -31,7 +31,11 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     host::check(bytes)?;
     kept::make_room(bytes);
     let mut elements = Vec::new();
-    match elements.try_reserve_exact(len) {
+    let reserved = elements.try_reserve_exact(len).or_else(|_| {
+        kept::clear();
+        elements.try_reserve_exact(len)
+    });
+    match reserved {
         Ok(()) => {
             pages::prefer_large(&elements);
             Ok(elements)
@@ -49,7 +53,11 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
         return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
     }
     kept::make_room(bytes);
-    Ok(Bytes::from_memory(Memory::zeros(bytes).ok_or(no_memory)?))
+    let memory = Memory::zeros(bytes).or_else(|| {
+        kept::clear();
+        Memory::zeros(bytes)
+    });
+    Ok(Bytes::from_memory(memory.ok_or(no_memory)?))
 }
 
 /// Collects exactly `len` elements, or fails if there is no memory for them.

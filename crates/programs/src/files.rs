@@ -1,12 +1,17 @@
 //! Output files: each is written whole or not at all, and several together or none.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Symbolic links that are followed to the file that they stand for.
 const MAX_LINKS: usize = 40;
+
+/// A file that is written. Seeking fails in pipes and other special files.
+pub trait WriteSeek: Write + Seek {}
+
+impl<T: Write + Seek> WriteSeek for T {}
 
 /// A file that was written, but is not at its path yet.
 ///
@@ -44,7 +49,7 @@ impl Staged {
     /// If it cannot be written.
     pub fn write(
         path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
     ) -> io::Result<Staged> {
         let existing = fs::metadata(path).ok();
         if existing.as_ref().is_some_and(|m| !m.is_file() && !m.is_dir()) {
@@ -103,7 +108,7 @@ impl Staged {
 /// If it cannot be written.
 pub fn write_whole(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
 ) -> io::Result<()> {
     Staged::write(path, write)?.commit()
 }
@@ -125,7 +130,7 @@ impl FileSet {
     pub fn add(
         &mut self,
         path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
     ) -> io::Result<()> {
         let staged = Staged::write(path, write)?;
         let is_open = self.files.len() < FileSet::MAX_OPEN;
@@ -151,7 +156,7 @@ pub fn is_same_file(a: &Path, b: &Path) -> bool {
     a == b || normal(a).is_some_and(|a| Some(a) == normal(b))
 }
 
-fn fill(file: &File, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+fn fill(file: &File, write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>) -> io::Result<()> {
     let mut out = BufWriter::new(file);
     write(&mut out)?;
     out.flush()

@@ -1,7 +1,7 @@
 //! Input and output of a program: streams and files, of the process or of a test.
 
 use crate::args::Color;
-use crate::files::{FileSet, write_whole};
+use crate::files::{FileSet, WriteSeek, write_whole};
 use crate::limits;
 use stablo::{Bytes, Diagnostic, Source, Styles, render_styled};
 use std::ffi::OsString;
@@ -216,7 +216,7 @@ impl Io<'_> {
     pub fn write_file(
         &self,
         path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
     ) -> Result<(), Failure> {
         write_whole(&self.path(path), write).map_err(|e| cannot_write(path, &e))
     }
@@ -229,7 +229,7 @@ impl Io<'_> {
         &self,
         set: &mut FileSet,
         path: &Path,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
     ) -> Result<(), Failure> {
         set.add(&self.path(path), write).map_err(|e| cannot_write(path, &e))
     }
@@ -278,14 +278,28 @@ impl Write for ClosedOutput {
     }
 }
 
-/// Notes whether standard output was closed when the process was started. The standard library
-/// opens the null device in its place before `main`, so that writing to it seems to succeed.
+/// Standard input if the process was started without one.
+struct ClosedInput;
+
+impl Read for ClosedInput {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        Err(io::Error::other("standard input is closed"))
+    }
+}
+
+/// The numbers of standard input and output as files.
+const STDIN: usize = 0;
+const STDOUT: usize = 1;
+
+/// Notes which of standard input and output were closed when the process was started. The standard
+/// library opens the null device in their place before `main`, so that reading finds nothing and
+/// writing seems to succeed.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)] // a function that runs before `main`; the block gives the reason
-mod closed_output {
+mod closed_streams {
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    static CLOSED: AtomicBool = AtomicBool::new(false);
+    static CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
 
     // SAFETY: the section holds pointers to functions without arguments that are called once.
     #[used]
@@ -293,21 +307,23 @@ mod closed_output {
     static CHECK: extern "C" fn() = check;
 
     extern "C" fn check() {
-        // SAFETY: asking for the flags of any number of a file is harmless.
-        let closed = unsafe { libc::fcntl(libc::STDOUT_FILENO, libc::F_GETFD) } == -1;
-        CLOSED.store(closed, Ordering::Relaxed);
+        for (number, closed) in (0..).zip(&CLOSED) {
+            // SAFETY: asking for the flags of any number of a file is harmless.
+            let is_closed = unsafe { libc::fcntl(number, libc::F_GETFD) } == -1;
+            closed.store(is_closed, Ordering::Relaxed);
+        }
     }
 
-    /// True if there was no standard output.
-    pub fn is_closed() -> bool {
-        CLOSED.load(Ordering::Relaxed)
+    /// True if there was no such stream.
+    pub fn is_closed(number: usize) -> bool {
+        CLOSED[number].load(Ordering::Relaxed)
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-mod closed_output {
+mod closed_streams {
     /// Not known on this system.
-    pub fn is_closed() -> bool {
+    pub fn is_closed(_: usize) -> bool {
         false
     }
 }
@@ -365,12 +381,16 @@ pub fn main(name: &'static str) -> ExitCode {
 pub fn run_as_process(name: &'static str, args: Vec<OsString>) -> i32 {
     let run = move || {
         let Some(program) = crate::program(name) else { return USAGE };
-        let stdout: Box<dyn Write + Send> = match closed_output::is_closed() {
+        let stdout: Box<dyn Write + Send> = match closed_streams::is_closed(STDOUT) {
             true => Box::new(ClosedOutput),
             false => Box::new(Output(io::stdout())),
         };
+        let mut stdin: Box<dyn Read> = match closed_streams::is_closed(STDIN) {
+            true => Box::new(ClosedInput),
+            false => Box::new(io::stdin().lock()),
+        };
         let mut io = Io {
-            stdin: &mut io::stdin().lock(),
+            stdin: &mut stdin,
             // Not locked, as a run prints there from another thread.
             stdout: &mut BufWriter::new(stdout),
             terminal: io::stderr().is_terminal(),
@@ -385,6 +405,9 @@ pub fn run_as_process(name: &'static str, args: Vec<OsString>) -> i32 {
     };
     match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(run) {
         Ok(thread) => thread.join().unwrap_or(101),
-        Err(_) => FAILURE,
+        Err(error) => {
+            eprintln!("error: cannot start a thread: {error}");
+            FAILURE
+        }
     }
 }

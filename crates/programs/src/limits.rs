@@ -72,8 +72,8 @@ impl LimitFlags {
                 && is_over
             {
                 after.push_str(
-                    "\nnote: this is three quarters of the memory of this machine; --max-memory \
-                     sets another limit",
+                    "\nnote: this is three quarters of the memory that this process may use; \
+                     --max-memory sets another limit",
                 );
             }
             failure
@@ -88,11 +88,33 @@ pub fn enter(bytes: Option<usize>) -> Option<Entered> {
 
 /// The limit unless another is given: three quarters of the memory of the machine, or of what the
 /// process may use of it, so that programs fail with an error before the system ends them. `None`
-/// if neither is known.
+/// if none of these is known.
 pub fn default_memory() -> Option<usize> {
     let files = |path: &Path| std::fs::read_to_string(path).ok();
-    let limit = physical_memory().into_iter().chain(control_group_memory(&files)).min()?;
-    Some(limit / 4 * 3)
+    let limits = [physical_memory(), control_group_memory(&files), free_address_space()];
+    Some(limits.into_iter().flatten().min()? / 4 * 3)
+}
+
+/// The bytes of address space that this process may still use, if they are limited (`ulimit -v`).
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code)] // a function of C; the block gives the reason
+fn free_address_space() -> Option<usize> {
+    let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: `limit` is a place for the limits, which the function writes.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    if result != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let used = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| {
+        let line = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
+    });
+    Some(usize::try_from(limit.rlim_cur).ok()?.saturating_sub(used.unwrap_or(0)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn free_address_space() -> Option<usize> {
+    None
 }
 
 #[cfg(unix)]

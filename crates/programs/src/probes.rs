@@ -73,7 +73,7 @@ impl Probes {
         file: &Path,
         write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>,
     ) -> Result<(), String> {
-        write_whole(&self.cwd.join(file), write)
+        write_whole(&self.cwd.join(file), |out| write(out))
             .map_err(|e| format!("cannot write {}: {e}", file.display()))
     }
 

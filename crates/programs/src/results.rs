@@ -2,14 +2,12 @@
 
 use crate::array_files::{Arrays, Wanted};
 use crate::display::{display, element};
-use crate::files::FileSet;
+use crate::files::{FileSet, WriteSeek};
 use crate::io::{Failure, Io, cannot_print};
 use stablo::arrays::{npy, npz, safetensors};
 use stablo::dialects::func::FuncOp;
-use stablo::{
-    ArrayError, Comparison, Grid, ProcessId, RuntimeValue, Tensor, Tolerance, Type, counted,
-};
-use std::io::Cursor;
+use stablo::{Comparison, Grid, ProcessId, RuntimeValue, Tensor, Tolerance, Type, counted};
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 /// The flags on results.
@@ -166,16 +164,12 @@ impl<'m> Results<'m> {
         let named: Vec<(String, &Tensor)> =
             leaves.iter().map(|leaf| (name(leaf), leaf.tensor)).collect();
         let named = named.iter().map(|(name, tensor)| (&**name, *tensor));
-        let file = match format {
-            "npz" => {
-                let mut file = Cursor::new(Vec::new());
-                npz::write(named, false, &mut file).map(|()| file.into_inner())
-            }
-            _ => safetensors::write(named),
-        };
-        let failed =
-            |e: ArrayError| Failure::input(format!("cannot write {}: {e}", path.display()));
-        io.write(path, &file.map_err(failed)?)
+        if format == "npz" {
+            return io.write_file(path, |out| write_archive(named, out));
+        }
+        let file = safetensors::write(named)
+            .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())));
+        io.write(path, &file?)
     }
 
     fn save_in_directory(&self, directory: &Path, io: &mut Io<'_>) -> Result<(), Failure> {
@@ -224,6 +218,19 @@ impl<'m> Results<'m> {
             }
         }
     }
+}
+
+/// Writes an archive where it is to be, or in memory first if it is written to a pipe.
+fn write_archive<'t>(
+    tensors: impl IntoIterator<Item = (&'t str, &'t Tensor)>,
+    out: &mut dyn WriteSeek,
+) -> io::Result<()> {
+    if out.stream_position().is_ok() {
+        return npz::write(tensors, false, out).map_err(io::Error::other);
+    }
+    let mut file = Cursor::new(Vec::new());
+    npz::write(tensors, false, &mut file).map_err(io::Error::other)?;
+    out.write_all(file.get_ref())
 }
 
 /// `output 0`, with its process and name if it has them.

@@ -42,6 +42,13 @@ fn reading_is_bounded() {
     let error = read(u64::MAX, usize::MAX).unwrap_err();
     assert!(error.to_string().contains("limit of 3145728 bytes"), "{error}");
     assert_eq!(bytes.last(), Some(&7));
+    drop(bytes);
+    // Nearly all of the budget, and wrong expectations.
+    for (bytes, expected) in [(3 << 20, 0), (3 << 20, 3 << 20), (5, usize::MAX), (2 << 20, 7)] {
+        let source = io::repeat(7).take(bytes);
+        let read = Bytes::read(source, expected, usize::MAX).expect("within the budget");
+        assert_eq!((read.len() as u64, budget.used()), (bytes, read.len()));
+    }
 }
 
 #[test]

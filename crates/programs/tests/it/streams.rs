@@ -1,4 +1,5 @@
-//! Standard output that nothing reads, or that is closed, and standard input that stalls.
+//! Standard output that nothing reads, or that is closed; standard input that stalls, or that is
+//! closed; and an address space that is too small for inputs.
 
 #![cfg(unix)] // the commands are those of a shell
 
@@ -32,6 +33,36 @@ fn closed_output_is_an_error() {
     assert_eq!(errors, "error: cannot write the output: standard output is closed\n");
     // A run that writes nothing there does not need it.
     assert_eq!(run("\"$0\" convert \"$1\" /dev/null >&-").0, Some(2), "no known extension");
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn closed_input_is_an_error() {
+    let (code, errors) = run("\"$0\" check - <&-");
+    assert_eq!(code, Some(1));
+    assert!(errors.contains("cannot read -: standard input is closed"), "{errors}");
+    assert_eq!(run("\"$0\" check - </dev/null").0, Some(0), "an empty program is valid");
+    assert_eq!(run("\"$0\" check \"$1\" <&-").0, Some(0), "nothing is read there");
+}
+
+/// 600 MB in an address space of 500 MB: zeros, which take no space on the disk, behind the starts
+/// of an array, an archive, and named tensors; and a program.
+#[test]
+#[cfg(target_os = "linux")]
+fn inputs_that_no_memory_is_left_for_are_errors() {
+    let starts = ["\\223NUMPY\\001\\000", "PK", "12345678{", "module {"];
+    for (nth, start) in starts.into_iter().enumerate() {
+        let use_file = match nth {
+            3 => "\"$0\" check $f",
+            _ => "\"$0\" run \"$1\" --input $f",
+        };
+        let (code, errors) = run(&format!(
+            "f=$(mktemp) && printf '{start}' > $f && truncate -s 600M $f && (ulimit -v 500000; \
+             {use_file}); code=$?; rm $f; exit $code"
+        ));
+        assert_eq!(code, Some(1), "{errors}");
+        assert!(errors.contains("cannot read") && errors.contains(" bytes"), "{errors}");
+    }
 }
 
 #[test]
