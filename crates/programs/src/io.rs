@@ -157,6 +157,13 @@ impl Io<'_> {
         self.cwd.join(path)
     }
 
+    /// Lets the process have little more memory than what is in use, if it runs only this program.
+    pub fn keep_no_free_memory(&self) {
+        if self.own_process {
+            heap::keep_nothing_free();
+        }
+    }
+
     /// Reads a file, or standard input for `-`, within the limit of memory.
     ///
     /// # Errors
@@ -346,31 +353,53 @@ fn mapped(file: &File) -> Option<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
-/// Enlarges the initial heap of a thread. By default glibc's allocator extends it page by page,
-/// which took a tenth of the time of reading an artifact. Untouched pages take no memory.
+/// Options of glibc's allocator; of others, there are none.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)] // a function of C; the block gives the reason
-fn begin_with_large_heap() {
-    const SIZE: i32 = 32 << 20;
-    // Setting these ends their dynamic adjustment, so they are set to its maximum values.
-    const LARGEST_IN_HEAP: i32 = 32 << 20;
-    const KEPT_FREE: i32 = 2 * LARGEST_IN_HEAP;
-    for (option, value) in [
-        (libc::M_TOP_PAD, SIZE),
-        (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
-        (libc::M_TRIM_THRESHOLD, KEPT_FREE),
-    ] {
-        // SAFETY: `mallopt` may be called at any time, and rejects unknown values.
-        unsafe { libc::mallopt(option, value) };
+mod heap {
+    fn set(options: &[(i32, i32)]) {
+        for &(option, value) in options {
+            // SAFETY: `mallopt` may be called at any time, and rejects unknown values.
+            unsafe { libc::mallopt(option, value) };
+        }
+    }
+
+    /// Enlarges the initial heap of a thread. By default the allocator extends it page by page,
+    /// which took a tenth of the time of reading an artifact. Untouched pages take no memory.
+    pub fn begin_large() {
+        const SIZE: i32 = 32 << 20;
+        // Setting these ends their dynamic adjustment, so they are set to its maximum values.
+        const LARGEST_IN_HEAP: i32 = 32 << 20;
+        const KEPT_FREE: i32 = 2 * LARGEST_IN_HEAP;
+        set(&[
+            (libc::M_TOP_PAD, SIZE),
+            (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
+            (libc::M_TRIM_THRESHOLD, KEPT_FREE),
+        ]);
+    }
+
+    /// Gives memory back to the system when it is freed, so that the process has little more than
+    /// what is in use, which is what a limit counts.
+    pub fn keep_nothing_free() {
+        const PADDING: i32 = 64 << 10;
+        const LARGEST_IN_HEAP: i32 = 256 << 10;
+        set(&[
+            (libc::M_TOP_PAD, PADDING),
+            (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
+            (libc::M_TRIM_THRESHOLD, LARGEST_IN_HEAP),
+        ]);
     }
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-fn begin_with_large_heap() {}
+mod heap {
+    pub fn begin_large() {}
+    pub fn keep_nothing_free() {}
+}
 
 /// Runs the program `name` as this process.
 pub fn main(name: &'static str) -> ExitCode {
-    begin_with_large_heap();
+    heap::begin_large();
     let code = run_as_process(name, std::env::args_os().collect());
     // Exit codes of programs are 0, 1, 2 and that of a panic.
     ExitCode::from(u8::try_from(code).unwrap_or(1))

@@ -61,6 +61,9 @@ impl LimitFlags {
         io: &mut Io<'_>,
         work: impl FnOnce(&mut Io<'_>, &Deadline) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
+        if self.max_memory.is_some() {
+            io.keep_no_free_memory();
+        }
         let _entered = enter(self.max_memory);
         let deadline = Deadline::new(io, self.max_time);
         work(io, &deadline).map_err(|mut failure| {
