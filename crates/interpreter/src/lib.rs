@@ -50,7 +50,7 @@ pub struct Limits {
     /// Bytes of stack of each thread that runs a process; enough for `depth`.
     pub stack_bytes: usize,
     /// Maximum number of ops executed by all processes, counting repetitions in loops and
-    /// functions.
+    /// functions. Plans count neither calls that they inline nor dead ops at the end of a block.
     pub steps: Option<u64>,
     /// Maximum duration of the run. Checked between ops, so that a single op may take longer. The
     /// host must have a clock.

@@ -355,7 +355,7 @@ fn mapped(file: &File) -> Option<memmap2::Mmap> {
 
 /// Options of glibc's allocator; of others, there are none.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)] // a function of C; the block gives the reason
+#[allow(unsafe_code)] // functions of C; each block gives the reason
 mod heap {
     fn set(options: &[(i32, i32)]) {
         for &(option, value) in options {
@@ -378,8 +378,8 @@ mod heap {
         ]);
     }
 
-    /// Gives memory back to the system when it is freed, so that the process has little more than
-    /// what is in use, which is what a limit counts.
+    /// Gives memory back to the system that is free, and when it is freed, so that the process has
+    /// little more than what is in use, which is what a limit counts.
     pub fn keep_nothing_free() {
         const PADDING: i32 = 64 << 10;
         const LARGEST_IN_HEAP: i32 = 256 << 10;
@@ -388,6 +388,8 @@ mod heap {
             (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
             (libc::M_TRIM_THRESHOLD, LARGEST_IN_HEAP),
         ]);
+        // SAFETY: the function may be called at any time.
+        unsafe { libc::malloc_trim(0) };
     }
 }
 

@@ -17,7 +17,8 @@ pub struct LimitFlags {
     /// many seconds; checked between ops, and a second later everywhere
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     max_time: Option<Duration>,
-    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
+    /// Fail if a run executes more ops than this, counting repetitions in loops and functions;
+    /// plans do not count calls that they inline, nor dead ops at the end of a block
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
 }
@@ -52,6 +53,13 @@ impl LimitFlags {
         Limits { time: self.max_time, steps: self.max_steps, ..Limits::default() }
     }
 
+    /// Gives free memory back to the system if there is a limit, which counts what is in use.
+    pub fn return_free_memory(&self, io: &Io<'_>) {
+        if self.max_memory.is_some() {
+            io.keep_no_free_memory();
+        }
+    }
+
     /// Does `work` within the limits of memory and time.
     ///
     /// # Errors
@@ -61,9 +69,7 @@ impl LimitFlags {
         io: &mut Io<'_>,
         work: impl FnOnce(&mut Io<'_>, &Deadline) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
-        if self.max_memory.is_some() {
-            io.keep_no_free_memory();
-        }
+        self.return_free_memory(io);
         let _entered = enter(self.max_memory);
         let deadline = Deadline::new(io, self.max_time);
         work(io, &deadline).map_err(|mut failure| {

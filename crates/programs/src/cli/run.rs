@@ -160,6 +160,8 @@ impl Options {
             return io.write(Path::new("-"), program.explain_plan().as_bytes());
         }
         let inputs = self.inputs(function, grid, io)?;
+        // That of the files that they were read from.
+        self.limits.return_free_memory(io);
         if self.explain_plan {
             let first = inputs.first().map_or(&[][..], Vec::as_slice);
             let plan = program.explain_plan_for(first)?;
