@@ -6,7 +6,7 @@
 // RUN: diff %t.0 %t.1
 // RUN: not stablehlo-opt %t.bc 2>&1 | FileCheck %s
 
-// CHECK: of the unknown dialect `foo` (allowed by -allow-unregistered-dialect)
+// CHECK: of the unknown dialect `foo`
 func.func @f(%a: !foo.ty<2>) -> !foo.ty<2> attributes {a = #foo.bar<1>} {
   "foo.op"() : () -> ()
   return %a : !foo.ty<2>

@@ -290,7 +290,14 @@ pub fn constant(value: &Attribute) -> Option<Prepared> {
 }
 
 fn no_meaning(op: OpRef<'_>) -> EvalError {
-    EvalError::new("eval", format!("{} cannot be interpreted", op.name()))
+    let name = op.name();
+    let message = match op.def() {
+        Some(_) => format!("{name} cannot be interpreted"),
+        None => {
+            format!("{name} cannot be interpreted: it is not registered, so its meaning is unknown")
+        }
+    };
+    EvalError::new("eval", message)
 }
 
 /// The only block of a region.

@@ -12,6 +12,7 @@ use program::EvalError;
 /// The cf dialect.
 pub static CF: Dialect = Dialect {
     namespace: "cf",
+    partial: true,
     ops: &[AssertOp::DEF, BranchOp::DEF, CondBranchOp::DEF],
     ..Dialect::EMPTY
 };

@@ -7,8 +7,12 @@ use mlir::ods::{Dialect, TypeConstraint, TypeRule};
 use mlir::{TypeKind, op};
 
 /// The llvm dialect.
-pub static LLVM: Dialect =
-    Dialect { namespace: "llvm", ops: &[AddOp::DEF, MulOp::DEF, SubOp::DEF], ..Dialect::EMPTY };
+pub static LLVM: Dialect = Dialect {
+    namespace: "llvm",
+    partial: true,
+    ops: &[AddOp::DEF, MulOp::DEF, SubOp::DEF],
+    ..Dialect::EMPTY
+};
 
 static INTEGERS: TypeConstraint = TypeConstraint {
     summary: "a signless integer or a vector of them",

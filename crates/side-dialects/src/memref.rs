@@ -9,11 +9,13 @@ use mlir::verify::have_compatible_shapes;
 use mlir::{Attribute, OpRef, Type, TypeKind, Verdict, op};
 
 /// The memref dialect.
-pub static MEMREF: Dialect = Dialect { namespace: "memref", ops: &[CastOp::DEF], ..Dialect::EMPTY };
+pub static MEMREF: Dialect =
+    Dialect { namespace: "memref", partial: true, ops: &[CastOp::DEF], ..Dialect::EMPTY };
 
 /// The bufferization dialect.
 pub static BUFFERIZATION: Dialect = Dialect {
     namespace: "bufferization",
+    partial: true,
     ops: &[ToBufferOp::DEF, ToTensorOp::DEF],
     ..Dialect::EMPTY
 };

@@ -11,6 +11,7 @@ use mlir::{Attribute, Type};
 /// The sparse_tensor dialect.
 pub static SPARSE_TENSOR: Dialect = Dialect {
     namespace: "sparse_tensor",
+    partial: true,
     attributes: &[&ENCODING],
     alias_for: Some(|_| Some("sparse".to_string())),
     ..Dialect::EMPTY

@@ -539,7 +539,7 @@ impl<'a> IrReader<'a, '_, '_> {
             && !self.entries.tables.text_options.allow_unregistered_dialects
         {
             let message =
-                format!("the op `{name}` is unknown (allowed by -allow-unregistered-dialect)");
+                format!("the op `{name}` is unknown; unregistered ops are not allowed here");
             return Err(ReadError::new(at, message));
         }
         self.note(at, cursor, || format!("op {}", name.as_str()));

@@ -29,6 +29,9 @@ pub struct Dialect {
     /// Dialects whose ops, attributes, types and enumerations this one has, too, under its own
     /// namespace: they descend from it. An entity read under this namespace becomes theirs.
     pub successors: &'static [&'static Dialect],
+    /// True if only a part of the dialect is declared: its other ops, attributes and types are
+    /// treated like those of unregistered dialects.
+    pub partial: bool,
     /// Suggests aliases for attributes and types, defined at the top of a printed file (`#sdy.mesh`
     /// as `#mesh`).
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
@@ -59,6 +62,7 @@ impl Dialect {
         aliases: &[],
         synonyms: &[],
         successors: &[],
+        partial: false,
         alias_for: None,
         constant: None,
         verify_attribute: None,
@@ -139,6 +143,11 @@ impl Registry {
     /// Looks up a dialect by namespace.
     pub fn dialect(&self, namespace: &str) -> Option<&'static Dialect> {
         self.dialects.iter().copied().find(|d| d.namespace == namespace)
+    }
+
+    /// True if all ops of the namespace are declared, so that any other is an error.
+    pub fn is_complete(&self, namespace: &str) -> bool {
+        self.dialect(namespace).is_some_and(|dialect| !dialect.partial)
     }
 
     /// All dialects.

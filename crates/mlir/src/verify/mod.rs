@@ -346,12 +346,12 @@ impl<'m> Verifier<'m> {
     fn check_is_allowed(&mut self, op: OpRef<'m>) -> bool {
         let name = op.name();
         let namespace = name.split_once('.').map_or(name, |(namespace, _)| namespace);
-        let message = if self.module.registry().dialect(namespace).is_some() {
+        let message = if self.module.registry().is_complete(namespace) {
             format!("dialect `{namespace}` has no op `{name}`")
         } else if !self.options.allow_unregistered_dialects {
             format!(
-                "`{name}` belongs to no registered dialect; the option allow_unregistered_dialects \
-                 accepts such ops"
+                "`{name}` is no registered op; the option allow_unregistered_dialects accepts those \
+                 of unregistered dialects"
             )
         } else {
             return true;

@@ -22,6 +22,7 @@ use mlir::{Type, TypeKind};
 /// The arith dialect.
 pub static ARITH: Dialect = Dialect {
     namespace: "arith",
+    partial: true,
     constant: Some(constant_parts),
     ops: &[
         AddFOp::DEF,

@@ -23,6 +23,7 @@ use mlir::ods::Dialect;
 /// The shape dialect.
 pub static SHAPE_DIALECT: Dialect = Dialect {
     namespace: "shape",
+    partial: true,
     constant: Some(fold::constant_parts),
     ops: &[
         AddOp::DEF,

@@ -20,6 +20,7 @@ use mlir::{Type, TypeKind};
 /// The tensor dialect.
 pub static TENSOR: Dialect = Dialect {
     namespace: "tensor",
+    partial: true,
     constant: Some(crate::arith::constant_parts),
     ops: &[
         BitcastOp::DEF,

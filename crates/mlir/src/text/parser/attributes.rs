@@ -366,9 +366,8 @@ impl<'a> Parser<'a> {
             self.check_alias(span, attribute.extent())?;
             return Ok(attribute);
         };
-        // A former dialect had attributes that its successors lack.
         let is_known = |dialect: &&Dialect| {
-            dialect.successors.is_empty()
+            !dialect.partial
                 || mnemonic.is_none_or(|mnemonic| {
                     dialect.attribute(mnemonic).is_some() || dialect.enumeration(mnemonic).is_some()
                 })

@@ -649,11 +649,16 @@ impl<'a> Parser<'a> {
         }
         let span = self.here();
         for (name, value) in self.dictionary_entries()? {
-            let taken = match state.def.attribute_index(&name) {
-                Some(slot) => state.properties[slot].is_some(),
-                None => state.attributes.iter().any(|(n, _)| *n == name),
+            let written = match state.def.attribute_index(&name) {
+                Some(slot) => state.properties[slot].as_ref(),
+                None => state.attributes.iter().find(|(n, _)| *n == name).map(|(_, value)| value),
             };
-            if taken {
+            // An attribute that the syntax has, too, is no mistake if both are equal.
+            let is_repeated = written.is_some_and(|written| *written == value);
+            if is_repeated && state.def.attribute_index(&name).is_some() {
+                continue;
+            }
+            if written.is_some() {
                 return self.error_at(span, format!("the attribute `{name}` is given twice"));
             }
             state.set_attr(&name, value);
@@ -676,6 +681,15 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Index of the inherent attribute with a name, or with the name that it had in older texts.
+fn inherent_index(def: &OpDef, name: &str) -> Option<usize> {
+    def.attribute_index(match name {
+        "operand_segment_sizes" => "operandSegmentSizes",
+        "result_segment_sizes" => "resultSegmentSizes",
+        name => name,
+    })
+}
+
 /// Sets absent attributes to their defaults, and makes lists of elements that older texts have in
 /// place of them.
 fn fill_defaults(def: &OpDef, properties: &mut [Option<Attribute>]) {
@@ -691,7 +705,8 @@ fn fill_defaults(def: &OpDef, properties: &mut [Option<Attribute>]) {
 
 /// The list that stands for elements of one dimension, which ops had before StableHLO 0.16.
 fn former_list(constraint: &AttrConstraint, elements: &Attribute) -> Option<Attribute> {
-    let fits = |width| AttrConstraint::IntElements(width).holds(elements);
+    let is_list = elements.ty().shape().is_some_and(|shape| shape.len() == 1);
+    let fits = |width| is_list && AttrConstraint::IntElements(width).holds(elements);
     match constraint {
         AttrConstraint::I64Array if fits(64) => {
             elements.as_dense()?.int_values().map(Attribute::i64_array)

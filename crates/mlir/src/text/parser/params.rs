@@ -36,9 +36,10 @@ impl<'a> Parser<'a> {
         mnemonic: Option<&str>,
     ) -> Parsed<&'a str> {
         if !self.options.allow_unregistered_dialects {
-            let message = format!(
-                "{what} of the unknown dialect `{namespace}` (allowed by -allow-unregistered-dialect)"
-            );
+            let message = match self.registry.dialect(namespace) {
+                Some(_) => format!("unknown {what}: dialect `{namespace}` is known only in part"),
+                None => format!("{what} of the unknown dialect `{namespace}`"),
+            };
             return self.error_at(span, message);
         }
         let start = self.token.span.end as usize - mnemonic.map_or(0, str::len);

@@ -3,6 +3,7 @@
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
 use crate::nearest::suggestion;
+use crate::ods::Dialect;
 use crate::text::TypeList;
 use crate::text::lexer::word_length;
 use crate::types::{
@@ -361,7 +362,10 @@ impl<'a> Parser<'a> {
             self.check_alias(span, ty.extent())?;
             return Ok(ty);
         };
-        let Some(dialect) = self.registry.dialect(namespace) else {
+        let is_known = |dialect: &&Dialect| {
+            !dialect.partial || mnemonic.is_none_or(|mnemonic| dialect.type_def(mnemonic).is_some())
+        };
+        let Some(dialect) = self.registry.dialect(namespace).filter(is_known) else {
             let body = self.opaque_body("type", span, namespace, mnemonic)?;
             return Ok(TypeKind::Opaque { dialect: namespace.into(), body: body.into() }.into());
         };
