@@ -27,7 +27,7 @@ pub use regions::RegionArgument;
 use super::UnresolvedOperand;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
-use crate::diag::{Diagnostic, Diagnostics, Position, Source, Span};
+use crate::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span};
 use crate::ir::{Loc, Module};
 use crate::nearest::suggestion;
 use crate::node::MAX_NESTING;
@@ -518,7 +518,10 @@ impl Parser<'_> {
     pub fn report<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
         // Errors at the same position as the previous one are likely consequences of it, so they
         // are dropped.
-        let again = self.diagnostics.last().is_some_and(|d| d.position == diagnostic.position);
+        let again = self
+            .diagnostics
+            .last()
+            .is_some_and(|d| d.severity == Severity::Error && d.position == diagnostic.position);
         let full = again || self.gives_up();
         if !full {
             self.diagnostics.push(diagnostic);
@@ -594,7 +597,8 @@ impl Parser<'_> {
     }
 
     fn gives_up(&self) -> bool {
-        (self.options.stop_at_first_error && !self.diagnostics.is_empty())
+        let is_error = |d: &Diagnostic| d.severity == Severity::Error;
+        (self.options.stop_at_first_error && self.diagnostics.iter().any(is_error))
             || self.diagnostics.len() >= MAX_ERRORS
     }
 }

@@ -7,8 +7,7 @@ use super::templates::OpText;
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
-use crate::diag::Span;
-use crate::diag::counted;
+use crate::diag::{Diagnostic, Severity, Span, counted};
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OperandValues, Value};
 use crate::nearest::{nearest, suggestion};
 use crate::ods::{Assembly, AttrConstraint, OpDef, Presence, Trait};
@@ -221,10 +220,12 @@ impl<'a> Parser<'a> {
             self.expect_punct(b'>')?;
         }
         if self.eat_punct(b'(') {
-            let unregistered = OpDef::EMPTY;
+            let isolated = def.is_some_and(|def| def.has_trait(&Trait::IsolatedFromAbove));
+            // Ops in the generic form do not change the default dialect.
+            let default = self.default_dialects.last().copied().unwrap_or("");
             let mut regions = SmallVec::new();
             self.list_until(")", |p| {
-                regions.push(p.region(def.unwrap_or(&unregistered), Vec::new())?);
+                regions.push(p.nested(|p| p.region_in(isolated, default, Vec::new()))?);
                 Ok(())
             })?;
             parts.regions = regions;
@@ -266,19 +267,13 @@ impl<'a> Parser<'a> {
         parts.properties.resize(def.attributes.len(), None);
         let mut discardable: Vec<(Name, Attribute)> = Vec::new();
         for (name, value) in properties.iter() {
-            match def.attribute_index(name) {
+            match inherent_index(def, name) {
                 Some(slot) => parts.properties[slot] = Some(value.clone()),
-                None => {
-                    let known: Vec<_> = def.attributes.iter().map(|a| a.name).collect();
-                    let help = suggestion(name, known.iter().copied());
-                    let known = known.join(", ");
-                    let message = format!("{} has no property `{name}`; it has {known}", def.name);
-                    return self.error_with_help(span, message, help);
-                }
+                None => self.unknown_property(def, name, span)?,
             }
         }
         for (name, value) in attributes.iter() {
-            match def.attribute_index(name) {
+            match inherent_index(def, name) {
                 Some(slot) => parts.properties[slot] = Some(value.clone()),
                 None => discardable.push((name.clone(), value.clone())),
             }
@@ -286,6 +281,30 @@ impl<'a> Parser<'a> {
         fill_defaults(def, &mut parts.properties);
         // The entries come from a dictionary, so no name is repeated.
         parts.attributes = Dictionary::new(discardable).unwrap_or_default();
+        Ok(())
+    }
+
+    /// Warns of a property that an op does not have, and is left out. One that is probably
+    /// misspelled is an error.
+    #[cold]
+    fn unknown_property(&mut self, def: &OpDef, name: &str, span: Span) -> Parsed<()> {
+        let known: Vec<_> = def.attributes.iter().map(|a| a.name).collect();
+        let help = suggestion(name, known.iter().copied());
+        let has = match &known[..] {
+            [] => "none".to_string(),
+            names => names.join(", "),
+        };
+        let message = format!("{} has no property `{name}`; it has {has}", def.name);
+        if help.is_some() {
+            return self.error_with_help(span, message, help);
+        }
+        let warning = Diagnostic {
+            severity: Severity::Warning,
+            ..Diagnostic::error("parse", format!("{message}; it is left out"))
+        };
+        if !self.gives_up() {
+            self.diagnostics.push(warning.at(span));
+        }
         Ok(())
     }
 
@@ -302,27 +321,35 @@ impl<'a> Parser<'a> {
         self.named_block(name, span, false)
     }
 
-    /// The declaration of an op by full name; `None` for an op of an unregistered dialect, if those
-    /// are allowed.
+    /// The declaration of an op by full name; `None` for an op of an unregistered or partial
+    /// dialect, if those are allowed.
     fn find_op(&mut self, name: &str, span: Span) -> Parsed<Option<&'static OpDef>> {
         if let Some(def) = self.registry.op(name) {
             return Ok(Some(def));
         }
         let (namespace, mnemonic) = name.split_once('.').unwrap_or(("", name));
+        let is_complete = self.registry.is_complete(namespace);
+        if !is_complete && self.options.allow_unregistered_dialects {
+            return Ok(None);
+        }
         if let Some(dialect) = self.registry.dialect(namespace) {
             let near = || {
                 let near = nearest(mnemonic, dialect.ops.iter().map(|op| op.mnemonic()))?;
                 Some(format!("{namespace}.{near}"))
             };
-            let elsewhere = || self.registry.op_of_any_dialect(mnemonic).map(String::from);
-            let synonym = self.registry.synonym(mnemonic).map(String::from);
-            let help = synonym.or_else(near).or_else(elsewhere);
+            // Other dialects may well have an op of the same name and another meaning.
+            let elsewhere = || {
+                self.registry.op_of_any_dialect(mnemonic).filter(|_| is_complete).map(String::from)
+            };
+            let synonym = || self.registry.synonym(mnemonic).filter(|_| is_complete);
+            let help = synonym().map(String::from).or_else(near).or_else(elsewhere);
             let help = help.map(|name| format!("did you mean `{name}`?"));
-            let message = format!("dialect `{namespace}` has no op `{mnemonic}`");
+            let message = if is_complete {
+                format!("dialect `{namespace}` has no op `{mnemonic}`")
+            } else {
+                format!("unknown op `{name}`: only some ops of dialect `{namespace}` are known")
+            };
             return self.error_with_help(span, message, help);
-        }
-        if self.options.allow_unregistered_dialects {
-            return Ok(None);
         }
         let help = suggestion(name, self.registry.ops().map(|op| op.name));
         let message = format!("unknown op `{name}`: there is no dialect of its name");
