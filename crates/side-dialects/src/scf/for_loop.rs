@@ -1,18 +1,12 @@
-//! The scf dialect: loops that some front ends emit around StableHLO.
-//!
-//! Source: MLIR, "'scf' Dialect".
+//! `scf.for`.
 
 use mlir::diag::counted;
-use mlir::ods::{Dialect, TypeConstraint, TypeRule};
+use mlir::ods::{TypeConstraint, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument, TypeList};
 use mlir::{OpRef, Type, Verdict, op};
 use numerics::{Tensor, math};
 use program::{EvalError, RuntimeValue};
-
-/// The scf dialect.
-pub static SCF: Dialect =
-    Dialect { namespace: "scf", ops: &[ForOp::DEF, YieldOp::DEF], ..Dialect::EMPTY };
 
 /// Bounds and steps of loops.
 static INDEX_OR_INTEGER: TypeConstraint = TypeConstraint {
@@ -38,17 +32,6 @@ op! {
             print: print,
             verify_regions: verify,
             prepare: prepare,
-        }
-    }
-}
-
-op! {
-    /// Terminates the region of a loop with the next carried values.
-    pub YieldOp, "scf.yield" {
-        operands { results: variadic TypeConstraint::ANY }
-        traits [Pure, Terminator, ReturnLike, HasParent(&["scf.for"])]
-        hooks {
-            format: "attr-dict ($results^ `:` type($results))?",
         }
     }
 }
