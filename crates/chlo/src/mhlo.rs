@@ -1,31 +1,59 @@
 //! The MHLO dialect, from which StableHLO and CHLO descend: TensorFlow and older JAX write its ops,
 //! which are theirs under another name. One that is not becomes a custom call when it is read, as
-//! upstream's conversion makes it.
+//! upstream's conversion makes it, but for those that are private to XLA, which stay.
+
+mod function_attributes;
+mod private;
+
+pub use function_attributes::RESULT_ALIAS;
+pub use private::*;
 
 use crate::CHLO;
 use crate::constraints::TENSOR;
 use hlo::STABLEHLO;
-use hlo::ops::CustomCallOp;
+use hlo::attrs::CONV_DIMENSION_NUMBERS;
+use hlo::constraints::{SIGNED, UNSIGNED};
+use hlo::enums::PRECISION;
+use hlo::ops::{CustomCallOp, ReshapeOp};
 use mlir::attrs::Dictionary;
-use mlir::ods::Dialect;
+use mlir::ods::{Dialect, Ranks, TensorRule, TypeConstraint, TypeRule};
 use mlir::pass::PassOptions;
 use mlir::rewrite::Rewriter;
-use mlir::{Attribute, Module, OpId, Type, op};
+use mlir::types::DYNAMIC;
+use mlir::{Attribute, Module, OpId, OpRef, Type, Verdict, op};
 
 /// The MHLO dialect.
 pub static MHLO: Dialect = Dialect {
     namespace: "mhlo",
+    partial: true,
     ops: &[
         AcosOp::DEF,
         AcoshOp::DEF,
+        AddDependencyOp::DEF,
         AsinOp::DEF,
         AsinhOp::DEF,
+        AsyncDoneOp::DEF,
+        AsyncStartOp::DEF,
+        AsyncUpdateOp::DEF,
         AtanhOp::DEF,
+        BitcastOp::DEF,
+        CopyOp::DEF,
         CoshOp::DEF,
+        DomainOp::DEF,
+        DynamicConvOp::DEF,
         ErfOp::DEF,
+        FusionOp::DEF,
         SinhOp::DEF,
+        StochasticConvertOp::DEF,
         TopkOp::DEF,
+        TraceOp::DEF,
+        XlaRngGetAndUpdateStateOp::DEF,
     ],
+    attributes: &[&RESULT_ALIAS],
+    verify_attribute: Some(function_attributes::verify_attribute),
+    verify_value_attribute: Some(function_attributes::verify_value_attribute),
+    enums: &[&FUSION_KIND, &DOMAIN_KIND],
+    types: &[&ASYNC_BUNDLE],
     successors: &[&STABLEHLO, &CHLO],
     ..Dialect::EMPTY
 };
@@ -76,7 +104,67 @@ op! {
             format:
                 "`(` $operand `,` `k` `=` $k (`,` `largest` `=` $largest^)? `)` attr-dict \
                  `:` type($operand) `->` `(` type($values) `,` type($indices) `)`",
+            verify: verify_top_k,
         }
+    }
+}
+
+static PADDING: TypeConstraint = TypeConstraint {
+    summary: "a statically shaped tensor of integers of 1 or 2 dimensions",
+    rule: TypeRule::Tensor(TensorRule {
+        ranks: Ranks::OneOf(&[1, 2]),
+        static_shape: true,
+        ..TensorRule::ranked(&[&SIGNED, &UNSIGNED])
+    }),
+};
+
+op! {
+    /// As StableHLO's, but the padding may be a list, too: low and high of each spatial dimension.
+    pub DynamicConvOp, "mhlo.dynamic_conv" {
+        operands { lhs: single TENSOR, rhs: single TENSOR, d_padding: single PADDING }
+        results { result: single TENSOR }
+        attributes {
+            window_strides: optional I64Array,
+            lhs_dilation: optional I64Array,
+            rhs_dilation: optional I64Array,
+            window_reversal: optional BoolArray,
+            dimension_numbers: required Def(&CONV_DIMENSION_NUMBERS),
+            feature_group_count: required Positive(64),
+            batch_group_count: required Positive(64),
+            precision_config: optional ArrayOf(&Enum(&PRECISION)),
+        }
+        traits [NoMemoryEffect]
+        hooks {
+            verify: verify_padding,
+        }
+    }
+}
+
+fn verify_padding(op: OpRef<'_>) -> Verdict {
+    match op.operand_type(2).shape() {
+        Some([size]) if size % 2 != 0 => {
+            let message =
+                format!("the padding must have 2 elements a spatial dimension; found {size}");
+            Err(op.error("dynamic_conv", message))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn verify_top_k(op: OpRef<'_>) -> Verdict {
+    let k = op.attr("k").and_then(Attribute::as_i64).unwrap_or_default();
+    let last = match op.operand_type(0).shape() {
+        None => return Ok(()),
+        Some(shape) => shape.last(),
+    };
+    match last {
+        Some(&size) if size == DYNAMIC || size >= k => Ok(()),
+        Some(size) => {
+            let message =
+                format!("the last dimension must have at least k = {k} elements; found {size}");
+            Err(op.error("top_k", message))
+        }
+        None => Err(op.error("top_k", "the operand must have at least one dimension")),
     }
 }
 
@@ -95,9 +183,13 @@ pub fn replace_former_ops(module: &mut Module) {
     let mut rw = Rewriter::new(module, &options);
     for op in found {
         rw.set_root(op);
-        let _ = match rw.op(op).is(TopkOp::DEF) {
-            true => replace_top_k(&mut rw, op),
-            false => replace_function(&mut rw, op),
+        let view = rw.op(op);
+        let _ = if view.is(TopkOp::DEF) {
+            replace_top_k(&mut rw, op)
+        } else if view.is(DynamicConvOp::DEF) {
+            replace_dynamic_conv(&mut rw, op)
+        } else {
+            replace_function(&mut rw, op)
         };
     }
 }
@@ -112,9 +204,26 @@ fn replace_function(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-/// `None` if the op lacks an attribute, which verification reports.
+/// `None` if the op is invalid, which verification reports.
+fn replace_dynamic_conv(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
+    let view = rw.op(op);
+    verify_padding(view).ok()?;
+    let mut operands = view.operands().to_vec();
+    let types: Vec<Type> = view.result_types().cloned().collect();
+    let padding = view.operand_types().nth(2)?;
+    if let Some(&[size]) = padding.shape() {
+        let ty = Type::tensor([size / 2, 2], padding.element_type().clone());
+        operands[2] = rw.make(ReshapeOp::DEF, [operands[2]]).result(ty);
+    }
+    let new = rw.make(hlo::ops::DynamicConvOp::DEF, operands).attributes_of(op).results(types);
+    rw.replace_with(op, new);
+    Some(())
+}
+
+/// `None` if the op is invalid, which verification reports.
 fn replace_top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let view = rw.op(op);
+    verify_top_k(view).ok()?;
     let entries = vec![
         ("k".into(), view.attr("k")?.clone()),
         ("largest".into(), view.attr("largest").cloned().unwrap_or_else(|| Attribute::bool(true))),
