@@ -78,12 +78,23 @@ func.func @main() {
   %14 = "mhlo.stochastic_convert"(%v, %r) : (tensor<8xf32>, tensor<8xui32>) -> tensor<8xi8>
   check.expect_eq_const %14, dense<[2, 1, -2, -1, 127, -128, 0, 127]> : tensor<8xi8>
 
-  // The state is one of the program, and has 128 bits.
+  // The state is one of the program, and has 128 bits. XLA's CPU backend gives the loop without the
+  // op before it 117515165 and 117515170, and twice 2^64.
   %s0 = mhlo.xla.rng_get_and_update_state {delta = 5 : i64}
-  %s1 = mhlo.xla.rng_get_and_update_state {delta = -1 : i64}
-  %s2 = mhlo.xla.rng_get_and_update_state {delta = 1 : i64}
   check.expect_eq_const %s0, dense<[117515157, 0]> : tensor<2xui64>
-  check.expect_eq_const %s1, dense<[117515162, 0]> : tensor<2xui64>
-  check.expect_eq_const %s2, dense<[117515161, 1]> : tensor<2xui64>
+  %zero = mhlo.constant dense<0> : tensor<i64>
+  %one = mhlo.constant dense<1> : tensor<i64>
+  %three = mhlo.constant dense<3> : tensor<i64>
+  %s:3 = mhlo.while(%i = %zero, %u = %s0, %w = %s0) : tensor<i64>, tensor<2xui64>, tensor<2xui64> cond {
+    %p = mhlo.compare LT, %i, %three : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    mhlo.return %p : tensor<i1>
+  } do {
+    %n = mhlo.add %i, %one : tensor<i64>
+    %a = mhlo.xla.rng_get_and_update_state {delta = 5 : i64}
+    %b = mhlo.xla.rng_get_and_update_state {delta = -1 : i64}
+    mhlo.return %n, %a, %b : tensor<i64>, tensor<2xui64>, tensor<2xui64>
+  }
+  check.expect_eq_const %s#1, dense<[117515170, 2]> : tensor<2xui64>
+  check.expect_eq_const %s#2, dense<[117515175, 2]> : tensor<2xui64>
   return
 }

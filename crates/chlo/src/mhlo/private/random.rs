@@ -34,7 +34,8 @@ op! {
 
 op! {
     /// Adds `delta` to the state of XLA's generator, a number of 128 bits, and returns the state
-    /// before, the low half first.
+    /// before, the low half first. All ops of a program share the state, as in code that XLA's CPU
+    /// backend compiles; its thunks have a state each.
     pub XlaRngGetAndUpdateStateOp, "mhlo.xla.rng_get_and_update_state" {
         results { result: single UNSIGNED_INTEGERS }
         attributes { delta: required Int(64) }
