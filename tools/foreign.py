@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares what stablo and jaxlib accept among the programs of other projects.
 
-    python3 tools/foreign.py [--bin target/debug] [--json FILE] [--python PYTHON] DIR…
+    python3 tools/foreign.py [--bin DIR] [--python PYTHON] [--verdicts] [--json FILE] CORPUS…
 
-Each DIR is a corpus: a checkout of Enzyme-JAX, Shardy, tt-mlir, IREE, TensorRT-Incubator, LiteRT,
+Each CORPUS is a directory: a checkout of Enzyme-JAX, Shardy, tt-mlir, IREE, TensorRT-Incubator, LiteRT,
 byteir, BladeDISC, mlir-hlo, SPU, … or a part of one. All `.mlir` files in it are split at
 `// -----`, and those chunks that name a StableHLO, CHLO, MHLO or Shardy op are read by
 `stablehlo-opt -allow-unregistered-dialect` of the directory `--bin` and by PYTHON, one with jaxlib,
@@ -127,7 +127,7 @@ def unstable(bin, path, scratch, printed):
     return None
 
 
-def compare(bin, path, scratch, referee):
+def compare(bin, path, scratch, referee, prints):
     """The kind of a chunk, and a message."""
     code, printed, errors = opt(bin, path)
     if code not in (0, 1):
@@ -139,6 +139,8 @@ def compare(bin, path, scratch, referee):
         return ("both refuse", "") if code == 1 else ("wrongly accepted", theirs["message"])
     if code == 1:
         return ("other syntax" if LACKING.search(errors) else "wrongly refused"), errors
+    if not prints:
+        return "both accept", ""
     problem = unstable(bin, path, scratch, printed)
     if problem:
         return "unstable", f"{problem[0]}: {problem[1]}"
@@ -160,7 +162,7 @@ KINDS = ["both accept", "both refuse", "wrongly refused", "wrongly accepted", "u
 DIFFERENCES = KINDS[2:7]
 
 
-def run_corpus(corpus, bin, python):
+def run_corpus(corpus, bin, python, prints):
     counts, differences = collections.Counter(), []
     referee = Referee(python)
     with tempfile.TemporaryDirectory() as scratch:
@@ -172,7 +174,7 @@ def run_corpus(corpus, bin, python):
                     continue
                 path = scratch / "chunk.mlir"
                 path.write_text(chunk, encoding="utf-8")
-                kind, message = compare(bin, path, scratch, referee)
+                kind, message = compare(bin, path, scratch, referee, prints)
                 counts[kind] += 1
                 if kind in DIFFERENCES:
                     differences.append({
@@ -188,10 +190,12 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("target/debug"))
     parser.add_argument("--python", default=sys.executable, help="a Python with jaxlib")
     parser.add_argument("--jobs", type=int, default=2, help="corpora at the same time")
+    parser.add_argument("--verdicts", action="store_true", help="print nothing, only compare verdicts")
     parser.add_argument("--json", type=pathlib.Path, help="where to write the differences")
     options = parser.parse_args()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        work = [pool.submit(run_corpus, c, options.bin, options.python) for c in options.corpora]
+        work = [pool.submit(run_corpus, corpus, options.bin, options.python, not options.verdicts)
+                for corpus in options.corpora]
         found = [one.result() for one in work]
     print("| corpus | " + " | ".join(KINDS) + " |")
     print("| --- |" + " ---: |" * len(KINDS))

@@ -38,3 +38,10 @@ func.func @former_names(%a: tensor<4xf32>, %b: tensor<2xf32>) -> tensor<4xf32> {
   %0 = "tensor.insert_slice"(%b, %a) {operand_segment_sizes = array<i32: 1, 1, 0, 0, 0>, static_offsets = array<i64: 1>, static_sizes = array<i64: 2>, static_strides = array<i64: 1>} : (tensor<2xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// CHECK-LABEL: func.func @schedule
+func.func @schedule(%a: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK: stablehlo.custom_call @f(%arg0) {custom_call_schedule = #mhlo<custom_call_schedule LATEST>}
+  %0 = mhlo.custom_call @f(%a) {custom_call_schedule = #mhlo<custom_call_schedule LATEST>} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

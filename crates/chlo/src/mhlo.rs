@@ -52,7 +52,7 @@ pub static MHLO: Dialect = Dialect {
     attributes: &[&RESULT_ALIAS],
     verify_attribute: Some(function_attributes::verify_attribute),
     verify_value_attribute: Some(function_attributes::verify_value_attribute),
-    enums: &[&FUSION_KIND, &DOMAIN_KIND],
+    enums: &[&CUSTOM_CALL_SCHEDULE, &FUSION_KIND, &DOMAIN_KIND],
     types: &[&ASYNC_BUNDLE],
     successors: &[&STABLEHLO, &CHLO],
     ..Dialect::EMPTY

@@ -27,6 +27,14 @@ pub static FUSION_KIND: EnumDef = EnumDef {
     style: EnumStyle::Spaced,
 };
 
+/// The point at which a custom call runs, as a discardable attribute of it.
+pub static CUSTOM_CALL_SCHEDULE: EnumDef = EnumDef {
+    dialect: "mhlo",
+    mnemonic: "custom_call_schedule",
+    cases: &[(0, "NONE"), (1, "LATEST"), (2, "EARLIEST")],
+    style: EnumStyle::Spaced,
+};
+
 /// The kind of the metadata of a domain.
 pub static DOMAIN_KIND: EnumDef = EnumDef {
     dialect: "mhlo",

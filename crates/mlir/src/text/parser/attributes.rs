@@ -367,10 +367,10 @@ impl<'a> Parser<'a> {
             return Ok(attribute);
         };
         let is_known = |dialect: &&Dialect| {
+            let mnemonic = mnemonic.unwrap_or_else(|| self.word_in_brackets());
             !dialect.partial
-                || mnemonic.is_none_or(|mnemonic| {
-                    dialect.attribute(mnemonic).is_some() || dialect.enumeration(mnemonic).is_some()
-                })
+                || dialect.attribute(mnemonic).is_some()
+                || dialect.enumeration(mnemonic).is_some()
         };
         let Some(dialect) = self.registry.dialect(namespace).filter(is_known) else {
             let body = self.opaque_body("attribute", span, namespace, mnemonic)?;

@@ -15,6 +15,14 @@ impl<'a> Parser<'a> {
         (next == Some(&b'<')).then_some((text, None))
     }
 
+    /// The word after the bracket that follows the token, as `b` in `#a<b c>`; empty if none does.
+    pub(super) fn word_in_brackets(&self) -> &'a str {
+        let rest = &self.text[self.token.span.end as usize..];
+        let Some(rest) = rest.strip_prefix('<').map(str::trim_start) else { return "" };
+        let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+        &rest[..rest.find(|c| !is_word(c)).unwrap_or(rest.len())]
+    }
+
     /// The mnemonic: the given one, or the word in `<mnemonic …`; and true if its closing bracket
     /// must still be consumed.
     pub(super) fn mnemonic(&mut self, given: Option<&'a str>) -> Parsed<(&'a str, bool)> {

@@ -363,7 +363,8 @@ impl<'a> Parser<'a> {
             return Ok(ty);
         };
         let is_known = |dialect: &&Dialect| {
-            !dialect.partial || mnemonic.is_none_or(|mnemonic| dialect.type_def(mnemonic).is_some())
+            let mnemonic = mnemonic.unwrap_or_else(|| self.word_in_brackets());
+            !dialect.partial || dialect.type_def(mnemonic).is_some()
         };
         let Some(dialect) = self.registry.dialect(namespace).filter(is_known) else {
             let body = self.opaque_body("type", span, namespace, mnemonic)?;
