@@ -17,7 +17,7 @@
 
 // REFUSED-NOT: did you mean
 // REFUSED: unknown op `memref.alloc`: only some ops of dialect `memref` are known
-// REFUSED: unknown op `arith.scaling_extf`: only some ops of dialect `arith` are known
+// REFUSED: unknown op `arith.later`: only some ops of dialect `arith` are known
 // REFUSED: unknown op `scf.parallel`: only some ops of dialect `scf` are known
 // REFUSED: unknown type: dialect `llvm` is known only in part
 // BYTECODE: {{.*}} is unknown; unregistered ops are not allowed here
@@ -28,8 +28,8 @@
 func.func @ops(%a: memref<4xf32>, %x: f32, %n: index) {
   // CHECK: "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<4xf32>
   %0 = "memref.alloc"() <{operandSegmentSizes = array<i32: 0, 0>}> : () -> memref<4xf32>
-  // CHECK: "arith.scaling_extf"(%arg1) : (f32) -> f32
-  %1 = "arith.scaling_extf"(%x) : (f32) -> f32
+  // CHECK: "arith.later"(%arg1) : (f32) -> f32
+  %1 = "arith.later"(%x) : (f32) -> f32
   // CHECK: "scf.parallel"(%arg2, %arg2, %arg2) ({
   // CHECK-NEXT: ^bb0
   // CHECK-NEXT: "memref.store"
