@@ -50,7 +50,7 @@ pub static VALUE_TENSOR_OR_TOKEN: TypeConstraint = TypeConstraint {
 };
 
 /// `!stablehlo.token`, by name, as it is declared in another crate.
-static TOKEN: TypeConstraint = TypeConstraint {
+pub static TOKEN: TypeConstraint = TypeConstraint {
     summary: "a token",
     rule: TypeRule::Is(
         |t| matches!(&**t, TypeKind::Dialect(d) if d.def.dialect == "stablehlo" && d.def.mnemonic == "token"),

@@ -12,6 +12,7 @@ pub mod func;
 pub mod interpreter;
 pub mod llvm;
 pub mod memref;
+pub mod mpmd;
 pub mod quant;
 pub mod scf;
 pub mod sdy;
@@ -31,6 +32,7 @@ pub static DIALECTS: &[&Dialect] = &[
     &interpreter::INTERPRETER,
     &llvm::LLVM,
     &memref::MEMREF,
+    &mpmd::MPMD,
     &quant::QUANT,
     &scf::SCF,
     &sdy::SDY,

@@ -1,8 +1,8 @@
 //! The attributes of the dialect: meshes, shardings, rules.
 
-use super::{text, verify};
+use super::{edges, params, rules, text};
 use mlir::Attribute;
-use mlir::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind};
+use mlir::ods::{AttrDef, EnumDef, EnumStyle, ParamAssembly, ParamDef, ParamKind, Params};
 
 macro_rules! attributes {
     ($($(#[doc = $doc:literal])+ $name:ident, $mnemonic:literal, $module:ident, [$($param:expr),* $(,)?] $(, $verify:expr)?;)*) => {
@@ -36,10 +36,10 @@ attributes! {
     MESH_AXIS, "mesh_axis", mesh_axis, [ParamDef::required("name", ParamKind::String), ParamDef::required("size", ParamKind::I64)];
     /// A mesh of devices: its axes and, the device ids unless they are 0, 1, 2, ….
     MESH, "mesh", mesh, [ParamDef::required("axes", ParamKind::Defs(&MESH_AXIS)), ParamDef::optional("device_ids", ParamKind::I64s)],
-        verify::mesh;
+        params::mesh;
     /// A part of a mesh axis: the size of the parts before it and its own.
     SUB_AXIS_INFO, "sub_axis_info", sub_axis_info,
-        [ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)], verify::sub_axis;
+        [ParamDef::required("pre_size", ParamKind::I64), ParamDef::required("size", ParamKind::I64)];
     /// A mesh axis, or a part of one.
     AXIS_REF, "axis_ref", axis_ref,
         [ParamDef::required("name", ParamKind::String), ParamDef::optional("sub_axis_info", ParamKind::Def(&SUB_AXIS_INFO))];
@@ -50,7 +50,7 @@ attributes! {
         [ParamDef::required("lists", ParamKind::Defs(&AXIS_REF_LIST))];
     /// The axes along which a computation is written for one device.
     MANUAL_AXES, "manual_axes", manual_axes, [ParamDef::required("axes", ParamKind::Attribute)],
-        verify::manual_axes;
+        params::manual_axes;
     /// Sharding of a dimension: its axes, whether more may be added, and the priority for
     /// propagation.
     DIMENSION_SHARDING, "dimension_sharding", dimension_sharding, [
@@ -65,7 +65,7 @@ attributes! {
         ParamDef::required("replicated_axes", ParamKind::Defs(&AXIS_REF)),
         ParamDef::required("unreduced_axes", ParamKind::Defs(&AXIS_REF)),
         ParamDef::optional("reduction_op", ParamKind::I64),
-    ], verify::sharding;
+    ], params::sharding;
     /// One sharding for each of several values.
     SHARDING_PER_VALUE, "sharding_per_value", sharding_per_value, [ParamDef::required("shardings", ParamKind::Defs(&SHARDING))];
     /// The factors of a sharding rule that make up a dimension.
@@ -83,7 +83,7 @@ attributes! {
         ParamDef::required("permutation_factors", ParamKind::I64s),
         ParamDef::required("blocked_propagation_factors", ParamKind::I64s),
         ParamDef::required("is_custom_rule", ParamKind::Bool),
-    ], verify::rule;
+    ], rules::params;
     /// Axes that move from one dimension to another.
     ALL_TO_ALL_PARAM, "all_to_all_param", all_to_all_param, [
         ParamDef::required("axes", ParamKind::Defs(&AXIS_REF)),
@@ -93,10 +93,53 @@ attributes! {
     /// A list of such moves.
     ALL_TO_ALL_PARAM_LIST, "all_to_all_param_list", all_to_all_param_list,
         [ParamDef::required("params", ParamKind::Defs(&ALL_TO_ALL_PARAM))];
+    /// An operand or a result of an op, by its index.
+    EDGE_VALUE_REF, "edge_value_ref", edge_value_ref,
+        [ParamDef::required("type", ParamKind::Enum(&EDGE_NODE_TYPE)), ParamDef::required("index", ParamKind::I64)];
+    /// The propagation of an axis from one operand or result to others.
+    AXIS_TO_PROPAGATION_DETAILS, "axis_to_propagation_details", axis_to_propagation_details, [
+        ParamDef::required("axis_name", ParamKind::Def(&AXIS_REF)),
+        ParamDef::required("source", ParamKind::Def(&EDGE_VALUE_REF)),
+        ParamDef::required("targets", ParamKind::Defs(&EDGE_VALUE_REF)),
+    ];
+    /// All that was propagated along an op in one step.
+    PROPAGATION_ONE_STEP, "propagation_one_step", propagation_one_step, [
+        ParamDef::required("step_index", ParamKind::I64),
+        ParamDef::required("axis_entries", ParamKind::Defs(&AXIS_TO_PROPAGATION_DETAILS)),
+    ];
+    /// A record of how shardings propagated along an op, step by step, for debugging.
+    PROPAGATION_EDGES, "propagation_edges", propagation_edges,
+        [ParamDef::required("steps", ParamKind::Defs(&PROPAGATION_ONE_STEP))], edges::params;
 }
 
-/// The reductions that complete a value along unreduced axes, other than a sum, with their numbers.
-pub(super) const REDUCTIONS: [(i64, &str); 2] = [(1, "max"), (2, "min")];
+/// The reductions that complete a value along unreduced axes; an `i32`.
+pub static REDUCTION_OP: EnumDef = EnumDef {
+    dialect: "sdy",
+    mnemonic: "reduction_op",
+    cases: &[(0, "sum"), (1, "max"), (2, "min")],
+    style: EnumStyle::Spaced,
+};
+
+/// The number of a sum in [`REDUCTION_OP`].
+pub(super) const SUM: i64 = 0;
+
+/// The reduction that completes a value of this sharding, by its number in [`REDUCTION_OP`].
+pub(super) fn reduction_of(sharding: &Params) -> i64 {
+    int(sharding, 4).unwrap_or(SUM)
+}
+
+/// The name of a reduction.
+pub(super) fn reduction_name(number: i64) -> &'static str {
+    u64::try_from(number).ok().and_then(|n| REDUCTION_OP.case(n)).unwrap_or("unknown")
+}
+
+/// Ends of an edge of propagation.
+pub static EDGE_NODE_TYPE: EnumDef = EnumDef {
+    dialect: "sdy",
+    mnemonic: "edge_node_type",
+    cases: &[(0, "operand"), (1, "result")],
+    style: EnumStyle::Spaced,
+};
 
 /// Directions of sharding propagation through an op; an `i32`.
 pub static PROPAGATION_DIRECTION: EnumDef = EnumDef {

@@ -2,12 +2,14 @@
 
 use super::attrs::{
     ALL_TO_ALL_PARAM, ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, DIMENSION_SHARDING,
-    LIST_OF_AXIS_REF_LISTS, SHARDING, SHARDING_PER_VALUE, int, list,
+    LIST_OF_AXIS_REF_LISTS, MESH, SHARDING, SHARDING_PER_VALUE, SUM, int, ints, list,
+    reduction_name, reduction_of,
 };
-use super::ops::{AllToAllOp, ManualComputationOp, NamedComputationOp};
-use super::verify::{
-    UsedAxis, manual_names, mesh_axes, mesh_of, result_sharding, used_axes, verify_sharding,
+use super::axes::{UsedAxis, difference, mesh_axes, mesh_of, names, used_axes};
+use super::ops::{
+    AllReduceOp, AllToAllOp, ManualComputationOp, PropagationBarrierOp, ReduceScatterOp,
 };
+use super::sharding::{manual_names, result_sharding, verify_sharding};
 use crate::func::FuncOp;
 use mlir::diag::counted;
 use mlir::ir::ValueDef;
@@ -21,6 +23,8 @@ struct Sharding<'a> {
     dims: Vec<Vec<UsedAxis<'a>>>,
     replicated: Vec<UsedAxis<'a>>,
     unreduced: Vec<UsedAxis<'a>>,
+    /// The reduction that completes the value, by its number.
+    reduction: i64,
 }
 
 impl<'a> Sharding<'a> {
@@ -37,7 +41,7 @@ impl<'a> Sharding<'a> {
         }
         let unreduced = dims.pop().unwrap_or_default();
         let replicated = dims.pop().unwrap_or_default();
-        Ok(Sharding { mesh, axes, dims, replicated, unreduced })
+        Ok(Sharding { mesh, axes, dims, replicated, unreduced, reduction: reduction_of(params) })
     }
 
     /// True if the axis is among those that shard a dimension.
@@ -52,7 +56,7 @@ fn each(shardings: &Attribute, index: u32) -> Option<&Attribute> {
 }
 
 /// The sharding of a value and the names of the axes that do not shard it, if it has one.
-fn sharding_of(module: &Module, value: Value) -> Option<(&Attribute, Vec<&str>)> {
+pub(super) fn sharding_of(module: &Module, value: Value) -> Option<(&Attribute, Vec<&str>)> {
     match module.definition(value) {
         ValueDef::Result { op, index } => {
             let op = module.op(op);
@@ -96,6 +100,7 @@ impl<'a> Collective<'a> {
                 dims: vec![Vec::new(); result.dims.len()],
                 replicated: Vec::new(),
                 unreduced: Vec::new(),
+                reduction: SUM,
             },
             None => return Err("the operand must have a sharding; found none".into()),
         };
@@ -173,6 +178,66 @@ impl<'a> Collective<'a> {
         }
     }
 
+    /// Checks that the axes along which a value is unreduced change as a reshard may change them:
+    /// new ones are those of the reduction `introduced`, completed ones those of `completed`.
+    fn require_transition(
+        &self,
+        introduced: Option<i64>,
+        completed: Option<i64>,
+    ) -> Result<(), String> {
+        let Collective { operand, result } = self;
+        if operand.mesh != result.mesh {
+            return Ok(());
+        }
+        let (before, after) = (operand.reduction, result.reduction);
+        if let Some(axis) = difference(&result.unreduced, &operand.unreduced).first() {
+            match introduced {
+                None => {
+                    return Err(format!(
+                        "the result must not be unreduced along {axis}, along which the operand is not"
+                    ));
+                }
+                Some(required) if after != required => {
+                    return Err(format!(
+                        "the result becomes unreduced along {axis}, which must be by {}; found {}",
+                        reduction_name(required),
+                        reduction_name(after)
+                    ));
+                }
+                Some(_) => {}
+            }
+        }
+        if let Some(axis) = difference(&operand.unreduced, &result.unreduced).first() {
+            if let Some(required) = completed.filter(|&required| before != required) {
+                return Err(format!(
+                    "the operand is unreduced along {axis} by {}; it cannot be reduced by {}",
+                    reduction_name(before),
+                    reduction_name(required)
+                ));
+            }
+        }
+        let stays = |axis: &&UsedAxis<'_>| operand.unreduced.iter().any(|o| o.overlaps(axis));
+        match result.unreduced.iter().find(stays) {
+            Some(axis) if before != after => Err(format!(
+                "the value stays unreduced along {axis}, so it must stay so by {}; found {}",
+                reduction_name(before),
+                reduction_name(after)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks that the result is unreduced by sums.
+    fn require_sum(&self) -> Result<(), String> {
+        match self.result.reduction {
+            SUM => Ok(()),
+            other => Err(format!(
+                "out_sharding must be unreduced by sum; found {}",
+                reduction_name(other)
+            )),
+        }
+    }
+
     /// Checks that the result is unreduced along the axes of the operand and `more`.
     fn require_unreduced(&self, more: Vec<UsedAxis<'a>>) -> Result<(), String> {
         let mut all = [self.operand.unreduced.clone(), more].concat();
@@ -193,12 +258,6 @@ impl<'a> Collective<'a> {
 /// The message for axes that are not sorted.
 const ORDER: &str = "axes must be in the order of the mesh";
 
-/// The names of axes, for messages.
-fn names(axes: &[UsedAxis<'_>]) -> String {
-    let names: Vec<String> = axes.iter().map(ToString::to_string).collect();
-    format!("[{}]", names.join(", "))
-}
-
 /// Verifies the sharding of the result on its own, then what follows from that of the operand.
 fn verify(op: OpRef<'_>, check: impl FnOnce() -> Result<(), String>) -> Verdict {
     verify_sharding(op)?;
@@ -214,11 +273,15 @@ pub(super) fn all_gather(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// Verifies that the axes of the attribute `name` follow those of the operand.
-fn splits(op: OpRef<'_>, name: &str) -> Verdict {
+/// Verifies that the axes of the attribute `name` follow those of the operand, which is reduced by
+/// `reduction`.
+fn splits(op: OpRef<'_>, name: &str, reduction: Option<i64>) -> Verdict {
     verify(op, || {
         let collective = Collective::of(op, true)?;
         collective.require_same_mesh()?;
+        if let Some(reduction) = reduction {
+            collective.require_transition(None, Some(reduction))?;
+        }
         let mut dims = collective.operand.dims.clone();
         for (dim, axes) in dims.iter_mut().zip(collective.axes_by_dimension(op, name)?) {
             axes.into_iter().for_each(|axis| axis.append(dim));
@@ -228,11 +291,11 @@ fn splits(op: OpRef<'_>, name: &str) -> Verdict {
 }
 
 pub(super) fn all_slice(op: OpRef<'_>) -> Verdict {
-    splits(op, "slicing_axes")
+    splits(op, "slicing_axes", None)
 }
 
 pub(super) fn reduce_scatter(op: OpRef<'_>) -> Verdict {
-    splits(op, "reduce_scatter_axes")
+    splits(op, "reduce_scatter_axes", Some(ReduceScatterOp(op).reduction_op()))
 }
 
 pub(super) fn all_to_all(op: OpRef<'_>) -> Verdict {
@@ -251,6 +314,14 @@ pub(super) fn all_to_all(op: OpRef<'_>) -> Verdict {
             return Err("each move of params must have an axis; found none".into());
         }
         let rank = collective.result.dims.len();
+        let sources: Vec<_> = moves.iter().filter_map(|params| int(params, 1)).collect();
+        if let Some(pair) = sources.windows(2).find(|pair| pair[0] > pair[1]) {
+            return Err(format!(
+                "the moves of params must be in the order of the dimensions that they are from; \
+                 found {} after {}",
+                pair[1], pair[0]
+            ));
+        }
         let (mut removed, mut appended) = (vec![Vec::new(); rank], vec![Vec::new(); rank]);
         let mut seen = Vec::new();
         for (params, axes) in moves.iter().zip(axes) {
@@ -297,7 +368,8 @@ pub(super) fn all_reduce(op: OpRef<'_>) -> Verdict {
                 return Err(format!("reduction_axes: the result is unreduced along {axis}"));
             }
         }
-        collective.require_dims(&operand.dims)
+        collective.require_dims(&operand.dims)?;
+        collective.require_transition(None, Some(AllReduceOp(op).reduction_op()))
     })
 }
 
@@ -305,6 +377,7 @@ pub(super) fn replicated_to_unreduced(op: OpRef<'_>) -> Verdict {
     verify(op, || {
         let collective = Collective::of(op, false)?;
         collective.require_same_mesh()?;
+        collective.require_sum()?;
         let axes = collective.axes(op, "axes")?;
         if axes.is_empty() {
             return Err("axes must not be empty".into());
@@ -325,6 +398,7 @@ pub(super) fn sharded_to_unreduced(op: OpRef<'_>) -> Verdict {
     verify(op, || {
         let collective = Collective::of(op, false)?;
         collective.require_same_mesh()?;
+        collective.require_sum()?;
         let axes = collective.axes_by_dimension(op, "axes")?;
         collective.require_dims(&collective.without("axes", &axes)?)?;
         collective.require_unreduced(axes.concat())
@@ -338,6 +412,14 @@ pub(super) fn collective_permute(op: OpRef<'_>) -> Verdict {
         if operand.axes != result.axes {
             return Err("the meshes of operand and result must have the same axes".into());
         }
+        if mesh_of_op(op) != sharding_of(op.module(), op.operand(0)).and_then(|s| mesh_ref(s.0))
+            && device_ids(operand.mesh) == device_ids(result.mesh)
+        {
+            return Err(
+                "operand and result have different meshes, which must have different device ids"
+                    .into(),
+            );
+        }
         let count = |dim: &Vec<UsedAxis<'_>>| dim.iter().map(UsedAxis::size).product::<i64>();
         let counts = operand.dims.iter().map(count).zip(result.dims.iter().map(count));
         match counts.enumerate().find(|(_, (operand, result))| operand != result) {
@@ -350,19 +432,47 @@ pub(super) fn collective_permute(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// Verifies that the operand is not an op of this dialect, whose sharding the edge would hide.
-pub(super) fn data_flow_edge(op: OpRef<'_>) -> Verdict {
+/// The mesh that a sharding has, or its symbol.
+fn mesh_ref(sharding: &Attribute) -> Option<&Attribute> {
+    sharding.as_dialect(&SHARDING)?.first()?.as_ref()
+}
+
+/// The mesh of the result's sharding, or its symbol.
+fn mesh_of_op(op: OpRef<'_>) -> Option<&Attribute> {
+    mesh_ref(op.attr("out_sharding")?)
+}
+
+fn device_ids(mesh: &Attribute) -> &[i64] {
+    mesh.as_dialect(&MESH).map_or(&[], |params| ints(params, 1))
+}
+
+/// Verifies the sharding that an op gives a value, and how it changes the reductions that the value
+/// still needs.
+pub(super) fn annotation(op: OpRef<'_>) -> Verdict {
     verify_sharding(op)?;
-    let ValueDef::Result { op: source, .. } = op.module().definition(op.operand(0)) else {
-        return Ok(());
+    let module = op.module();
+    let mut source = op.operand(0);
+    while let ValueDef::Result { op, .. } = module.definition(source) {
+        let Some(barrier) = PropagationBarrierOp::cast(module.op(op)) else { break };
+        source = barrier.input();
+    }
+    let check = || {
+        let Some((operand, manual)) = sharding_of(module, source) else { return Ok(()) };
+        let Some(result) = result_sharding(op) else { return Ok(()) };
+        // A sharding without its mesh is an error where it is given.
+        let Ok(operand) = Sharding::of(op, operand, &manual) else { return Ok(()) };
+        let result = Sharding::of(op, result, &[])?;
+        let completed = Some(operand.reduction);
+        Collective { operand, result }.require_transition(Some(SUM), completed)
     };
-    let source = op.module().op(source);
-    let is_own = source.def().is_some_and(|def| def.dialect() == "sdy");
-    if is_own && NamedComputationOp::cast(source).is_none() {
-        let message = format!(
-            "the operand must be no result of an op of sdy but named_computation; found {}",
-            source.name()
-        );
+    check().map_err(|message| op.error("sharding", message))
+}
+
+/// Verifies that the op blocks something.
+pub(super) fn propagation_barrier(op: OpRef<'_>) -> Verdict {
+    const BOTH: i64 = 3;
+    if PropagationBarrierOp(op).allowed_direction() == BOTH {
+        let message = "allowed_direction must be NONE, FORWARD or BACKWARD; BOTH blocks nothing";
         return Err(op.error("sharding", message));
     }
     Ok(())

@@ -4,20 +4,27 @@
 //! Source: openxla/shardy, "'sdy' Dialect".
 
 mod attrs;
+mod axes;
 mod bytecode;
 mod collectives;
+mod computations;
+mod edges;
 mod mesh;
 mod ops;
+mod params;
 mod prepare;
+mod rules;
+mod sharding;
 mod shards;
 mod text;
-mod verify;
 
 pub use attrs::*;
 pub use mesh::{AxisPart, Mesh};
 pub use ops::*;
 pub use prepare::shard_types;
+pub(crate) use sharding::check_even_shards;
 pub use shards::Shards;
+pub(crate) use text::{parse_shardings_list, print_shardings_list};
 
 use mlir::ods::{CustomDirective, Dialect};
 
@@ -50,13 +57,17 @@ pub static SDY: Dialect = Dialect {
         &ALL_TO_ALL_PARAM_LIST,
         &AXIS_REF,
         &AXIS_REF_LIST,
+        &AXIS_TO_PROPAGATION_DETAILS,
         &DIM_MAPPING,
         &DIMENSION_SHARDING,
+        &EDGE_VALUE_REF,
         &LIST_OF_AXIS_REF_LISTS,
         &MANUAL_AXES,
         &MESH,
         &MESH_AXIS,
         &OP_SHARDING_RULE,
+        &PROPAGATION_EDGES,
+        &PROPAGATION_ONE_STEP,
         &SHARDING,
         &SHARDING_PER_VALUE,
         &SUB_AXIS_INFO,
@@ -70,8 +81,8 @@ pub static SDY: Dialect = Dialect {
             print: text::print_shardings,
         },
     ],
-    verify_attribute: Some(verify::verify_attribute),
-    verify_value_attribute: Some(verify::verify_value_attribute),
+    verify_attribute: Some(sharding::verify_attribute),
+    verify_value_attribute: Some(sharding::verify_value_attribute),
     bytecode: Some(&bytecode::BYTECODE),
     ..Dialect::EMPTY
 };

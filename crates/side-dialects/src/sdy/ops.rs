@@ -2,26 +2,27 @@
 
 use super::attrs::{
     ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, LIST_OF_AXIS_REF_LISTS, MANUAL_AXES, MESH,
-    PROPAGATION_DIRECTION, SHARDING, SHARDING_PER_VALUE,
+    PROPAGATION_DIRECTION, REDUCTION_OP, SHARDING, SHARDING_PER_VALUE,
 };
-use super::verify::{
-    verify_manual_computation, verify_named_computation, verify_sharding, verify_shards,
-};
-use super::{collectives, prepare};
-use mlir::ods::{DirectiveArg, Ranks, TensorRule, TypeConstraint, TypeRule};
+use super::computations::{verify_manual_computation, verify_named_computation, verify_shards};
+use super::{collectives, edges, prepare};
+use crate::mpmd::MESH_TENSOR;
+use mlir::ods::{DirectiveArg, TensorRule, TypeConstraint, TypeRule};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{Diagnostic, OpRef, Type, op};
 
-static TENSOR: TypeConstraint = TypeConstraint {
-    summary: "a tensor",
-    rule: TypeRule::Tensor(TensorRule { ranks: Ranks::Any, ..TensorRule::ranked(&[]) }),
+static STATIC_TENSOR: TypeConstraint = TypeConstraint {
+    summary: "a tensor with static shape",
+    rule: TypeRule::Tensor(TensorRule { static_shape: true, ..TensorRule::ranked(&[]) }),
 };
 
 static RANKED_TENSOR: TypeConstraint =
     TypeConstraint { summary: "a ranked tensor", rule: TypeRule::Tensor(TensorRule::ranked(&[])) };
 
-static SHAPED: TypeConstraint =
-    TypeConstraint { summary: "a tensor, vector or memref", rule: TypeRule::Is(Type::is_shaped) };
+static SHAPED: TypeConstraint = TypeConstraint {
+    summary: "a tensor, vector, memref or tensor on a mesh",
+    rule: TypeRule::Is(|ty| ty.is_shaped() || ty.as_dialect(&MESH_TENSOR).is_some()),
+};
 
 op! {
     /// A named mesh of devices. Programs that do not use this dialect have `stablehlo.mesh`
@@ -49,7 +50,7 @@ macro_rules! with_sharding {
                 traits [Pure, Elementwise, SameOperandsAndResultType]
                 hooks {
                     format: "$input $sharding attr-dict `:` type($result)",
-                    verify_symbols: verify_sharding,
+                    verify_symbols: collectives::annotation,
                     prepare: prepare::identity,
                 }
             }
@@ -132,7 +133,7 @@ op! {
 }
 
 /// Reads `(%a: T) {…}` into the region slot named by `args`.
-pub(super) fn parse_body(
+pub(crate) fn parse_body(
     parser: &mut Parser<'_>,
     state: &mut OpState,
     args: &[DirectiveArg],
@@ -149,7 +150,7 @@ pub(super) fn parse_body(
     Ok(())
 }
 
-pub(super) fn print_body(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
+pub(crate) fn print_body(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
     let &[DirectiveArg::Region(slot)] = args else { return };
     let (module, region) = (op.module(), op.regions()[slot]);
     printer.write("(");
@@ -176,7 +177,7 @@ op! {
 op! {
     /// A constant that is never merged with an equal one.
     pub ConstantOp, "sdy.constant" {
-        results { output: single TENSOR }
+        results { output: single STATIC_TENSOR }
         attributes { value: required Elements }
         traits [Pure]
         hooks {
@@ -201,7 +202,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             format: "$input (`sharding` `` `=` `` $sharding^)? attr-dict `:` type($result)",
-            verify_symbols: collectives::data_flow_edge,
+            verify_symbols: edges::data_flow_edge,
             prepare: prepare::identity,
         }
     }
@@ -215,6 +216,7 @@ op! {
         traits [SameOperandsAndResultType]
         hooks {
             format: "$operand attr-dict `:` type($operand)",
+            verify_symbols: edges::func_data_flow_edge,
             prepare: prepare::identity,
         }
     }
@@ -231,6 +233,7 @@ op! {
             format:
                 "$input `allowed_direction` `` `=` `` $allowed_direction attr-dict `:` \
                  type($input)",
+            verify: collectives::propagation_barrier,
             prepare: prepare::identity,
         }
     }
@@ -239,14 +242,19 @@ op! {
 macro_rules! collectives {
     ($(
         $(#[doc = $doc:literal])+
-        $view:ident, $name:literal, $verify:ident, $axes:ident: $def:ident, $format:literal;
+        $view:ident, $name:literal, $verify:ident, $axes:ident: $def:ident
+        $(, by $reduction:ident)?, $format:literal;
     )*) => {
         $(op! {
             $(#[doc = $doc])+
             pub $view, $name {
-                operands { tensor: single TENSOR }
-                results { result: single TENSOR }
-                attributes { $axes: required Def(&$def), out_sharding: required Def(&SHARDING) }
+                operands { tensor: single SHAPED }
+                results { result: single SHAPED }
+                attributes {
+                    $axes: required Def(&$def),
+                    out_sharding: required Def(&SHARDING),
+                    $(reduction_op: implied IntEnum(32, &$reduction) => DefaultValue::I32(0),)?
+                }
                 traits [SameOperandsAndResultType]
                 hooks {
                     format: $format,
@@ -263,8 +271,8 @@ collectives! {
     AllGatherOp, "sdy.all_gather", all_gather, gathering_axes: LIST_OF_AXIS_REF_LISTS,
         "$gathering_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Reduces along the listed axes.
-    AllReduceOp, "sdy.all_reduce", all_reduce, reduction_axes: AXIS_REF_LIST,
-        "$reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    AllReduceOp, "sdy.all_reduce", all_reduce, reduction_axes: AXIS_REF_LIST, by REDUCTION_OP,
+        "($reduction_op^)? $reduction_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Splits each dimension along the listed axes.
     AllSliceOp, "sdy.all_slice", all_slice, slicing_axes: LIST_OF_AXIS_REF_LISTS,
         "$slicing_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
@@ -272,8 +280,8 @@ collectives! {
     AllToAllOp, "sdy.all_to_all", all_to_all, params: ALL_TO_ALL_PARAM_LIST,
         "$params $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Reduces, and splits each dimension along the same axes.
-    ReduceScatterOp, "sdy.reduce_scatter", reduce_scatter, reduce_scatter_axes: LIST_OF_AXIS_REF_LISTS,
-        "$reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
+    ReduceScatterOp, "sdy.reduce_scatter", reduce_scatter, reduce_scatter_axes: LIST_OF_AXIS_REF_LISTS, by REDUCTION_OP,
+        "($reduction_op^)? $reduce_scatter_axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
     /// Marks axes over which the tensor was replicated as to be reduced.
     ReplicatedToUnreducedOp, "sdy.replicated_to_unreduced", replicated_to_unreduced, axes: AXIS_REF_LIST,
         "$axes $tensor `out_sharding` `` `=` `` $out_sharding attr-dict `:` type($result)";
@@ -285,8 +293,8 @@ collectives! {
 op! {
     /// Exchanges parts between devices so that the dimensions are split along other axes.
     pub CollectivePermuteOp, "sdy.collective_permute" {
-        operands { tensor: single TENSOR }
-        results { result: single TENSOR }
+        operands { tensor: single SHAPED }
+        results { result: single SHAPED }
         attributes { out_sharding: required Def(&SHARDING) }
         traits [SameOperandsAndResultType]
         hooks {

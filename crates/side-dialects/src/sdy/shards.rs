@@ -1,6 +1,6 @@
 //! The shards that a manual computation takes and gives, one for each device of a mesh.
 
-use super::attrs::{DIMENSION_SHARDING, MANUAL_AXES, REDUCTIONS, SHARDING, int, list};
+use super::attrs::{DIMENSION_SHARDING, MANUAL_AXES, SHARDING, list, reduction_name, reduction_of};
 use super::mesh::{AxisPart, Mesh};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, Type};
@@ -31,10 +31,10 @@ impl Cut {
         let dims =
             list(params, 1).iter().map(|dim| parts(list(dim.as_dialect(&DIMENSION_SHARDING)?, 0)));
         let dims = dims.collect::<Option<_>>()?;
-        let reduction = match int(params, 4).and_then(|n| REDUCTIONS.iter().find(|r| r.0 == n)) {
-            Some((_, "max")) => BinaryOp::Maximum,
-            Some(_) => BinaryOp::Minimum,
-            None => BinaryOp::Add,
+        let reduction = match reduction_name(reduction_of(params)) {
+            "max" => BinaryOp::Maximum,
+            "min" => BinaryOp::Minimum,
+            _ => BinaryOp::Add,
         };
         Some(Cut { dims, unreduced: parts(list(params, 3))?, reduction })
     }

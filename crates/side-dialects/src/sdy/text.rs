@@ -1,7 +1,8 @@
 //! Syntax of the attributes: one module per attribute, with `parse` and `print` for the text after
 //! its name.
 
-use super::attrs::{self, int, ints, list, text_of};
+use super::attrs::{self, REDUCTION_OP, SUM, int, ints, list, text_of};
+use super::params;
 use mlir::Attribute;
 use mlir::OpRef;
 use mlir::ods::{AttrDef, DirectiveArg};
@@ -23,6 +24,16 @@ fn parse_list(
         Ok(())
     })?;
     Ok(Attribute::array(elements))
+}
+
+/// Reads a list in brackets that must not be empty.
+fn parse_some(p: &mut Parser<'_>, def: &'static AttrDef, element: &str) -> Parsed<Attribute> {
+    let span = p.here();
+    let elements = parse_list(p, "[", def, "]")?;
+    match elements.as_array() {
+        Some([]) => p.error_at(p.span_from(span), format!("the list must have {element}")),
+        _ => Ok(elements),
+    }
 }
 
 fn print_list(
@@ -62,13 +73,18 @@ pub(super) mod mesh {
     pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let axes = parse_list(p, "[", &attrs::MESH_AXIS, "]")?;
-        let mut device_ids = None;
+        let mut ids = Vec::new();
         if p.eat(",") {
             p.expect("device_ids")?;
             p.expect("=")?;
-            device_ids = Some(Attribute::i64_array(p.i64_list()?));
+            let span = p.here();
+            ids = p.i64_list()?;
+            if ids.is_empty() {
+                return p.error_at(span, "device ids may be left out, but not be an empty list");
+            }
         }
         p.expect(">")?;
+        let device_ids = params::device_ids(axes.as_array().unwrap_or(&[]), ids);
         Ok(vec![Some(axes), device_ids])
     }
 
@@ -183,10 +199,14 @@ pub(super) mod dimension_sharding {
         let mut priority = None;
         if let Some(word) = p.eat_word() {
             match word.strip_prefix('p').and_then(|digits| digits.parse::<i64>().ok()) {
-                Some(number) => priority = Some(Attribute::i64(number)),
-                None => {
-                    return p
-                        .error_at(span, format!("expected a priority such as p1, found `{word}`"));
+                Some(number) if word == format!("p{number}") => {
+                    priority = Some(Attribute::i64(number));
+                }
+                _ => {
+                    let message = format!(
+                        "expected a priority such as p1, without leading zeros, found `{word}`"
+                    );
+                    return p.error_at(span, message);
                 }
             }
         }
@@ -216,7 +236,7 @@ pub(super) mod sharding {
         let mesh = if p.eat("mesh") { p.bare_attribute(&attrs::MESH)? } else { p.attribute(None)? };
         p.expect(",")?;
         let dims = parse_list(p, "[", &attrs::DIMENSION_SHARDING, "]")?;
-        let (mut replicated, mut unreduced, mut reduction) = (none(), none(), None);
+        let (mut replicated, mut unreduced, mut reduction) = (none(), none(), SUM);
         while p.eat(",") {
             let span = p.here();
             let word = p.word("`replicated` or `unreduced`")?;
@@ -230,15 +250,26 @@ pub(super) mod sharding {
                     );
                 }
             };
-            p.expect("=")?;
-            let is_unreduced = word == "unreduced";
-            if is_unreduced && !p.eat("sum") {
-                reduction = attrs::REDUCTIONS.iter().find(|(_, name)| p.eat(name));
+            if axes.as_array().is_some_and(|axes| !axes.is_empty()) {
+                return p.error_at(span, format!("`{word}` is given twice"));
             }
+            if word == "replicated" {
+                p.expect("=")?;
+            } else if p.eat("=") {
+                let found = REDUCTION_OP.cases.iter().find(|(_, name)| p.eat(name));
+                reduction = found.map_or(SUM, |&(number, _)| number as i64);
+            }
+            let span = p.here();
             *axes = parse_list(p, "{", &attrs::AXIS_REF, "}")?;
+            if axes.as_array().is_some_and(<[Attribute]>::is_empty) {
+                return p.error_at(
+                    p.span_from(span),
+                    format!("`{word}` must name an axis, or be left out"),
+                );
+            }
         }
         p.expect(">")?;
-        let reduction = reduction.map(|&(number, _)| Attribute::i64(number));
+        let reduction = (reduction != SUM).then(|| Attribute::i64(reduction));
         Ok(vec![Some(mesh), Some(dims), Some(replicated), Some(unreduced), reduction])
     }
 
@@ -255,8 +286,8 @@ pub(super) mod sharding {
             [("replicated", list(params, 2), None), ("unreduced", list(params, 3), int(params, 4))]
         {
             if !axes.is_empty() {
-                let reduction = attrs::REDUCTIONS.iter().find(|(n, _)| Some(*n) == reduction);
-                p.number(format_args!(", {name}={}", reduction.map_or("", |(_, name)| name)));
+                let reduction = reduction.filter(|&number| number != SUM);
+                p.number(format_args!(", {name}={}", reduction.map_or("", attrs::reduction_name)));
                 print_list(p, "{", &attrs::AXIS_REF, axes, "}");
             }
         }
@@ -279,33 +310,43 @@ pub(super) mod sharding_per_value {
     }
 }
 
-/// Reads `[<…>, <…>]` into the attribute slot named by `args`.
+/// Reads `[<…>, <…>]`: one sharding for each of several values.
+pub(crate) fn parse_shardings_list(p: &mut Parser<'_>) -> Parsed<Attribute> {
+    let shardings = parse_list(p, "[", &attrs::SHARDING, "]")?;
+    Ok(Attribute::dialect(&attrs::SHARDING_PER_VALUE, vec![Some(shardings)]))
+}
+
+pub(crate) fn print_shardings_list(p: &mut Printer<'_>, shardings: &Attribute) {
+    let params = shardings.as_dialect(&attrs::SHARDING_PER_VALUE).unwrap_or(&[]);
+    print_list(p, "[", &attrs::SHARDING, list(params, 0), "]");
+}
+
+/// Reads such a list into the attribute slot named by `args`.
 pub(super) fn parse_shardings(
     p: &mut Parser<'_>,
     state: &mut OpState,
     args: &[DirectiveArg],
 ) -> Parsed<()> {
     let &[DirectiveArg::Attribute(slot)] = args else { return Ok(()) };
-    let shardings = parse_list(p, "[", &attrs::SHARDING, "]")?;
-    state.properties[slot] =
-        Some(Attribute::dialect(&attrs::SHARDING_PER_VALUE, vec![Some(shardings)]));
+    state.properties[slot] = Some(parse_shardings_list(p)?);
     Ok(())
 }
 
 pub(super) fn print_shardings(p: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
     let &[DirectiveArg::Attribute(slot)] = args else { return };
-    let params =
-        op.property(slot).and_then(|a| a.as_dialect(&attrs::SHARDING_PER_VALUE)).unwrap_or(&[]);
-    print_list(p, "[", &attrs::SHARDING, list(params, 0), "]");
+    if let Some(shardings) = op.property(slot) {
+        print_shardings_list(p, shardings);
+    }
 }
 
 /// Factors are named `i` to `z`, then `z_1`, `z_2` and so on.
 const LETTERS: i64 = 18;
 
-fn write_factor(p: &mut Printer<'_>, factor: i64) {
+/// The name of a factor.
+pub(super) fn factor_name(factor: i64) -> String {
     match u8::try_from(factor) {
-        Ok(n) if factor < LETTERS => p.number((b'i' + n) as char),
-        _ => p.number(format_args!("z_{}", factor.saturating_sub(LETTERS - 1))),
+        Ok(n) if factor < LETTERS => ((b'i' + n) as char).to_string(),
+        _ => format!("z_{}", factor.saturating_sub(LETTERS - 1)),
     }
 }
 
@@ -350,7 +391,7 @@ pub(super) mod dim_mapping {
     }
 
     pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
-        p.separated("", ints(params, 0), |p, &factor| write_factor(p, factor));
+        p.separated("", ints(params, 0), |p, &factor| p.number(factor_name(factor)));
     }
 }
 
@@ -361,11 +402,21 @@ pub(super) mod op_sharding_rule {
     const KINDS: [&str; 4] =
         ["reduction", "need_replication", "permutation", "blocked_propagation"];
 
+    /// Reads the factors of operands or results, of which there must be one.
+    fn parse_mappings(p: &mut Parser<'_>) -> Parsed<Attribute> {
+        let span = p.here();
+        let mappings = parse_list(p, "(", &attrs::TENSOR_MAPPING, ")")?;
+        match mappings.as_array() {
+            Some([]) => p.error_at(p.span_from(span), "a rule needs an operand and a result"),
+            _ => Ok(mappings),
+        }
+    }
+
     pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
-        let operands = parse_list(p, "(", &attrs::TENSOR_MAPPING, ")")?;
+        let operands = parse_mappings(p)?;
         p.expect("->")?;
-        let results = parse_list(p, "(", &attrs::TENSOR_MAPPING, ")")?;
+        let results = parse_mappings(p)?;
         let mut sizes = Vec::new();
         if p.eat("{") {
             p.list_until("}", |p| {
@@ -410,7 +461,7 @@ pub(super) mod op_sharding_rule {
         if !sizes.is_empty() {
             p.write(" {");
             p.separated(", ", (0..).zip(sizes), |p, (factor, size)| {
-                write_factor(p, factor);
+                p.number(factor_name(factor));
                 p.number(format_args!("={size}"));
             });
             p.write("}");
@@ -419,7 +470,7 @@ pub(super) mod op_sharding_rule {
             let factors = ints(params, 3 + i);
             if !factors.is_empty() {
                 p.number(format_args!(" {kind}={{"));
-                p.separated(", ", factors, |p, &factor| write_factor(p, factor));
+                p.separated(", ", factors, |p, &factor| p.number(factor_name(factor)));
                 p.write("}");
             }
         }
@@ -448,5 +499,83 @@ pub(super) mod all_to_all_param {
             int(params, 1).unwrap_or(0),
             int(params, 2).unwrap_or(0)
         ));
+    }
+}
+
+pub(super) mod edge_value_ref {
+    use super::*;
+    use crate::sdy::EDGE_NODE_TYPE;
+
+    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+        let kind = p.enum_value(&EDGE_NODE_TYPE)?;
+        p.expect("-")?;
+        let kind = Attribute::enumeration(&EDGE_NODE_TYPE, kind);
+        Ok(vec![Some(kind), Some(Attribute::i64(p.integer()?))])
+    }
+
+    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+        let kind = params.first().and_then(|kind| kind.as_ref()?.as_enum(&EDGE_NODE_TYPE));
+        p.enum_value(&EDGE_NODE_TYPE, kind.unwrap_or(0));
+        p.number(format_args!("-{}", int(params, 1).unwrap_or(0)));
+    }
+}
+
+pub(super) mod axis_to_propagation_details {
+    use super::*;
+
+    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+        p.expect("{")?;
+        let axis = p.bare_attribute(&attrs::AXIS_REF)?;
+        p.expect("=")?;
+        let source = p.bare_attribute(&attrs::EDGE_VALUE_REF)?;
+        p.expect("->")?;
+        let targets = parse_some(p, &attrs::EDGE_VALUE_REF, "a value")?;
+        p.expect("}")?;
+        Ok(vec![Some(axis), Some(source), Some(targets)])
+    }
+
+    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+        p.write("{");
+        if let [Some(axis), Some(source), _] = params {
+            p.bare_attribute(&attrs::AXIS_REF, axis);
+            p.write(" = ");
+            p.bare_attribute(&attrs::EDGE_VALUE_REF, source);
+        }
+        print_list(p, " -> [", &attrs::EDGE_VALUE_REF, list(params, 2), "]}");
+    }
+}
+
+pub(super) mod propagation_one_step {
+    use super::*;
+
+    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+        p.expect("{")?;
+        p.expect("step")?;
+        p.expect("-")?;
+        let step = p.integer()?;
+        p.expect("=")?;
+        let entries = parse_some(p, &attrs::AXIS_TO_PROPAGATION_DETAILS, "an axis")?;
+        p.expect("}")?;
+        Ok(vec![Some(Attribute::i64(step)), Some(entries)])
+    }
+
+    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+        p.number(format_args!("{{step-{} = ", int(params, 0).unwrap_or(0)));
+        print_list(p, "[", &attrs::AXIS_TO_PROPAGATION_DETAILS, list(params, 1), "]}");
+    }
+}
+
+pub(super) mod propagation_edges {
+    use super::*;
+
+    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+        p.expect("<")?;
+        let steps = parse_some(p, &attrs::PROPAGATION_ONE_STEP, "a step")?;
+        p.expect(">")?;
+        Ok(vec![Some(steps)])
+    }
+
+    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+        print_list(p, "<[", &attrs::PROPAGATION_ONE_STEP, list(params, 0), "]>");
     }
 }
