@@ -31,7 +31,7 @@ func.func @kind_of_op(%a: tensor<4xf32>) {
 // -----
 sdy.mesh @mesh = <["x"=2]>
 func.func @argument_of_body(%a: tensor<4x4xf32>) {
-  // expected-error @+1 {{argument 0 must have the shape of tensor<2x4xf32>, which follows from the sharding and the operand; found tensor<4x4xf32>}}
+  // expected-error @+1 {{argument 0 must have the type tensor<2x4xf32>, which follows from the sharding and the operand; found tensor<4x4xf32>}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{}, {}]>] manual_axes={"x"} (%b: tensor<4x4xf32>) {
     sdy.return %b : tensor<4x4xf32>
   } : (tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -40,7 +40,7 @@ func.func @argument_of_body(%a: tensor<4x4xf32>) {
 // -----
 sdy.mesh @mesh = <["x"=2]>
 func.func @result_of_body(%a: tensor<4x4xf32>) {
-  // expected-error @+1 {{result 0 must have the shape of tensor<4x4xf32>, which follows from the sharding and the value that the body returns; found tensor<2x4xf32>}}
+  // expected-error @+1 {{result 0 must have the type tensor<4x4xf32>, which follows from the sharding and the value that the body returns; found tensor<2x4xf32>}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%b: tensor<2x4xf32>) {
     sdy.return %b : tensor<2x4xf32>
   } : (tensor<4x4xf32>) -> tensor<2x4xf32>

@@ -352,6 +352,14 @@ fn sdy_attributes() {
         #sdy<sub_axis_info(1)2>
         #sdy<tensor_mapping[i, j]>
         #sdy<all_to_all_param_list[{"b"}: 0->2, {"c"}: 1->3]>
+        #sdy.propagation_edges<[{step-2 = [{"y" = operand-1 -> [operand-0, result-0]}]}, {step-0 = [{"x":(1)2 = result-0 -> [operand-0]}]}]>
+        #sdy<edge_value_refresult-3>
+        #mpmd.topology<<"m1" : <["x"=2, "y"=4]>>, <"m2" : <["x"=2], device_ids=[1, 0]>>>
+        #mpmd.user_origin<"f"(2)>
+        #mpmd.user_origin<"g">
+        #mpmd.meshes_with_origins<"m1", "m2"["a", "b"]>
+        #mpmd.meshes_with_origins<>
+        #mpmd.reduction<max>
         "##,
     );
     let factors: Vec<String> = (0..20)
@@ -370,7 +378,7 @@ fn sdy() {
     let text = r#"module {
   sdy.mesh @mesh = <["a"=2, "b"=2, "c"=4, "d"=2]> {stablehlo.mesh = {axes = []}}
   sdy.mesh @mesh_0 {stablehlo.mesh = {axes = []}}
-  func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %arg1: tensor<8x8xf32>) {
+  func.func @f(%arg0: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"a"}, {}]>}, %arg1: tensor<8x8xf32>, %arg2: tensor<8x8xf32>, %arg3: tensor<8x8xf32>, %arg4: tensor<8x8xf32>) {
     %0 = sdy.sharding_constraint %arg0 <@mesh, [{"a"}, {?}]> {x} : tensor<8x8xf32>
     %1 = sdy.reshard %arg0 <@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
     sdy.sharding_group %arg0 group_id=21 : tensor<8x8xf32>
@@ -381,17 +389,17 @@ fn sdy() {
     %6 = sdy.all_to_all [{"a"}: 0->1] %0 out_sharding=<@mesh, [{}, {"a"}]> : tensor<8x8xf32>
     %7 = sdy.collective_permute %0 out_sharding=<@mesh, [{"b"}, {}]> : tensor<8x8xf32>
     %8 = sdy.propagation_barrier %arg0 allowed_direction=NONE : tensor<8x8xf32>
-    %9 = sdy.data_flow_edge %arg0 sharding=<@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
-    %10 = sdy.data_flow_edge %arg0 : tensor<8x8xf32>
-    %11 = sdy.func_data_flow_edge %arg0 : tensor<8x8xf32>
-    %12 = sdy.named_computation<"foo">(%arg0) in_shardings=[<@mesh, [{"a"}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] (%arg2: tensor<8x8xf32>) {
-      sdy.return %arg2 : tensor<8x8xf32>
+    %9 = sdy.data_flow_edge %arg2 sharding=<@mesh, [{"a"}, {?}]> : tensor<8x8xf32>
+    %10 = sdy.data_flow_edge %arg3 : tensor<8x8xf32>
+    %11 = sdy.func_data_flow_edge %arg4 : tensor<8x8xf32>
+    %12 = sdy.named_computation<"foo">(%arg0) in_shardings=[<@mesh, [{"a"}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] (%arg5: tensor<8x8xf32>) {
+      sdy.return %arg5 : tensor<8x8xf32>
     } {x.y} : (tensor<8x8xf32>) -> tensor<8x8xf32>
     sdy.named_computation<"foo">() () {
       sdy.return
     } : () -> ()
-    %13 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"a"}, {}]>, <@mesh, [{?}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%arg2: tensor<4x8xf32>, %arg3: tensor<8x8xf32>) {
-      sdy.return %arg2 : tensor<4x8xf32>
+    %13 = sdy.manual_computation(%arg0, %arg1) in_shardings=[<@mesh, [{"a"}, {}]>, <@mesh, [{?}, {}]>] out_shardings=[<@mesh, [{"a"}, {}]>] manual_axes={"a"} (%arg5: tensor<4x8xf32>, %arg6: tensor<8x8xf32>) {
+      sdy.return %arg5 : tensor<4x8xf32>
     } {x} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
     sdy.manual_computation() in_shardings=[] out_shardings=[] manual_axes={} () {
       sdy.return
