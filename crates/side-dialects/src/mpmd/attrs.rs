@@ -29,7 +29,7 @@ attributes! {
     /// A mesh of a topology, with its name.
     NAMED_MESH, "named_mesh", named_mesh,
         [ParamDef::required("name", ParamKind::String), ParamDef::required("mesh", ParamKind::Def(&MESH))], UNCONSTRAINED;
-    /// The meshes that the fragments of a function run on: the attribute `topology` of the function.
+    /// The meshes that the fragments of a function run on: its attribute `topology`.
     TOPOLOGY, "topology", topology,
         [ParamDef::required("meshes", ParamKind::Defs(&NAMED_MESH))], Some(verify::topology);
     /// The name of a computation in the user's program, and how often it was transposed by
@@ -60,8 +60,8 @@ pub static REDUCTION_TYPE: EnumDef = EnumDef {
 pub static MESH_TENSOR: TypeDef = TypeDef {
     dialect: "mpmd",
     mnemonic: "mesh_tensor",
-    doc: "A tensor on a mesh of the topology, split over its devices as the sharding says, or whole \
-          on each without one. The memory kind is `device` or `pinned_host`.",
+    doc: "A tensor on a mesh of the topology, split over its devices as the sharding says, or \
+          whole on each without one. The memory kind is `device` or `pinned_host`.",
     params: &[
         ParamDef::required("mesh_name", ParamKind::String),
         ParamDef::required("tensor", ParamKind::Type),

@@ -40,7 +40,7 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
          those over one mesh run",
         op.name()
     );
-    Err(EvalError::new("unsupported", message).into())
+    Err(EvalError::new("unsupported", message))
 }
 
 op! {
@@ -55,8 +55,8 @@ op! {
 }
 
 op! {
-    /// A part of the user's program with a name, by which it can be assigned to a mesh, and with the
-    /// number of times that differentiation transposed it.
+    /// A part of the user's program with a name, by which it can be assigned to a mesh, and with
+    /// the number of times that differentiation transposed it.
     pub NamedComputationOp, "mpmd.named_computation" {
         operands { tensors: variadic VALUE_TENSOR_OR_TOKEN }
         results { results: variadic VALUE_TENSOR_OR_TOKEN }
@@ -207,8 +207,8 @@ op! {
 }
 
 op! {
-    /// Runs its region for a fixed number of iterations. The region takes the carried values and the
-    /// index of the iteration, and returns the next carried values.
+    /// Runs its region for a fixed number of iterations. The region takes the carried values and
+    /// the index of the iteration, and returns the next carried values.
     pub ForOp, "mpmd.for" {
         operands { tensors: variadic TypeConstraint::ANY }
         results { results: variadic TypeConstraint::ANY }

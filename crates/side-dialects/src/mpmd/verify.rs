@@ -213,7 +213,7 @@ fn memory_kind_attribute<'m>(op: OpRef<'m>, value: Value) -> Option<&'m str> {
     }
 }
 
-/// Verifies that a tensor without mesh and one that is whole on each device of a mesh have one type.
+/// Verifies that a tensor without mesh and one that is whole on each device have one type.
 pub(super) fn assignment(op: OpRef<'_>) -> Verdict {
     let check = || {
         let types = [op.module().ty(op.operand(0)), op.result_type(0)];
@@ -340,12 +340,9 @@ pub(super) fn for_op(op: OpRef<'_>) -> Verdict {
     check_pairs("result-type", op, (&owned, "result"), (operands.clone(), "operand"), same)?;
     check_pairs("region", op, (carried, "argument"), (operands.clone(), "operand"), same)?;
     check_pairs("region", op, (&returned, "returned value"), (results, "result"), same)?;
-    if let Some(tensor) = index.as_tensor() {
-        if tensor.rank() != 0 || !tensor.element.is_integer(Some(32)) {
-            let message =
-                format!("the index must be a 32-bit integer tensor of rank 0; found {index}");
-            return Err(op.error("region", message));
-        }
+    if index.as_tensor().is_some_and(|ty| ty.rank() != 0 || !ty.element.is_integer(Some(32))) {
+        let message = format!("the index must be a 32-bit integer tensor of rank 0; found {index}");
+        return Err(op.error("region", message));
     }
     let kind = |ty: &Type| (std::mem::discriminant(&**ty), ty.as_dialect(&MESH_TENSOR).is_some());
     if let Some((first, other)) =

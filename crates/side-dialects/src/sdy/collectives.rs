@@ -207,14 +207,14 @@ impl<'a> Collective<'a> {
                 Some(_) => {}
             }
         }
-        if let Some(axis) = difference(&operand.unreduced, &result.unreduced).first() {
-            if let Some(required) = completed.filter(|&required| before != required) {
-                return Err(format!(
-                    "the operand is unreduced along {axis} by {}; it cannot be reduced by {}",
-                    reduction_name(before),
-                    reduction_name(required)
-                ));
-            }
+        if let Some(axis) = difference(&operand.unreduced, &result.unreduced).first()
+            && let Some(required) = completed.filter(|&required| before != required)
+        {
+            return Err(format!(
+                "the operand is unreduced along {axis} by {}; it cannot be reduced by {}",
+                reduction_name(before),
+                reduction_name(required)
+            ));
         }
         let stays = |axis: &&UsedAxis<'_>| operand.unreduced.iter().any(|o| o.overlaps(axis));
         match result.unreduced.iter().find(stays) {
