@@ -12,14 +12,20 @@ use mlir::ods::Params;
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpRef, Type, Verdict};
 
-/// The shape of a type that a sharding can split: that of a tensor, vector or memref, of a tensor
-/// on a mesh, or of the only element of a tuple. `None` for other types and unranked ones.
-pub(super) fn shape_of(ty: &Type) -> Option<&[i64]> {
-    if let Some([element]) = ty.as_tuple() {
-        return shape_of(element);
-    }
+/// The type that a sharding of a value of type `ty` is for: the only element of a tuple, the whole
+/// tensor of one on a mesh, or the type itself.
+fn sharded_type(ty: &Type) -> &Type {
+    let ty = match ty.as_tuple() {
+        Some([element]) => element,
+        _ => ty,
+    };
     let tensor = ty.as_dialect(&MESH_TENSOR).and_then(|params| params.get(1)?.as_ref()?.as_type());
-    tensor.unwrap_or(ty).shape()
+    tensor.unwrap_or(ty)
+}
+
+/// The shape of a type that a sharding can split. `None` for unranked and other types.
+pub(super) fn shape_of(ty: &Type) -> Option<&[i64]> {
+    sharded_type(ty).shape()
 }
 
 /// Checks that `sharding` applies to a value of type `ty`.
@@ -50,7 +56,7 @@ pub(super) fn check_in_mesh<'a>(
         return Err(format!("only a tuple with one element can have a sharding, found {ty}"));
     }
     let Some(shape) = shape_of(ty) else {
-        if ty.is_shaped() {
+        if sharded_type(ty).is_shaped() {
             return Err(format!("a value without rank can have no sharding, found {ty}"));
         }
         return match is_empty {
