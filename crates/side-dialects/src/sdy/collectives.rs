@@ -2,7 +2,7 @@
 
 use super::attrs::{
     ALL_TO_ALL_PARAM, ALL_TO_ALL_PARAM_LIST, AXIS_REF_LIST, DIMENSION_SHARDING,
-    LIST_OF_AXIS_REF_LISTS, MESH, SHARDING, SHARDING_PER_VALUE, SUM, int, ints, list,
+    LIST_OF_AXIS_REF_LISTS, MESH, SHARDING, SHARDING_PER_VALUE, SUM, int, ints, list, mesh_or_ref,
     reduction_name, reduction_of,
 };
 use super::axes::{UsedAxis, difference, mesh_axes, mesh_of, names, used_axes};
@@ -412,7 +412,7 @@ pub(super) fn collective_permute(op: OpRef<'_>) -> Verdict {
         if operand.axes != result.axes {
             return Err("the meshes of operand and result must have the same axes".into());
         }
-        if mesh_of_op(op) != sharding_of(op.module(), op.operand(0)).and_then(|s| mesh_ref(s.0))
+        if mesh_of_op(op) != sharding_of(op.module(), op.operand(0)).and_then(|s| mesh_or_ref(s.0))
             && device_ids(operand.mesh) == device_ids(result.mesh)
         {
             return Err(
@@ -432,14 +432,9 @@ pub(super) fn collective_permute(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// The mesh that a sharding has, or its symbol.
-fn mesh_ref(sharding: &Attribute) -> Option<&Attribute> {
-    sharding.as_dialect(&SHARDING)?.first()?.as_ref()
-}
-
 /// The mesh of the result's sharding, or its symbol.
 fn mesh_of_op(op: OpRef<'_>) -> Option<&Attribute> {
-    mesh_ref(op.attr("out_sharding")?)
+    mesh_or_ref(op.attr("out_sharding")?)
 }
 
 fn device_ids(mesh: &Attribute) -> &[i64] {
