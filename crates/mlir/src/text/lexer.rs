@@ -96,6 +96,17 @@ pub(crate) fn next_token(text: &[u8], mut pos: usize) -> Token {
     }
 }
 
+/// The position after the comment at `pos` and all that follow it with only white space between.
+/// A loop, as texts have any number of comments.
+fn after_comments(text: &[u8], mut pos: usize) -> usize {
+    while text[pos..].starts_with(b"//") {
+        pos = line_end(text, pos);
+        let is_space = |byte: &u8| CLASSES[usize::from(*byte)] & class::SPACE != 0;
+        pos += text[pos..].iter().take_while(|byte| is_space(byte)).count();
+    }
+    pos
+}
+
 /// Slow path of [`next_token`], after white space.
 #[inline(never)]
 fn rare_token(text: &[u8], pos: usize) -> Token {
@@ -106,7 +117,7 @@ fn rare_token(text: &[u8], pos: usize) -> Token {
         span: Span { start: pos as u32, end: (pos + length) as u32 },
     };
     match rest[0] {
-        b'/' if next == b'/' => next_token(text, line_end(text, pos)),
+        b'/' if next == b'/' => next_token(text, after_comments(text, pos)),
         b'0'..=b'9' => {
             let (kind, length) = number(rest);
             token(kind, length)

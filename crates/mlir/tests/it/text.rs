@@ -21,6 +21,12 @@ fn names(module: &Module) -> Vec<String> {
 }
 
 #[test]
+fn comments_may_be_of_any_number() {
+    let text = format!("{}\"other.op\"() : () -> () // last", "// comment\n \n".repeat(200_000));
+    assert_eq!(names(&module(&text)), ["other.op"]);
+}
+
+#[test]
 fn what_is_printed_reads_as_the_same() {
     let text = r#"
         #note = {depth = 3 : i32}
