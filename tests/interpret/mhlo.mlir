@@ -58,6 +58,12 @@ func.func @main() {
   check.expect_eq_const %8#0, dense<2.0> : tensor<2xf32>
   check.expect_eq_const %8#1, dense<[3.0, 4.0]> : tensor<2xf32>
 
+  %around = "mhlo.fusion"(%x) ({
+    %s = mhlo.add %x, %y : tensor<2xf32>
+    "mhlo.return"(%s) : (tensor<2xf32>) -> ()
+  }) : (tensor<2xf32>) -> tensor<2xf32>
+  check.expect_eq_const %around, dense<[4.0, 6.0]> : tensor<2xf32>
+
   // Bits of 1.0 and 2.0; rows and columns.
   %9 = mhlo.bitcast %x : (tensor<2xf32>) -> tensor<1x2xi32>
   check.expect_eq_const %9, dense<[[0x3F800000, 0x40000000]]> : tensor<1x2xi32>

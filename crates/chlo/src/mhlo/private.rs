@@ -89,7 +89,8 @@ op! {
 }
 
 op! {
-    /// The results of `fused_computation` on `inputs`, which XLA computes in one kernel.
+    /// The results of `fused_computation` on `inputs`, which XLA computes in one kernel. A region
+    /// without arguments uses the values around it instead.
     pub FusionOp, "mhlo.fusion" {
         operands { inputs: variadic TypeConstraint::ANY }
         results { results: variadic TypeConstraint::ANY }
@@ -140,8 +141,9 @@ fn verify_fusion(op: OpRef<'_>) -> Verdict {
     let (view, module) = (FusionOp(op), op.module());
     if let Some(block) = module.entry(view.fused_computation()) {
         let arguments = module.arguments(block).iter().map(|&value| module.ty(value));
-        if !arguments.eq(op.operand_types()) {
-            let message = "`fused_computation` must take arguments of the types of the operands";
+        if arguments.len() > 0 && !arguments.eq(op.operand_types()) {
+            let message =
+                "`fused_computation` must take arguments of the types of the operands, or none";
             return Err(op.error("fusion", message));
         }
         let returned = module.terminator(block).map(|last| last.operand_types());
@@ -188,8 +190,14 @@ fn named(ty: Option<&Type>) -> String {
 }
 
 fn prepare_fusion(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
-    let block = cx.block(FusionOp(op).fused_computation())?;
-    native_with_env(op, move |_, operands, env| env.block(block, operands))
+    let region = FusionOp(op).fused_computation();
+    let block = cx.block(region)?;
+    // A region without arguments uses the values around it.
+    let takes_operands =
+        op.module().entry(region).is_some_and(|block| !op.module().arguments(block).is_empty());
+    native_with_env(op, move |_, operands, env| {
+        env.block(block, if takes_operands { operands } else { Vec::new() })
+    })
 }
 
 /// An error of an op of this module when it runs.
