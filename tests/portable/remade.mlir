@@ -19,11 +19,11 @@ module @m {
       %6 = stablehlo.add %4, %5 : tensor<2xf32> loc("6")
       sdy.return %6 : tensor<2xf32> loc("7")
     } : (tensor<4xf32>) -> tensor<4xf32> loc("manual")
-    // jaxlib's StableHLO has one form of custom calls, so that they are not remade.
-    %1:2 = stablehlo.custom_call @target(%y, %y) : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) loc("call")
-    %2 = stablehlo.negate %y : tensor<2xf32> loc("8")
-    %3 = stablehlo.add %1#0, %1#1 : tensor<2xf32> loc("9")
-    %4 = stablehlo.add %1#0, %2 : tensor<2xf32> loc("10")
-    return %0, %1#0, %2, %3, %4 : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32> loc("return")
+    // What uses the result of a remade op, remade or not, is in reverse.
+    %1 = stablehlo.sine %y : tensor<2xf32> loc("8")
+    %2 = stablehlo.cosine %1 : tensor<2xf32> loc("9")
+    %3 = stablehlo.multiply %1, %2 : tensor<2xf32> loc("10")
+    %4 = stablehlo.tanh %1 : tensor<2xf32> loc("11")
+    return %0, %1, %2, %3, %4 : tensor<4xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32> loc("return")
   } loc("main")
 } loc("module")

@@ -278,7 +278,8 @@ fn print_operand_types(printer: &mut Printer<'_>, op: OpRef<'_>, _args: &[Direct
     printer.types(op.operand_types());
 }
 
-/// `%a, %b,`: operands, each followed by a comma.
+/// `%a, %b,`: operands, each followed by a comma. Without operands, accepts a single comma, which
+/// upstream prints but does not read.
 fn parse_operands_with_comma(
     parser: &mut Parser<'_>,
     state: &mut OpState,
@@ -288,6 +289,9 @@ fn parse_operands_with_comma(
     while let Some(operand) = parser.optional_operand()? {
         state.operands[slot].push(operand);
         parser.expect(",")?;
+    }
+    if state.operands[slot].is_empty() {
+        parser.eat(",");
     }
     Ok(())
 }

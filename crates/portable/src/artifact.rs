@@ -11,7 +11,6 @@ use mlir::diag::{Diagnostic, Diagnostics, Severity};
 use mlir::ods::Registry;
 use mlir::{Module, OpId, Type};
 use numerics::Bytes;
-use vhlo::ops::versioned;
 use vhlo::{CompatibilityRequirement, Version};
 
 /// The producer string of artifacts, before the version.
@@ -25,10 +24,6 @@ pub struct SerializeOptions {
     /// Treatment of ops, types and attributes of other dialects.
     pub foreign: Foreign,
 }
-
-/// The version of StableHLO in jaxlib 0.10.2. Its artifacts are reproduced byte for byte, so that
-/// ops whose form in it is the target's are not recreated.
-const RELEASED: Version = Version::new(1, 17);
 
 /// Parses a target version: `1.16.2`, `current`, `minimum`, or the version that readers of the last
 /// weeks support: `WEEK_4`, `WEEK_12`.
@@ -78,11 +73,7 @@ pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, 
     let root = module.top().id();
     to_vhlo(&mut module, root, options.foreign).map_err(|error| vec![error])?;
     // Upstream recreates ops that differ between versions, which shows in the use-list order.
-    let mut latest = to_version(&mut module, root, options.target)?;
-    latest.retain(|&op| {
-        let version = module.op(op).def().and_then(versioned);
-        version.is_some_and(|op| op.until.is_some_and(|until| until < RELEASED))
-    });
+    let latest = to_version(&mut module, root, options.target)?;
     let producer = format!("{PRODUCER}{}", options.target);
     let write_options = WriteOptions {
         version: options.target.bytecode_version(),

@@ -170,7 +170,11 @@ impl ModuleConversion<'_> {
         for id in ops {
             let op = module.op(id);
             let refuse = |ty: Type, module: &Module| {
-                ConversionError::ty(&ty, self.foreign).at(module.op(id))
+                let error = match crate::types::refusal(&ty.clone().into()) {
+                    Some(reason) => ConversionError::new(reason),
+                    None => ConversionError::ty(&ty, self.foreign),
+                };
+                error.at(module.op(id))
             };
             if let Some(template) = templates.get(op.template()) {
                 types.apply(module, id).map_err(|ty| refuse(ty, module))?;

@@ -62,9 +62,8 @@ pub fn to_version(
     root: OpId,
     version: Version,
 ) -> Result<Vec<OpId>, Diagnostics> {
-    let version = version.without_patch();
     let mut op = |op: mlir::OpRef<'_>| {
-        versions::convert(op, version).map_err(|error| explain(error, version))
+        versions::convert(op, version.without_patch()).map_err(|error| explain(error, version))
     };
     let conversion = ModuleConversion {
         op: &mut op,

@@ -6,7 +6,7 @@
 
 use crate::cache::ConversionCache;
 use crate::convert::{ConversionError, Foreign, Outcome, Replacement};
-use crate::{attributes, defaults};
+use crate::{attributes, defaults, types};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
 use mlir::ods::{AttrConstraint, AttrDef, AttrSlot, OpDef, ParamDef, ParamKind, Presence};
@@ -168,6 +168,9 @@ pub(crate) fn from_vhlo(
 
 /// For an attribute that has no counterpart in the program op.
 fn refuse(to: &OpDef, name: &str, value: &Attribute) -> ConversionError {
+    if let Some(reason) = types::refusal(value) {
+        return ConversionError::new(reason);
+    }
     let message = format!("attribute {name} = {value} is not one that {} can have", to.name);
     ConversionError::new(message)
 }

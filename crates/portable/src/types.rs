@@ -2,6 +2,7 @@
 
 use crate::Foreign;
 use crate::cache::ConversionCache;
+use mlir::attrs::AttrKind;
 use mlir::types::{DialectType, TensorType, check_complex_part, check_element};
 use mlir::{Attribute, Type, TypeKind};
 use side_dialects::quant::{Granularity, UNIFORM, Uniform, UniformParts, storage_from_held};
@@ -125,10 +126,38 @@ fn convert(ty: &Type, t: &DialectType, cache: &mut ConversionCache) -> Option<Ty
     } else if types::is_witness(ty) {
         Type::dialect(&WITNESS, Vec::new())
     } else if is(&QUANT) || is(&QUANT_PER_AXIS) {
-        uniform_from_vhlo(ty)?
+        let uniform = uniform_from_vhlo(ty)?;
+        if violated(&uniform).is_some() {
+            return None;
+        }
+        uniform
     } else {
         return None;
     })
+}
+
+/// Returns the constraint that a uniform quantized type violates.
+fn violated(uniform: &Type) -> Option<String> {
+    UNIFORM.check(uniform.as_dialect(&UNIFORM)?).err()
+}
+
+/// Returns why an attribute or type (as an attribute) cannot be converted from VHLO: the constraint
+/// that a quantized type in it violates, as VHLO itself has no constraints.
+pub(crate) fn refusal(value: &Attribute) -> Option<String> {
+    match &**value {
+        AttrKind::Type(ty) => {
+            if let Some(uniform) = uniform_from_vhlo(ty)
+                && let Some(reason) = violated(&uniform)
+            {
+                return Some(format!("{uniform}: {reason}"));
+            }
+            let TypeKind::Dialect(t) = &**ty else { return None };
+            t.params.iter().flatten().find_map(refusal)
+        }
+        AttrKind::Array(elements) => elements.iter().find_map(refusal),
+        AttrKind::Dialect(attribute) => attribute.params.iter().flatten().find_map(refusal),
+        _ => None,
+    }
 }
 
 /// Converts an array of VHLO types.
@@ -175,6 +204,9 @@ fn uniform_to_vhlo(view: &Uniform<'_>) -> Option<Type> {
 
 fn uniform_from_vhlo(ty: &Type) -> Option<Type> {
     let TypeKind::Dialect(t) = &**ty else { return None };
+    if !std::ptr::eq(t.def, &QUANT) && !std::ptr::eq(t.def, &QUANT_PER_AXIS) {
+        return None;
+    }
     let params: Vec<&Attribute> = t.params.iter().map(Option::as_ref).collect::<Option<_>>()?;
     let number = |index: usize| params.get(index)?.as_i64();
     let scalar = |index: usize| types::to_scalar(params.get(index)?.as_type()?);

@@ -12,7 +12,7 @@ op! {
         rules include_str!("concatenate.txt");
         hooks {
             format:
-                "custom<VariadicOperandWithAttribute>($inputs) `dim` `=` $dimension \
+                "(custom<VariadicOperandWithAttribute>($inputs)^)? `dim` `=` $dimension \
                  attr-dict `:` functional-type(operands, results)",
             infer: infer,
             infer_label: "concatenate_c6",

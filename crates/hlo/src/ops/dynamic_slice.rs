@@ -13,7 +13,7 @@ op! {
         rules include_str!("dynamic_slice.txt");
         hooks {
             format:
-                "$operand `,` custom<VariadicOperandWithAttribute>($start_indices) `sizes` `=` $slice_sizes \
+                "$operand `,` (custom<VariadicOperandWithAttribute>($start_indices)^)? `sizes` `=` $slice_sizes \
                  attr-dict `:` functional-type(operands, results)",
             infer: infer,
             infer_label: "dynamic_slice_c5",

@@ -12,10 +12,7 @@ op! {
         operands { operand: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         results { results: variadic ANY_TENSOR_TOKEN_OR_BUFFER }
         regions { cond: one, body: one }
-        traits [
-            WrittenByOperandTypes, RecursiveMemoryEffects, SingleBlock,
-            ImplicitTerminator("stablehlo.return"),
-        ]
+        traits [RecursiveMemoryEffects, SingleBlock, ImplicitTerminator("stablehlo.return")]
         rules include_str!("while.txt");
         hooks {
             parse: parse,
@@ -51,8 +48,11 @@ fn argument_name(_: OpRef<'_>, _: usize, _: usize) -> Option<String> {
 }
 
 /// `(%arg = %init, …) : T, … attributes {…} cond {…} do {…}`
+///
+/// If results or arguments of regions have other types than the operands, the types are those of a
+/// function, and the regions declare their arguments.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
-    let (mut names, mut operands, mut types) = (Vec::new(), OperandList::new(), TypeList::new());
+    let (mut names, mut operands) = (Vec::new(), OperandList::new());
     parser.expect("(")?;
     parser.list_until(")", |p| {
         names.push(p.operand()?.name);
@@ -60,12 +60,20 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         operands.push(p.operand()?);
         Ok(())
     })?;
-    if !operands.is_empty() {
+    let (mut types, mut results) = (TypeList::new(), None);
+    if !operands.is_empty() || parser.at(":") {
         parser.expect(":")?;
         parser.comma_separated(|p| {
             types.push(p.ty()?);
             Ok(())
         })?;
+        if let [ty] = &types[..]
+            && let Some((from, to)) = ty.as_function()
+        {
+            let (from, to): (TypeList, TypeList) =
+                (from.iter().cloned().collect(), to.iter().cloned().collect());
+            (types, results) = (from, Some(to));
+        }
         if types.len() != operands.len() {
             return parser.error(format!(
                 "{}, but {}",
@@ -77,13 +85,19 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     parser.optional_attr_dict_with_keyword(state)?;
     for (slot, keyword) in ["cond", "do"].into_iter().enumerate() {
         parser.expect(keyword)?;
-        let named = names.iter().zip(&types);
-        let arguments = named.map(|(name, ty)| RegionArgument::new(*name, ty.clone())).collect();
+        let arguments = match &results {
+            Some(_) => Vec::new(),
+            None => names
+                .iter()
+                .zip(&types)
+                .map(|(name, ty)| RegionArgument::new(*name, ty.clone()))
+                .collect(),
+        };
         let region = parser.region(state.def, arguments)?;
         state.regions[slot].push(region);
     }
     state.operands[0] = operands;
-    state.result_types[0] = Some(types.clone());
+    state.result_types[0] = Some(results.unwrap_or_else(|| types.clone()));
     state.operand_types[0] = Some(types);
     Ok(())
 }
@@ -91,18 +105,24 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
 fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     let module = op.module();
     let regions = op.regions();
-    let arguments = regions
-        .get(1)
-        .and_then(|&body| module.entry(body))
-        .map_or(&[][..], |b| module.arguments(b));
+    let arguments =
+        |region| module.entry(region).map_or(&[][..], |block| module.arguments(block));
+    let names = regions.get(1).map_or(&[][..], |&body| arguments(body));
+    let is_uniform = op.result_types().eq(op.operand_types())
+        && regions.iter().all(|&region| {
+            arguments(region).iter().map(|&argument| module.ty(argument)).eq(op.operand_types())
+        });
     printer.write("(");
-    printer.separated(", ", arguments.iter().zip(op.operands()), |p, (&argument, &operand)| {
+    printer.separated(", ", names.iter().zip(op.operands()), |p, (&argument, &operand)| {
         p.value(argument);
         p.write(" = ");
         p.value(operand);
     });
     printer.write(")");
-    if !op.operands().is_empty() {
+    if !is_uniform {
+        printer.write(" : ");
+        printer.functional_type(op);
+    } else if !op.operands().is_empty() {
         printer.write(" : ");
         printer.types(op.operand_types());
     }
@@ -110,7 +130,7 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     printer.newline();
     for (keyword, &region) in ["cond ", " do "].into_iter().zip(regions) {
         printer.write(keyword);
-        printer.region(op, region, false, true);
+        printer.region(op, region, !is_uniform, true);
     }
 }
 

@@ -92,13 +92,19 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
     Ok(())
 }
 
-/// When a use was added to the list: before the latest ops were created, with one of them, or after
-/// all of them, when their results replaced others, whose uses are visited from latest to first.
+/// When a use was added to the list: before the latest ops were created, or with one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Time {
     Before(Place),
     With(Place),
-    After(Reverse<Place>),
+}
+
+/// The place of a use in the list, the first one last. Uses of a latest op's result were added to
+/// that of its predecessor, and moved to its own from the latest to the first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Added {
+    Directly(Time),
+    Moved(Reverse<Time>),
 }
 
 /// The order of uses: first those with an order recorded in the module, then the others in textual
@@ -132,7 +138,7 @@ impl UseLists {
         let kept: FxHashMap<(Value, (OpId, usize)), usize> =
             orders.iter().flat_map(numbered).collect();
         // For each use in reading order: when it was added.
-        let mut uses: FxHashMap<Value, Vec<Time>> = FxHashMap::default();
+        let mut uses: FxHashMap<Value, Vec<Added>> = FxHashMap::default();
         for (at, op) in module.walk(module.top().id()).enumerate() {
             for (operand, &value) in op.operands().iter().enumerate() {
                 let created = numbers.get(at).copied().unwrap_or(at);
@@ -141,12 +147,14 @@ impl UseLists {
                     Some(&number) => Place::Kept(number),
                     None => text,
                 };
-                let time = match (latest.contains(&op.id()), results.contains(&value)) {
-                    (false, false) => Time::Before(place),
-                    (true, _) => Time::With(text),
-                    (false, true) => Time::After(Reverse(place)),
+                let time = match latest.contains(&op.id()) {
+                    false => Time::Before(place),
+                    true => Time::With(text),
                 };
-                uses.entry(value).or_default().push(time);
+                uses.entry(value).or_default().push(match results.contains(&value) {
+                    false => Added::Directly(time),
+                    true => Added::Moved(Reverse(time)),
+                });
             }
         }
         uses.retain(|_, times| !times.is_sorted());

@@ -379,9 +379,6 @@ pub enum Trait {
     /// Its verification depends on the operands themselves, such as constants, not only on their
     /// types.
     ReadsOperands,
-    /// Its custom form has the types of the operands only. If results or arguments of regions have
-    /// others, the op is written in the generic form.
-    WrittenByOperandTypes,
     /// A mark by which a dialect selects ops.
     Tag(&'static str),
     /// A named check, shared by several ops.

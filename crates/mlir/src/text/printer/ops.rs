@@ -26,7 +26,7 @@ impl Printer<'_> {
             return self.generic_op(op);
         };
         let is_custom = !matches!(def.assembly, Assembly::Generic);
-        if is_custom && satisfies_slots(op) && has_written_types(op) {
+        if is_custom && satisfies_slots(op) {
             let elided = self.default_dialects.last() == Some(&def.dialect());
             let name = if elided { def.mnemonic() } else { def.name };
             match def.assembly {
@@ -349,17 +349,6 @@ fn satisfies_slots(op: OpRef<'_>) -> bool {
             Some(value) => slot.constraint.holds(value),
             None => slot.presence != crate::ods::Presence::Required,
         })
-}
-
-/// True if the custom form has all types of the op.
-fn has_written_types(op: OpRef<'_>) -> bool {
-    let module = op.module();
-    let arguments = |&region: &RegionId| {
-        let entry = module.entry(region).map_or(&[][..], |block| module.arguments(block));
-        entry.iter().map(|&argument| module.ty(argument)).eq(op.operand_types())
-    };
-    !op.has_trait(&Trait::WrittenByOperandTypes)
-        || op.result_types().eq(op.operand_types()) && op.regions().iter().all(arguments)
 }
 
 /// The predecessors of the blocks of a region, each once, in order; none of a single block.
