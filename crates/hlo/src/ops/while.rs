@@ -105,8 +105,7 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
 fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
     let module = op.module();
     let regions = op.regions();
-    let arguments =
-        |region| module.entry(region).map_or(&[][..], |block| module.arguments(block));
+    let arguments = |region| module.entry(region).map_or(&[][..], |block| module.arguments(block));
     let names = regions.get(1).map_or(&[][..], |&body| arguments(body));
     let is_uniform = op.result_types().eq(op.operand_types())
         && regions.iter().all(|&region| {
