@@ -253,6 +253,33 @@ pub fn show_size(size: i64) -> String {
     if size == DYNAMIC { "?".to_string() } else { size.to_string() }
 }
 
+/// Fails unless `holds`, which is about the operand of the terminator of a region with number
+/// `index`.
+pub fn require_returned(
+    op: OpRef<'_>,
+    label: &'static str,
+    (region, index): (RegionId, usize),
+    holds: bool,
+    message: impl FnOnce() -> String,
+) -> Verdict {
+    require(op, label, holds, message).map_err(|error| {
+        let module = op.module();
+        let terminator = module.entry(region).and_then(|block| module.terminator(block));
+        let returns = terminator.filter(|terminator| index < terminator.operands().len());
+        error.focused(returns, index)
+    })
+}
+
+/// The position of the first type in `found` that is not compatible with that in `required`; that
+/// after the last if there is none.
+pub fn first_difference<'t>(
+    found: &[&Type],
+    required: impl IntoIterator<Item = &'t Type>,
+) -> usize {
+    let mut pairs = found.iter().zip(required);
+    pairs.position(|(found, required)| !compat::types(found, required)).unwrap_or(found.len())
+}
+
 /// The argument types of a region's entry block, and the operand types of its terminator.
 pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     let module = op.module();
@@ -311,13 +338,15 @@ pub fn reducer<'m>(
         // As upstream, floats of any width may accumulate in each other.
         let floats = rhs.element_type().is_float() && result.element_type().is_float();
         let same = compat::elements(lhs, result) && (floats || compat::elements(rhs, result));
-        require(op, label, same, || {
+        let of_arguments = compat::elements(lhs, rhs);
+        let about = (region, if of_arguments { i } else { usize::MAX });
+        require_returned(op, label, about, same, || {
             format!(
                 "{name} must take and return one type for input #{i}; it takes {lhs} and {rhs} and returns {result}"
             )
         })?;
         let (from, to) = (input.element_type(), result.element_type());
-        require(op, label, compat::promotable(from, to), || {
+        require_returned(op, label, (region, i), compat::promotable(from, to), || {
             format!(
                 "{name} accumulates in {to}, to which the element type {from} of input #{i} cannot be promoted"
             )
@@ -492,9 +521,15 @@ pub fn results(op: OpRef<'_>, label: &'static str, required: &[Type]) -> Verdict
 }
 
 /// Checks that a region returns one boolean.
-pub fn returns_pred(op: OpRef<'_>, label: &'static str, name: &str, results: &[&Type]) -> Verdict {
+pub fn returns_pred(
+    op: OpRef<'_>,
+    label: &'static str,
+    name: &str,
+    region: RegionId,
+    results: &[&Type],
+) -> Verdict {
     let pred = Type::tensor([], Type::i1());
-    require(op, label, matches!(results, [one] if **one == pred), || {
+    require_returned(op, label, (region, 0), matches!(results, [one] if **one == pred), || {
         format!("{name} must return one {pred}; found {}", list(results.iter().copied()))
     })
 }

@@ -123,16 +123,13 @@ pub fn branches(op: OpRef<'_>, labels: [&'static str; 2]) -> Inferred {
         require(op, labels[0], arguments.is_empty(), || {
             format!("branches take no arguments; branch {i} takes {}", arguments.len())
         })?;
-        require(
-            op,
-            labels[1],
-            compat::lists(first.iter().copied(), results.iter().copied()),
-            || {
-                let (first, found) =
-                    (check::list(first.iter().copied()), check::list(results.iter().copied()));
-                format!("branch {i} must return {first} as branch 0 does; it returns {found}")
-            },
-        )?;
+        let same = compat::lists(first.iter().copied(), results.iter().copied());
+        let about = (op.regions()[i], check::first_difference(results, first.iter().copied()));
+        check::require_returned(op, labels[1], about, same, || {
+            let (first, found) =
+                (check::list(first.iter().copied()), check::list(results.iter().copied()));
+            format!("branch {i} must return {first} as branch 0 does; it returns {found}")
+        })?;
     }
     let of = |i: usize| compat::least_specific(signatures.iter().map(|(_, results)| results[i]));
     (0..first.len())

@@ -15,6 +15,7 @@ pub static TOKEN: TypeDef = TypeDef {
     verify: None,
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 /// `!stablehlo.future<types>`
@@ -27,6 +28,7 @@ pub static FUTURE: TypeDef = TypeDef {
     verify: Some(verify_future),
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 /// The type `!stablehlo.token`.

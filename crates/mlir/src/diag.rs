@@ -1,6 +1,7 @@
 //! Diagnostics as data, and their rendering.
 
 use crate::attrs::{AttrKind, Attribute, LocationKind};
+use crate::ir::OpRef;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -85,6 +86,9 @@ pub struct Diagnostic {
     pub message: String,
     /// Position.
     pub position: Position,
+    /// The position of another op and the number of its operand that the message is about, such as
+    /// of what a region returns: where a reader of source text looks first.
+    pub focus: Option<(Position, usize)>,
     /// Notes, each with its position.
     pub notes: Vec<(String, Position)>,
     /// A way to mend the error.
@@ -115,9 +119,17 @@ impl Diagnostic {
             label: label.into(),
             message: message.into(),
             position: Position::None,
+            focus: None,
             notes: Vec::new(),
             help: None,
         }
+    }
+
+    /// The diagnostic about an operand of an op other than the one at its position.
+    #[must_use]
+    pub fn focused(mut self, op: Option<OpRef<'_>>, operand: usize) -> Diagnostic {
+        self.focus = op.map(|op| (op.position(), operand));
+        self
     }
 
     /// The diagnostic at another position.

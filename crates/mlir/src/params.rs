@@ -103,6 +103,9 @@ pub struct TypeDef {
     pub compatible: Option<ParamsRelation>,
     /// The type as which elements of this type are stored; `None` if they have no storage.
     pub storage: Option<fn(&Params) -> Option<Type>>,
+    /// Returns why no op takes a value of the given type, whose elements are of this type: a reason
+    /// that the type alone does not show to be an error.
+    pub misfit: Option<fn(&Type) -> Option<String>>,
 }
 
 /// One parameter of an attribute or type.

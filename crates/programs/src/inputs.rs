@@ -177,8 +177,18 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
         "iota" => stablo::generated(dtype, &shape()?, |i| i as f64).map_err(shown),
         "random" => stablo::random(dtype, &shape()?, index as u64, 0.0..1.0).map_err(shown),
         _ => match literal(spec, ty, dtype) {
-            Some(literal) => literal_tensor(&literal),
-            None => file(spec, dtype, io),
+            Some(literal) => {
+                if !spec.trim_start().starts_with("dense") {
+                    check_list(spec)?;
+                }
+                literal_tensor(&literal)
+            }
+            None => match not_a_number(spec, dtype) {
+                Some(word) if !io.path(Path::new(spec)).exists() => {
+                    Err(format!("`{word}` in the list is not a number of type {dtype}"))
+                }
+                _ => file(spec, dtype, io),
+            },
         },
     }
 }
@@ -272,6 +282,57 @@ fn rewrite_elements(text: &str, dtype: DType) -> Option<String> {
         rest = &rest[end..];
     }
     Some(out)
+}
+
+/// Returns the first word of a list that is not a number, if this is a list.
+fn not_a_number(text: &str, dtype: DType) -> Option<&str> {
+    if !text.trim_start().starts_with(['[', '(']) {
+        return None;
+    }
+    let words = text.split(|c| "[](), \n\t".contains(c)).filter(|word| !word.is_empty());
+    let mut words = words.filter(|word| rewrite_elements(word, dtype).is_none());
+    words.next()
+}
+
+/// Checks the brackets and commas of a number or list in the syntax of Python.
+fn check_list(text: &str) -> Result<(), String> {
+    let mut open: Vec<char> = Vec::new();
+    let mut rest = text.trim();
+    // True after a number or a closed list, which a comma or bracket follows.
+    let mut complete = false;
+    while let Some(first) = rest.chars().next() {
+        let end = rest.find(|c| "[](), \n\t".contains(c)).unwrap_or(rest.len());
+        let word = &rest[..end.max(first.len_utf8())];
+        rest = &rest[word.len()..];
+        match first {
+            ' ' | '\n' | '\t' => continue,
+            ',' if !complete => return Err("a number or list is missing before a `,`".into()),
+            ',' if open.is_empty() => {
+                return Err("several numbers are a list, which is in brackets: `[1, 2]`".into());
+            }
+            ',' => complete = false,
+            ']' | ')' => {
+                let opening = if first == ']' { '[' } else { '(' };
+                if open.pop() != Some(opening) {
+                    return Err(format!("there is a `{first}` without its `{opening}`"));
+                }
+                complete = true;
+            }
+            _ if complete && open.is_empty() => {
+                return Err(format!(
+                    "several numbers are a list, which is in brackets: `[1, 2]`; found `{word}` after the end"
+                ));
+            }
+            _ if complete => return Err(format!("a comma is missing before `{word}`")),
+            '[' | '(' => open.push(first),
+            _ => complete = true,
+        }
+    }
+    match open.last() {
+        Some('(') => Err("the list is not closed: a `)` is missing".into()),
+        Some(_) => Err("the list is not closed: a `]` is missing".into()),
+        None => Ok(()),
+    }
 }
 
 /// The bits of an infinity or NaN of a floating-point type.

@@ -19,6 +19,7 @@ const EMPTY: TypeDef = TypeDef {
     verify: None,
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 /// A type with the first version that has it. No type was ever removed.

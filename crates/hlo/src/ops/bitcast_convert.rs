@@ -44,9 +44,18 @@ fn verify(op: OpRef<'_>) -> Verdict {
         prefix = &prefix[..prefix.len().saturating_sub(1)];
     }
     require(op, "bitcast_convert_c1", fits && compat::shapes(prefix, shape(wide)), || {
-        format!(
-            "{operand} of {from} bits an element cannot be read as {result} of {to} bits an element"
-        )
+        let widths = format!("an element of {operand} has {from} bits, one of {result} has {to}",);
+        let required = match bits[1] {
+            wide_bits if wide_bits == bits[0] => "the shapes must be equal".to_string(),
+            wide_bits if wide_bits % bits[0] == 0 => format!(
+                "{} must have the shape of {} and a last dimension of size {}",
+                if from < to { "the operand" } else { "the result" },
+                if from < to { "the result" } else { "the operand" },
+                wide_bits / bits[0]
+            ),
+            _ => "one width must be a multiple of the other".to_string(),
+        };
+        format!("{widths}: {required}")
     })
 }
 

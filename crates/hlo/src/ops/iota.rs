@@ -18,8 +18,11 @@ op! {
 }
 
 fn verify(op: OpRef<'_>) -> Verdict {
-    let dimension = IotaOp(op).iota_dimension();
-    check::is_dimension(op, "iota_c1", "iota_dimension", dimension, rank(op.result_type(0)))
+    let (dimension, output) = (IotaOp(op).iota_dimension(), op.result_type(0));
+    require(op, "iota_c1", rank(output) > 0, || {
+        format!("the result must have a dimension to count along; found the scalar {output}")
+    })?;
+    check::is_dimension(op, "iota_c1", "iota_dimension", dimension, rank(output))
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

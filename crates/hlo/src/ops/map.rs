@@ -46,9 +46,10 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
     let scalar = |t: &Type| Type::tensor([], t.element_type().clone());
     let inputs: Vec<Type> = op.operand_types().map(scalar).collect();
     let result = [scalar(op.result_type(0))];
-    let fits = compat::lists(arguments.iter().copied(), inputs.iter())
-        && compat::lists(results.iter().copied(), result.iter());
-    require(op, "map_c4", fits, || {
+    let takes_inputs = compat::lists(arguments.iter().copied(), inputs.iter());
+    let fits = takes_inputs && compat::lists(results.iter().copied(), result.iter());
+    let about = (op.regions()[0], if takes_inputs { 0 } else { usize::MAX });
+    check::require_returned(op, "map_c4", about, fits, || {
         let (takes, returns) =
             (check::list(arguments.iter().copied()), check::list(results.iter().copied()));
         format!(

@@ -100,7 +100,7 @@ fn verify_computations(op: OpRef<'_>) -> Verdict {
             check::list(arguments.iter().copied())
         )
     })?;
-    check::returns_pred(op, "select_and_scatter_c9", "select", &results)?;
+    check::returns_pred(op, "select_and_scatter_c9", "select", view.select(), &results)?;
     check::reducer(
         op,
         "select_and_scatter_c10",

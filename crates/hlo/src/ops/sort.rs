@@ -46,7 +46,7 @@ fn verify_comparator(op: OpRef<'_>) -> Verdict {
         let (required, found) = (check::list(pairs.iter()), check::list(arguments.iter().copied()));
         format!("comparator must take two scalars of each input, {required}; found {found}")
     })?;
-    check::returns_pred(op, "sort_c5", "comparator", &results)
+    check::returns_pred(op, "sort_c5", "comparator", op.regions()[0], &results)
 }
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {

@@ -35,12 +35,17 @@ fn verify(op: OpRef<'_>) -> Verdict {
         ("while_c2", "body must take", &body.0),
         ("while_c2", "body must return", &body.1),
     ] {
-        require(op, label, compat::lists(values(), types.iter().copied()), || {
+        let about = match what {
+            "body must return" => check::first_difference(types, values()),
+            _ => usize::MAX,
+        };
+        let holds = compat::lists(values(), types.iter().copied());
+        check::require_returned(op, label, (op.regions()[1], about), holds, || {
             let (required, found) = (check::list(values()), check::list(types.iter().copied()));
             format!("{what} the types of the operands, {required}; found {found}")
         })?;
     }
-    check::returns_pred(op, "while_c1", "cond", &cond.1)
+    check::returns_pred(op, "while_c1", "cond", op.regions()[0], &cond.1)
 }
 
 fn argument_name(_: OpRef<'_>, _: usize, _: usize) -> Option<String> {

@@ -6,6 +6,7 @@ use crate::diag::counted;
 use crate::ir::{OpRef, Value};
 use crate::nearest::nearest;
 use crate::ods::{Arity, BlockCount, OpDef, Presence, SegmentError, Trait, ValueSlot, slot_sizes};
+use crate::types::{Type, TypeKind};
 
 /// Operands or results.
 #[derive(Clone, Copy)]
@@ -110,10 +111,16 @@ impl<'m> Verifier<'m> {
                     continue;
                 }
                 let (side, name, summary) = (side.name(), slot.name, slot.constraint.summary);
-                let message = format!(
-                    "{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}",
-                    def.name
-                );
+                let message = match misfit(ty) {
+                    Some(reason) => format!(
+                        "{side} {number} (`{name}`) of `{}` cannot have type {ty}: {reason}",
+                        def.name
+                    ),
+                    None => format!(
+                        "{side} {number} (`{name}`) of `{}` must be {summary}, but has type {ty}",
+                        def.name
+                    ),
+                };
                 return self.report(op.error(format!("{side}-type"), message));
             }
         }
@@ -150,6 +157,12 @@ impl<'m> Verifier<'m> {
         }
         true
     }
+}
+
+/// Returns why no op takes values of a type because of its elements.
+fn misfit(ty: &Type) -> Option<String> {
+    let TypeKind::Dialect(element) = &**ty.element_type() else { return None };
+    element.def.misfit?(ty)
 }
 
 fn count_message(

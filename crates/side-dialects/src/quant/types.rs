@@ -2,6 +2,7 @@
 
 use super::text;
 use mlir::attrs::AttrKind;
+use mlir::diag::counted;
 use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeDef};
 use mlir::types::Signedness;
 use mlir::{Attribute, Type, TypeKind};
@@ -35,6 +36,7 @@ pub static UNIFORM: TypeDef = TypeDef {
     verify: Some(verify_uniform),
     compatible: Some(compatible_uniform),
     storage: Some(|params| Some(Uniform::from_params(params)?.storage.clone())),
+    misfit: Some(misfit_uniform),
 };
 
 /// `!quant.any<…>`: a quantized type with unspecified parameters.
@@ -52,6 +54,7 @@ pub static ANY: TypeDef = TypeDef {
     verify: Some(verify_any),
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 /// `!quant.calibrated<f32<min:max>>`: a float whose range was observed.
@@ -71,6 +74,7 @@ pub static CALIBRATED: TypeDef = TypeDef {
     verify: Some(verify_calibrated),
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 /// The granularity of quantization parameters.
@@ -281,6 +285,30 @@ fn compatible_uniform(a: &[Option<Attribute>], b: &[Option<Attribute>]) -> bool 
     };
     let per_axis = |u: &Uniform<'_>| u.granularity == Granularity::PerAxis;
     a[..4] == b[..4] && per_axis(&x) == per_axis(&y)
+}
+
+/// Returns why a tensor cannot have elements of its uniform type: a zero point that cannot be
+/// stored, or scales along a dimension that it does not have or that has another size.
+fn misfit_uniform(tensor: &Type) -> Option<String> {
+    let view = Uniform::of_element(tensor)?;
+    let (min, max) = (view.storage_min, view.storage_max);
+    if let Some(zero_point) = view.zero_points.iter().find(|z| !(min..=max).contains(z)) {
+        return Some(format!("the zero point {zero_point} is outside of the storage {min}:{max}"));
+    }
+    let (Granularity::PerAxis, [axis], Some(shape)) =
+        (view.granularity(), view.axes, tensor.shape())
+    else {
+        return None;
+    };
+    let Some(&size) = usize::try_from(*axis).ok().and_then(|axis| shape.get(axis)) else {
+        let rank = shape.len();
+        return Some(format!("it is quantized along dimension {axis}, but has rank {rank}"));
+    };
+    let scales = view.scales().len();
+    (size >= 0 && size as u64 != scales as u64).then(|| {
+        let scales = counted(scales, "scale");
+        format!("it is quantized along dimension {axis} with {scales}, but that has size {size}")
+    })
 }
 
 fn check_storage(storage: &Type, min: i64, max: i64) -> Result<(), String> {

@@ -17,6 +17,7 @@ macro_rules! types {
             verify: None,
             compatible: None,
             storage: None,
+            misfit: None,
         };
 
         #[doc = concat!("`!shape.", $mnemonic, "`")]

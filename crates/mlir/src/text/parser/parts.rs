@@ -45,6 +45,11 @@ pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     let mut aliases = None;
     for diagnostic in diagnostics.iter_mut().take(MOST) {
+        let focus = diagnostic.focus.take().filter(|(position, _)| position.span().is_some());
+        let focused = focus.map(|(position, operand)| {
+            diagnostic.position = position;
+            operand
+        });
         let (Position::Span(span) | Position::Made(span, _)) = &mut diagnostic.position else {
             continue;
         };
@@ -57,7 +62,11 @@ pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
         if ABOUT_THE_OP.contains(&&*diagnostic.label) {
             continue;
         }
-        let Some(part) = part_of(def, &diagnostic.message) else { continue };
+        let part = match focused {
+            Some(operand) => Some(Part::Operand(operand)),
+            None => part_of(def, &diagnostic.message),
+        };
+        let Some(part) = part else { continue };
         let aliases: &Vec<usize> = aliases.get_or_insert_with(|| alias_lines(text));
         let mut parser = Parser::new(text, Module::new(module.registry()), options);
         let found = match part {

@@ -80,6 +80,12 @@ impl<'a> Parser<'a> {
     /// If something else comes next.
     pub fn function_signature(&mut self) -> Parsed<(TypeList, TypeList)> {
         self.note_signature();
+        if !self.at_punct(b'(') {
+            return self.unexpected(
+                "a function type, with operand types in parentheses as in `(tensor<2xf32>) -> \
+                 tensor<2xf32>`",
+            );
+        }
         let inputs = self.type_list()?;
         self.note_arrow();
         self.expect("->")?;
