@@ -584,7 +584,7 @@ func.func @f(%a: tensor<8xf32>) -> tensor<2xf32> {
 }
 // -----
 func.func @f() -> tensor<f32> {
-  // expected-error @+1 {{iota_dimension is 0, but must be in the range [0, 0), which is empty}}
+  // expected-error @+1 {{the result must have a dimension to count along; found the scalar tensor<f32>}}
   %0 = stablehlo.iota dim = 0 : tensor<f32>
   return %0 : tensor<f32>
 }
@@ -618,4 +618,40 @@ func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
   // expected-error @+1 {{dialect `stablehlo` has no op `sigmoid`}}
   %0 = stablehlo.sigmoid %a : tensor<2xf32>
   return %0 : tensor<2xf32>
+}
+// -----
+func.func @f(%a: tensor<3xf32>) -> tensor<3xi64> {
+  // expected-error @+1 {{an element of tensor<3xf32> has 32 bits, one of tensor<3xi64> has 64: the operand must have the shape of the result and a last dimension of size 2}}
+  %0 = stablehlo.bitcast_convert %a : (tensor<3xf32>) -> tensor<3xi64>
+  return %0 : tensor<3xi64>
+}
+// -----
+func.func @f(%a: tensor<3xf32>) -> tensor<3x4xi16> {
+  // expected-error @+1 {{an element of tensor<3xf32> has 32 bits, one of tensor<3x4xi16> has 16: the result must have the shape of the operand and a last dimension of size 2}}
+  %0 = stablehlo.bitcast_convert %a : (tensor<3xf32>) -> tensor<3x4xi16>
+  return %0 : tensor<3x4xi16>
+}
+// -----
+func.func @f(%a: tensor<3x!quant.uniform<i8:f32, 1.0:300>>) {
+  // expected-error @+1 {{: the zero point 300 is outside of the storage -128:127}}
+  %0 = stablehlo.abs %a : tensor<3x!quant.uniform<i8:f32, 1.0:300>>
+  return
+}
+// -----
+func.func @f(%a: tensor<3x!quant.uniform<i8:f32:1, {1.0,2.0,3.0}>>) {
+  // expected-error @+1 {{: it is quantized along dimension 1, but has rank 1}}
+  %0 = stablehlo.uniform_dequantize %a : (tensor<3x!quant.uniform<i8:f32:1, {1.0,2.0,3.0}>>) -> tensor<3xf32>
+  return
+}
+// -----
+func.func @f(%a: tensor<3x!quant.uniform<i8:f32:0, {1.0,2.0}>>) {
+  // expected-error @+1 {{: it is quantized along dimension 0 with 2 scales, but that has size 3}}
+  %0 = stablehlo.uniform_dequantize %a : (tensor<3x!quant.uniform<i8:f32:0, {1.0,2.0}>>) -> tensor<3xf32>
+  return
+}
+// -----
+func.func @f(%a: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @+1 {{expected a function type, with operand types in parentheses as in `(tensor<2xf32>) -> tensor<2xf32>`, found `tensor`}}
+  %0 = stablehlo.transpose %a, dims = [0] : tensor<3xf32> -> tensor<3xf32>
+  return %0 : tensor<3xf32>
 }
