@@ -75,4 +75,5 @@ pub static MESH_TENSOR: TypeDef = TypeDef {
     verify: Some(verify::mesh_tensor),
     compatible: None,
     storage: None,
+    misfit: None,
 };

@@ -18,6 +18,7 @@ pub static ASYNC_BUNDLE: TypeDef = TypeDef {
     verify: None,
     compatible: None,
     storage: None,
+    misfit: None,
 };
 
 static BUNDLE: TypeConstraint = TypeConstraint {
