@@ -167,6 +167,7 @@ func.func @f44(%a: tensor<16x8xf32>) {
 }
 func.func @f45(%a: tensor<16x8xf32>) {
   %1 = sdy.sharding_constraint %a <@mesh, [{}, {}]> : tensor<16x8xf32>
+  // expected-error @+1 {{the result must not be unreduced along "x", along which the operand is not}}
   %0 = sdy.all_reduce {"y"} %1 out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<16x8xf32>
   return
 }
@@ -503,7 +504,7 @@ func.func @f(%a: tensor<16x8xf32>) {
 sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @m2 = <["x"=2]>
 func.func @f(%a: tensor<16x8xf32>) {
-  // expected-error @+1 {{argument 0 must have the shape of tensor<8x8xf32>, which follows from the sharding and the operand; found tensor<16x8xf32>}}
+  // expected-error @+1 {{argument 0 must have the type tensor<8x8xf32>, which follows from the sharding and the operand; found tensor<16x8xf32>}}
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%x: tensor<16x8xf32>) { sdy.return %x : tensor<16x8xf32>
   } : (tensor<16x8xf32>) -> tensor<16x8xf32>
   return
@@ -531,7 +532,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @m2 = <["x"=2]>
 func.func @f(%a: tensor<16x8xf32>) {
   %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%x: tensor<8x8xf32>) {
-  // expected-error @+1 {{`in_shardings`, value 0: the axis "x" is manual in an enclosing sdy.manual_computation}}
+  // expected-error @+1 {{manual_axes: the axis "x" is manual in an enclosing sdy.manual_computation}}
   %1 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{"x"}, {}]>] manual_axes={"x"} (%y: tensor<4x8xf32>) { sdy.return %y : tensor<4x8xf32>
   } : (tensor<8x8xf32>) -> tensor<8x8xf32>
   sdy.return %1 : tensor<8x8xf32>
@@ -659,7 +660,7 @@ sdy.mesh @mesh = <["x"=2, "y"=4]>
 sdy.mesh @m2 = <["x"=2]>
 func.func @f(%a: tensor<16x8xf32>) {
   %1 = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<16x8xf32>
-  // expected-error @+1 {{the operand must be no result of an op of sdy but named_computation; found sdy.sharding_constraint}}
+  // expected-error @+1 {{the operand must be no result of an op of sdy other than named_computation and manual_computation; found sdy.sharding_constraint}}
   %2 = sdy.data_flow_edge %1 sharding=<@mesh, [{"x"}, {}]> : tensor<16x8xf32>
   %0 = sdy.all_gather [{"x"}, {}] %2 out_sharding=<@mesh, [{}, {}]> : tensor<16x8xf32>
   return

@@ -353,7 +353,6 @@ fn sdy_attributes() {
         #sdy<tensor_mapping[i, j]>
         #sdy<all_to_all_param_list[{"b"}: 0->2, {"c"}: 1->3]>
         #sdy.propagation_edges<[{step-2 = [{"y" = operand-1 -> [operand-0, result-0]}]}, {step-0 = [{"x":(1)2 = result-0 -> [operand-0]}]}]>
-        #sdy<edge_value_refresult-3>
         #mpmd.topology<<"m1" : <["x"=2, "y"=4]>>, <"m2" : <["x"=2], device_ids=[1, 0]>>>
         #mpmd.user_origin<"f"(2)>
         #mpmd.user_origin<"g">
