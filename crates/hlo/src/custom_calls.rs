@@ -109,7 +109,8 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let message = format!(
                 "the custom call target `{target}` is unknown: it is neither in \
-                 docs/custom_calls.md nor registered with `CustomCalls::register`{near}"
+                 docs/custom_calls.md nor registered with `CustomCalls::register` in Rust or \
+                 `Program.with_options` in Python{near}"
             );
             Err(EvalError::new("custom_call", message))
         }

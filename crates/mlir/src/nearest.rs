@@ -33,12 +33,14 @@ pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Opt
     whole.or(like).map(|(_, candidate)| candidate)
 }
 
-/// The number of bytes to insert, remove or replace to make one name of the other.
-fn distance(name: &str, other: &str) -> usize {
+/// The number of bytes to insert, remove or replace to make one name of the other. Only the
+/// beginnings of long names are compared.
+pub fn distance(name: &str, other: &str) -> usize {
+    let [name, other] = [name, other].map(|name| &name.as_bytes()[..name.len().min(MAX_LENGTH)]);
     let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (i, a) in name.bytes().enumerate() {
+    for (i, a) in name.iter().enumerate() {
         let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, b) in other.bytes().enumerate() {
+        for (j, b) in other.iter().enumerate() {
             let substituted = diagonal + usize::from(a != b);
             diagonal = row[j + 1];
             row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);

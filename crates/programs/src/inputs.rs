@@ -6,7 +6,7 @@ use crate::io::{Failure, Io};
 use stablo::dialects::func::FuncOp;
 use stablo::numerics::math;
 use stablo::numerics::text::format_float;
-use stablo::{DType, RuntimeValue, Tensor, TensorError, Type, counted};
+use stablo::{ArgumentNames, DType, RuntimeValue, Tensor, TensorError, Type, counted};
 use std::path::Path;
 
 /// True if an argument of this type needs an input; tokens do not.
@@ -18,7 +18,7 @@ fn is_given(ty: &Type) -> bool {
 pub struct Arguments<'m> {
     function: &'m str,
     types: &'m [Type],
-    names: Vec<Option<String>>,
+    names: ArgumentNames,
 }
 
 impl<'m> Arguments<'m> {
@@ -27,7 +27,7 @@ impl<'m> Arguments<'m> {
         Arguments {
             function: function.symbol_name().unwrap_or(""),
             types: function.signature().0,
-            names: stablo::argument_names(function),
+            names: ArgumentNames::of(function),
         }
     }
 
@@ -42,7 +42,7 @@ impl<'m> Arguments<'m> {
         file: Option<&Path>,
         io: &mut Io<'_>,
     ) -> Result<Vec<RuntimeValue>, Failure> {
-        let assigned = self.assign(values, file)?;
+        let assigned = self.assign(values, file, io)?;
         let mut arrays = file.map(|path| Arrays::open(path, io)).transpose()?;
         let mut inputs = Vec::with_capacity(self.types.len());
         for (index, ty) in self.types.iter().enumerate() {
@@ -50,7 +50,7 @@ impl<'m> Arguments<'m> {
                 inputs.push(RuntimeValue::Token);
                 continue;
             }
-            let name = self.names[index].as_deref();
+            let name = self.names.get(index);
             let given = assigned[index].map(str::to_string);
             let given = given.or_else(|| file.map(|file| file.display().to_string()));
             let given = given.unwrap_or_default();
@@ -74,7 +74,7 @@ impl<'m> Arguments<'m> {
 
     /// `argument 0`, with its name if it has one.
     fn describe(&self, index: usize) -> String {
-        match &self.names[index] {
+        match self.names.get(index) {
             Some(name) => format!("argument {index} (`{name}`)"),
             None => format!("argument {index}"),
         }
@@ -85,11 +85,15 @@ impl<'m> Arguments<'m> {
         &self,
         values: &'v [String],
         file: Option<&Path>,
+        io: &Io<'_>,
     ) -> Result<Vec<Option<&'v str>>, Failure> {
         let mut assigned = vec![None; self.types.len()];
         let mut in_order = Vec::new();
         for value in values {
             let Some((index, value)) = self.named(value) else {
+                if let Some(failure) = self.unknown_name(value, io) {
+                    return Err(failure);
+                }
                 in_order.push(value.as_str());
                 continue;
             };
@@ -117,19 +121,25 @@ impl<'m> Arguments<'m> {
         Ok(assigned)
     }
 
-    /// The argument of `NAME=VALUE`, and the value. The name is that in the program, or a position
-    /// such as `0` or `arg0`.
+    /// The argument of `NAME=VALUE`, and the value; names may have `=` in them.
     fn named<'v>(&self, value: &'v str) -> Option<(usize, &'v str)> {
-        let after = |name: &str| value.strip_prefix(name)?.strip_prefix('=');
-        let own = |(index, name): (usize, &Option<String>)| {
-            name.as_deref().and_then(after).map(|value| (index, value))
+        value.match_indices('=').find_map(|(at, _)| {
+            let index = self.names.find(&value[..at]).ok()?;
+            Some((index, &value[at + 1..]))
+        })
+    }
+
+    /// The error of `NAME=VALUE` if no argument has the name; `None` if it is a file or a literal.
+    fn unknown_name(&self, value: &str, io: &Io<'_>) -> Option<Failure> {
+        let (name, _) = value.split_once('=')?;
+        let is_file = || {
+            let path = value.rsplit_once(':').map_or(value, |(path, _)| path);
+            io.path(Path::new(value)).exists() || io.path(Path::new(path)).exists()
         };
-        let position = || {
-            let (name, value) = value.split_once('=')?;
-            let index = name.strip_prefix("arg").unwrap_or(name).parse().ok()?;
-            (index < self.types.len()).then_some((index, value))
-        };
-        self.names.iter().enumerate().find_map(own).or_else(position)
+        if name.is_empty() || name.contains(['<', '/']) || is_file() {
+            return None;
+        }
+        self.names.find(name).err().map(Failure::input)
     }
 
     fn wrong_number(&self, found: usize, given: &[usize]) -> Failure {
@@ -208,12 +218,8 @@ fn file(spec: &str, dtype: DType, io: &mut Io<'_>) -> Result<Tensor, String> {
         _ => (spec, None),
     };
     let mut arrays = Arrays::open(Path::new(path), io).map_err(|failure| {
-        let no_argument = match spec.split_once('=') {
-            Some((name, _)) => format!("there is no argument `{name}`, and "),
-            None => String::new(),
-        };
         format!(
-            "{no_argument}{failure}; an input is a file, `zeros`, `ones`, `iota`, `random`, a number, a list such as \
+            "{failure}; an input is a file, `zeros`, `ones`, `iota`, `random`, a number, a list such as \
              `[1, 2]` or `dense<…>`"
         )
     })?;

@@ -24,7 +24,10 @@ pub struct LimitFlags {
 }
 
 /// Parses a number of bytes, such as `4096`, `64K` or `2G`.
-fn bytes(text: &str) -> Result<usize, String> {
+///
+/// # Errors
+/// If it is something else.
+pub fn bytes(text: &str) -> Result<usize, String> {
     let unit = text.trim_end_matches(['i', 'B']);
     let (digits, shift) = match unit.chars().last() {
         Some('K' | 'k') => (&unit[..unit.len() - 1], 10),

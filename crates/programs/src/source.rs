@@ -246,7 +246,7 @@ pub fn select_platform(
 ) -> Result<(), Failure> {
     let exported = if is_bytecode(bytes) { None } else { Exported::read(bytes) };
     match (exported, platform) {
-        (Some(exported), _) => Ok(stablo::select_platform(module, &exported, platform)?),
+        (Some(exported), _) => Ok(stablo::select_platform(module, &exported.platforms, platform)?),
         (None, None) => Ok(()),
         (None, Some(_)) => Err(Failure::usage(
             "`--platform` is for programs that `jax.export` serialized: other files name no platforms",

@@ -82,7 +82,7 @@ pub use mlir::ods::Registry;
 pub use mlir::text::PrintOptions;
 pub use mlir::verify::{Reporting, VerifyOptions};
 pub use mlir::{Attribute, Module, Type};
-pub use names::{argument_names, result_names};
+pub use names::{ArgumentNames, keep_argument_names, result_names};
 pub use numerics;
 pub use numerics::{Bytes, DType, Tensor, TensorError, TensorMut, TensorRef};
 pub use passes::{Pipeline, run_pipeline};

@@ -1,7 +1,7 @@
 //! Making programs static.
 
 use crate::error::check;
-use crate::{Diagnostics, Error, Exported, Module, Result, Type, verify};
+use crate::{Diagnostics, Error, Module, Result, Type, verify};
 
 /// Known sizes of the arguments of a program, for making it static.
 #[derive(Clone, Debug, Default)]
@@ -80,19 +80,17 @@ pub fn refine(module: &mut Module, options: &RefineOptions) -> Result<Diagnostic
     Ok(warnings)
 }
 
-/// Makes the verified program of a container one for a single platform, if it was exported for
-/// several: `main` loses the argument that selects it, and what only other platforms use is
-/// removed.
-/// `None` is `cpu`.
+/// Makes a verified program that was exported for several platforms, such as those of a container
+/// ([`Exported::platforms`](crate::Exported::platforms)), one for a single platform: `main` loses
+/// the argument that selects it, and what only other platforms use is removed. `None` is `cpu`.
 ///
 /// # Errors
 /// If the program was not exported for the platform.
 pub fn select_platform(
     module: &mut Module,
-    exported: &Exported,
+    platforms: &[String],
     platform: Option<&str>,
 ) -> Result<()> {
-    let platforms = &exported.platforms;
     let name = platform.unwrap_or("cpu");
     let Some(index) = platforms.iter().position(|p| p == name) else {
         if platform.is_none() && platforms.len() <= 1 {

@@ -72,7 +72,7 @@ fn argument(index: usize, ty: &Type) -> RuntimeValue {
 fn load(name: &str) -> stablo::Program {
     let bytes = std::fs::read(folder().join(name).with_extension("jax")).unwrap();
     let mut module = stablo::load(name, &*bytes).unwrap();
-    stablo::select_platform(&mut module, &Exported::read(&bytes).unwrap(), None).unwrap();
+    stablo::select_platform(&mut module, &Exported::read(&bytes).unwrap().platforms, None).unwrap();
     prepare(module)
 }
 
@@ -180,7 +180,7 @@ fn platforms_are_selected() {
     let exported = Exported::read(&bytes).unwrap();
     let select = |platform| {
         let mut module = stablo::load("two_platforms", &*bytes).unwrap();
-        stablo::select_platform(&mut module, &exported, platform)?;
+        stablo::select_platform(&mut module, &exported.platforms, platform)?;
         stablo::run(&module, "main", vec![Tensor::from_vec([3], vec![1f32, 2.0, 3.0])?.into()])
     };
     // The function rolls on CPUs, and doubles elsewhere.
