@@ -184,8 +184,17 @@ impl Passes {
     }
 
     fn unknown(&self, name: &str) -> PipelineError {
-        let names = self.passes.iter().map(|p| p.name).chain(self.pipelines.iter().map(|p| p.name));
-        match nearest(name, names) {
+        let names = || {
+            let pipelines = self.pipelines.iter().map(|pipeline| pipeline.name);
+            self.passes.iter().map(|pass| pass.name).chain(pipelines)
+        };
+        // As people write them from memory: `CSE`, `refine_shapes`.
+        let plain = name.to_ascii_lowercase().replace('_', "-");
+        let is_end = |whole: &&str| {
+            let start = whole.strip_suffix(&*plain);
+            start.is_some_and(|start| start.is_empty() || start.ends_with('-'))
+        };
+        match names().find(is_end).or_else(|| nearest(&plain, names())) {
             Some(near) => format!("there is no pass `{name}`; did you mean `{near}`?"),
             None => format!("there is no pass `{name}`"),
         }
