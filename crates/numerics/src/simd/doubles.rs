@@ -149,7 +149,7 @@ macro_rules! arrays {
         impl DoublesArray for [f64; $count] {
             fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
                 match isa.0 {
-                    Level::Baseline => kernel.run::<$baseline, Many<4>>(),
+                    Level::Baseline => kernel.run::<$baseline, Plain<4>>(),
                     // SAFETY: only `available` makes these levels, after it has detected the
                     // features.
                     #[cfg(target_arch = "x86_64")]
@@ -164,20 +164,30 @@ macro_rules! arrays {
 }
 arrays! {
     1 f64, f64, f64;
-    4 Many<4>, x86::Four, x86::Four;
-    8 Many<8>, Many<8>, x86::Eight;
+    4 Plain<4>, x86::Four, x86::Four;
+    8 Plain<8>, Many<8, false>, x86::Eight;
 }
 
-/// Numbers that the compiler finds vectors for.
+/// Numbers that the compiler finds vectors for. If fused multiply-adds are function calls, those of
+/// all numbers are made in one place: in each, they would be most of the code.
 #[derive(Clone, Copy)]
-struct Many<const N: usize>([f64; N]);
+struct Many<const N: usize, const CALLS: bool>([f64; N]);
+
+/// The numbers of a [`Many`] for the baseline.
+type Plain<const N: usize> = Many<N, { Isa::HAS_CALLS }>;
+
+/// Each `x * y + z`, rounded once.
+#[inline(never)]
+fn mul_add_calls<const N: usize>(x: &[f64; N], y: &[f64; N], z: &[f64; N]) -> [f64; N] {
+    from_fn(|l| x[l].mul_add(y[l], z[l]))
+}
 
 macro_rules! each {
     ($($op:ident $method:ident)*) => {$(
-        impl<const N: usize> $op for Many<N> {
-            type Output = Many<N>;
+        impl<const N: usize, const CALLS: bool> $op for Many<N, CALLS> {
+            type Output = Many<N, CALLS>;
             #[inline(always)]
-            fn $method(self, other: Many<N>) -> Many<N> {
+            fn $method(self, other: Many<N, CALLS>) -> Many<N, CALLS> {
                 Many(from_fn(|l| self.0[l].$method(other.0[l])))
             }
         }
@@ -185,31 +195,34 @@ macro_rules! each {
 }
 each! { Add add Sub sub Mul mul Div div }
 
-impl<const N: usize> Neg for Many<N> {
-    type Output = Many<N>;
+impl<const N: usize, const CALLS: bool> Neg for Many<N, CALLS> {
+    type Output = Many<N, CALLS>;
     #[inline(always)]
-    fn neg(self) -> Many<N> {
+    fn neg(self) -> Many<N, CALLS> {
         Many(self.0.map(|x| -x))
     }
 }
 
-impl<const N: usize> Doubles for Many<N> {
+impl<const N: usize, const CALLS: bool> Doubles for Many<N, CALLS> {
     type Array = [f64; N];
 
     #[inline(always)]
-    fn splat(x: f64) -> Many<N> {
+    fn splat(x: f64) -> Many<N, CALLS> {
         Many([x; N])
     }
     #[inline(always)]
-    fn mul_add(self, factor: Many<N>, sum: Many<N>) -> Many<N> {
+    fn mul_add(self, factor: Many<N, CALLS>, sum: Many<N, CALLS>) -> Many<N, CALLS> {
+        if CALLS {
+            return Many(mul_add_calls(&self.0, &factor.0, &sum.0));
+        }
         Many(from_fn(|l| self.0[l].mul_add(factor.0[l], sum.0[l])))
     }
     #[inline(always)]
-    fn mul_sub(self, factor: Many<N>, other: Many<N>) -> Many<N> {
-        Many(from_fn(|l| self.0[l].mul_add(factor.0[l], -other.0[l])))
+    fn mul_sub(self, factor: Many<N, CALLS>, other: Many<N, CALLS>) -> Many<N, CALLS> {
+        self.mul_add(factor, -other)
     }
     #[inline(always)]
-    fn read(array: &[f64; N]) -> Many<N> {
+    fn read(array: &[f64; N]) -> Many<N, CALLS> {
         Many(*array)
     }
     #[inline(always)]
@@ -217,7 +230,7 @@ impl<const N: usize> Doubles for Many<N> {
         self.0
     }
     #[inline(always)]
-    fn transpose(rows: &mut [Many<N>]) {
+    fn transpose(rows: &mut [Many<N, CALLS>]) {
         for row in 1..N {
             for column in 0..row {
                 let [upper, lower] = [rows[column].0[row], rows[row].0[column]];
@@ -226,7 +239,7 @@ impl<const N: usize> Doubles for Many<N> {
         }
     }
     #[inline(always)]
-    fn read_pairs(pairs: &[[f32; 2]]) -> Many<N> {
+    fn read_pairs(pairs: &[[f32; 2]]) -> Many<N, CALLS> {
         let mut numbers = [0.0; N];
         for (number, &pair) in numbers.iter_mut().zip(&pairs[..N]) {
             *number = from_pair(pair);
@@ -240,7 +253,7 @@ impl<const N: usize> Doubles for Many<N> {
         }
     }
     #[inline(always)]
-    fn widened(self) -> [Many<N>; 2] {
+    fn widened(self) -> [Many<N, CALLS>; 2] {
         let mut parts = [[0.0; N]; 2];
         for (lane, pair) in self.0.into_iter().enumerate() {
             [parts[0][lane], parts[1][lane]] = to_pair(pair).map(f64::from);
@@ -248,7 +261,7 @@ impl<const N: usize> Doubles for Many<N> {
         parts.map(Many)
     }
     #[inline(always)]
-    fn narrowed([first, second]: [Many<N>; 2]) -> Many<N> {
+    fn narrowed([first, second]: [Many<N, CALLS>; 2]) -> Many<N, CALLS> {
         let mut pairs = [0.0; N];
         for (pair, (first, second)) in pairs.iter_mut().zip(first.0.into_iter().zip(second.0)) {
             *pair = from_pair([first as f32, second as f32]);
@@ -256,7 +269,7 @@ impl<const N: usize> Doubles for Many<N> {
         Many(pairs)
     }
     #[inline(always)]
-    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Many<N>; 2] {
+    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Many<N, CALLS>; 2] {
         let mut parts = [[0.0; N]; 2];
         for (lane, pair) in pairs[..N].iter().enumerate() {
             [parts[0][lane], parts[1][lane]] = *pair;
@@ -264,7 +277,7 @@ impl<const N: usize> Doubles for Many<N> {
         parts.map(Many)
     }
     #[inline(always)]
-    fn write_wide_pairs([first, second]: [Many<N>; 2], pairs: &mut [[f64; 2]]) {
+    fn write_wide_pairs([first, second]: [Many<N, CALLS>; 2], pairs: &mut [[f64; 2]]) {
         for (lane, pair) in pairs[..N].iter_mut().enumerate() {
             *pair = [first.0[lane], second.0[lane]];
         }
