@@ -3,6 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use stablo::Diagnostic;
 
 create_exception!(
     stablo,
@@ -13,7 +14,18 @@ create_exception!(
 
 /// The exception of an error: its text with source lines and carets, and its diagnostics as data.
 pub fn raised(py: Python<'_>, error: &stablo::Error) -> PyErr {
-    exception(py, error.to_string(), &error.to_json())
+    let class = error.diagnostics().iter().find(|found| found.label == "limit").map(limit_class);
+    exception(py, class, error.to_string(), &error.to_json())
+}
+
+/// The class of the exception for a limit that was reached.
+fn limit_class(found: &Diagnostic) -> &'static str {
+    let says = |text| found.message.starts_with(text);
+    match () {
+        () if says("the run takes longer than") => "TimeLimitError",
+        () if says("the run takes more than") => "StepLimitError",
+        () => "MemoryLimitError",
+    }
 }
 
 /// An exception of a message alone.
@@ -21,8 +33,22 @@ pub fn message(text: impl Into<String>) -> PyErr {
     Error::new_err(text.into())
 }
 
-fn exception(py: Python<'_>, text: String, diagnostics: &str) -> PyErr {
-    let error = Error::new_err(text);
+fn exception(
+    py: Python<'_>,
+    class: Option<&'static str>,
+    text: String,
+    diagnostics: &str,
+) -> PyErr {
+    let error = match class {
+        None => Error::new_err(text),
+        Some(class) => {
+            let errors = py.import("stablo._errors");
+            match errors.and_then(|errors| errors.getattr(class)?.call1((text,))) {
+                Ok(error) => PyErr::from_value(error),
+                Err(other) => return other,
+            }
+        }
+    };
     let with_data = json(py, diagnostics)
         .and_then(|diagnostics| error.value(py).setattr("diagnostics", diagnostics));
     match with_data {

@@ -12,6 +12,7 @@ mod dlpack;
 mod errors;
 mod profile;
 mod program;
+mod settings;
 mod stack;
 mod trees;
 

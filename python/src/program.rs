@@ -4,6 +4,7 @@ use crate::arrays::{Array, Inputs, Outputs, result, tensor};
 use crate::attributes::value_of;
 use crate::errors::{json, message, raised};
 use crate::profile::Profile;
+use crate::settings::{Given, Settings};
 use crate::stack::on_large_stack;
 use programs::profile::MAX_EXECUTIONS;
 use pyo3::prelude::*;
@@ -19,16 +20,17 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use stablo::dialects::func::FuncOp;
 use stablo::ir::{DYNAMIC, OpId, OpRef, ValueDef};
 use stablo::{
-    BytecodeOptions, Bytes, DType, Doubt, Host, LastValues, LoadOptions, Module, Observer,
-    PrintOptions, ProcessId, Profiling, Progress, RefineOptions, RunOptions, RuntimeValue,
-    SerializeOptions, Tensor, Type, Unobserved, ViewOptions, Work,
+    ArgumentNames, BytecodeOptions, Bytes, DType, Doubt, Exported, Host, LastValues, LoadOptions,
+    Module, Observer, PrintOptions, ProcessId, Profiling, Progress, RefineOptions, RunOptions,
+    RuntimeValue, SerializeOptions, Tensor, Type, Unobserved, ViewOptions, Work, is_bytecode,
 };
 
 /// An argument or a result: its name, its type as text, and the element type and the sizes of a
 /// tensor, where the size of a dynamic dimension is `None`.
-type Value = (Option<String>, String, Option<&'static str>, Option<Vec<Option<i64>>>);
+pub type Value = (Option<String>, String, Option<&'static str>, Option<Vec<Option<i64>>>);
 
 /// How often a run looks for signals.
 const SIGNALS: Duration = Duration::from_millis(50);
@@ -39,8 +41,8 @@ pub struct Program {
     module: Arc<Module>,
     /// False if it was read without verifying it.
     is_verified: bool,
-    /// Number of threads of a run; by default one for each core.
-    threads: Option<NonZeroUsize>,
+    /// How it is run.
+    settings: Settings,
     /// Ready to run, as soon as it has run once.
     prepared: OnceLock<Prepared>,
 }
@@ -49,6 +51,7 @@ pub struct Program {
 pub struct Prepared {
     /// The program that runs.
     pub program: stablo::Program,
+    settings: Settings,
     /// True if runs are so short and shallow that the thread of the caller takes them, without
     /// looking for signals: two threads cost more than they do.
     is_small: bool,
@@ -63,9 +66,9 @@ const SMALL_RUNS: u64 = 1 << 12;
 /// Largest nesting of blocks of a small program: each level takes a few kilobytes of the stack.
 const SMALL_DEPTH: usize = 16;
 
-/// True if runs of `main` are short and shallow, for all that its types tell.
-fn is_small(module: &Module) -> bool {
-    let Ok(cost) = stablo::cost(module, "main") else { return false };
+/// True if runs of a function are short and shallow, for all that its types tell.
+fn is_small(module: &Module, entry: &str) -> bool {
+    let Ok(cost) = stablo::cost(module, entry) else { return false };
     let is_exact = cost.doubts.iter().all(|(doubt, _)| *doubt == Doubt::Branch);
     let runs = cost.ops.iter().map(|op| op.runs).fold(0, u64::saturating_add);
     let Work { flops, transcendentals, bytes } = cost.total;
@@ -80,12 +83,38 @@ fn is_small(module: &Module) -> bool {
 }
 
 /// Reads and verifies a program in any format: `name` stands for it in errors. Constants stay in
-/// `data`.
+/// `data`. One that was exported for several `platforms`, which `jax.export` writes, too, becomes
+/// one for `platform`.
 #[pyfunction]
-pub fn load(py: Python<'_>, data: PyBackedBytes, name: &str, verify: bool) -> PyResult<Program> {
+pub fn load(
+    py: Python<'_>,
+    data: PyBackedBytes,
+    name: &str,
+    verify: bool,
+    platform: Option<&str>,
+    platforms: Option<Vec<String>>,
+) -> PyResult<Program> {
     let options = LoadOptions::default().verify(verify);
     let data = Bytes::from_owner(Arc::new(data));
-    let module = detached(py, || options.load(name, data).into_result())?;
+    let module = detached(py, || {
+        let written = || Exported::read(&data).map(|exported| exported.platforms);
+        let platforms = platforms.or_else(|| if is_bytecode(&data) { None } else { written() });
+        let mut module = options.load(name, data.clone()).into_result()?;
+        match (platforms, platform) {
+            // Programs that are not valid are only looked at.
+            (Some(_), None) if !verify => {}
+            (Some(platforms), _) => stablo::select_platform(&mut module, &platforms, platform)?,
+            (None, None) => {}
+            (None, Some(_)) => {
+                let message = format!(
+                    "{name} names no platforms to choose from: only programs that `jax.export` \
+                     wrote or exported do"
+                );
+                return Err(stablo::Error::message("platform", message));
+            }
+        }
+        Ok(module)
+    })?;
     Ok(Program { is_verified: verify, ..Program::of(module) })
 }
 
@@ -116,7 +145,7 @@ impl Program {
         Program {
             module: Arc::new(module),
             is_verified: true,
-            threads: None,
+            settings: Settings::default(),
             prepared: OnceLock::new(),
         }
     }
@@ -140,17 +169,17 @@ impl Program {
             change(&mut module)?;
             Ok(module)
         })
-        .map(|module| Program { threads: self.threads, ..Program::of(module) })
+        .map(|module| Program { settings: self.settings.clone(), ..Program::of(module) })
     }
 
     fn prepare(&self, profiling: Profiling) -> stablo::Result<Prepared> {
         let module = Arc::clone(self.verified()?);
-        let is_small = is_small(&module);
+        let settings = self.settings.clone();
+        let is_small = !settings.is_watched() && is_small(&module, &settings.entry);
         let host = is_small.then(|| Host::current().without_threads());
-        let options =
-            RunOptions { host, threads: self.threads, profiling, ..RunOptions::default() };
-        let program = stablo::Program::prepare(module, "main", options)?;
-        Ok(Prepared { program, is_small })
+        let options = RunOptions { host, profiling, ..settings.options() };
+        let program = stablo::Program::prepare(module, &settings.entry, options)?;
+        Ok(Prepared { program, settings, is_small })
     }
 
     /// The program, ready to run.
@@ -161,6 +190,12 @@ impl Program {
         let prepared = detached(py, || self.prepare(Profiling::Off))?;
         // Another thread may have been faster; both are the same.
         Ok(self.prepared.get_or_init(|| prepared))
+    }
+
+    /// The function that runs.
+    fn function(&self, py: Python<'_>) -> PyResult<FuncOp<'_>> {
+        let function = stablo::entry_function(&self.module, &self.settings.entry);
+        function.map_err(|error| raised(py, &error))
     }
 
     /// The values of a trace.
@@ -219,20 +254,19 @@ impl Program {
         detached(py, || stablo::print(&self.module, &options))
     }
 
-    /// The same program, whose runs use up to so many threads; one for each core for none.
-    fn with_threads(&self, threads: Option<NonZeroUsize>) -> Program {
-        Program {
+    /// The same program, run in another way.
+    fn with_settings(&self, py: Python<'_>, given: Given) -> PyResult<Program> {
+        let settings = Settings::of(given)?;
+        if settings.entry != self.settings.entry {
+            let function = stablo::entry_function(&self.module, &settings.entry);
+            function.map_err(|error| raised(py, &error))?;
+        }
+        Ok(Program {
             module: Arc::clone(&self.module),
             is_verified: self.is_verified,
-            threads,
+            settings,
             prepared: OnceLock::new(),
-        }
-    }
-
-    /// Number of threads of a run, if it is limited.
-    #[getter]
-    fn threads(&self) -> Option<usize> {
-        self.threads.map(NonZeroUsize::get)
+        })
     }
 
     /// False if it was read without verifying it.
@@ -246,15 +280,18 @@ impl Program {
         detached(py, || stablo::verify(&self.module))
     }
 
-    /// The arguments and the results of `main`.
+    /// The arguments and the results of the function that runs.
     fn signature(&self, py: Python<'_>) -> PyResult<(Vec<Value>, Vec<Value>)> {
-        let signature = || {
-            let function = stablo::entry_function(&self.module, "main")?;
-            let (inputs, results) = function.signature();
-            let names = (stablo::argument_names(function), stablo::result_names(function));
-            Ok((values(names.0, inputs), values(names.1, results)))
-        };
-        signature().map_err(|error: stablo::Error| raised(py, &error))
+        let function = self.function(py)?;
+        let (inputs, results) = function.signature();
+        let names = ArgumentNames::of(function);
+        let names = names.iter().map(|name| name.map(str::to_string)).collect();
+        Ok((values(names, inputs), values(stablo::result_names(function), results)))
+    }
+
+    /// The position of the argument of a name.
+    fn argument(&self, py: Python<'_>, name: &str) -> PyResult<usize> {
+        ArgumentNames::of(self.function(py)?).find(name).map_err(message)
     }
 
     /// All ops, parents before children.
@@ -312,6 +349,15 @@ impl Program {
     /// The bytecode, of the dialects as they are.
     fn bytecode(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
         detached(py, || stablo::write_bytecode(&self.module, &BytecodeOptions::default()))
+    }
+
+    /// The bytecode with the names that arguments have in text.
+    fn named_bytecode(&self, py: Python<'_>) -> PyResult<Vec<u8>> {
+        detached(py, || {
+            let mut module = Module::clone(&self.module);
+            stablo::keep_argument_names(&mut module);
+            stablo::write_bytecode(&module, &BytecodeOptions::default())
+        })
     }
 
     /// Runs `main` on arrays.
@@ -396,7 +442,7 @@ impl Program {
 
     /// The cost of a run, as a dictionary.
     fn cost<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let cost = detached(py, || stablo::cost(self.verified()?, "main"))?;
+        let cost = detached(py, || stablo::cost(self.verified()?, &self.settings.entry))?;
         json(py, &cost.to_json())
     }
 
@@ -457,7 +503,8 @@ impl Program {
     }
 }
 
-fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
+/// The names, types, element types and sizes of values.
+pub fn values(names: Vec<Option<String>>, types: &[Type]) -> Vec<Value> {
     let value = |(name, ty): (Option<String>, &Type)| {
         let size = |&size: &i64| (size != DYNAMIC).then_some(size);
         let shape = ty.shape().map(|shape| shape.iter().map(size).collect());
@@ -543,14 +590,16 @@ fn run_until_interrupted<T: Send>(
     run: impl FnOnce(&mut dyn Observer) -> stablo::Result<T> + Send,
 ) -> PyResult<T> {
     if prepared.is_small && values.is_none() {
-        return py.detach(|| run(&mut Unobserved)).map_err(|error| raised(py, &error));
+        return py
+            .detach(|| run(&mut Unobserved))
+            .map_err(|error| prepared.settings.raised(py, &error));
     }
     if prepared.program.runs_in_place() && values.is_none() {
         let mut watcher = SignalWatcher { looked: Instant::now(), signal: None };
         let outcome = py.detach(|| run(&mut watcher));
         return match watcher.signal {
             Some(signal) => Err(signal),
-            None => outcome.map_err(|error| raised(py, &error)),
+            None => outcome.map_err(|error| prepared.settings.raised(py, &error)),
         };
     }
     let is_interrupted = AtomicBool::new(false);
@@ -579,7 +628,7 @@ fn run_until_interrupted<T: Send>(
     });
     match (signal, outcome) {
         (Some(signal), _) => Err(signal),
-        (None, Some(outcome)) => outcome.map_err(|error| raised(py, &error)),
+        (None, Some(outcome)) => outcome.map_err(|error| prepared.settings.raised(py, &error)),
         (None, None) => Err(message("the run ended without a result")),
     }
 }

@@ -5,9 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 use stablo::{Exported, Tree};
 
-/// Trees of the arguments and of the results, and the indices of the leaves of the former that the
-/// program takes.
-type Convention = (Py<PyAny>, Py<PyAny>, Vec<u16>);
+/// Trees of the arguments and of the results, the indices of the leaves of the former that the
+/// program takes, and what stands for an array in the latter: `key<…>` or `float0`.
+type Convention = (Py<PyAny>, Py<PyAny>, Vec<u16>, Vec<Option<String>>);
 
 /// How the function in a container of `jax.export` is called; none for other files, and where the
 /// program takes more than the leaves of its arguments.
@@ -25,7 +25,17 @@ pub fn calling_convention(py: Python<'_>, data: &[u8]) -> PyResult<Option<Conven
         return Ok(None);
     }
     let trees = (of_tree(py, &exported.input_tree)?, of_tree(py, &exported.output_tree)?);
-    Ok(Some((trees.0, trees.1, exported.kept_inputs)))
+    let kinds = exported.outputs.iter().map(|output| kind(output)).collect();
+    Ok(Some((trees.0, trees.1, exported.kept_inputs, kinds)))
+}
+
+/// What a result with a type such as `key<fry>[2]` is; none if it is an array.
+fn kind(output: &str) -> Option<String> {
+    let (dtype, _) = output.split_once('[')?;
+    match dtype {
+        "f0" => Some("float0".to_string()),
+        _ => dtype.starts_with("key<").then(|| dtype.to_string()),
+    }
 }
 
 fn leaves(tree: &Tree) -> usize {

@@ -9,7 +9,7 @@
 >>> program(numpy.array([1, 2, 3], numpy.float32))
 array([2., 4., 6.], dtype=float32)
 >>> program.refine(types="tensor<3xf32>").signature
-Signature(inputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,))], outputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,))])
+Signature(inputs=[Value(name='x', type='tensor<3xf32>', dtype='f32', shape=(3,))], outputs=[Value(name=None, type='tensor<3xf32>', dtype='f32', shape=(3,))])
 """
 
 from __future__ import annotations
@@ -17,32 +17,31 @@ from __future__ import annotations
 import errno
 import operator
 import os
+from types import EllipsisType
 from typing import Any, Callable, Collection, Iterator, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy
 
-from . import _stablo, _torch, compat
-from ._arrays import Arrays, numpy_dtype, signature_of, to_array, to_bytes, to_native, to_outputs
+from . import _jax, _stablo, _torch, compat
+from ._arrays import Arrays, numpy_dtype, shortened, to_array, to_bytes, to_native, to_outputs
 from ._builder import Builder
+from ._custom_calls import CustomCall
+from ._errors import LimitError, MemoryLimitError, StepLimitError, TimeLimitError
+from ._signature import Signature, Value, signature_of, value_of
 from ._stablo import Error, Op, SSAValue, __version__
 from ._trees import Convention, convention
 
-__all__ = ["Builder", "Error", "Op", "Profile", "Program", "SSAValue", "Signature", "TracedValue", "Value", "View", "__version__", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load", "parse"]
+__all__ = [
+    "Builder", "CustomCall", "Error", "LimitError", "MemoryLimitError", "Op", "Profile", "Program", "SSAValue", "Signature", "StepLimitError",
+    "TimeLimitError", "TracedValue", "Value", "View", "__version__", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load",
+    "parse",
+]  # fmt: skip
 
 Source = Union[str, os.PathLike[str], bytes, bytearray, memoryview]
 
 
-class Value(NamedTuple):
-    """An argument or a result of a program."""
-
-    name: Optional[str]
-    """Name that the exporter gave it."""
-    type: str
-    """MLIR type."""
-    dtype: Optional[str]
-    """Element type as MLIR spells it; none if it is no tensor."""
-    shape: Optional[tuple[Optional[int], ...]]
-    """Sizes, `None` for each dynamic dimension; none if it is no ranked tensor."""
+def __dir__() -> list[str]:
+    return sorted({*__all__, "__all__", "__doc__", "__file__", "__name__", "__path__"})
 
 
 class TracedValue(NamedTuple):
@@ -54,13 +53,6 @@ class TracedValue(NamedTuple):
     """The index among its results."""
     value: Any
     """An array."""
-
-
-class Signature(NamedTuple):
-    """The arguments and the results of `main`."""
-
-    inputs: list[Value]
-    outputs: list[Value]
 
 
 def _read(source: Source) -> tuple[bytes, str]:
@@ -81,16 +73,17 @@ def _folder_of(source: Source) -> Optional[str]:
     return os.fspath(source) if isinstance(source, (str, os.PathLike)) and os.path.isdir(source) else None
 
 
-def load(source: Source, *, verify: bool = True) -> Program:
+def load(source: Source, *, verify: bool = True, platform: Optional[str] = None) -> Program:
     """Reads a program: a path or the bytes of MLIR text, MLIR bytecode, a portable artifact of any version, or what `jax.export`
     serializes; or the path of a folder that torch_xla (with its weights, which become constants) or TensorFlow saved. Raises `Error` if it
-    is not valid; `verify=False` only requires that it can be read."""
+    is not valid; `verify=False` only requires that it can be read. What `jax.export` lowered for several platforms is the program for
+    `platform`, else for `cpu`."""
     folder = _folder_of(source)
     if folder is not None:
         file = _stablo.program_in_folder(folder)
-        return _torch.bound(load(file, verify=verify), file, folder)
+        return _torch.bound(load(file, verify=verify, platform=platform), file, folder)
     data, name = _read(source)
-    program = Program(_stablo.load(data, name, verify))
+    program = Program(_stablo.load(data, name, verify, platform, None))
     found = _stablo.calling_convention(data)
     if found is not None:
         program._set_convention(convention(*found, data))
@@ -101,27 +94,46 @@ def parse(text: str, *, verify: bool = True) -> Program:
     """Reads a program in MLIR text."""
     if not isinstance(text, str):
         raise TypeError(f"a program in text is a str, not {type(text).__name__}; stablo.load reads bytes and files")
-    return Program(_stablo.load(text.encode(), "<text>", verify))
+    return Program(_stablo.load(text.encode(), "<text>", verify, None, None))
 
 
-def from_exported(exported: Any) -> Program:
-    """The program of a `jax.export.Exported`."""
-    return load(bytes(exported.serialize()))
+def _of_jax(parts: _jax.Parts, platform: Optional[str]) -> Program:
+    data, name, platforms, called = parts
+    program = Program(_stablo.load(data, name, True, platform, platforms))
+    program._narrows = True
+    if called is not None:
+        program._set_convention(called)
+    return program
 
 
-def from_jax(function: Callable[..., Any], *arguments: Any) -> Program:
-    """The program of a JAX function for arguments like these, which are arrays or `jax.ShapeDtypeStruct`s. Needs jax, and
-    flatbuffers, with which jax serializes: `pip install stablo[jax]` has both.
+def from_exported(exported: Any, *, platform: Optional[str] = None) -> Program:
+    """The program of a `jax.export.Exported`, which is not serialized for that: classes need not be registered. If it was lowered for
+    several platforms, the program is that for `platform`, else for `cpu`."""
+    return _of_jax(_jax.of_exported(exported), platform)
+
+
+def from_jax(
+    function: Any,
+    /,
+    *arguments: Any,
+    platforms: Optional[Sequence[str]] = None,
+    disabled_checks: Sequence[Any] = (),
+    platform: Optional[str] = None,
+    **keywords: Any,
+) -> Program:
+    """The program of a JAX function for arguments like these, which are arrays, `jax.ShapeDtypeStruct`s, keys of `jax.random.key`, and
+    nested structures of them, also of classes that jax knows. It is called as the function is, and returns what that returns, with arrays of
+    NumPy. Static arguments of `jax.jit` are given as the ones here, or left out. The function may also be what `jax.jit(…).trace(…)`,
+    `.lower(…)` or `jax.export.export(…)(…)` made.
+
+    `platforms` and `disabled_checks` are those of `jax.export.export`; a name among the latter allows the custom call. `platform` is one of
+    the `platforms`, else `cpu`.
 
     >>> import jax.numpy                                                    # doctest: +SKIP
     >>> from_jax(jax.numpy.sin, numpy.float32(0)).signature.outputs[0].type # doctest: +SKIP
     'tensor<f32>'
     """
-    import jax  # type: ignore[import-not-found,unused-ignore]
-    from jax import export
-
-    jitted: Any = function if hasattr(function, "lower") else jax.jit(function)
-    return from_exported(export.export(jitted)(*arguments))
+    return _of_jax(_jax.of_function(function, arguments, keywords, platforms, disabled_checks), platform)
 
 
 def from_torch(module: Any, *arguments: Any, **named: Any) -> Program:
@@ -224,10 +236,23 @@ class Profile:
         return f"<stablo.Profile of {self.runs} run{'' if self.runs == 1 else 's'}: {self.seconds:.3g} s>"
 
 
+class _Settings(NamedTuple):
+    """How a program is run."""
+
+    entry: str = "main"
+    threads: Optional[int] = None
+    engine: str = "fast"
+    like: Optional[str] = None
+    max_memory: Union[int, str, None] = None
+    max_time: Optional[float] = None
+    max_steps: Optional[int] = None
+    custom_calls: tuple[tuple[str, Callable[..., Any]], ...] = ()
+
+
 class Program:
     """A StableHLO program. It does not change: what transforms it returns another one."""
 
-    __slots__ = ("_convention", "_native", "_signature")
+    __slots__ = ("_convention", "_narrows", "_native", "_settings", "_signature")
 
     def __init__(self, native: _stablo.Program) -> None:
         if not isinstance(native, _stablo.Program):
@@ -235,15 +260,19 @@ class Program:
         self._native = native
         self._signature: Optional[Signature] = None
         self._convention: Optional[Convention] = None
+        self._settings = _Settings()
+        # True if arrays of 64 bits are arguments of 32, as in JAX.
+        self._narrows = False
 
     def _set_convention(self, convention: Convention) -> None:
-        # A program for several platforms takes an argument that its function does not.
+        # That of a program with ordered effects is another one.
         if not convention.is_plain() and convention.fits(*map(len, self.signature)):
             self._convention = convention
 
     def _changed(self, native: _stablo.Program, bound: Collection[int] = ()) -> Program:
         """A program that is called as this one, but for arguments that became constants, by their numbers."""
         program = Program(native)
+        program._settings, program._narrows = self._settings, self._narrows
         convention = self._convention
         if convention is not None:
             program._set_convention(convention.bound(bound) if bound else convention)
@@ -251,12 +280,9 @@ class Program:
 
     @property
     def signature(self) -> Signature:
-        """The arguments and the results of `main`."""
+        """The arguments and the results of `main`, or of the `entry` of `with_options`."""
         if self._signature is None:
-            inputs, outputs = (
-                [Value(name, type, dtype, None if shape is None else tuple(shape)) for name, type, dtype, shape in values]
-                for values in self._native.signature()
-            )
+            inputs, outputs = (list(map(value_of, values)) for values in self._native.signature())
             self._signature = Signature(inputs, outputs)
         return self._signature
 
@@ -289,14 +315,69 @@ class Program:
     ) -> Program:
         """A static program: `dims` are sizes by the names that the exporter gave dimensions, `batch` is the size of the first
         dimension of each argument where that is dynamic, and `types` are the types of all arguments, as in `tensor<2xf32>, i32`."""
+        self._require_main("refine")
         return self._changed(self._native.refine(dims or {}, batch, types))
 
     def with_threads(self, threads: Optional[int]) -> Program:
         """The same program, whose runs use up to so many threads; `None` stands for one for each core. Results do not depend on it.
         Where several processes run programs, as on a cluster, one each is best."""
-        if threads is not None and threads < 1:
+        return self.with_options(threads=threads)
+
+    def with_options(
+        self,
+        *,
+        entry: Union[str, EllipsisType] = ...,
+        custom_calls: Optional[Mapping[str, Callable[..., Any]]] = None,
+        like: Union[str, EllipsisType, None] = ...,
+        max_memory: Union[int, str, EllipsisType, None] = ...,
+        max_time: Union[float, EllipsisType, None] = ...,
+        max_steps: Union[int, EllipsisType, None] = ...,
+        threads: Union[int, EllipsisType, None] = ...,
+        engine: Union[str, EllipsisType] = ...,
+    ) -> Program:
+        """The same program, run in another way; what is not given stays.
+
+        `entry` names the function that runs, in the place of `main`. `custom_calls` has a function for each target, beside those that the program has
+        already: it takes arrays of NumPy and returns one, or a tuple of several, of the types that the call returns. With a parameter `call`
+        for a keyword alone, it gets a `CustomCall`, with attributes and types. `like="xla"` computes what XLA computes where it is known to
+        differ from the specification.
+
+        Each run may take `max_memory` bytes (also `"2G"`) for inputs and values, `max_time` seconds and `max_steps` ops, counting repetitions;
+        more is a `MemoryLimitError`, `TimeLimitError` or `StepLimitError`. `None` takes a limit away. `threads` is that of `with_threads`, and
+        `engine="reference"` the interpreter.
+
+        >>> program = parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.custom_call @my.double(%x) : (tensor<f32>) -> tensor<f32> return %0 : tensor<f32> }")
+        >>> program.with_options(custom_calls={"my.double": lambda x: 2 * x}, max_steps=10)(3.0)
+        array(6., dtype=float32)
+        """
+        if isinstance(threads, int) and threads < 1:
             raise ValueError(f"a run uses at least one thread, not {threads}; None stands for one for each core")
-        return self._changed(self._native.with_threads(threads))
+        for name, limit in (("max_memory", max_memory), ("max_time", max_time), ("max_steps", max_steps)):
+            if isinstance(limit, (int, float)) and limit < 0:
+                raise ValueError(f"{name} is a limit of at least 0, not {limit}")
+        if max_memory is not ... and max_memory is not None and not isinstance(max_memory, str):
+            operator.index(max_memory)
+        if isinstance(entry, str):
+            entry = entry.removeprefix("@")
+        functions = dict(self._settings.custom_calls)
+        for target, function in (custom_calls or {}).items():
+            if not callable(function):
+                raise TypeError(f"the custom call {target!r} is computed by a function, not by {shortened(function)}")
+            functions[target] = function
+        given: dict[str, Any] = {"entry": entry, "like": like, "max_memory": max_memory, "max_time": max_time, "max_steps": max_steps, "threads": threads, "engine": engine}
+        settings = self._settings._replace(
+            custom_calls=tuple(functions.items()), **{name: value for name, value in given.items() if value is not ...}
+        )
+        program = self._changed(self._native.with_settings((*settings[:-1], list(settings.custom_calls))))
+        program._settings = settings
+        # The arguments of another function are not those of the exported one.
+        if settings.entry != self._settings.entry:
+            program._convention = None
+        return program
+
+    def _require_main(self, change: str) -> None:
+        if self._settings.entry != "main":
+            raise Error(f"{change} changes @main, but the entry of this program is @{self._settings.entry}; give it the option `entry` afterwards")
 
     def bind(self, values: Mapping[Union[int, str], Any]) -> Program:
         """The program with constants in the place of these arguments, by number or name as in `signature`; the others are left. Where
@@ -310,13 +391,13 @@ class Program:
         if not isinstance(values, Mapping):
             raise TypeError(f"values are bound as a dictionary of numbers or names of arguments, not as {type(values).__name__}")
         inputs = self.signature.inputs
-        names = {value.name: index for index, value in enumerate(inputs) if value.name is not None}
+        self._require_main("bind")
         given = []
         for key, value in values.items():
-            number = names.get(key) if isinstance(key, str) else operator.index(key)
-            if number is None or not 0 <= number < len(inputs):
+            number = self._native.argument(key) if isinstance(key, str) else operator.index(key)
+            if not 0 <= number < len(inputs):
                 raise Error(f"there is no argument {key!r}; {signature_of(inputs)}")
-            dtype, shape, flat = to_array(inputs[number], value, number)
+            dtype, shape, flat = to_array(inputs[number], value, number, narrows=self._narrows)
             # A copy: programs do not change.
             given.append((number, (dtype, shape, bytes(flat))))
         return self._changed(self._native.bind(given), [number for number, _ in given])
@@ -381,15 +462,18 @@ class Program:
     def _run_into(self, arrays: tuple[Any, ...], named: dict[str, Any], out: Any) -> tuple[Any, ...]:
         results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
         if named or not self._native.call_into(arrays, results):
-            inputs = to_native(self.signature.inputs, arrays, named)
+            inputs = self._given(arrays, named)
             outputs = to_outputs(self.signature.outputs, results)
             self._native.run_into(inputs, [output.native() for output in outputs])
             for output in outputs:
                 output.finish()
         return results
 
+    def _given(self, arrays: Sequence[Any], named: dict[str, Any]) -> Arrays:
+        return to_native(self.signature.inputs, arrays, named, self._native.argument, self._narrows)
+
     def _converted(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
-        return self._native.run(to_native(self.signature.inputs, arrays, named))
+        return self._native.run(self._given(arrays, named))
 
     def __call__(self, *arrays: Any, out: Any = None, **named: Any) -> Any:
         """As `run`; a single result is not in a tuple. A program that `jax.export` wrote takes and returns dictionaries, lists, tuples
@@ -419,7 +503,7 @@ class Program:
         >>> [(value.op.name, value.value) for value in program.trace(9.0)]
         [('stablehlo.sqrt', array(3., dtype=float32))]
         """
-        values = self._native.trace(to_native(self.signature.inputs, arrays, named))
+        values = self._native.trace(self._given(arrays, named))
         return [TracedValue(*value) for value in values]
 
     def profile(self, *arrays: Any, runs: int = 1, **named: Any) -> Profile:
@@ -432,7 +516,7 @@ class Program:
         """
         if runs < 1:
             raise ValueError(f"a profile is of at least one run, not of {runs}")
-        return Profile(self._native.profile(to_native(self.signature.inputs, arrays, named), runs))
+        return Profile(self._native.profile(self._given(arrays, named), runs))
 
     def cost(self) -> dict[str, Any]:
         """The cost of a run, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
@@ -498,12 +582,11 @@ class Program:
         return None
 
     def _trials(self, arrays: tuple[Any, ...], named: dict[str, Any], seeds: Sequence[int]) -> Iterator[tuple[Optional[int], Arrays]]:
-        inputs = self.signature.inputs
         if arrays or named:
-            yield None, to_native(inputs, arrays, named)
+            yield None, self._given(arrays, named)
             return
         for seed in seeds:
-            yield seed, to_native(inputs, _stablo.random_inputs(self._native, seed), {})
+            yield seed, self._given(_stablo.random_inputs(self._native, seed), {})
 
     def random_inputs(self, seed: int = 0) -> tuple[Any, ...]:
         """Arguments of `main` that follow from the seed, as the command-line tool makes them: small integers, truth values, and floats from
@@ -562,7 +645,7 @@ class Program:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.bytecode(), self._convention, self._native.threads, self._native.is_verified)
+        return _restored, (self._native.named_bytecode(), self._convention, tuple(self._settings), self._native.is_verified, self._narrows)
 
 
 def _native(program: Program) -> _stablo.Program:
@@ -572,7 +655,10 @@ def _native(program: Program) -> _stablo.Program:
     return program._native
 
 
-def _restored(bytecode: bytes, convention: Optional[Convention], threads: Optional[int], is_verified: bool) -> Program:
-    program = load(bytecode, verify=is_verified).with_threads(threads)
-    program._convention = convention
+def _restored(bytecode: bytes, convention: Optional[Convention], settings: tuple[Any, ...], is_verified: bool, narrows: bool) -> Program:
+    given = _Settings(*settings)._asdict()
+    program = load(bytecode, verify=is_verified)
+    if settings != tuple(_Settings()):
+        program = program.with_options(**{**given, "custom_calls": dict(given["custom_calls"])})
+    program._convention, program._narrows = convention, narrows
     return program

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Optional, Sequence
+import sys
+from typing import Any, Callable, Optional, Sequence
 
 import numpy
 
 from . import _stablo
+from ._signature import Value, described, signature_of
 from ._stablo import Error
-
-if TYPE_CHECKING:
-    from . import Value
 
 Arrays = list[tuple[str, list[int], Any]]
 
@@ -43,66 +42,85 @@ def numpy_dtype(name: str) -> numpy.dtype[Any]:
         return dtype
 
 
-def to_native(inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, Any]) -> Arrays:
-    """The arguments in order."""
-    names = [value.name for value in inputs]
+def to_native(
+    inputs: Sequence[Value], arrays: Sequence[Any], named: dict[str, Any], find: Callable[[str], int], narrows: bool = False
+) -> Arrays:
+    """The arguments in order; `find` gives the position of a name."""
     given = dict(enumerate(arrays))
     for name, array in named.items():
-        if name not in names:
-            raise Error(f"there is no argument {name!r}; {signature_of(inputs)}")
-        index = names.index(name)
+        index = find(name)
         if index in given:
-            raise Error(f"{described(index, inputs[index])} is given twice: in order and by its name")
+            raise Error(f"{described(index, inputs[index])} is given twice")
         given[index] = array
     missing = [described(index, value) for index, value in enumerate(inputs) if index not in given]
     if missing or len(given) != len(inputs):
         lacks = f", but not {missing[0]}" if missing else ""
         raise Error(f"{len(given)} argument{' is' if len(given) == 1 else 's are'} given{lacks}; {signature_of(inputs)}")
-    return [to_array(value, given[index], index) for index, value in enumerate(inputs)]
+    return [to_array(value, given[index], index, narrows=narrows) for index, value in enumerate(inputs)]
 
 
-def described(index: int, value: Value) -> str:
-    """An argument in messages."""
-    return f"argument {index}" if value.name is None else f"argument {index} ({value.name})"
+# Types of JAX for NumPy's, unless 64 bits are enabled there.
+_NARROW = {"float64": "float32", "int64": "int32", "uint64": "uint32", "complex128": "complex64"}
 
 
-def signature_of(inputs: Sequence[Value]) -> str:
-    """What a program takes, in messages."""
-    types = ", ".join(value.type if value.name is None else f"{value.name}: {value.type}" for value in inputs)
-    return f"the program takes ({types})"
-
-
-def to_array(value: Value, given: Any, index: int) -> tuple[str, list[int], Any]:
-    """An argument."""
+def to_array(value: Value, given: Any, index: int, what: str = "argument", narrows: bool = False) -> tuple[str, list[int], Any]:
+    """An argument. If it `narrows`, as JAX does, arrays of 64 bits are those of 32."""
     if value.dtype is None:
-        raise Error(f"{described(index, value)} is a {value.type}, which no array stands for")
+        raise Error(f"{described(index, value, what)} is a {value.type}, which no array stands for")
     expected = numpy_dtype(value.dtype)
+    if _is_key(given):
+        given = sys.modules["jax"].random.key_data(given)
     if is_masked(given):
-        raise Error(f"{described(index, value)} is a {value.type}, which has no mask; a masked array was given, whose `filled` has none")
+        raise Error(f"{described(index, value, what)} is a {value.type}, which has no mask; a masked array was given, whose `filled` has none")
     try:
         if isinstance(given, (bool, int, float, complex, list, tuple)):
             array = of_numbers(given, value.dtype)
         elif hasattr(given, "__dlpack__") and expected.type.__module__ == "ml_dtypes" and not hasattr(given, "__array_interface__"):
-            array = _of_dlpack(given)
+            try:
+                array = _of_dlpack(given)
+            except (BufferError, TypeError, RuntimeError, Error):
+                # Arrays of several devices, and types that DLPack has not.
+                array = numpy.asarray(given)
         elif hasattr(given, "__dlpack__") and not hasattr(given, "__array__"):
             array = numpy.from_dlpack(given)
         else:
             array = numpy.asarray(given)
     except (ValueError, TypeError, OverflowError, BufferError, RuntimeError) as error:
-        raise Error(f"{described(index, value)} is a {value.type}, which {shortened(given)} does not make: {error}") from error
+        raise Error(f"{described(index, value, what)} is a {value.type}, which {shortened(given)} does not make: {error}") from error
     is_raw = array.dtype.type is numpy.void and array.dtype.names is None and array.dtype.itemsize == expected.itemsize
     if is_raw and expected.type.__module__ == "ml_dtypes":
         # `numpy.save` writes the types of ml_dtypes as raw bytes.
         array = array.view(expected)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
+    if narrows and _NARROW.get(array.dtype.name) == expected.name:
+        array = _narrowed(array, expected, described(index, value, what))
+    if array.dtype.names == ("float0",) and value.dtype == "i1":
+        # Derivatives of integers.
+        array = numpy.zeros(array.shape, numpy.bool_)
     if array.dtype != expected:
         is_array = isinstance(given, numpy.ndarray) or array.dtype != object
         found = f"an array of {array.dtype}" if is_array else shortened(given)
-        raise Error(f"{described(index, value)} is a {value.type}, with elements of {expected}; {found} was given")
+        raise Error(f"{described(index, value, what)} is a {value.type}, with elements of {expected}; {found} was given")
     # Copied only if the order is another.
     flat = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
     return value.dtype, list(array.shape), flat
+
+
+def _is_key(given: Any) -> bool:
+    """True for arrays of keys of random numbers, which `jax.random.key` makes."""
+    if isinstance(given, (numpy.ndarray, numpy.generic)) or sys.modules.get("jax") is None:
+        return False
+    dtype = getattr(given, "dtype", None)
+    return dtype is not None and not isinstance(dtype, numpy.dtype) and str(dtype).startswith("key<")
+
+
+def _narrowed(array: numpy.ndarray[Any, Any], expected: numpy.dtype[Any], name: str) -> numpy.ndarray[Any, Any]:
+    with numpy.errstate(over="ignore"):
+        narrow = array.astype(expected)
+    if expected.kind in "iu" and not numpy.array_equal(narrow, array):
+        raise Error(f"{name} has elements that are no values of {expected}, which JAX makes of {array.dtype}")
+    return narrow
 
 
 class Output:

@@ -11,7 +11,12 @@ import json
 import pickle
 import sys
 import types
-from typing import Any, Collection, Iterator, NamedTuple, Optional, Sequence
+from typing import Any, Collection, Iterator, NamedTuple, Optional, Sequence, Union
+
+import numpy
+
+from ._arrays import shortened
+from ._stablo import Error
 
 Tree = Any
 
@@ -66,16 +71,20 @@ class Custom(NamedTuple):
 class Convention:
     """How a function of an exporter is called: its arguments and results are nested, and the program takes some leaves of the former."""
 
-    __slots__ = ("_inputs", "_kept", "_outputs")
+    __slots__ = ("_inputs", "_kept", "_kinds", "_outputs")
 
-    def __init__(self, inputs: Tree, outputs: Tree, kept: Sequence[int]) -> None:
+    def __init__(self, inputs: Tree, outputs: Tree, kept: Sequence[int], kinds: Sequence[Optional[str]] = ()) -> None:
         self._inputs = inputs
         self._outputs = outputs
         self._kept = kept
+        # What stands for arrays among the results; empty if nothing does.
+        self._kinds = kinds if any(kinds) else ()
 
     def is_plain(self) -> bool:
         """True if the program itself takes and returns the same."""
         arguments, keywords = self._inputs
+        if self._kinds:
+            return False
         plain_inputs = all(tree is ... for tree in arguments) and not keywords and len(self._kept) == len(arguments)
         outputs = self._outputs
         several = type(outputs) is tuple and len(outputs) > 1 and all(tree is ... for tree in outputs)
@@ -102,59 +111,130 @@ class Convention:
         return self._with_inputs((tuple(first.values()), named), [positions[leaf] for leaf in taken])
 
     def _with_inputs(self, inputs: Tree, kept: Sequence[int]) -> Convention:
-        return Convention(inputs, self._outputs, kept)
+        return Convention(inputs, self._outputs, kept, self._kinds)
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         """The results as the function returns them."""
-        return _unflatten(self._outputs, iter(results))
+        return _unflatten(self._outputs, iter(self._leaves(results)))
+
+    def _leaves(self, results: Sequence[Any]) -> Sequence[Any]:
+        return [_made(kind, result) for kind, result in zip(self._kinds, results)] if self._kinds else results
 
     def __str__(self) -> str:
         arguments, keywords = self._inputs
         return ", ".join([*map(_text, arguments), *(f"{name}={_text(tree)}" for name, tree in keywords.items())])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Convention, (self._inputs, self._outputs, self._kept)
+        return Convention, (self._inputs, self._outputs, self._kept, self._kinds)
 
 
 class RegisteredConvention(Convention):
-    """As a `Convention`, for trees with classes that are registered with the jax that is imported: it takes them apart and makes them."""
+    """As a `Convention`, for trees of jax, with classes that are registered there: it takes them apart and makes them. Static arguments may be
+    given as the traced ones, or left out; leaves that are constants are given as the traced ones."""
 
-    __slots__ = ("_registered",)
+    __slots__ = ("_constants", "_registered", "_static")
 
-    def __init__(self, inputs: Tree, outputs: Tree, kept: Sequence[int], registered: tuple[Any, Any]) -> None:
-        super().__init__(inputs, outputs, kept)
+    def __init__(
+        self,
+        inputs: Tree,
+        outputs: Tree,
+        kept: Sequence[int],
+        kinds: Sequence[Optional[str]],
+        registered: tuple[Any, Any],
+        static: Optional[Static] = None,
+        constants: Optional[dict[int, Any]] = None,
+    ) -> None:
+        super().__init__(inputs, outputs, kept, kinds)
         self._registered = registered
+        self._static = static
+        self._constants = constants or {}
+
+    def is_plain(self) -> bool:
+        return self._static is None and super().is_plain()
 
     def flatten(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Optional[list[Any]]:
         from jax import tree_util  # type: ignore[import-not-found,unused-ignore]
 
         leaves, tree = tree_util.tree_flatten((arguments, keywords))
-        return [leaves[i] for i in self._kept] if tree == self._registered[0] else super().flatten(arguments, keywords)
+        if tree != self._registered[0] and self._static is not None:
+            arguments, keywords = self._static.without(arguments, keywords)
+            leaves, tree = tree_util.tree_flatten((arguments, keywords))
+        if tree != self._registered[0]:
+            return super().flatten(arguments, keywords)
+        for index, value in self._constants.items():
+            if leaves[index] is not value and leaves[index] != value:
+                raise Error(f"the program is for {shortened(value)}, which is no array and hence a constant, not for {shortened(leaves[index])}")
+        return [leaves[i] for i in self._kept]
 
     def _with_inputs(self, inputs: Tree, kept: Sequence[int]) -> Convention:
         # Objects of classes among them are given as tuples.
-        return RegisteredConvention(inputs, self._outputs, kept, (None, self._registered[1]))
+        return RegisteredConvention(inputs, self._outputs, kept, self._kinds, (None, self._registered[1]), self._static)
 
     def unflatten(self, results: Sequence[Any]) -> Any:
         from jax import tree_util
 
-        return tree_util.tree_unflatten(self._registered[1], results)
+        return tree_util.tree_unflatten(self._registered[1], self._leaves(results))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._inputs, self._outputs, self._kept, pickle.dumps(self._registered))
+        try:
+            registered = pickle.dumps((self._registered, self._static, self._constants))
+        except Exception:  # Classes and static arguments have many reasons.
+            return super().__reduce__()
+        return _restored, (self._inputs, self._outputs, self._kept, self._kinds, registered)
 
 
-def _restored(inputs: Tree, outputs: Tree, kept: Sequence[int], registered: bytes) -> Convention:
-    """A pickled convention, in a process that may have no jax."""
+class Static:
+    """The static arguments of a function that was traced: their positions, their names, and the name for each position that has one."""
+
+    def __init__(self, numbers: Sequence[int], names: Sequence[str], parameters: Sequence[str], arguments: tuple[Any, ...], keywords: dict[str, Any]) -> None:
+        self._numbers, self._names, self._parameters = tuple(numbers), tuple(names), tuple(parameters)
+        self._values = dict(self._given(arguments, keywords))
+
+    def _positions(self, arguments: tuple[Any, ...]) -> set[int]:
+        return {number % len(arguments) for number in self._numbers if -len(arguments) <= number < len(arguments)}
+
+    def _given(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Iterator[tuple[Union[str, int], Any]]:
+        for number in self._positions(arguments):
+            yield self._parameters[number] if number < len(self._parameters) else number, arguments[number]
+        yield from ((name, keywords[name]) for name in self._names if name in keywords)
+
+    def without(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Arguments without the static ones. `Error` if one is another than when the function was traced."""
+        for name, value in self._given(arguments, keywords):
+            if name in self._values and self._values[name] != value:
+                raise Error(f"the argument {name} is static: the program is for {shortened(self._values[name])}, not {shortened(value)}")
+        positions = self._positions(arguments)
+        left = tuple(value for number, value in enumerate(arguments) if number not in positions)
+        return left, {name: value for name, value in keywords.items() if name not in self._names}
+
+
+def _restored(inputs: Tree, outputs: Tree, kept: Sequence[int], kinds: Sequence[Optional[str]], registered: bytes) -> Convention:
+    """A pickled convention, in a process that may have no jax, nor the classes."""
     try:
-        return RegisteredConvention(inputs, outputs, kept, pickle.loads(registered))
-    except ImportError:
-        return Convention(inputs, outputs, kept)
+        return RegisteredConvention(inputs, outputs, kept, kinds, *pickle.loads(registered))
+    except (ImportError, AttributeError):
+        return Convention(inputs, outputs, kept, kinds)
 
 
-def convention(inputs: Tree, outputs: Tree, kept: Sequence[int], data: bytes) -> Convention:
+def _made(kind: Optional[str], result: Any) -> Any:
+    """What stands for a result: an array of keys, as `key<fry>`, or one without bytes, `float0`. Without jax, it is as it is."""
+    if kind is None or sys.modules.get("jax") is None:
+        return result
+    import jax  # type: ignore[import-not-found,unused-ignore]
+
+    if kind == "float0":
+        return numpy.zeros(result.shape, jax.dtypes.float0)
+    tag = kind.removeprefix("key<").removesuffix(">")
+    return jax.random.wrap_key_data(result, impl=_KEYS.get(tag, tag))
+
+
+# Generators of random numbers by the types of their keys.
+_KEYS = {"fry": "threefry2x32", "urbg": "unsafe_rbg"}
+
+
+def convention(inputs: Tree, outputs: Tree, kept: Sequence[int], kinds: Sequence[Optional[str]], data: bytes) -> Convention:
     """The convention of a container with these trees."""
-    if "jax" in sys.modules and (_has_custom(inputs) or _has_custom(outputs)):
+    if sys.modules.get("jax") is not None and (_has_custom(inputs) or _has_custom(outputs)):
         try:
             from jax import export
 
@@ -162,8 +242,8 @@ def convention(inputs: Tree, outputs: Tree, kept: Sequence[int], data: bytes) ->
         except Exception:  # jax has many reasons; classes that are not registered are a common one.
             pass
         else:
-            return RegisteredConvention(inputs, outputs, kept, (exported.in_tree, exported.out_tree))
-    return Convention(inputs, outputs, kept)
+            return RegisteredConvention(inputs, outputs, kept, kinds, (exported.in_tree, exported.out_tree))
+    return Convention(inputs, outputs, kept, kinds)
 
 
 def _has_custom(tree: Tree) -> bool:

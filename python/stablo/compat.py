@@ -13,7 +13,6 @@ import enum
 from typing import Any, Sequence, Union
 
 from . import _stablo
-from ._arrays import to_native
 
 __all__ = [
     "StablehloCompatibilityRequirement",
@@ -57,7 +56,7 @@ def deserialize_portable_artifact_str(artifact_str: bytes) -> bytes:
 
 def deserialize_portable_artifact(context: Any, artifact: bytes) -> str:
     """The program in a portable artifact, as MLIR text where jaxlib's function has a module. The context is not used."""
-    return _stablo.load(artifact, "-", True).text(False, False)
+    return _stablo.load(artifact, "-", True, None, None).text(False, False)
 
 
 def eval_module(module: Any, args: Sequence[Any], probe_instrumentation_dir: str = "") -> list[Any]:
@@ -65,9 +64,9 @@ def eval_module(module: Any, args: Sequence[Any], probe_instrumentation_dir: str
     arrays. What `interpreter.probe` sees is saved in the directory."""
     from . import Program
 
-    program = Program(_stablo.load(_bytes(module), "<memory>", True))
+    program = Program(_stablo.load(_bytes(module), "<memory>", True, None, None))
     if probe_instrumentation_dir:
-        inputs = to_native(program.signature.inputs, args, {})
+        inputs = program._given(args, {})
         return list(_stablo.run_with_probes(program._native, inputs, probe_instrumentation_dir))
     return list(program.run(*args))
 

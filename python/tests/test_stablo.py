@@ -180,14 +180,6 @@ func.func @main(%x: tensor<2x3xf32>, %y: tensor<3x5xf32>) -> tensor<2x5xf32> {
         with self.assertRaises(stablo.Error):
             program(x[:1], y)
 
-    def test_from_jax(self) -> None:
-        try:
-            import jax
-        except ImportError:
-            self.skipTest("jax is not installed")
-        program = stablo.from_jax(lambda x: jax.numpy.sin(x) * 2, np.ones(3, np.float32))
-        np.testing.assert_allclose(program(np.ones(3, np.float32)), 2 * np.sin(np.ones(3)), rtol=1e-6)
-
 
 class Reading(unittest.TestCase):
     def test_formats(self) -> None:
@@ -251,7 +243,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(len(program.signature.inputs), 2)
         self.assertEqual(len(stablo.parse(TWICE).bind({"n": 3}).signature.inputs), 1)
         self.assertEqual(program.bind({}).text(), program.text())
-        for values, message in (({2: w}, "no argument 2"), ({"w": w}, "no argument 'w'"), ({-1: w}, "no argument -1"), ({0: w}, "tensor<3x5xf32>"), ({0: w.astype(int)}, "int64")):
+        for values, message in (({2: w}, "no argument 2"), ({"w": w}, "no argument `w`; @main takes .x: "), ({-1: w}, "no argument -1"), ({0: w}, "tensor<3x5xf32>"), ({0: w.astype(int)}, "int64")):
             with self.assertRaisesRegex(stablo.Error, message):
                 program.bind(values)
 
@@ -415,7 +407,7 @@ class Running(unittest.TestCase):
             ((), {}, f"0 arguments are given, but not argument 0 .x.; {takes}"),
             ((x,), {}, f"1 argument is given, but not argument 1 .n.; {takes}"),
             ((x, 1, 2), {}, f"3 arguments are given; {takes}"),
-            ((x,), {"m": 1}, f"no argument 'm'; {takes}"),
+            ((x,), {"m": 1}, r"no argument `m`; @main takes \(x: tensor<2xf32>, n: tensor<i8>\)"),
             ((), {"n": 1}, f"1 argument is given, but not argument 0 .x.; {takes}"),
             ((x, 1), {"x": x}, "argument 0 .x. is given twice"),
             ((x, 1.5), {}, "argument 1 .n. is a tensor<i8>, which 1.5 does not make: no value of int8"),
@@ -792,7 +784,7 @@ func.func @main(%x: tensor<40x50xf32> loc("x")) -> (tensor<40x50xf32>, tensor<50
 
 class Package(unittest.TestCase):
     def test_examples(self) -> None:
-        for module in (stablo, compat, stablo._builder, stablo._trees):
+        for module in (stablo, compat, stablo._builder, stablo._trees, stablo._jax):
             self.assertEqual(doctest.testmod(module).failed, 0, module.__name__)
 
     def test_versions(self) -> None:
