@@ -62,7 +62,8 @@ def _read(source: Source) -> tuple[bytes, str]:
         try:
             return memoryview(source).tobytes(), "<memory>"
         except TypeError:
-            raise TypeError(f"a program is read from a path or from bytes, not from {type(source).__name__}") from None
+            hint = "; stablo.from_jax takes functions and what jax made of them" if callable(source) or hasattr(source, "in_tree") else ""
+            raise TypeError(f"a program is read from a path or from bytes, not from {type(source).__name__}{hint}") from None
     if isinstance(source, str) and ("\n" in source or "{" in source) and not os.path.exists(source):
         raise FileNotFoundError(errno.ENOENT, "there is no such file; stablo.parse reads programs given as text", source)
     with open(source, "rb") as file:
@@ -472,6 +473,11 @@ class Program:
     def _given(self, arrays: Sequence[Any], named: dict[str, Any]) -> Arrays:
         return to_native(self.signature.inputs, arrays, named, self._native.argument, self._narrows)
 
+    def _taken(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> Arrays:
+        """The arguments of a run, nested as those of a call or in order."""
+        leaves = None if self._convention is None else self._convention.flatten(arrays, named)
+        return self._given(arrays, named) if leaves is None else self._given(leaves, {})
+
     def _converted(self, arrays: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
         return self._native.run(self._given(arrays, named))
 
@@ -503,7 +509,7 @@ class Program:
         >>> [(value.op.name, value.value) for value in program.trace(9.0)]
         [('stablehlo.sqrt', array(3., dtype=float32))]
         """
-        values = self._native.trace(self._given(arrays, named))
+        values = self._native.trace(self._taken(arrays, named))
         return [TracedValue(*value) for value in values]
 
     def profile(self, *arrays: Any, runs: int = 1, **named: Any) -> Profile:
@@ -516,7 +522,7 @@ class Program:
         """
         if runs < 1:
             raise ValueError(f"a profile is of at least one run, not of {runs}")
-        return Profile(self._native.profile(self._given(arrays, named), runs))
+        return Profile(self._native.profile(self._taken(arrays, named), runs))
 
     def cost(self) -> dict[str, Any]:
         """The cost of a run, by formulas of the types: `flops`, `transcendentals`, `bytes` moved, `arguments`, `constants`, `results`,
@@ -583,7 +589,7 @@ class Program:
 
     def _trials(self, arrays: tuple[Any, ...], named: dict[str, Any], seeds: Sequence[int]) -> Iterator[tuple[Optional[int], Arrays]]:
         if arrays or named:
-            yield None, self._given(arrays, named)
+            yield None, self._taken(arrays, named)
             return
         for seed in seeds:
             yield seed, self._given(_stablo.random_inputs(self._native, seed), {})

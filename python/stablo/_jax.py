@@ -7,6 +7,7 @@ import functools
 import inspect
 import io
 import json
+import types
 from typing import Any, Optional, Sequence
 
 import numpy
@@ -44,7 +45,8 @@ def of_function(
     if not callable(function):
         raise TypeError(f"a function, or what jax made of one, is needed, not {shortened(function)}")
     constants: Optional[Constants] = None
-    if isinstance(function, jax.stages.Wrapped):
+    # A method looks as the function that it binds.
+    if isinstance(function, jax.stages.Wrapped) and not isinstance(function, types.MethodType):
         jitted = function
     else:
         leaves, tree = jax.tree.flatten((arguments, keywords))
@@ -110,6 +112,8 @@ def of_exported(
 ) -> Parts:
     """The program of a `jax.export.Exported`, with the static arguments of its function, or with other arguments: their tree, the numbers of
     the leaves that the program takes, and those that are constants."""
+    if not hasattr(exported, "mlir_module_serialized"):
+        raise TypeError(f"what jax.export made is needed, not {type(exported).__name__}; stablo.load reads files and bytes, stablo.from_jax functions")
     name = f"<{exported.fun_name}>"
     called = None
     # Ordered effects take tokens beside the arguments.

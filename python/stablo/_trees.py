@@ -155,11 +155,12 @@ class RegisteredConvention(Convention):
     def flatten(self, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Optional[list[Any]]:
         from jax import tree_util  # type: ignore[import-not-found,unused-ignore]
 
+        expected = self._registered[0]
         leaves, tree = tree_util.tree_flatten((arguments, keywords))
-        if tree != self._registered[0] and self._static is not None:
+        if self._static is not None and (expected is None or tree != expected):
             arguments, keywords = self._static.without(arguments, keywords)
             leaves, tree = tree_util.tree_flatten((arguments, keywords))
-        if tree != self._registered[0]:
+        if expected is None or tree != expected:
             return super().flatten(arguments, keywords)
         for index, value in self._constants.items():
             if leaves[index] is not value and leaves[index] != value:

@@ -223,6 +223,45 @@ class OfJax(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "my.scale"):
             stablo.from_jax(function, x)
 
+    def test_looking_at_runs(self) -> None:
+        arguments = {"w": random(3), "b": random(3)}, random(3)
+        program = stablo.from_jax(lambda p, x: (p["w"] * x + p["b"], None), *arguments)
+        *_, last = program.trace(*arguments)
+        self.same((last.value, None), program(*arguments))
+        self.assertEqual(program.profile(*arguments, runs=2).runs, 2)
+        self.assertTrue(program.compare(program, *arguments)[0]["close"])
+        self.assertIsNone(program.bisect(program, *arguments))
+        bound = program.bind({"p['w']": arguments[0]["w"]})
+        self.same(bound({"b": arguments[0]["b"]}, arguments[1]), program(*arguments))
+
+    def test_methods(self) -> None:
+        class Scaled:
+            def __init__(self, factor: float) -> None:
+                self.factor = factor
+
+            def plain(self, x: Any) -> Any:
+                return x * self.factor
+
+            @functools.partial(jax.jit, static_argnums=0)
+            def jitted(self, x: Any) -> Any:
+                return x * self.factor
+
+        scaled, x = Scaled(2.0), random(3)
+        for method in (scaled.plain, scaled.jitted, functools.partial(scaled.jitted)):
+            self.same(stablo.from_jax(method, x)(x), 2 * x)
+        self.same(stablo.from_jax(Scaled.jitted, scaled, x)(scaled, x), 2 * x)
+
+    def test_other_objects(self) -> None:
+        exported = export.export(jax.jit(jnp.sin))(random(3))
+        for given in (jnp.sin, b"ML", None):
+            with self.assertRaisesRegex(TypeError, "what jax.export made is needed"):
+                stablo.from_exported(given)
+        for given in (jnp.sin, exported):
+            with self.assertRaisesRegex(TypeError, "stablo.from_jax takes functions"):
+                stablo.load(given)
+        vjp = stablo.from_exported(exported.vjp())
+        self.same(vjp(random(3), np.ones(3, np.float32)), (jnp.cos(random(3)),))
+
     def test_symbolic_shapes(self) -> None:
         (batch,) = export.symbolic_shape("b")
         program = stablo.from_jax(lambda p, x: (x @ p["w"], x), {"w": random(4, 2)}, jax.ShapeDtypeStruct((batch, 4), np.float32))
