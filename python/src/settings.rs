@@ -1,6 +1,7 @@
 //! How programs are run: the function, threads, limits, conventions, and custom calls in Python.
 
 use crate::arrays::{Array, result, tensor};
+use crate::attributes::value_of;
 use crate::errors::{message, raised};
 use crate::program::{Value, values};
 use programs::limits::bytes;
@@ -11,7 +12,6 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::attributes::value_of;
 use stablo::{
     Conventions, CustomCall, Engine, EvalError, EvalResult, Limits, RunOptions, RuntimeValue,
     Tensor,

@@ -3,7 +3,7 @@
 // RUN: not stablo reduce %s --test nowhere-to-be-found -o %t.mlir 2>&1 | FileCheck %s --check-prefix=COMMAND
 // RUN: not stablo convert %s %t.mlir.bc --target Current 2>&1 | FileCheck %s --check-prefix=TARGET
 
-// ARGUMENT: argument 0 (`x`) {{.*}}there is no argument `y`, and cannot read y=ones: {{.*}}; an input is a file
+// ARGUMENT: error: there is no argument `y`; @main takes (x: tensor<f32>)
 // COMMAND: cannot run the test: there is no such command: nowhere-to-be-found
 // TARGET: target version "Current" is not three numbers with dots between, {{.*}}`current`, `minimum`
 func.func @main(%x: tensor<f32> loc("x")) -> tensor<f32> {

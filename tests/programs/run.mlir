@@ -24,10 +24,10 @@
 // AGAIN: [0.0, 0.0]
 // TIMINGS: "compile_ms":{{.*}}"execute_ms":[{{.*}}],"parse_ms":{{.*}}"verify_ms"
 // COUNT: @main takes 2 inputs, none were given
-// COUNT-NEXT: argument 0: tensor<2xf32>
-// COUNT-NEXT: argument 1: tensor<2x2xi4>
-// SHAPE: argument 1 of @main is a tensor<2x2xi4>, given `dense<0> : tensor<3xi4>`: this is a tensor<3xi4>
-// TYPE: argument 0 of @main is a tensor<2xf32>{{.*}} elements of NumPy type `i1`; elements of type f32 are stored as `f4`
+// COUNT-NEXT: argument 0 (`x`): tensor<2xf32>
+// COUNT-NEXT: argument 1 (`y`): tensor<2x2xi4>
+// SHAPE: argument 1 (`y`) of @main is a tensor<2x2xi4>, given `dense<0> : tensor<3xi4>`: this is a tensor<3xi4>
+// TYPE: argument 0 (`x`) of @main is a tensor<2xf32>{{.*}} elements of NumPy type `i1`; elements of type f32 are stored as `f4`
 // MISSING: cannot read nowhere.npy
 // ENTRY: there is no function @nothing to run; the module has @main, @big
 // ENGINE: steam

@@ -9,7 +9,7 @@
 // CHECK: output 0: tensor<2xf32>
 // CHECK-NEXT: [4.0, 7.0]
 // NEAR: error: there is no argument `wieght`; did you mean `weight`? @main takes (weight: tensor<2xf32>, step: tensor<f32>, scale: tensor<f32>)
-// FAR: error: there is no argument `x`; @main takes (scale: tensor<f32>, step: tensor<f32>, weight: tensor<2xf32>)
+// FAR: error: there is no argument `x`; @main takes (step: tensor<f32>, scale: tensor<f32>, weight: tensor<2xf32>)
 // FILE: argument 1 (`weight`) of @main is a tensor<2xf32>, given `none.npy`: cannot read none.npy
 // TWICE: argument 0 (`scale`) is given more than once
 func.func @main(%scale: tensor<f32>, %weight: tensor<2xf32>, %offset: tensor<f32> loc("step")) -> tensor<2xf32> {
