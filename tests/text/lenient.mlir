@@ -12,9 +12,9 @@ func.func @unknown_property(%a: tensor<4xf32>) -> tensor<4xf32> {
 
 // CHECK-LABEL: func.func @equal_attributes
 func.func @equal_attributes(%x: tensor<1x4x4x1xf32>, %y: tensor<2x2x1x1xf32>) -> tensor<1x3x3x1xf32> {
-  // CHECK: window = {stride = [1, 1], pad = {{\[\[}}0, 0], [0, 0]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+  // CHECK: window = {stride = [1, 1], pad = {{\[\[}}0, 0], [0, 0]], lhs_dilate = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 1], pad = [[0, 0], [0, 0]]}
-    {batch_group_count = 1 : i64, feature_group_count = 1 : i64, window_strides = dense<1> : tensor<2xi64>, padding = dense<0> : tensor<2x2xi64>}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64, window_strides = dense<1> : tensor<2xi64>, padding = dense<0> : tensor<2x2xi64>, lhs_dilation = dense<1> : tensor<2xi64>}
     : (tensor<1x4x4x1xf32>, tensor<2x2x1x1xf32>) -> tensor<1x3x3x1xf32>
   return %0 : tensor<1x3x3x1xf32>
 }

@@ -677,16 +677,14 @@ impl<'a> Parser<'a> {
         let span = self.here();
         for (name, value) in self.dictionary_entries()? {
             let slot = state.def.attribute_index(&name);
+            let list = slot.map(|slot| former_list(state.def.attributes[slot].constraint, &value));
+            let value = list.flatten().unwrap_or(value);
             let written = match slot {
                 Some(slot) => state.properties[slot].as_ref(),
                 None => state.attributes.iter().find(|(n, _)| *n == name).map(|(_, value)| value),
             };
             // An attribute that the syntax has, too, is no mistake if both are equal.
-            let is_repeated = slot.zip(written).is_some_and(|(slot, written)| {
-                let list = former_list(state.def.attributes[slot].constraint, &value);
-                *written == list.unwrap_or_else(|| value.clone())
-            });
-            if is_repeated {
+            if slot.is_some() && written == Some(&value) {
                 continue;
             }
             if written.is_some() {
