@@ -1,8 +1,7 @@
 //! Elementwise operations with two operands.
 
-use super::double::Double;
 use super::kernel::SliceKernel;
-use super::{complex, gamma, hyperbolic, lanes, one, scalar, single};
+use super::{complex, complex_binary, gamma, hyperbolic, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -101,8 +100,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Power => match dtype {
             // Known to the compiler, so that it vectorizes the loop.
             DType::F32 => sink.zip_large(single_power),
-            DType::C64 => complex_function(complex::power::<f64>, dtype, sink),
-            DType::C128 => complex_function(complex::power::<Double>, dtype, sink),
+            DType::C64 | DType::C128 => complex_function(complex_binary::power, dtype, sink),
             _ => dispatch!(
                 dtype, [integer, float] T => sink.zip(T::power), else sink.unsupported()
             ),
@@ -111,8 +109,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
             DType::F64 => sink.zip(hyperbolic::atan2),
             // Known to the compiler, so that it vectorizes the loop.
             DType::F32 => sink.zip_large(single::atan2),
-            DType::C64 => complex_function(complex::atan2::<f64>, dtype, sink),
-            DType::C128 => complex_function(complex::atan2::<Double>, dtype, sink),
+            DType::C64 | DType::C128 => complex_function(complex_binary::atan2, dtype, sink),
             _ => real_function(one::atan2, dtype, sink),
         },
         BinaryOp::Zeta => real_function(gamma::zeta, dtype, sink),

@@ -5,7 +5,7 @@
 //! Each function is one formula, which is computed in the `Precision` that the parts of the
 //! result need.
 
-use super::double::{Double, sum_of_squares, two_product, two_sum};
+use super::double::{Double, sum_of_products, sum_of_squares, two_sum};
 use super::precision::Precision;
 use num_complex::{Complex, Complex32};
 
@@ -41,8 +41,8 @@ pub fn narrow<T: crate::Float>(z: Complex64) -> Complex<T> {
     Complex::new(T::from_float(z.re), T::from_float(z.im))
 }
 
-const NAN: Complex64 = Complex64 { re: f64::NAN, im: f64::NAN };
-const ONE: Complex64 = Complex64 { re: 1.0, im: 0.0 };
+pub(super) const NAN: Complex64 = Complex64 { re: f64::NAN, im: f64::NAN };
+pub(super) const ONE: Complex64 = Complex64 { re: 1.0, im: 0.0 };
 
 /// `z * i`.
 fn times_i<T: std::ops::Neg<Output = T>>(z: Complex<T>) -> Complex<T> {
@@ -54,12 +54,12 @@ fn over_i<T: std::ops::Neg<Output = T>>(z: Complex<T>) -> Complex<T> {
     Complex::new(z.im, -z.re)
 }
 
-fn is_finite(z: Complex64) -> bool {
+pub(super) fn is_finite(z: Complex64) -> bool {
     z.re.is_finite() && z.im.is_finite()
 }
 
 /// The same number in another precision.
-fn exactly<P: Precision>(z: Complex64) -> Complex<P> {
+pub(super) fn exactly<P: Precision>(z: Complex64) -> Complex<P> {
     Complex::new(P::from(z.re), P::from(z.im))
 }
 
@@ -79,17 +79,17 @@ fn shifted<P: Precision>(z: Complex<P>, exponent: i32) -> Complex<P> {
 }
 
 /// The product of numbers whose parts are neither huge nor tiny.
-fn times<P: Precision>(x: Complex<P>, y: Complex<P>) -> Complex<P> {
+pub(super) fn times<P: Precision>(x: Complex<P>, y: Complex<P>) -> Complex<P> {
     Complex::new(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re)
 }
 
 /// The square of the absolute value of a number whose parts are neither huge nor tiny.
-fn square_of_abs<P: Precision>(z: Complex<P>) -> P {
+pub(super) fn square_of_abs<P: Precision>(z: Complex<P>) -> P {
     z.re * z.re + z.im * z.im
 }
 
 /// The exponent of the larger part, or 0 for zero and for what is not finite.
-fn exponent(z: Complex64) -> i32 {
+pub(super) fn exponent(z: Complex64) -> i32 {
     let largest = z.re.abs().max(z.im.abs());
     if largest > 0.0 && largest.is_finite() { libm::ilogb(largest) } else { 0 }
 }
@@ -128,7 +128,7 @@ pub fn log<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The logarithm of a finite number.
-fn wide_log<P: Precision>(z: Complex64) -> Complex<P> {
+pub(super) fn wide_log<P: Precision>(z: Complex64) -> Complex<P> {
     Complex::new(log_abs(z), P::from(z.im).atan2(P::from(z.re)))
 }
 
@@ -163,7 +163,7 @@ pub fn exp<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// `exp(z)` of a finite number, which need not be a number of `f64`.
-fn wide_exp<P: Precision>(z: Complex<P>) -> Complex64 {
+pub(super) fn wide_exp<P: Precision>(z: Complex<P>) -> Complex64 {
     let ((exp, exponent), (sin, cos)) = (z.re.exp(), z.im.sin_cos());
     shifted_value(Complex::new(exp * cos, exp * sin), exponent)
 }
@@ -300,27 +300,25 @@ pub fn square(z: Complex64) -> Complex64 {
     Complex::new(if is_diagonal { 0.0 } else { (x - y) * (x + y) }, 2.0 * (x * y))
 }
 
-/// The quotient, scaled so that no product overflows or vanishes. Infinities give infinities or
-/// zeros where the direct formula would give NaN.
+/// The quotient, in which no product overflows or vanishes. Infinities give infinities or zeros
+/// where the direct formula would give NaN.
 pub fn divide(lhs: Complex64, rhs: Complex64) -> Complex64 {
+    if is_finite(lhs) && is_finite(rhs) && rhs != Complex::new(0.0, 0.0) {
+        let (square, square_exponent) = sum_of_products(&[[rhs.re, rhs.re], [rhs.im, rhs.im]]);
+        let part = |products: [[f64; 2]; 2]| {
+            let (sum, exponent) = sum_of_products(&products);
+            if sum.hi == 0.0 {
+                return sum.hi;
+            }
+            (sum / square).shifted_value(exponent - square_exponent)
+        };
+        let re = part([[lhs.re, rhs.re], [lhs.im, rhs.im]]);
+        let im = part([[lhs.im, rhs.re], [-lhs.re, rhs.im]]);
+        return Complex::new(re, im);
+    }
     let (lhs_exponent, rhs_exponent) = (exponent(lhs), exponent(rhs));
     let Complex { re: a, im: b } = shifted(lhs, -lhs_exponent);
     let Complex { re: c, im: d } = shifted(rhs, -rhs_exponent);
-    if is_finite(lhs) && is_finite(rhs) && rhs != Complex::new(0.0, 0.0) {
-        // Products of the larger parts are exact, so that their sums may cancel.
-        let square = two_product(c, c) + two_product(d, d);
-        let (re, im) = (
-            (two_product(a, c) + two_product(b, d)) / square,
-            (two_product(b, c) - two_product(a, d)) / square,
-        );
-        let quotient = shifted_value(Complex::new(re, im), lhs_exponent - rhs_exponent);
-        // Zeros have the signs of the formula.
-        let signed = |part: f64, sum: f64| if part == 0.0 { part.copysign(sum) } else { part };
-        return Complex::new(
-            signed(quotient.re, a * c + b * d),
-            signed(quotient.im, b * c - a * d),
-        );
-    }
     let square = c * c + d * d;
     let quotient = Complex::new((a * c + b * d) / square, (b * c - a * d) / square);
     let Complex { re, im } = shifted_value(quotient, lhs_exponent - rhs_exponent);
@@ -354,52 +352,6 @@ pub fn divide_single(lhs: Complex64, rhs: Complex64) -> Complex64 {
     } else {
         divide(lhs, rhs)
     }
-}
-
-/// `base` raised to `exponent`, in the branch of [`log`].
-pub fn power<P: Precision>(base: Complex64, exponent: Complex64) -> Complex64 {
-    if exponent.re == 0.0 && exponent.im == 0.0 {
-        return ONE;
-    }
-    if base.re == 0.0 && base.im == 0.0 {
-        return match exponent.re {
-            re if re > 0.0 => Complex::new(0.0, 0.0),
-            re if re < 0.0 && exponent.im == 0.0 => Complex::new(f64::INFINITY, f64::NAN),
-            _ => NAN,
-        };
-    }
-    let is_real = base.im == 0.0 && exponent.im == 0.0;
-    if is_real && (base.re > 0.0 || exponent.re.fract() == 0.0) {
-        return Complex::new(libm::pow(base.re, exponent.re), 0.0);
-    }
-    // The logarithm is at most 710.
-    let is_small = exponent.re.abs().max(exponent.im.abs()) < 1e290;
-    if is_small && is_finite(base) {
-        wide_exp(times(exactly(exponent), wide_log::<P>(base)))
-    } else {
-        exp::<f64>(exponent * log::<f64>(base))
-    }
-}
-
-/// `-i log((x + iy) / sqrt(x^2 + y^2))`, the angle of a point with complex coordinates.
-pub fn atan2<P: Precision>(y: Complex64, x: Complex64) -> Complex64 {
-    if y.im == 0.0 && x.im == 0.0 {
-        return Complex::new(P::from(y.re).atan2(P::from(x.re)).value(), 0.0);
-    }
-    let scale = -exponent(x).max(exponent(y));
-    let [x, y] = [x, y].map(|z| shifted(exactly::<P>(z), scale));
-    let plus = Complex::new(x.re - y.im, x.im + y.re);
-    let minus = Complex::new(x.re + y.im, x.im - y.re);
-    let root = wide_sqrt(times(plus, minus));
-    // The argument of the quotient, whose denominator only turns it.
-    let turned = times(plus, Complex::new(root.re, -root.im));
-    let re = turned.im.atan2(turned.re);
-    // A quarter of log(|x - iy|^2 / |x + iy|^2).
-    let (numerator, square) = (square_of_abs(minus), square_of_abs(plus));
-    let difference = (x.re * y.im - x.im * y.re).shifted(2) / square;
-    let log =
-        if difference.value() < -0.5 { (numerator / square).log() } else { difference.log_1p() };
-    Complex::new(re.value(), log.shifted(-2).value())
 }
 
 /// `1 / (1 + exp(-z))`: with `d = 2 (sinh(x / 2)^2 + cos(y / 2)^2)`, which vanishes at the poles

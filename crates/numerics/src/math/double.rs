@@ -37,12 +37,38 @@ const fn split(x: f64) -> (f64, f64) {
     (high, x - high)
 }
 
-/// `a + x * x + y * y`, precise also where these nearly cancel.
+/// The sum of at most four products of finite numbers, without a power of two, and the exponent of
+/// that. Products neither overflow nor vanish, and the sum is exact before it is rounded, also where
+/// they cancel. Those below 2^-1074 of the largest one are zero.
+pub fn sum_of_products(products: &[[f64; 2]]) -> (Double, i32) {
+    let exponent = |[x, y]: &[f64; 2]| libm::ilogb(*x) + libm::ilogb(*y);
+    let nonzero = products.iter().filter(|[x, y]| *x != 0.0 && *y != 0.0);
+    let Some(largest) = nonzero.clone().map(exponent).max() else {
+        // With the sign that rounded additions give it.
+        return (Double::from(products.iter().fold(-0.0, |sum, [x, y]| sum + x * y)), 0);
+    };
+    // An expansion, whose parts do not overlap, the smallest first: J. R. Shewchuk, *Adaptive
+    // Precision Floating-Point Arithmetic*, 1997.
+    let (mut parts, mut count) = ([0.0; 8], 0);
+    for product @ [x, y] in nonzero {
+        let unit = |x: f64| libm::scalbn(x, -libm::ilogb(x));
+        let exact = two_product(unit(*x), unit(*y)).shifted(exponent(product) - largest);
+        for mut part in [exact.lo, exact.hi] {
+            for own in &mut parts[..count] {
+                let sum = two_sum(part, *own);
+                (part, *own) = (sum.hi, sum.lo);
+            }
+            parts[count] = part;
+            count += 1;
+        }
+    }
+    (parts.iter().fold(Double::ZERO, |sum, &part| sum + Double::from(part)), largest)
+}
+
+/// `a + x * x + y * y` of numbers of moderate size, precise also where these nearly cancel.
 pub fn sum_of_squares(a: f64, x: f64, y: f64) -> Double {
-    let (xx, yy) = (two_product(x, x), two_product(y, y));
-    let first = two_sum(a, xx.hi);
-    let sum = two_sum(first.hi, yy.hi);
-    Double::from(sum.hi) + (two_sum(first.lo, sum.lo) + two_sum(xx.lo, yy.lo))
+    let (sum, exponent) = sum_of_products(&[[a, 1.0], [x, x], [y, y]]);
+    sum.shifted(exponent)
 }
 
 impl Double {

@@ -173,7 +173,7 @@ fn small_sin_cos(x: Double) -> (Double, Double) {
 }
 
 /// The bits of `2 / pi` after the point, after a word of zeros.
-const TWO_OVER_PI: [u64; 22] = [
+pub(super) const TWO_OVER_PI: [u64; 22] = [
     0,
     0xA2F9_836E_4E44_1529,
     0xFC27_57D1_F534_DDC0,

@@ -237,6 +237,10 @@ pub fn digamma(x: f64) -> f64 {
         if x.is_infinite() || x.fract() == 0.0 {
             return f64::NAN;
         }
+        if x > -1e-20 {
+            // The next term is Euler's constant. That of the reflection would overflow.
+            return -1.0 / x;
+        }
         // digamma(x) = digamma(1 - x) - pi cot(pi x).
         let (sin, cos) = sin_cos_pi(x);
         let mirrored = positive_digamma(Double::ONE + Double::from(-x));

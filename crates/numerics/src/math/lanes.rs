@@ -466,7 +466,10 @@ fn log_2<L: Lane>(x: L) -> [L; 2] {
     let rest = low.mul_add(scale, s.mul_add(scale, -product));
     let rest = (s * square).mul_add(polynomial(&LOG_2, square), s.mul_add(scale_low, rest));
     let total = exponent + product;
-    [total, rest + ((exponent - total) + product)]
+    let rest = rest + ((exponent - total) + product);
+    // The terms from the second on are up to 1% of the first.
+    let log = total + rest;
+    [log, rest + (total - log)]
 }
 
 /// A positive finite `x` raised to a power of 1/2, 1, 3/2, 2 or 3, or its inverse, and a mask for

@@ -17,6 +17,7 @@ pub mod bessel; // For the tests in `tests/it/math`.
 pub mod binary;
 pub mod compare;
 pub mod complex;
+pub mod complex_binary;
 pub mod convert;
 #[doc(hidden)]
 pub mod double; // For the tests in `tests/it/math`.
@@ -24,6 +25,7 @@ pub mod element;
 mod elementary;
 #[doc(hidden)]
 pub mod erf; // For the tests in `tests/it/math`.
+mod fixed;
 #[doc(hidden)]
 pub mod gamma; // For the tests in `tests/it/math`.
 mod hyperbolic;

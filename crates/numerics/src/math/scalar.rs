@@ -1,7 +1,6 @@
 //! Functions of real numbers in `f64`, and of elements of one floating-point type.
 
 use crate::Float;
-use std::f64::consts::PI;
 
 /// `base` raised to `exponent`, as IEEE 754's `pow`.
 pub fn power(base: f64, exponent: f64) -> f64 {
@@ -38,41 +37,4 @@ pub fn next_after<T: Float>(from: T, to: T) -> T {
         _ if is_outward => T::from_raw(from.to_raw() + 1),
         _ => T::from_raw(from.to_raw() - 1),
     }
-}
-
-/// A polynomial from its coefficients, the highest first.
-fn polynomial(coefficients: &[f64], x: f64) -> f64 {
-    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
-}
-
-/// The derivative of the logarithm of the gamma function; NaN at its poles, zero and the negative
-/// integers.
-pub fn digamma(x: f64) -> f64 {
-    if x <= 0.0 {
-        // Exact, and of either sign: what tan needs near its zeros.
-        let fraction = x - x.round();
-        if fraction == 0.0 || x.is_infinite() {
-            return f64::NAN;
-        }
-        return digamma(1.0 - x) - PI / libm::tan(PI * fraction);
-    }
-    // digamma(x) = digamma(x + 1) - 1 / x, up to where the asymptotic series is good.
-    let (mut x, mut sum) = (x, 0.0);
-    while x < 10.0 {
-        sum -= 1.0 / x;
-        x += 1.0;
-    }
-    // The Bernoulli numbers B(2k) / 2k, the highest first.
-    const SERIES: [f64; 8] = [
-        -3617.0 / 8160.0,
-        1.0 / 12.0,
-        -691.0 / 32760.0,
-        1.0 / 132.0,
-        -1.0 / 240.0,
-        1.0 / 252.0,
-        -1.0 / 120.0,
-        1.0 / 12.0,
-    ];
-    let inverse_square = 1.0 / (x * x);
-    sum + libm::log(x) - 0.5 / x - inverse_square * polynomial(&SERIES, inverse_square)
 }

@@ -86,7 +86,7 @@ unary_ops! {
     Cosh "cosh" real(libm::cosh) double(hyperbolic::cosh), complex cosh;
     Cosine "cosine" real(one::cos) double(libm::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
-    Digamma "digamma" real(scalar::digamma) double(gamma::digamma);
+    Digamma "digamma" real(gamma::digamma);
     Erf "erf" real(one::erf) double(libm::erf);
     ErfInv "erf_inv" real(one::erf_inv) double(erf::erf_inv);
     Erfc "erfc" real(one::erfc) double(erf::erfc);
