@@ -266,8 +266,9 @@ pub fn cbrt<P: Precision>(z: Complex64) -> Complex64 {
     if z.re > 0.0 && z.im.abs() <= 1e-40 * z.re {
         // The angle, which might vanish, is the quotient of the parts.
         let root = scaled.re.cbrt();
-        let im = root / scaled.re * P::from(z.im) / P::from(3.0);
-        let parts = [root.shifted_value(third), im.shifted_value(-2 * third)];
+        let small = exponent(Complex::new(z.im, 0.0));
+        let im = root / scaled.re * P::from(z.im).shifted(-small) / P::from(3.0);
+        let parts = [root.shifted_value(third), im.shifted_value(small - 2 * third)];
         return with_zero(Complex::new(parts[0], parts[1]), z);
     }
     let abs = square_of_abs(scaled).sqrt().cbrt();
