@@ -555,8 +555,11 @@ impl Refiner<'_> {
         if let Some(size) = GetDimensionSizeOp::cast(view).and_then(static_size) {
             return Some(vec![self.constant_before(op, size)?]);
         }
-        if view.is(SetDimensionSizeOp::DEF) || is_wrapper(view) {
-            let same = view.operand_type(0) == view.result_type(0);
+        let sets_size = view.is(SetDimensionSizeOp::DEF);
+        if sets_size || is_wrapper(view) {
+            // A dynamic dimension may have another size, although the type is the same.
+            let is_static = view.result_type(0).as_tensor().is_some_and(|t| t.has_static_shape());
+            let same = view.operand_type(0) == view.result_type(0) && (is_static || !sets_size);
             return same.then(|| vec![view.operand(0)]);
         }
         let integers = |ty: &Type| ty.element_type().is_integer(None);
