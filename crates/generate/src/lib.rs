@@ -249,11 +249,8 @@ impl Generator {
             None => (def.infer?)(self.module.op(id)).ok()?,
         };
         let most = if self.edges { MAX_EDGE_ELEMENTS } else { MAX_ELEMENTS };
-        // Arguments, which become constants, may be larger.
-        let is_constant = std::ptr::eq(def, hlo::ops::ConstantOp::DEF);
-        let small = |ty: &Type| {
-            is_constant || ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= most)
-        };
+        let small =
+            |ty: &Type| ty.as_tensor().and_then(|t| t.num_elements()).is_some_and(|n| n <= most);
         if !types.iter().all(small)
             || types.iter().any(|ty| !def.results.iter().any(|slot| slot.constraint.holds(ty)))
         {
@@ -432,7 +429,8 @@ impl Generator {
                 inputs.remove(index);
             }
         }
-        if options.constants {
+        // Arguments may be larger than results.
+        if options.constants && inputs.iter().all(|input| input.num_elements() <= MAX_ELEMENTS) {
             self.embed(&inputs, &mut returned);
             inputs.clear();
         }

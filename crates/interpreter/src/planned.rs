@@ -562,8 +562,8 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Memory for a result, with unspecified contents: of the value that died last, if several fit,
     /// as it is in a cache.
     fn tensor(&mut self, output: &LoopOutput) -> Result<Tensor, EvalError> {
-        let count = output.shape.iter().product::<usize>();
-        let fits = |t: &Tensor| t.dtype() == output.dtype && t.num_elements() == count;
+        let count = shape::num_elements(&output.shape);
+        let fits = |t: &Tensor| t.dtype() == output.dtype && Some(t.num_elements()) == count;
         if let Some(at) = self.frame.spare.iter().rposition(fits) {
             return Ok(self.frame.spare.remove(at).into_shape(&output.shape)?);
         }

@@ -8,6 +8,7 @@ use crate::fft_moves::{Grouped, Load, Regroup, Sample, Scale, StoreColumns, Stor
 use bytemuck::Pod;
 use numerics::budget::{Reserved, reserve};
 use numerics::math::AlignedBytes;
+use numerics::shape::num_elements;
 use numerics::simd::{DoublesArray, Isa};
 use numerics::{Complex32, Complex64, DType, Tensor, TensorError};
 use program::{EvalError, Fourier};
@@ -111,7 +112,8 @@ impl FourierTransform {
             );
             return Err(EvalError::new("fft_c4", message));
         }
-        let mut dims = vec![outer.iter().product()];
+        let too_large = || EvalError::new("fft_c1", format!("{shape:?} is too large"));
+        let mut dims = vec![num_elements(outer).ok_or_else(too_large)?];
         dims.extend(given);
         let (given, outer) = (dims.clone(), outer.to_vec());
         Ok(FourierTransform { transform, dtype, result, dims, given, outer, length })

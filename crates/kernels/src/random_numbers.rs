@@ -207,7 +207,8 @@ impl Pairs<'_> {
 
     /// Number of elements, the neighbors outside included.
     fn count(&self) -> usize {
-        self.whole.iter().product()
+        // On overflow, there are none.
+        self.whole.iter().fold(1, |n: usize, &size| n.saturating_mul(size))
     }
 
     /// Maps all pairs, whose first and second elements are separate.
@@ -216,7 +217,8 @@ impl Pairs<'_> {
         elements: &[T],
         f: impl FnOnce(Vec<T>, Vec<T>) -> Result<Vec<[T; 2]>, EvalError>,
     ) -> Result<Tensor, EvalError> {
-        let stride: usize = self.whole[self.dimension + 1..].iter().product();
+        let after = self.whole[self.dimension + 1..].iter();
+        let stride = after.fold(1usize, |n, &size| n.saturating_mul(size));
         let first = |at: &usize| (at / stride).is_multiple_of(2);
         let firsts: Vec<usize> = (0..elements.len()).filter(first).collect();
         let part = |offset: usize| firsts.iter().map(|at| elements[at + offset]).collect();

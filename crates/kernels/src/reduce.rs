@@ -464,8 +464,9 @@ impl Reduction {
         let mut reduced = dimensions.to_vec();
         reduced.sort_unstable();
         let end = reduced.last().map(|&axis| axis + 1).filter(|&end| end <= operand.len())?;
-        let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
+        // Products of some of the sizes fit if that of all does, and none is 0.
         let elements = num_elements(operand).filter(|&n| n > 0)?;
+        let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
         if wide != dtype && elements > MAX_CONVERTED {
             return None;
         }

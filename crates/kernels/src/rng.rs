@@ -149,6 +149,10 @@ impl RandomBits {
     /// shape of the pairs, and the two words of a pair are for its two indices. The last pair of an
     /// odd size discards one word.
     fn pairs(&self) -> (usize, usize) {
+        if self.words == 0 {
+            // The product of the other sizes may be too large.
+            return (2, 0);
+        }
         // The two words of a wide element are a pair, too.
         let shape = if self.dtype.bytes() == 8 { &[self.words] } else { &self.shape[..] };
         let paired = paired_dimension(shape);

@@ -120,7 +120,8 @@ pub fn select<T: Element>(
     let Ok(elements) = operand.as_slice::<T>() else { return false };
     let is_trivial = |d: &WindowDim| (d.size, d.stride, d.pad_low, d.pad_high) == (1, 1, 0, 0);
     let rank = window.iter().rposition(|d| !is_trivial(d)).map_or(0, |last| last + 1);
-    let line: usize = counts[rank..].iter().product();
+    // On overflow, there are no windows.
+    let line = counts[rank..].iter().fold(1usize, |n, &count| n.saturating_mul(count));
     let steps = strides(operand.shape());
     let dimension = |d: usize| {
         let WindowDim { size, stride, pad_low, .. } = window[d];

@@ -84,7 +84,9 @@ fn list(
             i = size - SHOWN_AT_ENDS;
             continue;
         }
-        list(out, tensor, depth + 1, index * size + i, (whole, left));
+        // An empty tensor may have sizes whose product is too large; it has no elements to find.
+        let index = index.saturating_mul(size).saturating_add(i);
+        list(out, tensor, depth + 1, index, (whole, left));
         i += 1;
     }
     out.push(']');

@@ -307,6 +307,63 @@ fn first_elements_without_uses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Sizes whose product is too large, beside a size of 0 or in broadcasts: engines agree on what is
+/// nothing and what is too large.
+#[test]
+fn sizes_beyond_memory() {
+    let huge = 1u64 << 62;
+    let mut wrong = Vec::new();
+    for sizes in [vec![huge, 8], vec![0, huge, 8], vec![huge, 8, 0], vec![8, 0, huge, huge]] {
+        let named = |sizes: &[u64], element: &str| {
+            let sizes: String = sizes.iter().map(|size| format!("{size}x")).collect();
+            format!("tensor<{sizes}{element}>")
+        };
+        let last = sizes.len() - 1;
+        for (element, zero) in [("f32", "0.0"), ("complex<f32>", "(0.0,0.0)"), ("i8", "0")] {
+            let (ty, scalar) = (named(&sizes, element), named(&[], element));
+            let turned: Vec<u64> = sizes.iter().rev().copied().collect();
+            let order: Vec<String> = (0..=last).rev().map(|d| d.to_string()).collect();
+            let start = format!(
+                "%c = stablehlo.constant dense<{zero}> : {scalar}
+                 %x = stablehlo.broadcast_in_dim %c, dims = [] : ({scalar}) -> {ty}\n"
+            );
+            let mut bodies = vec![
+                (format!("%0 = stablehlo.add %x, %x : {ty}"), ty.clone()),
+                (
+                    format!(
+                        "%0 = stablehlo.transpose %x, dims = [{}] : ({ty}) -> {}",
+                        order.join(", "),
+                        named(&turned, element)
+                    ),
+                    named(&turned, element),
+                ),
+            ];
+            for first in 0..=last {
+                let reduced: Vec<String> = (first..=last).map(|d| d.to_string()).collect();
+                let result = named(&sizes[..first], element);
+                bodies.push((
+                    format!(
+                        "%0 = stablehlo.reduce(%x init: %c) applies stablehlo.add
+                           across dimensions = [{}] : ({ty}, {scalar}) -> {result}",
+                        reduced.join(", ")
+                    ),
+                    result,
+                ));
+            }
+            if element == "complex<f32>" && sizes[last] < huge {
+                let length = sizes[last];
+                let fft = format!("%0 = stablehlo.fft %x, type = FFT, length = [{length}]");
+                bodies.push((format!("{fft} : ({ty}) -> {ty}"), ty.clone()));
+            }
+            for (body, result) in bodies {
+                let body = format!("{start}{body}\nreturn %0 : {result}");
+                wrong.extend(differences_of(&format!("() -> {result}"), &body));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// Normalization is a step of its own where means and variances are not used.
 #[test]
 fn normalization_without_statistics() {
