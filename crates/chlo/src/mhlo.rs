@@ -140,8 +140,13 @@ op! {
     }
 }
 
+/// The shape of an operand. `None` if it has none, or the op, which may not be verified, lacks it.
+fn operand_shape(op: OpRef<'_>, index: usize) -> Option<&[i64]> {
+    op.operand_types().nth(index)?.shape()
+}
+
 fn verify_padding(op: OpRef<'_>) -> Verdict {
-    match op.operand_type(2).shape() {
+    match operand_shape(op, 2) {
         Some([size]) if size % 2 != 0 => {
             let message =
                 format!("the padding must have 2 elements a spatial dimension; found {size}");
@@ -153,7 +158,7 @@ fn verify_padding(op: OpRef<'_>) -> Verdict {
 
 fn verify_top_k(op: OpRef<'_>) -> Verdict {
     let k = op.attr("k").and_then(Attribute::as_i64).unwrap_or_default();
-    let last = match op.operand_type(0).shape() {
+    let last = match operand_shape(op, 0) {
         None => return Ok(()),
         Some(shape) => shape.last(),
     };

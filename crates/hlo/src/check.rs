@@ -266,7 +266,7 @@ pub fn require_returned(
         let module = op.module();
         let terminator = module.entry(region).and_then(|block| module.terminator(block));
         let returns = terminator.filter(|terminator| index < terminator.operands().len());
-        error.focused(returns, index)
+        error.focused(returns.map(OpRef::position), index)
     })
 }
 

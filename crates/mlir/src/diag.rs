@@ -1,7 +1,6 @@
 //! Diagnostics as data, and their rendering.
 
 use crate::attrs::{AttrKind, Attribute, LocationKind};
-use crate::ir::OpRef;
 use anstyle::{AnsiColor, Style};
 use std::borrow::Cow;
 use std::fmt::{self, Write as _};
@@ -88,7 +87,7 @@ pub struct Diagnostic {
     pub position: Position,
     /// The position of another op and the number of its operand that the message is about, such as
     /// of what a region returns: where a reader of source text looks first.
-    pub focus: Option<(Position, usize)>,
+    pub focus: Option<Box<(Position, usize)>>,
     /// Notes, each with its position.
     pub notes: Vec<(String, Position)>,
     /// A way to mend the error.
@@ -125,10 +124,11 @@ impl Diagnostic {
         }
     }
 
-    /// The diagnostic about an operand of an op other than the one at its position.
+    /// The diagnostic about an operand of an op other than the one at its position: the position of
+    /// that op and the number of the operand.
     #[must_use]
-    pub fn focused(mut self, op: Option<OpRef<'_>>, operand: usize) -> Diagnostic {
-        self.focus = op.map(|op| (op.position(), operand));
+    pub fn focused(mut self, op: Option<Position>, operand: usize) -> Diagnostic {
+        self.focus = op.map(|op| Box::new((op, operand)));
         self
     }
 

@@ -121,7 +121,7 @@ op! {
 }
 
 fn type_of_operand(op: OpRef<'_>) -> Result<Vec<Type>, mlir::Diagnostic> {
-    Ok(vec![op.operand_type(0).clone()])
+    Ok(op.operand_types().take(1).cloned().collect())
 }
 
 fn prepare_first(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

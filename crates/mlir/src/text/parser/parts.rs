@@ -45,7 +45,8 @@ pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     let mut aliases = None;
     for diagnostic in diagnostics.iter_mut().take(MOST) {
-        let focus = diagnostic.focus.take().filter(|(position, _)| position.span().is_some());
+        let focus = diagnostic.focus.take().map(|focus| *focus);
+        let focus = focus.filter(|(position, _)| position.span().is_some());
         let focused = focus.map(|(position, operand)| {
             diagnostic.position = position;
             operand
