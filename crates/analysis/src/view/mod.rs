@@ -1,5 +1,7 @@
 //! Programs as people look at them: a model of a program as JSON, and a page that shows it.
 
+mod frames;
+mod names;
 mod page;
 mod statistics;
 mod times;
@@ -11,6 +13,7 @@ use crate::cost::{Cost, OpCost};
 use crate::diff::{Change, Detail, Diff};
 use crate::place::{Location, shortened_to};
 use crate::profile::Profile;
+use frames::Frames;
 use mlir::diag::name_of;
 use mlir::ods::{OpDef, Trait};
 use mlir::text::ValueNames;
@@ -41,11 +44,14 @@ impl View {
     ///   null if it is not known;
     /// - `profile`: the number of `runs`, the `seconds` that they took, and `steps` with `title`,
     ///   `kind`, `calls`, `seconds` and the number of `ops`; null without one;
-    /// - `types`, `sources` and `scopes`: texts that others refer to by position;
+    /// - `types`, `sources`, `scopes` and `callers`: texts that others refer to by position;
+    /// - `frames` of call stacks: the name of the function (`callers`), the place in it (`sources`),
+    ///   and the frame that called it, or null;
     /// - `kinds` of ops: `name`, `doc`, and `rules` of the specification, each a label and a text;
-    /// - `values`: for each, its name, its type, and for arguments the exporter's name;
+    /// - `values`: for each, its name in the text that was read, else as printed, its type, and for
+    ///   arguments the exporter's name;
     /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
-    ///   far as present `source`, `scope`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
+    ///   far as present `source`, `scope`, `frame`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
     ///   of its elements), `statistics` (of the last values of its results), `time` (its share
     ///   in `seconds` of the time of `steps`) and `regions`, each with a `name` and `blocks` of
     ///   `arguments` (values) and `ops`.
@@ -107,7 +113,7 @@ pub fn view(
 ) -> View {
     let mut maker = Maker {
         module,
-        names: ValueNames::of(module.top()),
+        names: names::as_written(module),
         ops: module.walk(module.top().id()).map(OpRef::id).zip(0..).collect(),
         values: vec![None; module.num_values()],
         costs: cost.map_or_else(FxHashMap::default, |(_, cost)| {
@@ -118,6 +124,7 @@ pub fn view(
         types: Texts::default(),
         sources: Texts::default(),
         scopes: Texts::default(),
+        frames: Frames::default(),
         kinds: Texts::default(),
         definitions: Vec::new(),
     };
@@ -132,6 +139,8 @@ pub fn view(
         ("types", json!(maker.types.texts)),
         ("sources", json!(maker.sources.texts)),
         ("scopes", json!(maker.scopes.texts)),
+        ("callers", json!(maker.frames.callers.texts)),
+        ("frames", json!(maker.frames.frames)),
         ("kinds", json!(kinds)),
         ("values", json!(values)),
         ("ops", json!(ops)),
@@ -171,6 +180,7 @@ struct Maker<'m, 'c> {
     types: Texts,
     sources: Texts,
     scopes: Texts,
+    frames: Frames,
     kinds: Texts,
     /// The declaration of each kind.
     definitions: Vec<Option<&'static OpDef>>,
@@ -189,9 +199,10 @@ impl<'m> Maker<'m, '_> {
             for &block in blocks {
                 for (&value, loc) in module.arguments(block).iter().zip(module.argument_locs(block))
                 {
-                    // In regions, names of locations are scopes.
+                    // In regions and in functions that exporters make, names of locations are scopes.
                     let location = module.location(loc);
-                    let name = name_of(&location).filter(|_| FuncOp::cast(op).is_some());
+                    let name = name_of(&location)
+                        .filter(|name| FuncOp::cast(op).is_some() && !is_scope(name));
                     values.push(self.value(value, name, values.len()));
                 }
             }
@@ -229,6 +240,7 @@ impl<'m> Maker<'m, '_> {
             "operands": self.positions(op.operands().iter().copied()),
             "results": self.positions(op.results()),
         });
+        let frame = self.frames.position(&op.location(), &mut self.sources);
         let mut add = |name: &str, value: Option<Value>| {
             if let Some(value) = value {
                 fields[name] = value;
@@ -236,6 +248,7 @@ impl<'m> Maker<'m, '_> {
         };
         add("source", location.source.map(|source| json!(self.sources.position(&source))));
         add("scope", location.scope.map(|scope| json!(self.scopes.position(&scope))));
+        add("frame", frame.map(|frame| json!(frame)));
         add("symbol", op.symbol_name().map(|name| json!(name)));
         let calls = self.calls(op);
         add("calls", (!calls.is_empty()).then(|| json!(calls)));
@@ -283,6 +296,11 @@ impl<'m> Maker<'m, '_> {
             "ops": ops.collect::<Vec<_>>(),
         })
     }
+}
+
+/// True for names such as `jit(f)/layer_0`, but not for `p['a/b']`.
+fn is_scope(name: &str) -> bool {
+    name.split(['[', '\'']).next().is_some_and(|name| name.contains('/'))
 }
 
 fn kind(name: &str, def: Option<&'static OpDef>) -> Value {

@@ -17,8 +17,14 @@ pub fn html(model: &str) -> String {
         ("{{licences}}", include_str!("page/libraries/LICENSES.txt")),
         ("{{libraries}}", include_str!("page/libraries/libraries.min.js")),
         ("{{model.js}}", include_str!("page/model.js")),
+        ("{{groups.js}}", include_str!("page/groups.js")),
+        ("{{edges.js}}", include_str!("page/edges.js")),
+        ("{{layout.js}}", include_str!("page/layout.js")),
         ("{{graph.js}}", include_str!("page/graph.js")),
+        ("{{minimap.js}}", include_str!("page/minimap.js")),
+        ("{{export.js}}", include_str!("page/export.js")),
         ("{{details.js}}", include_str!("page/details.js")),
+        ("{{search.js}}", include_str!("page/search.js")),
         ("{{page.js}}", include_str!("page/page.js")),
     ];
     // One after the other: a part that mentions the place of another is left as it is.

@@ -131,6 +131,7 @@ class Details {
       this.changes(index),
       source ? html("p", {}, html("b", {}, "source "), html("code", {}, source)) : null,
       scope ? html("p", {}, html("b", {}, "scope "), html("code", {}, scope)) : null,
+      this.stack(index),
       calls.length ? html("p", {}, html("b", {}, "calls "), calls) : null,
       this.statistics(op.constant),
       ...(op.statistics || []).map((values, result) => this.statistics(values, op.results[result])),
@@ -143,6 +144,18 @@ class Details {
     ];
   }
 
+  /** The calls in the exporter's program that led to an op. */
+  stack(op) {
+    const calls = this.program.calls(op);
+    if (calls.length < 2) return null;
+    const rows = calls.slice(0, MAX_ROWS).map(([name, source]) => {
+      const file = source.split("/").slice(-1)[0];
+      return html("li", { title: source }, html("code", {}, name), ` ${file}`);
+    });
+    const summary = html("summary", {}, `called by ${calls.length} functions`);
+    return html("details", {}, summary, html("ul", {}, rows));
+  }
+
   /** The differences of an op to that of the other program. */
   changes(op) {
     const change = this.program.changes.get(op);
@@ -152,11 +165,14 @@ class Details {
     return html("section", {}, html("h3", {}, "Differences"), html("ul", {}, items));
   }
 
-  /** The groups and regions around a node. */
+  /** The groups and regions around a node, with links. */
   path(node) {
-    const labels = [];
-    for (let at = node.parent; at?.parent; at = at.parent) labels.unshift(at.label);
-    return labels.join(" › ");
+    const around = [];
+    for (let at = node.parent; at?.parent; at = at.parent) around.unshift(at);
+    return around.flatMap((at, index) => {
+      const onclick = () => this.reveal(at.op, at);
+      return [index ? " › " : "", html("button", { class: "link", onclick }, at.label)];
+    });
   }
 
   /** The contents of a group: its kinds of ops, with their costs and times. */

@@ -1,13 +1,7 @@
-// The graph: places of nodes and edges, level by level, and their drawing in SVG.
+// The graph: its drawing in SVG, what is open, what is selected, and what of it shows.
 
-const HEADER = 24;
-const PADDING = 12;
-const LINE = 15;
-const MAX_TEXT = 260;
-/** Levels with more edges show no types on them. */
-const MAX_LABELS = 250;
-/** Most edges that are drawn for a selected node. */
-const MAX_LINKS = 60;
+/** Smaller than this, texts cannot be read: a scale of texts of 12 pixels. */
+const READABLE = 0.75;
 
 /** Kinds of ops by colour; others are elementwise. */
 const FAMILIES = {
@@ -26,28 +20,6 @@ const FAMILY_OF = new Map(
   Object.entries(FAMILIES).flatMap(([family, names]) => names.map((name) => [name, family])),
 );
 
-const measurer = document.createElement("canvas").getContext("2d");
-const FONT = "12px system-ui, sans-serif";
-const BOLD = `600 ${FONT}`;
-
-/** The width of a text in a node. */
-function textWidth(text, font = FONT) {
-  measurer.font = font;
-  return measurer.measureText(text).width;
-}
-
-/** A text that is at most `width` wide. */
-function fitted(text, width = MAX_TEXT) {
-  if (textWidth(text, BOLD) <= width) return text;
-  let [low, high] = [0, text.length];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (textWidth(`${text.slice(0, middle)}…`, BOLD) <= width) low = middle;
-    else high = middle - 1;
-  }
-  return `${text.slice(0, low)}…`;
-}
-
 /** Makes an SVG element. */
 function svg(name, attributes = {}, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -57,13 +29,17 @@ function svg(name, attributes = {}, ...children) {
 }
 
 class Graph {
-  /** Draws in `element`; `on.select(node)` is called on a click. */
+  /**
+   * Draws in `element`; `on.select(node)` is called on a click, `on.move(transform)` when
+   * something else shows, and `on.draw()` after a change.
+   */
   constructor(program, element, on) {
     this.program = program;
     this.element = element;
     this.on = on;
     this.colour = "family";
     this.selected = null;
+    this.layout = new Layout(program, (node) => this.lines(node));
     this.view = svg("g");
     element.append(this.view);
     this.zoom = libraries
@@ -72,6 +48,7 @@ class Graph {
       .on("zoom", ({ transform }) => {
         this.view.setAttribute("transform", transform);
         element.classList.toggle("far", transform.k < 0.35);
+        on.move(transform);
       });
     this.frame = libraries.select(element).call(this.zoom).on("dblclick.zoom", null);
     element.addEventListener("click", (event) => this.clicked(event));
@@ -102,75 +79,120 @@ class Graph {
   setOpen(node, isOpen) {
     if (node.isOpen === isOpen) return;
     node.isOpen = isOpen;
-    for (let at = node; at; at = at.parent) at.places = null;
+    this.layout.forget(node);
+  }
+
+  places(node) {
+    return this.layout.places(node);
+  }
+
+  corner(node) {
+    return this.layout.corner(node);
   }
 
   /** Opens all that is around a node, and moves there. */
   reveal(node) {
     for (let at = node.parent; at; at = at.parent) this.setOpen(at, true);
     this.draw();
+    this.moveTo(node, 0.8);
+  }
+
+  /** Moves a node to the middle, or its title to the top if it is larger than what shows. */
+  moveTo(node, smallest) {
     const { x, y } = this.corner(node);
     const { width, height } = this.places(node);
-    const scale = Math.max(libraries.zoomTransform(this.element).k, 0.8);
+    const { clientWidth, clientHeight } = this.element;
+    const scale = Math.max(libraries.zoomTransform(this.element).k, smallest);
+    const [wide, high] = [clientWidth / scale, clientHeight / scale];
     this.frame.call(this.zoom.scaleTo, scale);
-    this.frame.call(this.zoom.translateTo, x + width / 2, y + height / 2);
+    const middle = [x + Math.min(width, wide - 40) / 2, y + Math.min(height, high - 40) / 2];
+    this.frame.call(this.zoom.translateTo, ...middle);
+  }
+
+  /** Enlarges what shows. */
+  scaleBy(factor) {
+    this.frame.call(this.zoom.scaleBy, factor);
+  }
+
+  /** Moves by a part of what shows. */
+  moveBy(right, down) {
+    const { k } = libraries.zoomTransform(this.element);
+    const { clientWidth, clientHeight } = this.element;
+    this.frame.call(this.zoom.translateBy, (-right * clientWidth) / k, (-down * clientHeight) / k);
+  }
+
+  /** Moves so that the whole graph shows. */
+  overview() {
+    this.fit(0);
   }
 
   /** Moves so that the whole graph shows, or its top if that would be too small to read. */
-  fit(smallest = 0) {
+  fit(smallest = READABLE) {
     const { width, height } = this.places(this.program.root);
     const { clientWidth, clientHeight } = this.element;
     const whole = Math.min(clientWidth / width, clientHeight / height, 1) * 0.97;
-    const scale = Math.max(whole, smallest);
-    const x = Math.max((clientWidth - width * scale) / 2, 8);
-    const y = Math.max((clientHeight - height * scale) / 2, 8);
-    const isWhole = scale === whole;
-    const middle = isWhole ? x : clientWidth / 2 - this.middle() * scale;
-    const at = libraries.zoomIdentity.translate(middle, isWhole ? y : 8).scale(scale);
-    this.frame.call(this.zoom.transform, at);
+    const isWhole = whole >= smallest;
+    const scale = isWhole ? whole : Math.max(smallest, Math.min((clientWidth / width) * 0.97, 1));
+    const isWide = width * scale > clientWidth;
+    const x = isWide ? clientWidth / 2 - this.middle() * scale : (clientWidth - width * scale) / 2;
+    const y = height * scale > clientHeight ? -HEADER * scale : (clientHeight - height * scale) / 2;
+    this.frame.call(this.zoom.transform, libraries.zoomIdentity.translate(x, y).scale(scale));
   }
 
-  /** The horizontal middle of the first thing in the first open function. */
+  /** The horizontal middle of the top of the first open function. */
   middle() {
     let node = this.program.root;
     for (let next = node; next;) {
       node = next;
-      next = node.isOpen ? node.children.find((child) => child.isOpen) || node.children[0] : null;
+      const of = node.isOpen ? this.places(node).of : null;
+      const top = (child) => of.get(child).y + (child.type === "argument" ? 1e6 : 0);
+      next = of && node.children.reduce((a, b) => (a && top(a) <= top(b) ? a : b), null);
+      if (next && node === this.program.root) next = node.children[0];
     }
     return this.corner(node).x + this.places(node).width / 2;
-  }
-
-  /** The upper left corner of a node that shows, in the coordinates of the graph. */
-  corner(node) {
-    const corner = { x: 0, y: 0 };
-    for (let at = node; at.parent; at = at.parent) {
-      const place = this.places(at.parent).of.get(at);
-      corner.x += place.x;
-      corner.y += place.y;
-    }
-    return corner;
   }
 
   /** The texts of a closed node: its name, its type, and operands that are no nodes. */
   lines(node) {
     const lines = [node.label];
+    const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+    const size = (ops) => {
+      const { flops } = node.cost;
+      return flops ? `${count(ops, "op")} · ${amount(flops, "FLOP")}` : count(ops, "op");
+    };
     if (node.type === "op") {
-      const { results, operands } = this.program.ops[node.op];
-      const isOnEdges = this.edges(node.parent).some(({ from }) => from === node);
+      const op = this.program.ops[node.op];
+      const { results, operands } = op;
+      if (op.symbol !== undefined) lines.push(`function · ${size(node.ops - 1)}`);
+      else if (node.children.length > 0 || op.calls) lines.push(this.contents(node, size));
+      const isOnEdges = this.layout.edges.of(node.parent).some(({ from }) => from === node);
       if (!isOnEdges && results.length === 1) lines.push(this.program.valueType(results[0]));
       if (results.length > 1) lines.push(`${results.length} results`);
       const inline = operands.map((value) => this.program.inlineText(value)).filter(Boolean);
       if (inline.length) lines.push(`with ${inline.join(", ")}`);
     } else if (node.type === "group") {
-      lines.push(`${node.ops} ${node.ops === 1 ? "op" : "ops"}`);
+      lines.push(size(node.ops));
+    } else if (node.values.length === 1 && !this.layout.edges.of(node.parent).some(({ from }) => from === node)) {
+      lines.push(this.program.valueType(node.values[0]));
     }
     const share = this.share(node);
     if (share > 0) lines.push(percent(share));
     const { changes } = node.cost;
     if (changes && node.children.length) {
-      lines.push(`${changes} ${changes === 1 ? "difference" : "differences"}`);
+      lines.push(count(changes, "difference"));
     }
     return lines.map((line) => fitted(line));
+  }
+
+  /** The contents of an op with regions, or of a call. */
+  contents(node, size) {
+    const op = this.program.ops[node.op];
+    const name = this.program.shortName(op);
+    const inside = node.children.length ? size(node.ops - 1) : "";
+    const runs = node.children.map((child) => this.program.runs(child));
+    const loop = name === "while" && runs.at(-1) ? `runs ${runs.at(-1)} times` : "";
+    const title = node.label.startsWith("@") ? name : "";
+    return [title, loop, inside].filter(Boolean).join(" · ");
   }
 
   /** The part of the program's cost, or of the elements, that is shown by colour; 0 if none is. */
@@ -181,128 +203,17 @@ class Graph {
     return all ? node.cost[this.colour] / all : 0;
   }
 
-  /** Edges between children of a group, with the values that they stand for. */
-  edges(group) {
-    if (group.edges) return group.edges;
-    const { program } = this;
-    const edges = new Map();
-    for (const child of group.children) {
-      for (const op of program.opsWithin(child)) {
-        for (const value of program.ops[op].operands) {
-          const from = program.childWithin(group, program.nodeOfValue[value]);
-          if (!from || from === child) continue;
-          const key = `${from.id} ${child.id}`;
-          if (!edges.has(key)) edges.set(key, { from, to: child, values: new Set() });
-          edges.get(key).values.add(value);
-        }
-      }
-    }
-    group.edges = [...edges.values()];
-    return group.edges;
-  }
-
-  edgeLabel({ values }) {
-    if (values.size > 1) return `${values.size} values`;
-    const [value] = values;
-    return fitted(this.program.valueType(value), 160);
-  }
-
-  /** The size of a node, and if it is open the places of what is in it: children and edges. */
-  places(node) {
-    if (!node.places) node.places = node.isOpen ? this.inside(node) : this.closed(node);
-    return node.places;
-  }
-
-  closed(node) {
-    const lines = this.lines(node);
-    const width = Math.max(...lines.map((line, index) => textWidth(line, index ? FONT : BOLD)));
-    const toggle = node.children.length ? 16 : 0;
-    return { lines, width: width + 20 + toggle, height: lines.length * LINE + 10 };
-  }
-
-  inside(node) {
-    const edges = this.edges(node);
-    const { of, drawn, width, height } =
-      edges.length === 0 ? this.shelves(node.children) : this.layered(node.children, edges);
-    const label = textWidth(node.label, BOLD) + 46;
-    for (const place of of.values()) {
-      place.x += PADDING;
-      place.y += HEADER + PADDING;
-    }
-    return {
-      of,
-      edges: drawn,
-      width: Math.max(width + 2 * PADDING, label),
-      height: height + HEADER + 2 * PADDING,
-    };
-  }
-
-  /** Nodes without edges between them: the open ones on the left, the others in rows. */
-  shelves(nodes) {
-    const open = nodes.filter((node) => node.isOpen);
-    const closed = nodes.filter((node) => !node.isOpen);
-    const left = this.rows(open, 0);
-    const right = this.rows(closed, open.length ? 480 : Infinity);
-    const shift = open.length ? left.width + 24 : 0;
-    for (const [node, { x, y }] of right.of) left.of.set(node, { x: x + shift, y });
-    const width = closed.length ? shift + right.width : left.width;
-    return { of: left.of, drawn: [], width, height: Math.max(left.height, right.height) };
-  }
-
-  /** Rows that are at most `most` wide, and about as wide as they are high. */
-  rows(nodes, most) {
-    const sizes = nodes.map((node) => this.places(node));
-    const area = sizes.reduce((sum, { width, height }) => sum + (width + 16) * (height + 16), 0);
-    const limit = Math.min(most, Math.max(Math.sqrt(area) * 1.3, 300));
-    const of = new Map();
-    let [x, y, row, widest] = [0, 0, 0, 0];
-    nodes.forEach((node, index) => {
-      const { width, height } = sizes[index];
-      if (x > 0 && x + width > limit) [x, y, row] = [0, y + row + 16, 0];
-      of.set(node, { x, y });
-      x += width + 16;
-      row = Math.max(row, height);
-      widest = Math.max(widest, x - 16);
-    });
-    return { of, width: widest, height: y + row };
-  }
-
-  /** Nodes in layers, each below those that it uses. */
-  layered(nodes, edges) {
-    const graph = new libraries.Graph();
-    graph.setGraph({ nodesep: 18, ranksep: edges.length > MAX_LABELS ? 40 : 22, edgesep: 10 });
-    for (const node of nodes) {
-      const { width, height } = this.places(node);
-      graph.setNode(String(node.id), { width, height });
-    }
-    for (const edge of edges) {
-      const label = edges.length > MAX_LABELS ? "" : this.edgeLabel(edge);
-      const size = label ? { width: textWidth(label, "10px system-ui") + 6, height: 12 } : {};
-      graph.setEdge(String(edge.from.id), String(edge.to.id), { label, labelpos: "c", ...size });
-    }
-    libraries.layout(graph);
-    const of = new Map();
-    for (const node of nodes) {
-      const { x, y, width, height } = graph.node(String(node.id));
-      of.set(node, { x: x - width / 2, y: y - height / 2 });
-    }
-    const drawn = edges.map((edge) => {
-      const { points, label, x, y } = graph.edge(String(edge.from.id), String(edge.to.id));
-      return { ...edge, points, label, x, y };
-    });
-    const { width, height } = graph.graph();
-    return { of, drawn, width, height };
-  }
-
   /** Draws all that shows. */
   draw() {
     this.boxes = new Map();
+    /** The drawn edges with their paths. */
+    this.paths = [];
     const root = this.program.root;
     const drawn = svg("g");
     for (const child of root.children) drawn.append(this.drawChild(root, child));
-    this.links = svg("g", { class: "links" });
-    this.view.replaceChildren(drawn, this.links);
+    this.view.replaceChildren(drawn);
     this.drawSelection();
+    this.on.draw();
   }
 
   /** After a change of colours. */
@@ -352,16 +263,30 @@ class Graph {
       svg("text", { x: 26, y: 18, class: "title" }, node.label),
       toggleSign("−", 7, 6),
     );
-    const inner = svg("g", { transform: `translate(${PADDING},${HEADER + PADDING})` });
+    const labels = [];
     for (const edge of edges) {
-      const d = curve(edge.points);
-      inner.append(svg("path", { d, class: "edge", "marker-end": "url(#arrow)" }));
-      const { label, x, y } = edge;
-      if (label) inner.append(svg("text", { x, y: y + 4, class: "type" }, label));
+      const path = this.drawEdge(edge);
+      this.paths.push({ edge, path });
+      element.append(path);
+      const { label, x, y, isLoop, points } = edge;
+      const place = isLoop
+        ? { x: points[1].x + 4, y: points[1].y - 14, class: "type loop" }
+        : { x, y: y + 4, class: "type" };
+      if (label) labels.push(svg("text", place, label));
     }
     element.setAttribute("aria-label", node.label);
-    element.append(inner, ...node.children.map((child) => this.drawChild(node, child)));
+    element.append(...labels, ...node.children.map((child) => this.drawChild(node, child)));
     return element;
+  }
+
+  /** A line with an arrow, but for those that go on across a border. */
+  drawEdge({ from, to, points, isLoop }) {
+    const goesOn = !isLoop && (to.type === "out" || (to.isOpen && this.places(to).ports.has(from)));
+    const path = svg("path", { d: curve(points), class: isLoop ? "edge loop" : "edge" });
+    path.dataset.from = from.id ?? from.type;
+    path.dataset.to = to.id ?? to.type;
+    if (!goesOn) path.setAttribute("marker-end", "url(#arrow)");
+    return path;
   }
 
   family(node) {
@@ -386,44 +311,37 @@ class Graph {
     this.drawSelection();
   }
 
-  /** Marks the selected node, and draws its edges across all levels. */
+  /** Marks the selected node, and its edges across all levels. */
   drawSelection() {
     this.view.querySelectorAll(".selected").forEach((box) => box.classList.remove("selected"));
-    this.links.replaceChildren();
+    this.view.querySelectorAll(".link").forEach((path) => path.classList.remove("link", "from", "to"));
     const node = this.selected;
     if (!node || node === this.program.root) return;
     const shown = this.program.shown(node);
     this.boxes.get(shown).classList.add("selected");
-    const ends = (nodes) => {
-      const all = new Set(nodes.filter(Boolean).map((at) => this.program.shown(at)));
-      return [...all].filter((at) => at !== shown && this.boxes.has(at)).slice(0, MAX_LINKS);
+    const used = this.layout.edges.needs(shown);
+    const { nodeOfValue } = this.program;
+    const isMade = (value) => {
+      for (let at = nodeOfValue[value]; at; at = at.parent) if (at === shown) return true;
+      return false;
     };
-    const { before, after } = neighbours(this.program, node);
-    for (const at of ends(before)) this.links.append(this.link(at, shown, "from"));
-    for (const at of ends(after)) this.links.append(this.link(shown, at, "to"));
+    /** True if an end of an edge is `shown`, is in it or around it, or leads there. */
+    const leads = (end) => {
+      let at = end;
+      while (at && isPort(at)) at = at.peer;
+      for (let up = shown; up; up = up.parent) if (up === at) return true;
+      for (let up = at; up; up = up.parent) if (up === shown) return true;
+      return at === null;
+    };
+    for (const { edge, path } of this.paths) {
+      const values = [...edge.values];
+      if (leads(edge.to) && values.some((value) => used.has(value))) {
+        path.classList.add("link", "from");
+      } else if (leads(edge.from) && values.some(isMade)) {
+        path.classList.add("link", "to");
+      }
+    }
   }
-
-  link(from, to, kind) {
-    const [a, b] = [this.corner(from), this.corner(to)];
-    const x1 = a.x + this.places(from).width / 2;
-    const y1 = a.y + this.places(from).height;
-    const x2 = b.x + this.places(to).width / 2;
-    const y2 = b.y;
-    const bend = Math.max(Math.abs(y2 - y1) / 3, 20);
-    const d = `M${x1},${y1}C${x1},${y1 + bend} ${x2},${y2 - bend} ${x2},${y2}`;
-    return svg("path", { d, class: `link ${kind}` });
-  }
-}
-
-/** The nodes whose values a node uses, and those that use its values. */
-function neighbours(program, node) {
-  if (node.type === "group") return { before: [], after: [] };
-  const op = node.op === null ? { operands: [], results: node.values } : program.ops[node.op];
-  const users = op.results.flatMap((value) => program.users[value]);
-  return {
-    before: op.operands.map((value) => program.nodeOfValue[value]),
-    after: users.map((user) => program.nodeFor(user)),
-  };
 }
 
 function toggleSign(sign, x, y) {

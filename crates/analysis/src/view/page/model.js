@@ -1,11 +1,13 @@
 // The program as a tree of nodes: functions, regions, scopes and ops, from the model in JSON.
 
-/** Most children of a group; more are split into parts, in the order of the program. */
-const MAX_CHILDREN = 60;
-/** Number of children of such a part. */
-const PART = 40;
-/** Blocks with more arguments show them in the ops that use them, as constants are shown. */
+/** Blocks with more arguments show those of trees of parameters where they are used. */
 const MAX_ARGUMENTS = 12;
+/** Constants of more different elements are nodes; others are texts in the ops that use them. */
+const MAX_INLINE = 16;
+/** More functions than this are a group beside the one that runs. */
+const MAX_FUNCTIONS = 6;
+/** Calls that are nested deeper do not show the functions that they call. */
+const MAX_CALLS = 30;
 
 /**
  * A node of the tree: an op, the arguments of a block, or a group of nodes.
@@ -18,6 +20,7 @@ const MAX_ARGUMENTS = 12;
  * @property {Node[]} children  nodes that show when it is open
  * @property {number | null} op  its op
  * @property {number[]} values  the arguments that it stands for
+ * @property {number | null} callee  the function whose body a call shows
  * @property {number} ops  number of ops in it
  * @property {{flops: number, bytes: number, seconds: number, bad: number, elements: number, changes: number}} cost
  *   of all ops in it, with their time in a profile, and the elements of their values in a run; `bad` ones are NaN or infinite; `changes` is the
@@ -30,6 +33,10 @@ class Program {
   constructor(model, changes = new Map()) {
     Object.assign(this, model);
     this.changes = changes;
+    this.functionNames = model.callers;
+    this.depth = 0;
+    this.stacks = new Map();
+    this.usedWithin = new Map();
     /** @type {Node[]} */
     this.nodes = [];
     /** The node of each op that has one, and for each value the node that makes it. */
@@ -47,12 +54,15 @@ class Program {
         block.ops.forEach((inner) => (this.around[inner] = index));
       }
     });
-    this.root = this.node("group", this.name, this.blocks(this.ops[0]));
+    this.findCallers();
+    this.grouping = new Grouping(this, (op) => this.used(op));
+    this.root = this.node("group", this.name, this.functions());
     this.root.op = 0;
     this.root.isOpen = true;
     this.addUp();
-    this.haystack = this.ops.map((op) =>
+    this.haystack = this.ops.map((op, index) =>
       [this.kinds[op.kind].name, op.text, this.scopes[op.scope], this.sources[op.source]]
+        .concat(op.results.map((value) => this.valueName(value)), this.calls(index).map(([name]) => name))
         .filter(Boolean)
         .join("\n")
         .toLowerCase(),
@@ -63,107 +73,218 @@ class Program {
   node(type, label, children, op = null, values = []) {
     const id = this.nodes.length;
     const cost = { flops: 0, bytes: 0, seconds: 0, bad: 0, elements: 0, changes: 0 };
-    const parent = null;
-    const node = { id, type, label, parent, children, op, values, ops: 0, cost, isOpen: false };
+    const known = { id, type, label, children, op, values, cost };
+    const node = { ...known, parent: null, callee: null, ops: 0, isOpen: false };
     children.forEach((child) => (child.parent = node));
     this.nodes.push(node);
     return node;
   }
 
+  /** For each function, the ops that refer to it. */
+  findCallers() {
+    this.callers = new Map();
+    this.ops.forEach((op, index) => {
+      for (const called of op.calls || []) {
+        if (!this.callers.has(called)) this.callers.set(called, []);
+        this.callers.get(called).push(index);
+      }
+    });
+  }
+
+  /** True for functions of a single call, which shows their body. */
+  isInCall(op) {
+    const callers = this.callers.get(op) || [];
+    return callers.length === 1 && this.kindName(this.ops[callers[0]]) === "func.call";
+  }
+
+  /** The nodes of the top level: functions, the one that runs first. */
+  functions() {
+    const [block] = this.ops[0].regions[0].blocks;
+    const entry = this.cost ? this.cost.entry : "main";
+    const isEntry = (op) => this.ops[op].symbol === entry;
+    const own = block.ops.filter((op) => isEntry(op) || !this.isInCall(op));
+    own.sort((a, b) => isEntry(b) - isEntry(a));
+    const nodes = own.map((op) => this.opNode(op));
+    // Functions that call each other only are called by nothing above.
+    for (const op of block.ops) if (!this.nodeOfOp[op]) nodes.push(this.opNode(op));
+    const top = nodes.filter((node) => node.parent === null);
+    if (top.length <= MAX_FUNCTIONS) return top;
+    const others = top.slice(1);
+    return [top[0], this.node("group", `${others.length} functions`, others)];
+  }
+
   /** The nodes in the regions of an op. */
   blocks(op) {
     const regions = op.regions || [];
+    const isFunction = op.symbol !== undefined;
     const blocks = regions.flatMap(({ name, blocks }) =>
       blocks.map((block, index) => [blocks.length > 1 ? `${name} ^${index}` : name, block]),
     );
-    if (blocks.length === 1) return this.block(blocks[0][1]);
-    return blocks.map(([name, block]) => this.node("group", name, this.block(block)));
+    if (blocks.length === 1) return this.block(blocks[0][1], isFunction);
+    return blocks.map(([name, block]) => this.node("group", name, this.block(block, isFunction)));
   }
 
-  /** The nodes of a block: its arguments, and its ops in groups by scope. */
-  block(block) {
-    const nodes = [];
-    if (block.arguments.length > MAX_ARGUMENTS) {
-      nodes.push(
-        this.node("argument", `${block.arguments.length} arguments`, [], null, block.arguments),
-      );
-    } else {
-      for (const value of block.arguments) {
-        const node = this.node("argument", this.valueName(value), [], null, [value]);
-        this.nodeOfValue[value] = node;
-        nodes.push(node);
-      }
-    }
-    const ops = block.ops.filter((op) => !this.isInline(op));
-    const paths = ops.map((op) => scopeParts(this.scopes[this.ops[op].scope] || ""));
-    // Terminators have no scope of their own.
-    const isScoped = (index) => paths[index].length > 0;
-    const scoped = ops.map((_, index) => index).filter(isScoped);
-    const common = scoped.length ? commonPrefix(scoped.map((index) => paths[index])) : 0;
-    const top = { groups: new Map(), members: [] };
-    ops.forEach((op, index) => {
-      let group = top;
-      for (const part of paths[index].slice(common)) {
-        if (!group.groups.has(part)) {
-          const inner = { name: part, groups: new Map(), members: [] };
-          group.groups.set(part, inner);
-          group.members.push(inner);
-        }
-        group = group.groups.get(part);
-      }
-      group.members.push(op);
-    });
-    return this.parts([...nodes, ...top.members.map((member) => this.member(member))]);
+  /** The nodes of a block: its arguments, of regions those that are used, and its ops in groups. */
+  block(block, isFunction) {
+    const isApart = (op) => this.ops[op].constant !== undefined;
+    const members = this.grouping.group(block.ops.filter((op) => !isApart(op)));
+    const nodes = members.map((member) => this.member(member));
+    const top = { parent: null, children: nodes };
+    nodes.forEach((node) => (node.parent = top));
+    const constants = block.ops.filter((op) => isApart(op) && !this.isInline(op));
+    for (const op of constants.reverse()) this.placeConstant(op, top);
+    const isShown = (value) => isFunction || this.users[value].length > 0;
+    this.placeArguments(block.arguments.filter(isShown), top);
+    return top.children;
   }
 
-  /** The node of an op or of a scope. */
-  member(member) {
-    if (typeof member === "number") return this.opNode(member);
-    let name = member.name;
-    while (member.members.length === 1) {
-      const [only] = member.members;
-      if (typeof only === "number") return this.opNode(only);
-      name += `/${only.name}`;
-      member = only;
-    }
-    return this.node("group", name, this.parts(member.members.map((inner) => this.member(inner))));
+  /** The node of an op or of a group. */
+  member({ label, ops, members }) {
+    if (!members) return this.opNode(ops[0]);
+    return this.node(
+      "group",
+      label,
+      members.map((inner) => this.member(inner)),
+    );
   }
 
   opNode(index) {
     const op = this.ops[index];
-    const node = this.node("op", this.opLabel(op), this.blocks(op), index);
+    const node = this.node("op", this.opLabel(op), [], index);
     this.nodeOfOp[index] = node;
     op.results.forEach((value) => (this.nodeOfValue[value] = node));
+    let children = this.blocks(op);
+    const [callee] = op.calls || [];
+    const isHere = callee !== undefined && this.isInCall(callee) && !this.nodeOfOp[callee];
+    if (isHere && this.depth < MAX_CALLS) {
+      this.depth++;
+      this.nodeOfOp[callee] = node;
+      node.callee = callee;
+      children = this.blocks(this.ops[callee]);
+      this.depth--;
+    }
+    node.children = children;
+    children.forEach((child) => (child.parent = node));
     return node;
   }
 
-  /** Splits long lists of nodes into parts, which follow each other. */
-  parts(nodes) {
-    if (nodes.length <= MAX_CHILDREN) return nodes;
-    const parts = [];
-    for (let start = 0; start < nodes.length; start += PART) {
-      const part = nodes.slice(start, start + PART);
-      const name = ({ type, label }) => (type === "op" ? label.split(" ")[0] : label);
-      const [first, last] = [part[0], part.at(-1)].map(name);
-      const label = `part ${parts.length + 1}: ${first} … ${last}`;
-      parts.push(this.node("group", label, part));
+  /** The innermost group in which all users of a value are. */
+  placeOf(value, top) {
+    const users = this.users[value].map((op) => this.nodeFor(op)).filter((node) => node.parent);
+    const path = (node) => {
+      const groups = [];
+      for (let at = node.parent; at; at = at.parent) groups.unshift(at);
+      return groups.slice(groups.indexOf(top));
+    };
+    const paths = users.map(path).filter((groups) => groups[0] === top);
+    if (!paths.length) return top;
+    // Not in the op that uses it, nor in others that have regions.
+    const common = paths[0].slice(0, commonPrefix(paths));
+    const end = common.findIndex((node) => node.type === "op");
+    return common.at(end < 0 ? -1 : end - 1);
+  }
+
+  put(node, place) {
+    place.children.unshift(node);
+    node.parent = place;
+  }
+
+  placeConstant(op, top) {
+    const place = this.placeOf(this.ops[op].results[0], top);
+    this.put(this.opNode(op), place);
+  }
+
+  /**
+   * Nodes of the arguments of a block. Of many, those of trees such as `params['a']['b']`, and those
+   * without names, are where they are used; what still is many in a group is one node for all that
+   * go to the same place.
+   */
+  placeArguments(values, top) {
+    const rootOf = (value) => (this.values[value][2] || "").split(/[[.]/)[0];
+    const sizes = new Map();
+    for (const value of values) sizes.set(rootOf(value), (sizes.get(rootOf(value)) || 0) + 1);
+    const isParameter = (value) => rootOf(value) === "" || sizes.get(rootOf(value)) > 3;
+    const places = new Map();
+    for (const value of values) {
+      const isInside = values.length > MAX_ARGUMENTS && isParameter(value);
+      const place = isInside ? this.placeOf(value, top) : top;
+      if (!places.has(place)) places.set(place, []);
+      places.get(place).push([value]);
     }
-    return this.parts(parts);
+    for (const [place, single] of places) {
+      let bundles = single;
+      if (bundles.length > MAX_ARGUMENTS) {
+        const byUsers = new Map();
+        for (const [value] of bundles) {
+          const users = this.users[value].map((op) => this.childWithin(place, this.nodeFor(op))?.id);
+          const key = [...new Set(users)].sort().join();
+          if (!byUsers.has(key)) byUsers.set(key, []);
+          byUsers.get(key).push(value);
+        }
+        bundles = [...byUsers.values()];
+      }
+      if (bundles.length > MAX_ARGUMENTS) bundles = [bundles.flat()];
+      for (const bundle of bundles.reverse()) this.put(this.argument(bundle), place);
+    }
   }
 
-  /** True for ops that show in the ops that use them: constants. */
+  argument(values) {
+    const [name] = values.map((value) => this.valueName(value));
+    const label = values.length > 1 ? `${values.length} arguments` : lastNames(name);
+    const node = this.node("argument", label, [], null, values);
+    for (const value of values) this.nodeOfValue[value] = node;
+    return node;
+  }
+
+  /** All values that an op uses, also within its regions. */
+  used(index) {
+    const op = this.ops[index];
+    if (!op.regions) return op.operands;
+    if (!this.usedWithin.has(index)) {
+      const inner = op.regions.flatMap(({ blocks }) => blocks).flatMap(({ ops }) => ops);
+      this.usedWithin.set(index, [...op.operands, ...inner.flatMap((at) => this.used(at))]);
+    }
+    return this.usedWithin.get(index);
+  }
+
+  /** The calls that led to an op, outermost first: the frame of the call and the function. */
+  stack(op) {
+    const { frame } = this.ops[op];
+    if (frame === undefined) return [];
+    if (!this.stacks.has(frame)) {
+      const stack = [];
+      for (let at = frame; at !== null; at = this.frames[at][2]) {
+        stack.unshift(`${this.frames[at][2] ?? 0} ${this.functionNames[this.frames[at][0]]}`);
+      }
+      this.stacks.set(frame, stack);
+    }
+    return this.stacks.get(frame);
+  }
+
+  /** The functions and places of the calls that led to an op, innermost first. */
+  calls(op) {
+    const calls = [];
+    for (let at = this.ops[op].frame ?? null; at !== null; at = this.frames[at][2]) {
+      calls.push([this.functionNames[this.frames[at][0]], this.sources[this.frames[at][1]]]);
+    }
+    return calls;
+  }
+
+  /** True for ops that show in the ops that use them: constants of few elements. */
   isInline(op) {
-    return this.ops[op].constant !== undefined;
+    const { constant } = this.ops[op];
+    if (constant === undefined) return false;
+    return constant.splat !== undefined || constant.elements <= MAX_INLINE;
   }
 
-  /** Sums ops and costs, children before parents: a child's id is smaller. */
+  /** Sums ops and costs, children before parents. */
   addUp() {
     for (const op of this.changes.keys()) {
       const users = this.ops[op].results.flatMap((value) => this.users[value]);
       // Constants differ where they are used.
       for (const at of this.isInline(op) ? users : [op]) this.nodeFor(at).cost.changes += 1;
     }
-    for (const node of this.nodes) {
+    for (const node of this.childrenFirst(this.root)) {
       if (node.type === "op") {
         node.ops += 1;
         const { flops, transcendentals, bytes } = this.ops[node.op].cost || {};
@@ -182,6 +303,11 @@ class Program {
     }
   }
 
+  *childrenFirst(node) {
+    for (const child of node.children) yield* this.childrenFirst(child);
+    yield node;
+  }
+
   kindName(op) {
     return this.kinds[op.kind].name;
   }
@@ -195,12 +321,19 @@ class Program {
   opLabel(op) {
     const name = this.shortName(op);
     if (op.symbol !== undefined) return `@${op.symbol}`;
+    if (name === "call" && op.calls) return `@${this.ops[op.calls[0]].symbol}`;
     if (op.calls) return `${name} ${op.calls.map((at) => `@${this.ops[at].symbol}`).join(" ")}`;
     const blocks = (op.regions || []).flatMap((region) => region.blocks);
     if (blocks.length === 1 && blocks[0].ops.length === 2) {
       return `${name} · ${this.shortName(this.ops[blocks[0].ops[0]])}`;
     }
     return name;
+  }
+
+  /** How often the ops in a node run, if that is known. */
+  runs(node) {
+    for (const op of this.opsWithin(node)) if (this.ops[op].cost) return this.ops[op].cost.runs;
+    return 0;
   }
 
   /** The name of a value: the exporter's, if it gave one. */
@@ -220,7 +353,7 @@ class Program {
     const producer = this.producer[value];
     if (producer === null) return this.nodeOfValue[value] ? null : this.valueName(value);
     const { constant } = this.ops[producer];
-    if (!constant) return null;
+    if (!this.isInline(producer)) return null;
     const { splat } = constant;
     return splat === undefined || splat === null ? this.valueName(value) : number(splat);
   }
@@ -284,6 +417,19 @@ function commonPrefix(paths) {
     length = same;
   }
   return length;
+}
+
+/** The last two names of a path such as `p['a']['b']['c']`, if it is long. */
+function lastNames(path) {
+  const names = path.match(/\[[^\]]*\]|\.?[^[.]+/g) || [];
+  return path.length > 30 && names.length > 2 ? `…${names.slice(-2).join("")}` : path;
+}
+
+/** The labels of the groups around a node, outermost first. */
+function labelsAround(node) {
+  const labels = [];
+  for (let at = node.parent; at?.parent; at = at.parent) labels.unshift(at.label);
+  return labels;
 }
 
 /** A number in a few characters. Infinities and NaN are texts. */

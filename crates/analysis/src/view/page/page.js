@@ -1,9 +1,10 @@
-// The page: search, buttons, keys, and what shows at first.
+// The page: buttons, keys, and what shows at first.
 
-/** Most matches that are listed. */
-const MAX_MATCHES = 200;
 /** A program is opened at first as long as no more nodes show. */
-const MAX_SHOWN = 120;
+const MAX_SHOWN = 40;
+
+/** So few nodes say little. */
+const FEW = 8;
 
 const byId = (id) => document.getElementById(id);
 const model = JSON.parse(byId("model").textContent);
@@ -18,7 +19,12 @@ class Pane {
     const label = `Graph of ${this.program.name}`;
     this.element = svg("svg", { class: "pane", role: "application", "aria-label": label });
     byId("graph").append(this.element);
-    this.graph = new Graph(this.program, this.element, { select: (node) => this.select(node) });
+    this.graph = new Graph(this.program, this.element, {
+      select: (node) => this.select(node),
+      move: () => this.minimap?.moved(),
+      draw: () => this.minimap?.draw(),
+    });
+    this.minimap = new Minimap(this.graph, byId("minimaps"));
     const reveal = (op, node) => this.reveal(op, node);
     this.details = new Details(this.program, byId("details"), reveal);
   }
@@ -41,31 +47,62 @@ class Pane {
     this.select(node, op);
   }
 
-  /**
-   * Opens the function that runs, and what is in it as far as it is small; in a program with
-   * differences, what they are in.
-   */
+  /** Opens what gives an overview, or in a program with differences, what they are in. */
   openFirst() {
-    const functions = this.program.root.children;
-    const entry = this.program.cost ? this.program.cost.entry : "main";
-    const main = functions.find((node) => node.label === `@${entry}`) || functions[0];
-    if (!main) return;
+    const { root } = this.program;
     const differs = (node) => node.cost.changes > 0;
-    // The bodies of reductions say little more than their names.
-    const isLarge = (node) => node.ops > 4 || node.type === "group";
-    const isShown = differs(this.program.root) ? differs : isLarge;
-    let shown = functions.length;
-    const queue = differs(this.program.root) ? functions.filter(differs) : [main];
+    if (!differs(root)) return this.openOverview();
+    let shown = root.children.length;
+    const queue = root.children.filter(differs);
     for (const node of queue) {
-      if (node !== queue[0] && shown + node.children.length > MAX_SHOWN) continue;
+      if (node !== queue[0] && shown + node.children.length > 3 * MAX_SHOWN) continue;
       this.graph.setOpen(node, true);
       shown += node.children.length;
-      queue.push(...node.children.filter((child) => child.children.length && isShown(child)));
+      queue.push(...node.children.filter((child) => child.children.length && differs(child)));
+    }
+  }
+
+  /**
+   * Opens the function that runs, and in it from outside to inside what there is room for; groups
+   * that are alike, such as layers, all or none.
+   */
+  openOverview() {
+    const { root } = this.program;
+    const [main] = root.children;
+    if (!main) return;
+    this.graph.setOpen(main, true);
+    let shown = main.children.length;
+    // The bodies of reductions say little more than their names. In large programs, small groups
+    // are details, and so are those that have nothing but ops.
+    const isSmall = root.ops <= 2 * MAX_SHOWN;
+    const isGroup = ({ children, label, ops }) => children.length && ops > 4 && !/^part \d/.test(label);
+    const isWorthwhile = (node) =>
+      node.children.length > 0 &&
+      (isSmall
+        ? node.type === "group" || node.ops > 4
+        : node.ops > main.ops / 8 && node.children.some(isGroup));
+    for (let level = [main]; level.length;) {
+      const alike = new Map();
+      for (const node of level.flatMap(({ children }) => children.filter(isWorthwhile))) {
+        const key = `${node.parent.id} ${node.label.replace(/\d+/g, "")}`;
+        alike.set(key, [...(alike.get(key) || []), node]);
+      }
+      level = [];
+      const ops = (nodes) => nodes.reduce((sum, node) => sum + node.ops, 0);
+      for (const nodes of [...alike.values()].sort((a, b) => ops(b) - ops(a))) {
+        const more = nodes.reduce((sum, node) => sum + node.children.length, 0);
+        const isRoom = shown + more <= (shown < FEW ? 2 * MAX_SHOWN : MAX_SHOWN);
+        if (!isRoom) continue;
+        nodes.forEach((node) => this.graph.setOpen(node, true));
+        shown += more;
+        level.push(...nodes);
+      }
     }
   }
 
   closeAll() {
-    for (const node of this.program.nodes) this.graph.setOpen(node, node === this.program.root);
+    const { root } = this.program;
+    for (const node of this.program.nodes) this.graph.setOpen(node, node === root);
     this.graph.draw();
     this.graph.fit();
   }
@@ -108,53 +145,51 @@ function legend() {
   byId("legend").replaceChildren(...items);
 }
 
-function showMatches() {
-  const query = byId("search").value;
-  const list = byId("matches");
-  const found = panes.flatMap((pane) => pane.program.search(query).map((op) => ({ pane, op })));
-  list.hidden = !query.trim();
-  const rows = found.slice(0, MAX_MATCHES).map(({ pane, op }) =>
-    html(
-      "button",
-      {
-        onclick: () => {
-          list.hidden = true;
-          pane.reveal(op);
-        },
-      },
-      pane.program.ops[op].text,
-    ),
-  );
-  const noun = found.length === 1 ? "match" : "matches";
-  const more = found.length > rows.length ? `, the first ${rows.length} of them:` : "";
-  list.replaceChildren(html("p", {}, `${found.length} ${noun}${more}`), ...rows);
+/** The pane that keys are for: that of the focus or of the selection, else the first. */
+function activePane() {
+  const isActive = ({ element, graph }) =>
+    element.contains(document.activeElement) || graph.selected;
+  return panes.find(isActive) || panes[0];
 }
 
-/** The key that a list of matches or the graph has no use for does what it says. */
+/** Keys, with what they do in a pane. */
+const KEYS = {
+  "/": () => byId("search").focus(),
+  "?": () => byId("help").showModal(),
+  0: ({ graph }) => graph.fit(),
+  f: ({ graph }) => graph.fit(),
+  w: ({ graph }) => graph.overview(),
+  "+": ({ graph }) => graph.scaleBy(1.25),
+  "=": ({ graph }) => graph.scaleBy(1.25),
+  "-": ({ graph }) => graph.scaleBy(0.8),
+  ArrowLeft: ({ graph }) => graph.moveBy(-0.15, 0),
+  ArrowRight: ({ graph }) => graph.moveBy(0.15, 0),
+  ArrowUp: ({ graph }) => graph.moveBy(0, -0.15),
+  ArrowDown: ({ graph }) => graph.moveBy(0, 0.15),
+  PageUp: ({ graph }) => graph.moveBy(0, -0.8),
+  PageDown: ({ graph }) => graph.moveBy(0, 0.8),
+  Enter: (pane, node) => enter(pane, node),
+  " ": (pane, node) => enter(pane, node),
+  Escape: (pane) => pane.select(null),
+};
+
+/** Opens or closes a node, and selects it. */
+function enter(pane, node) {
+  if (!node) return;
+  pane.graph.toggle(node);
+  pane.select(node);
+  pane.graph.boxes.get(pane.program.shown(node))?.focus({ preventScroll: true });
+}
+
 function pressed(event) {
-  const isTyping = event.target === byId("search");
-  const list = byId("matches");
-  if (event.key === "Escape") {
-    list.hidden = true;
-    if (!isTyping) panes[0].select(null);
-  } else if (isTyping && event.key === "Enter") {
-    list.querySelector("button")?.click();
-  } else if (isTyping || event.ctrlKey || event.metaKey || event.altKey) {
-    return;
-  } else if (event.key === "/") {
-    event.preventDefault();
-    byId("search").focus();
-  } else if (event.key === "0") {
-    panes.forEach(({ graph }) => graph.fit());
-  } else if (event.key === "Enter" || event.key === " ") {
-    const pane = panes.find(({ element }) => element.contains(event.target));
-    const node = pane?.graph.nodeAt(event.target);
-    if (!node) return;
-    event.preventDefault();
-    if (event.key === "Enter") pane.select(node);
-    else pane.graph.toggle(node);
-    pane.graph.boxes.get(node)?.focus();
-  }
+  const isElsewhere = event.target.closest?.("button, select, input, dialog, #details");
+  if (isElsewhere && event.key !== "Escape") return;
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+  const action = KEYS[event.key];
+  if (!action) return;
+  event.preventDefault();
+  const pane = activePane();
+  action(pane, pane.graph.nodeAt(event.target) || pane.graph.selected);
 }
 
 /** The marker at the ends of edges. */
@@ -188,18 +223,26 @@ function start() {
   if (!panes.some(({ program }) => program.profile)) byId("times").remove();
   if (!model.left) byId("changes").remove();
   byId("colour").addEventListener("change", (event) => setColour(event.target.value));
-  byId("search").addEventListener("input", showMatches);
-  byId("search").addEventListener("focus", showMatches);
-  byId("fit").addEventListener("click", () => panes.forEach(({ graph }) => graph.fit()));
-  byId("collapse").addEventListener("click", () => panes.forEach((pane) => pane.closeAll()));
+  const search = new Search(panes, byId("search"), byId("matches"), (pane, op, node) =>
+    pane.reveal(op, node),
+  );
+  const onClick = (id, action) => byId(id).addEventListener("click", action);
+  onClick("fit", () => panes.forEach(({ graph }) => graph.fit()));
+  onClick("whole", () => panes.forEach(({ graph }) => graph.overview()));
+  onClick("larger", () => panes.forEach(({ graph }) => graph.scaleBy(1.25)));
+  onClick("smaller", () => panes.forEach(({ graph }) => graph.scaleBy(0.8)));
+  onClick("collapse", () => panes.forEach((pane) => pane.closeAll()));
+  onClick("svg", () => save(activePane().graph, "svg"));
+  onClick("png", () => save(activePane().graph, "png"));
+  onClick("keys", () => byId("help").showModal());
   byId("theme").addEventListener("click", changeTheme);
   document.addEventListener("keydown", pressed);
   document.addEventListener("pointerdown", (event) => {
-    if (!event.target.closest("#searching")) byId("matches").hidden = true;
+    if (!event.target.closest("#searching")) search.hide();
   });
   panes.forEach((pane) => pane.openFirst());
   setColour(model.left ? "changes" : model.profile ? "seconds" : "family");
-  panes.forEach(({ graph }) => graph.fit(0.8));
+  panes.forEach(({ graph }) => graph.fit());
   panes[0].select(null);
 }
 

@@ -154,6 +154,11 @@ impl<'m> ValueNames<'m> {
         ValueNames { printer }
     }
 
+    /// Gives consecutive results of an op, or an argument, another name, without its `%`.
+    pub fn rename(&mut self, values: &[Value], name: &str) {
+        self.printer.names.rename(values, name);
+    }
+
     /// `%name`, or `%name#1` for one of several results.
     pub fn get(&mut self, value: Value) -> String {
         self.printer.value(value);

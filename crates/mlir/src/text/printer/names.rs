@@ -167,6 +167,16 @@ impl Names {
         counters.value += 1;
     }
 
+    pub(super) fn rename(&mut self, values: &[Value], name: &str) {
+        for (i, value) in values.iter().enumerate() {
+            self.values[value.index()] = match i {
+                0 => ValueName::Word(self.words.len() as u32),
+                _ => ValueName::Unknown,
+            };
+        }
+        self.words.push(name.to_string());
+    }
+
     fn word(&mut self, value: Value, name: String, counters: &mut Counters, scope: &mut Scope) {
         let mut unique = name.clone();
         while scope.has(&unique) {
