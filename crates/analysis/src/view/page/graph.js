@@ -172,8 +172,13 @@ class Graph {
       if (inline.length) lines.push(`with ${inline.join(", ")}`);
     } else if (node.type === "group") {
       lines.push(size(node.ops));
-    } else if (node.values.length === 1 && !this.layout.edges.of(node.parent).some(({ from }) => from === node)) {
-      lines.push(this.program.valueType(node.values[0]));
+    } else if (node.values.length === 1) {
+      const { edges } = this.layout;
+      const isUsed = edges.of(node.parent).some(({ from }) => from === node);
+      if (!isUsed) lines.push(this.program.valueType(node.values[0]));
+      const first = edges.source.get(node.values[0]);
+      const start = first === undefined ? null : this.program.inlineText(first);
+      if (start !== null) lines.push(`starts as ${start}`);
     }
     const share = this.share(node);
     if (share > 0) lines.push(percent(share));
@@ -260,8 +265,6 @@ class Graph {
         role: "button",
       },
       svg("rect", { width, height, rx: 7 }),
-      svg("text", { x: 26, y: 18, class: "title" }, node.label),
-      toggleSign("−", 7, 6),
     );
     const labels = [];
     for (const edge of edges) {
@@ -275,7 +278,8 @@ class Graph {
       if (label) labels.push(svg("text", place, label));
     }
     element.setAttribute("aria-label", node.label);
-    element.append(...labels, ...node.children.map((child) => this.drawChild(node, child)));
+    const title = svg("text", { x: 26, y: 18, class: "title" }, node.label);
+    element.append(title, toggleSign("−", 7, 6), ...labels, ...node.children.map((child) => this.drawChild(node, child)));
     return element;
   }
 

@@ -179,15 +179,32 @@ class Grouping {
     }
     return Array.from({ length: copies }, (_, copy) => {
       const part = members.slice(copy * period, (copy + 1) * period);
-      return this.of(`${label} ${copy + 1} of ${copies}`, this.limited(part));
+      return this.copy(`${label} ${copy + 1} of ${copies}`, part);
     });
+  }
+
+  /** One of several that do the same: with a single group in it, that group with the rest. */
+  copy(label, members) {
+    const groups = members.filter((member) => member.members);
+    if (groups.length !== 1 || members.length > MIN_REPEATED) {
+      return this.of(label, this.limited(members), (label) => label);
+    }
+    const all = members.flatMap((member) => member.members || [member]);
+    return this.of(groups[0].label, this.limited(all), (label) => label);
   }
 
   /** Groups members further if they are many. */
   limited(members) {
     if (members.length <= MANY) return members;
+    const name = ({ label, ops: [op] }) =>
+      label || scopeNames(this.program.scopes[this.program.ops[op].scope] || "").at(-1) || "";
+    const numbered = (member) => name(member).match(/^[A-Za-z]+_\d+(?=_)/) || [];
+    const byNames = this.nested(members, numbered, (path, depth) => path[depth], MIN_OPS);
+    if (byNames.length <= MANY) return byNames;
+    // Scopes say more than the calls that they were made in.
+    const isScoped = new Set(byNames.map(name)).size > byNames.length / 3;
     const calls = (member) => this.callPath(member);
-    const byCalls = this.nested(members, calls, callLabel, MIN_OPS);
+    const byCalls = isScoped ? byNames : this.nested(byNames, calls, callLabel, MIN_OPS);
     return this.parts(this.repeats(byCalls));
   }
 
@@ -207,8 +224,7 @@ class Grouping {
     const end = start + copies * period;
     const groups = Array.from({ length: copies }, (_, copy) => {
       const at = start + copy * period;
-      const part = members.slice(at, at + period);
-      return this.of(`block ${copy + 1} of ${copies}`, this.limited(part), (label) => label);
+      return this.copy(`block ${copy + 1} of ${copies}`, members.slice(at, at + period));
     });
     const [before, after] = [members.slice(0, start), members.slice(end)];
     return [...this.repeats(before), ...groups, ...this.repeats(after)];

@@ -7,7 +7,7 @@ const MAX_TEXT = 260;
 /** Groups with more edges show no types on them. */
 const MAX_LABELS = 250;
 /** Room on the right of the body of a loop. */
-const LOOP = 70;
+const LOOP = 100;
 
 const measurer = document.createElement("canvas").getContext("2d");
 const FONT = "12px system-ui, sans-serif";
@@ -189,19 +189,26 @@ class Layout {
       const { points, label, x, y } = graph.edge(...keys[index]);
       return { ...edge, points: this.attached(edge, points, of), label, x, y };
     });
-    const { width } = graph.graph();
-    return { of, drawn, width, height: this.cropped(of, drawn) };
+    return { of, drawn, ...this.cropped(of, drawn) };
   }
 
-  /** Moves everything up so that there is nothing above it, and returns the height. */
+  /** Moves everything to the upper left corner, and returns the size. */
   cropped(of, drawn) {
     const points = drawn.flatMap(({ points }) => points);
-    const places = [...of].map(([node, place]) => [place, this.places(node).height]);
-    const top = Math.min(...points.map(({ y }) => y), ...places.map(([{ y }]) => y));
-    for (const point of points) point.y -= top;
-    for (const edge of drawn) if (edge.label) edge.y -= top;
-    for (const [place] of places) place.y -= top;
-    return Math.max(...points.map(({ y }) => y), ...places.map(([{ y }, height]) => y + height));
+    const places = [...of].map(([node, place]) => [place, this.places(node)]);
+    const least = (side) => {
+      const all = [...points, ...places.map(([place]) => place)];
+      return all.reduce((least, at) => Math.min(least, at[side]), Infinity);
+    };
+    const [left, top] = [least("x"), least("y")];
+    const labels = drawn.filter(({ label }) => label);
+    for (const at of [...points, ...places.map(([place]) => place), ...labels]) {
+      at.x -= left;
+      at.y -= top;
+    }
+    const ends = places.map(([{ x, y }, { width, height }]) => ({ x: x + width, y: y + height }));
+    const most = (side) => [...points, ...ends].reduce((most, at) => Math.max(most, at[side]), 0);
+    return { width: most("x"), height: most("y") };
   }
 
   /** The points of an edge, whose ends are the ports of open groups. */
