@@ -1,10 +1,10 @@
-// Looks at the page of tests/tools/view.mlir in a browser, and measures that of a large program.
+// Looks at pages of programs in tests/tools in a browser, and measures that of a large program.
 // Run by .ci/view.
 import assert from "node:assert/strict";
-import { statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const [small, run, difference, large] = process.argv.slice(2);
+const [small, run, difference, layers, large, bert] = process.argv.slice(2);
 const { BROWSER, SCREENSHOTS } = process.env;
 const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
 
@@ -41,7 +41,8 @@ async function looksAt(page) {
   assert.match(dot, /runs\s+1\s+FLOPs\s+48 FLOP[^]*moved\s+104 B/);
   assert.match(dot, /inputs\['x'\]\s+2x4xf32[^]*4x3xf32\s+0\.5/);
   assert.match(dot, /Dot products of slices[^]*dot_general_c1/);
-  assert.equal(await page.locator("path.link").count(), 2, "to the argument and to tanh");
+  assert((await page.locator(".edge.link.from").count()) > 0, "from the argument");
+  assert.equal(await page.locator(".edge.link.to").count(), 1, "to tanh");
   await screenshot(page, "op");
 
   // Types are on edges, exporters' names on arguments.
@@ -49,11 +50,21 @@ async function looksAt(page) {
   assert(types.includes("2x4xf32") && types.includes("2x3xf32"), types.join());
   assert.equal(await node(page, "inputs['x']").count(), 1);
 
+  // Values have the names that the text gives them; edges lead down, from arguments, too.
+  assert.equal(await node(page, "%sum").count(), 1);
+  await checkEdges(page);
+
+  // The argument of the body is that of the loop: its edge starts at the argument of the program.
+  await node(page, "%sum").dispatchEvent("click");
+  const ends = await page.locator(".edge.link.from").evaluateAll((all) => all.length);
+  assert(ends >= 3, "through the borders of the loop and of its body");
+  await page.keyboard.press("Escape");
+
   // Scopes close and open.
   const layer = node(page, "layer_1");
-  await layer.locator(".toggle").first().click();
+  await layer.locator(".toggle").first().dispatchEvent("click");
   assert.equal(await node(page, "sine").count(), 0);
-  await node(page, "layer_1, 2 ops").dblclick();
+  await node(page, "layer_1, 2 ops · 12 FLOP").dispatchEvent("dblclick");
   assert.equal(await node(page, "sine").count(), 1);
 
   // A search finds what is closed, and opens it.
@@ -61,6 +72,7 @@ async function looksAt(page) {
   await page.keyboard.press("/");
   await page.keyboard.type("ABS tensor<2x3xf32>");
   assert.match(await page.locator("#matches").innerText(), /^1 match\s+%0 = stablehlo\.abs/);
+  assert.match(await page.locator("#matches .where").innerText(), /^@main › @<\/script>/);
   await screenshot(page, "search");
   await page.keyboard.press("Enter");
   assert.match(await details(page), /^stablehlo\.abs/);
@@ -88,7 +100,7 @@ async function looksAt(page) {
   assert.match(await details(page), /<\/script><img src=x onerror=document\.title='owned'>/);
   assert.equal(await page.locator("img, #graph b, #details p b b").count(), 0);
   assert.match(await page.title(), /view\.mlir – stablo view$/);
-  assert.equal(await node(page, "call @</script><b>bold</b>").count(), 1);
+  assert.equal(await node(page, "@</script><b>bold</b>").count(), 1);
 
   // Costs by colour: the product has 48 of 92 operations, functions of elements included.
   await page.selectOption("#colour", "flops");
@@ -98,7 +110,7 @@ async function looksAt(page) {
 
   // Keys: space opens and closes, escape goes back to the program.
   await page.click("#collapse");
-  assert.equal(await page.locator(".node").count(), 3);
+  assert.equal(await page.locator(".node").count(), 2);
   await page.keyboard.press("Tab");
   const main = page.locator(".node").first();
   await main.focus();
@@ -106,11 +118,108 @@ async function looksAt(page) {
   assert((await page.locator(".node").count()) > 3);
   await page.keyboard.press("Escape");
   assert.match(await details(page), /32 ops in 3 functions/);
+  await keys(page);
+  await saves(page);
+}
+
+/** Keys and buttons that move, and the help. */
+async function keys(page) {
+  await page.evaluate(() => document.activeElement.blur());
+  const at = () => page.evaluate(() => ({ ...libraries.zoomTransform(panes[0].element) }));
+  const start = await at();
+  await page.keyboard.press("+");
+  const large = await at();
+  assert(large.k > start.k);
+  await page.keyboard.press("-");
+  assert((await at()).k < large.k);
+  await page.keyboard.press("ArrowDown");
+  assert((await at()).y < start.y, "the graph moves up");
+  await page.click("#larger");
+  await page.locator("#graph").focus();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("f");
+  assert.equal((await at()).k, start.k);
+  await page.keyboard.press("?");
+  assert.equal(await page.locator("#help").isVisible(), true);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("#help").isVisible(), false);
+  // Enter opens what has the focus.
+  await page.click("#collapse");
+  await page.locator(".node").first().focus();
+  await page.keyboard.press("Enter");
+  assert.match(await details(page), /^@main/);
+  assert((await page.locator(".node").count()) > 3);
+  // A click in the small map moves the graph.
+  const before = await at();
+  await page.locator(".minimap").click({ position: { x: 150, y: 20 } });
+  assert.notDeepEqual(await at(), before);
+}
+
+/** What is open as files: SVG without a style sheet, and PNG. */
+async function saves(page) {
+  const saved = async (button) => {
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click(button)]);
+    return [download.suggestedFilename(), readFileSync(await download.path())];
+  };
+  const [name, text] = await saved("#svg");
+  assert.equal(name, "view.svg");
+  assert.match(text.toString(), /^<svg [^]*fill="rgb[^]*>@main<[^]*<\/svg>$/);
+  assert(!/class=|<img|style=|var\(/.test(text.toString()));
+  const [, png] = await saved("#png");
+  assert.equal(png.subarray(1, 4).toString(), "PNG");
+  assert(png.readUInt32BE(16) > 200 && png.readUInt32BE(20) > 200);
+}
+
+/** No edge leads up, and none of what shows lies on something else. */
+async function checkEdges(page) {
+  const upwards = await page.evaluate(() =>
+    panes.flatMap(({ graph }) =>
+      graph.paths
+        .filter(({ edge }) => !edge.isLoop && edge.points[0].y > edge.points.at(-1).y + 1)
+        .map(({ path }) => path.outerHTML),
+    ),
+  );
+  assert.deepEqual(upwards, []);
+  const alone = await page.evaluate(() =>
+    [...document.querySelectorAll(".node.argument")]
+      .map((node) => panes[0].program.nodes[node.dataset.node])
+      .filter((node) => node.values.some((value) => panes[0].program.users[value].length))
+      .filter((node) => !panes[0].graph.paths.some(({ edge }) => edge.from === node))
+      .map((node) => node.label),
+  );
+  assert.deepEqual(alone, [], "arguments that are used have edges");
+}
+
+/** Layers of one scope name are apart, and so are the calls of one function. */
+async function looksAtLayers(page) {
+  await page.evaluate(() => {
+    const { program, graph } = panes[0];
+    for (const node of program.nodes) if (node.children.length) graph.setOpen(node, true);
+    graph.draw();
+  });
+  await screenshot(page, "layers");
+  assert.equal(await node(page, "dense").count(), 2);
+  assert.equal(await node(page, "act").count(), 1);
+  const blocks = page.getByRole("button", { name: /^(Block|block) \d of 3/ });
+  assert.equal(await blocks.count(), 3);
+  await checkEdges(page);
+}
+
+/** BERT opens on its layers. */
+async function looksAtBert(page) {
+  const labels = await page.locator("#graph .node").evaluateAll((all) => all.map((one) => one.ariaLabel));
+  for (let layer = 0; layer < 6; layer++) {
+    assert(labels.some((label) => label.startsWith(`layer/${layer}, `)), `layer/${layer}`);
+  }
+  assert(labels.length >= 10 && labels.length <= 60, `${labels.length} nodes`);
+  await checkEdges(page);
+  assert((await page.evaluate(() => libraries.zoomTransform(panes[0].element).k)) >= 0.75);
+  await screenshot(page, "bert");
 }
 
 /** Of the sum with NaN and infinity, half of the elements are neither. */
 async function looksAtRun(page) {
-  await page.fill("#search", "%cst, %cst_0");
+  await page.fill("#search", "%constant, %special");
   await page.locator("#matches button").click();
   assert.match(await details(page), /Elements of %5\s+elements\s+4[^]*nan\s+1\s+infinite\s+1/);
 
@@ -127,7 +236,7 @@ async function looksAtRun(page) {
   assert.match(await details(page), time);
   await screenshot(page, "time");
   await page.selectOption("#colour", "bad");
-  assert.equal(await node(page, "add, with %cst, %cst_0, 50 %").count(), 1);
+  assert.equal(await page.getByRole("button", { name: /^add.* with %constant, %special, 50 %$/ }).count(), 1);
   await screenshot(page, "run");
 }
 
@@ -200,5 +309,7 @@ for (const colorScheme of ["light", "dark"]) {
 }
 await looksAtRun(await open(run, "dark"));
 await looksAtDifference(await open(difference, "light"));
+await looksAtLayers(await open(layers, "light"));
 if (large) await measure(large);
+if (bert) await looksAtBert(await open(bert, "light"));
 await browser.close();

@@ -21,7 +21,10 @@
 // A product of 2x4 and 4x3 elements takes 2 * 2 * 4 * 3 = 48 FLOPs, reads and writes
 // 4 * (8 + 12 + 6) = 104 bytes, and runs once. The loop adds twice, 5 times, and compares 6 times.
 // Other ops of floats take 6 for the negation and for the absolute value, and 4 for the sum.
-// CHECK: {"cost":{"bytes":{{[0-9]+}},"doubts":[],"entry":"main","flops":80,"peak_memory":{{[0-9]+}},"transcendentals":12},
+// CHECK: {"callers":["Net.__call__","main"],
+// CHECK-NEXT: "cost":{"bytes":{{[0-9]+}},"doubts":[],"entry":"main","flops":80,"peak_memory":{{[0-9]+}},"transcendentals":12},
+// Frames of call stacks have a function, a place, and what called them.
+// CHECK-NEXT: "frames":{{\[\[}}1,{{[0-9]+}},null],[0,{{[0-9]+}},0]],
 // Kinds have what is said about them in the specification.
 // CHECK-NEXT: "kinds":[{{.*}}{"doc":"{{.*}}Dot products{{.*}}","name":"stablehlo.dot_general","rules":{{\[\[}}"dot_general_c1","{{.*}}
 // CHECK-NEXT: "name":"{{.*}}view.mlir",
@@ -40,19 +43,19 @@
 // Ten times 0 to 9: the mean square of the differences to 4.5 is 8.25.
 // CHECK-NEXT: {"constant":{"deviation":2.8722813232690143,"elements":100,{{.*}}"max":9.0,"mean":4.5,"min":0.0,"nan":0,"zeros":10},{{.*}}dense_resource<__elided__>
 
-// CHECK: {"cost":{"bytes":104,"doubt":null,"flops":48,"runs":1,"transcendentals":0},{{.*}}"operands":[0,4],"results":[8],"scope":0,"source":{{[0-9]+}},"text":"%{{.*}} = stablehlo.dot_general %arg0, %cst_1, {{.*}}"}
+// CHECK: {"cost":{"bytes":104,"doubt":null,"flops":48,"runs":1,"transcendentals":0},{{.*}}"operands":[0,4],"results":[8],"scope":0,"source":{{[0-9]+}},"text":"%{{.*}} = stablehlo.dot_general %x, %w, {{.*}}"}
 
-// The names that exporters give to arguments follow their types; what is called, and scopes, refer
+// Values have the names in the text. The names that exporters give to arguments follow their types; what is called, and scopes, refer
 // to ops and texts by position.
 // CHECK: "calls":[24],{{.*}}func.call @
 // CHECK: "symbol":"</script><b>bold</b>"
 // CHECK: "scopes":["net/layer_0","net/layer_1","</script><img src=x onerror=document.title='owned'>"],
-// CHECK: "values":{{\[\[}}"%arg0",0,"inputs['x']"],["%arg1",1],
+// CHECK: "values":{{\[\[}}"%x",0,"inputs['x']"],["%n",1],["%constant",2],
 
 // The rows of the argument have the sums 6 and 22, half of which are the elements of the product.
 // Of 5 runs of the loop, the last adds 4 to 5 + 0 + 1 + 2 + 3.
 // VALUES: "statistics":[{"deviation":4.0,"elements":6,{{.*}}"max":11.0,"mean":7.0,"min":3.0,{{.*}}"runs":1,{{.*}}stablehlo.dot_general
-// VALUES: "statistics":[{"{{.*}}"max":15.0,"mean":15.0,"min":15.0,{{.*}}"runs":5,"zeros":0}],"text":"%8 = stablehlo.add %iterArg_7, %iterArg
+// VALUES: "statistics":[{"{{.*}}"max":15.0,"mean":15.0,"min":15.0,{{.*}}"runs":5,"zeros":0}],"text":"%more = stablehlo.add %sum, %i 
 // INPUTS: error
 // USAGE: --run
 
@@ -79,6 +82,7 @@
 // INPUT: error: cannot read {{.*}}none.mlir
 
 #layer = loc("net/layer_0/dot"("model.py":3:1))
+#called = loc(callsite(loc("Net.__call__"("model.py":4:1)) at loc("main"("model.py":9:1))))
 #hostile = loc("</script><img src=x onerror=document.title='owned'>/add"("<b>a.py":3:1))
 
 module @tools {
@@ -90,7 +94,7 @@ module @tools {
     %complex = stablehlo.constant dense<[(1.0, 2.0), (0.0, 0.0)]> : tensor<2xcomplex<f32>>
     %large = stablehlo.constant dense<"0x00010203040506070809000102030405060708090001020304050607080900010203040506070809000102030405060708090001020304050607080900010203040506070809000102030405060708090001020304050607080900010203040506070809"> : tensor<100xi8>
     %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<2x4xf32>, tensor<4x3xf32>) -> tensor<2x3xf32> loc(#layer)
-    %1 = stablehlo.tanh %0 : tensor<2x3xf32> loc("net/layer_0/tanh"("model.py":4:1))
+    %1 = stablehlo.tanh %0 : tensor<2x3xf32> loc("net/layer_0/tanh"(#called))
     %2 = stablehlo.sine %1 : tensor<2x3xf32> loc("net/layer_1/sin"("model.py":5:1))
     %3 = stablehlo.negate %2 : tensor<2x3xf32> loc("net/layer_1/neg"("model.py":6:1))
     %zero = stablehlo.constant dense<0> : tensor<i32>

@@ -36,10 +36,13 @@ impl Frames {
 }
 
 /// Names of functions and the places in them, innermost first: names whose child is a place in a
-/// file.
+/// file, but for the name of the op itself, which is around all.
 fn stack(location: &Attribute) -> Vec<(&str, String)> {
     let mut stack = Vec::new();
-    let mut parts = vec![location];
+    let mut parts = match location.as_location() {
+        Some(LocationKind::Named { child, .. }) => vec![child],
+        _ => vec![location],
+    };
     for _ in 0..MAX_PARTS {
         let Some(part) = parts.pop() else { break };
         match part.as_location() {

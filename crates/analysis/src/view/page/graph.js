@@ -139,16 +139,11 @@ class Graph {
     this.frame.call(this.zoom.transform, libraries.zoomIdentity.translate(x, y).scale(scale));
   }
 
-  /** The horizontal middle of the top of the first open function. */
+  /** The horizontal middle of the largest part of the function that runs. */
   middle() {
-    let node = this.program.root;
-    for (let next = node; next;) {
-      node = next;
-      const of = node.isOpen ? this.places(node).of : null;
-      const top = (child) => of.get(child).y + (child.type === "argument" ? 1e6 : 0);
-      next = of && node.children.reduce((a, b) => (a && top(a) <= top(b) ? a : b), null);
-      if (next && node === this.program.root) next = node.children[0];
-    }
+    let [node] = this.program.root.children;
+    const largest = (children) => children.reduce((a, b) => (b.ops > a.ops ? b : a));
+    while (node.isOpen && node.children.length) node = largest(node.children);
     return this.corner(node).x + this.places(node).width / 2;
   }
 
@@ -165,6 +160,7 @@ class Graph {
       const { results, operands } = op;
       if (op.symbol !== undefined) lines.push(`function · ${size(node.ops - 1)}`);
       else if (node.children.length > 0 || op.calls) lines.push(this.contents(node, size));
+      if (node.scope) lines.push(node.scope);
       const isOnEdges = this.layout.edges.of(node.parent).some(({ from }) => from === node);
       if (!isOnEdges && results.length === 1) lines.push(this.program.valueType(results[0]));
       if (results.length > 1) lines.push(`${results.length} results`);

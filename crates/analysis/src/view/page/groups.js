@@ -18,6 +18,7 @@ const MIN_REPEATED = 6;
  * @property {string} label  empty for an op
  * @property {number[]} ops
  * @property {Member[] | null} members  null for an op
+ * @property {string} [scope]  for a single op of a scope, the scope
  * @property {string} signature  equal for members that do the same
  */
 
@@ -54,7 +55,7 @@ class Grouping {
   of(label, members, join = joined) {
     if (members.length === 1) {
       const [only] = members;
-      return only.members ? { ...only, label: join(label, only.label) } : only;
+      return only.members ? { ...only, label: join(label, only.label) } : { scope: label, ...only };
     }
     const ops = members.flatMap((member) => member.ops);
     const signature = `${label.replace(/\d+/g, "#")}(${members.map((member) => member.signature)})`;

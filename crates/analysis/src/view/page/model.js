@@ -20,6 +20,7 @@ const MAX_CALLS = 30;
  * @property {Node[]} children  nodes that show when it is open
  * @property {number | null} op  its op
  * @property {number[]} values  the arguments that it stands for
+ * @property {string} [scope]  the scope that has this op only
  * @property {number | null} callee  the function whose body a call shows
  * @property {number} ops  number of ops in it
  * @property {{flops: number, bytes: number, seconds: number, bad: number, elements: number, changes: number}} cost
@@ -139,8 +140,8 @@ class Program {
   }
 
   /** The node of an op or of a group. */
-  member({ label, ops, members }) {
-    if (!members) return this.opNode(ops[0]);
+  member({ label, ops, members, scope = "" }) {
+    if (!members) return Object.assign(this.opNode(ops[0]), { scope });
     return this.node(
       "group",
       label,
