@@ -21,10 +21,10 @@
 // A product of 2x4 and 4x3 elements takes 2 * 2 * 4 * 3 = 48 FLOPs, reads and writes
 // 4 * (8 + 12 + 6) = 104 bytes, and runs once. The loop adds twice, 5 times, and compares 6 times.
 // Other ops of floats take 6 for the negation and for the absolute value, and 4 for the sum.
-// CHECK: {"callers":["Net.__call__","main"],
+// CHECK: {"callers":["main","Net.__call__"],
 // CHECK-NEXT: "cost":{"bytes":{{[0-9]+}},"doubts":[],"entry":"main","flops":80,"peak_memory":{{[0-9]+}},"transcendentals":12},
 // Frames of call stacks have a function, a place, and what called them.
-// CHECK-NEXT: "frames":{{\[\[}}1,{{[0-9]+}},null],[0,{{[0-9]+}},0]],
+// CHECK-NEXT: "frames":{{\[\[}}0,{{[0-9]+}},null],[1,{{[0-9]+}},0]],
 // Kinds have what is said about them in the specification.
 // CHECK-NEXT: "kinds":[{{.*}}{"doc":"{{.*}}Dot products{{.*}}","name":"stablehlo.dot_general","rules":{{\[\[}}"dot_general_c1","{{.*}}
 // CHECK-NEXT: "name":"{{.*}}view.mlir",
@@ -60,9 +60,9 @@
 // USAGE: --run
 
 // Two programs have a model each, the pairs of their ops, and what differs.
-// DIFFERENCE: {"left":{"cost"
+// DIFFERENCE: {"left":{"callers"
 // DIFFERENCE: base.mlir"
-// DIFFERENCE: "right":{"cost"
+// DIFFERENCE: "right":{"callers"
 // DIFFERENCE: fault.mlir"
 // DIFFERENCE: "pairs":{{\[\[}}0,0],
 // DIFFERENCE: "changes":[{"details":["value: dense<8.000000e+00> : tensor<3xf32> -> dense<9.000000e+00> : tensor<3xf32>"],"left":{{[0-9]+}},"right":{{[0-9]+}}}]}
