@@ -114,7 +114,7 @@ pub fn global_to_local(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 /// True if `user` is a call of a function on a result of `op`.
 fn takes_result_of(user: OpRef<'_>, op: OpRef<'_>) -> bool {
     let made_by = |&value: &_| op.module().defining_op(value).map(OpRef::id) == Some(op.id());
-    user.is(&CallOp::DEF) && user.operands().iter().any(made_by)
+    user.is(CallOp::DEF) && user.operands().iter().any(made_by)
 }
 
 /// The whole values assembled from the shards of all processes along the manual axes.
@@ -123,7 +123,7 @@ fn takes_result_of(user: OpRef<'_>, op: OpRef<'_>) -> bool {
 /// As [`global_to_local`].
 pub fn local_to_global(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let made_by = op.operands().iter().filter_map(|&value| op.module().defining_op(value));
-    let call = made_by.into_iter().find(|op| op.is(&CallOp::DEF));
+    let call = made_by.into_iter().find(|op| op.is(CallOp::DEF));
     let shards = shards(op, call, "xla.sdy.out_shardings")?;
     native_with_env(op, move |origin, operands, env| shards.join(origin, operands, env))
 }
