@@ -73,6 +73,14 @@ fn shifted_value<P: Precision>(z: Complex<P>, exponent: i32) -> Complex64 {
     Complex::new(z.re.shifted_value(exponent), z.im.shifted_value(exponent))
 }
 
+/// `a * b * 2^exponent`, rounded once. `b` may be subnormal: the product with the power of two need not
+/// be.
+fn product_value<P: Precision>(a: P, b: P, exponent: i32) -> f64 {
+    const SMALL: f64 = 1e-200;
+    let margin = if b.value().abs() < SMALL { 600 } else { 0 };
+    (a * b.shifted(margin)).shifted_value(exponent - margin)
+}
+
 /// `z * 2^exponent`.
 fn shifted<P: Precision>(z: Complex<P>, exponent: i32) -> Complex<P> {
     Complex::new(z.re.shifted(exponent), z.im.shifted(exponent))
@@ -165,7 +173,7 @@ pub fn exp<P: Precision>(z: Complex64) -> Complex64 {
 /// `exp(z)` of a finite number, which need not be a number of `f64`.
 pub(super) fn wide_exp<P: Precision>(z: Complex<P>) -> Complex64 {
     let ((exp, exponent), (sin, cos)) = (z.re.exp(), z.im.sin_cos());
-    shifted_value(Complex::new(exp * cos, exp * sin), exponent)
+    Complex::new(product_value(exp, cos, exponent), product_value(exp, sin, exponent))
 }
 
 /// `exp(z) - 1`, precise for small `z`, too.
@@ -186,7 +194,7 @@ pub fn exp_m1<P: Precision>(z: Complex64) -> Complex64 {
     let (half_sin, _) = Double::from(0.5 * z.im).sin_cos();
     let re = Double::from(z.re).exp_m1() * cos - (half_sin * half_sin).scaled(2.0);
     let (exp, exponent) = P::from(z.re).exp();
-    let im = (exp * P::nearest(sin)).shifted_value(exponent);
+    let im = product_value(exp, P::nearest(sin), exponent);
     with_zero(Complex::new(re.value(), im), z)
 }
 
@@ -245,11 +253,28 @@ pub fn rsqrt<P: Precision>(z: Complex64) -> Complex64 {
     if !is_finite(z) || z == Complex::new(0.0, 0.0) {
         return divide(ONE, sqrt::<f64>(z));
     }
+    if z.im.abs() < 1e-200 && z.im.abs() < z.re.abs() * 1e-40 {
+        return rsqrt_near_axis::<P>(z);
+    }
     let half = exponent(z) >> 1;
     let root = shifted(wide_sqrt(exactly::<P>(z)), -half);
     let square = square_of_abs(root);
     let result = shifted_value(Complex::new(root.re / square, -(root.im / square)), -half);
     Complex::new(result.re, if z.im == 0.0 && z.re > 0.0 { -z.im } else { result.im })
+}
+
+/// `1 / sqrt(z)` to first order in the imaginary part, whose root could be subnormal.
+fn rsqrt_near_axis<P: Precision>(z: Complex64) -> Complex64 {
+    const MARGIN: i32 = 600;
+    let size = P::from(z.re.abs());
+    let root = size.sqrt();
+    let main = (P::from(1.0) / root).value();
+    let other = (P::from(z.im).shifted(MARGIN) / size / root).shifted_value(-MARGIN - 1);
+    if z.re > 0.0 {
+        Complex::new(main, -other)
+    } else {
+        Complex::new(other.abs(), -main.copysign(z.im))
+    }
 }
 
 /// The cube root with the argument of `z` divided by three.
@@ -394,7 +419,8 @@ pub fn sinh<P: Precision>(z: Complex64) -> Complex64 {
         };
     }
     let ((sinh, cosh, exponent), (sin, cos)) = (P::sinh_cosh(z.re), P::from(z.im).sin_cos());
-    let result = shifted_value(Complex::new(sinh * cos, cosh * sin), exponent);
+    let result =
+        Complex::new(product_value(sinh, cos, exponent), product_value(cosh, sin, exponent));
     with_zero(Complex::new(if z.re == 0.0 { z.re } else { result.re }, result.im), z)
 }
 
@@ -404,7 +430,7 @@ pub fn cosh<P: Precision>(z: Complex64) -> Complex64 {
     let zero = if z.im == 0.0 { z.im * z.re.signum() } else { z.re * z.im.signum() };
     let result = if is_finite(z) {
         let ((sinh, cosh, exponent), (sin, cos)) = (P::sinh_cosh(z.re), P::from(z.im).sin_cos());
-        shifted_value(Complex::new(cosh * cos, sinh * sin), exponent)
+        Complex::new(product_value(cosh, cos, exponent), product_value(sinh, sin, exponent))
     } else {
         let cos = if z.im == 0.0 { 1.0 } else { libm::cos(z.im) };
         Complex::new(libm::cosh(z.re) * cos, libm::sinh(z.re) * libm::sin(z.im))

@@ -97,7 +97,12 @@ impl Double {
         if !(self.hi > 0.0 && self.hi.is_finite()) {
             return Double::from(libm::log(self.hi));
         }
-        let exponent = libm::ilogb(self.hi * std::f64::consts::SQRT_2);
+        // Large numbers are halved first, as the product could overflow.
+        let root = std::f64::consts::SQRT_2;
+        let exponent = match self.hi > 1.0 {
+            true => libm::ilogb(0.5 * self.hi * root) + 1,
+            false => libm::ilogb(self.hi * root),
+        };
         let rest = (self.shifted(-exponent) - Double::ONE).log_1p();
         rest + Double::LN_2 * Double::from(f64::from(exponent))
     }

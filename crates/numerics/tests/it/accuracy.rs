@@ -10,7 +10,7 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// A bound of errors.
 #[derive(Clone, Copy, Debug)]
-struct Bound {
+pub struct Bound {
     /// Units in the last place.
     units: u64,
     /// Of the larger one of 1 and the result, or of the larger part.
@@ -19,7 +19,7 @@ struct Bound {
 
 impl Bound {
     /// True if `actual` is within the bound of `expected`; `size` is the larger part, or 1.
-    fn allows(self, actual: f64, expected: f64, size: f64) -> bool {
+    pub fn allows(self, actual: f64, expected: f64, size: f64) -> bool {
         if self.of_larger {
             (actual - expected).abs() <= self.units as f64 * f64::EPSILON * size
         } else {
@@ -28,12 +28,19 @@ impl Bound {
     }
 }
 
+impl Bound {
+    /// True if a number of a narrow type is within the bound of `expected`.
+    pub fn allows_number(self, actual: f32, expected: f32) -> bool {
+        ulp_distance(actual, expected) <= self.units
+    }
+}
+
 /// The documentation, with the table of bounds.
 const DOCUMENTATION: &str = include_str!("../../../../docs/accuracy.md");
 
 /// The bound in a column of the documentation's table: 1 for narrow types, 2 for `f64`, 3 for
 /// complex numbers.
-fn bound(function: &str, column: usize) -> Bound {
+pub fn bound(function: &str, column: usize) -> Bound {
     let table = DOCUMENTATION;
     let row = table.lines().find(|line| line.starts_with(&format!("| {function} |")));
     let cell = row
@@ -62,18 +69,21 @@ fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<u64>, Vec<u64>)> {
 
 /// The function of that name, of one or two numbers.
 fn apply<T: Element>(name: &str, inputs: &[T]) -> T {
-    let result = match *inputs {
-        [x] => {
-            let op = UnaryOp::ALL.iter().find(|op| op.name() == name);
-            unary(*op.expect("a function's name"), Tensor::scalar(x))
+    let operands = inputs.iter().map(|&x| Tensor::scalar(x)).collect();
+    function(name, operands).item().expect("one element")
+}
+
+/// The function of that name, of one or two tensors.
+pub fn function(name: &str, operands: Vec<Tensor>) -> Tensor {
+    let mut operands = operands.into_iter();
+    let first = operands.next().expect("an operand");
+    let result = match operands.next() {
+        None => unary(UnaryOp::from_name(name).expect("a function's name"), first),
+        Some(second) => {
+            binary(BinaryOp::from_name(name).expect("a function's name"), first, second)
         }
-        [x, y] => {
-            let op = BinaryOp::ALL.iter().find(|op| op.name() == name);
-            binary(*op.expect("a function's name"), Tensor::scalar(x), Tensor::scalar(y))
-        }
-        _ => panic!("{name} has no {} operands", inputs.len()),
     };
-    result.and_then(|t| t.item()).expect("defined for the type")
+    result.expect("defined for the type")
 }
 
 #[test]
@@ -123,10 +133,16 @@ fn functions_of_complex_numbers() {
     }
 }
 
+/// The functions that the documentation's table lists.
+pub fn listed() -> impl Iterator<Item = &'static str> {
+    let unary = UnaryOp::ALL.iter().map(|op| op.name());
+    let names = unary.chain(BinaryOp::ALL.iter().map(|op| op.name()));
+    names.filter(|name| DOCUMENTATION.contains(&format!("\n| {name} |")))
+}
+
 /// The functions of one operand that the documentation's table lists.
 fn listed_functions() -> impl Iterator<Item = UnaryOp> {
-    let is_listed = |op: &UnaryOp| DOCUMENTATION.contains(&format!("\n| {} |", op.name()));
-    UnaryOp::ALL.iter().copied().filter(is_listed)
+    listed().filter_map(UnaryOp::from_name)
 }
 
 /// Every number of a format of at most 16 bits.

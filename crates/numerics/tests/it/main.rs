@@ -6,6 +6,7 @@ mod budget;
 mod bytes;
 mod compare;
 mod convert;
+mod critical;
 mod dtype;
 mod element;
 mod float_format;
