@@ -90,7 +90,7 @@ impl<'a> ViewOptions<'a> {
 /// )?;
 /// let view = stablo::view(&module, "sine.mlir", stablo::ViewOptions::default())?;
 /// assert!(view.to_html().starts_with("<!doctype html>"));
-/// assert!(view.to_json().contains("%0 = stablehlo.sine %arg0 : tensor<2x3xf32>"));
+/// assert!(view.to_json().contains("%0 = stablehlo.sine %x : tensor<2x3xf32>"));
 /// # Ok::<(), stablo::Error>(())
 /// ```
 ///
