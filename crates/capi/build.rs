@@ -1,5 +1,5 @@
 //! Names the shared library for the dynamic linker, so that programs find a compatible one: before
-//! version 1, each minor version has an interface of its own.
+//! version 1, minor versions are incompatible.
 
 fn main() {
     let version =

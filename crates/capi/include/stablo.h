@@ -142,11 +142,11 @@ typedef struct stablo_buffer {
   size_t size;
 } stablo_buffer;
 
-/* Computes a custom call: writes the elements of all outputs, whose memory holds zeros. `attributes`
- * are those of the op as MLIR text, `{backend_config = "…", call_target_name = "…", …}`. Returns
- * false if it fails, with the reason in `message`, a text of at most `message_size` bytes. All
- * pointers are valid during the call only. Threads that run the program call it, several at once if
- * several run it. */
+/* Computes a custom call: writes the elements of all outputs, whose memory holds zeros.
+ * `attributes` is the dictionary of the op as MLIR text, `{backend_config = "…", …}`. Returns false
+ * if it fails, with the reason in `message`, a text of at most `message_size` bytes. All pointers
+ * are valid during the call only. Threads that run the program call it, several at once if several
+ * run it. */
 typedef bool (*stablo_custom_call_function)(void *context, const char *attributes,
                                             const stablo_array *inputs, size_t num_inputs,
                                             const stablo_buffer *outputs, size_t num_outputs,
@@ -205,8 +205,8 @@ bool stablo_program_run(const stablo_program *program, const stablo_array *input
 typedef struct stablo_value_type {
   /* As MLIR text, such as "tensor<?x3xf32>". */
   const char *text;
-  /* Element type, shape and rank of a tensor, as in stablo_array; a size that is not known is -1. Of
-   * other values, and tensors of quantized types, the element type is NULL. */
+  /* Element type, shape and rank of a tensor, as in stablo_array; an unknown size is -1. The
+   * element type is NULL for other values and for tensors of quantized types. */
   const char *dtype;
   const int64_t *shape;
   size_t rank;

@@ -49,7 +49,7 @@ unsafe impl Send for Context {}
 // SAFETY: likewise.
 unsafe impl Sync for Context {}
 
-/// What ends a run before it is done.
+/// The host's request to end a run.
 #[derive(Clone)]
 pub(crate) struct Cancellation {
     is_cancelled: Option<extern "C" fn(*mut c_void) -> bool>,
@@ -153,7 +153,7 @@ fn run(
     }
     drop(buffers);
     let value = |(tensor, _): (Tensor, ArrayOf)| {
-        // Bytes that C wrote need not be those of elements, such as a boolean of 2.
+        // C may write bytes that are no elements, such as a boolean of 2.
         let bytes = tensor.bytes().clone();
         let tensor = Tensor::from_bytes(tensor.dtype(), tensor.shape(), bytes);
         tensor.map(RuntimeValue::Tensor).map_err(|e| e.to_string())

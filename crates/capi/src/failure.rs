@@ -79,8 +79,8 @@ thread_local! {
 /// The place of the last panic, for the text of the error.
 static PANIC_PLACE: Mutex<String> = Mutex::new(String::new());
 
-/// Keeps panics from printing: the process belongs to the host. The library has a copy of Rust's
-/// standard library of its own, so that no other code is affected.
+/// Keeps panics from printing: the process belongs to the host. The hook is private to the library,
+/// which links its own copy of Rust's standard library.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -118,7 +118,7 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
     };
     LAST.set((code, CString::new(label).unwrap_or_default()));
     if error.is_null() {
-        // SAFETY: `c_string` made it, and nobody else has it.
+        // SAFETY: `c_string` made it, and there is no other pointer to it.
         unsafe { free_string(text) };
     } else {
         // SAFETY: the caller guarantees that `error` may be written.

@@ -11,7 +11,6 @@ mod failure;
 mod into;
 mod options;
 mod signature;
-mod stack;
 
 pub use arrays::stablo_array;
 pub use callbacks::{stablo_custom_call, stablo_custom_call_function};
@@ -47,8 +46,16 @@ unsafe fn attempt<T: Send>(
     unsafe { report(error, || with_large_stack(work)) }
 }
 
-/// As [`attempt`], for runs of a program: if these need no large stack, on that of the caller, as
-/// starting a thread takes longer than a run of a small program.
+/// Bytes of stack within which a program that does not nest runs, with a wide margin.
+const ENOUGH_STACK: usize = 256 << 10;
+
+/// True if this thread is known to have enough stack left to run a program that does not nest.
+fn has_enough_stack() -> bool {
+    stablo::stack_left().is_some_and(|bytes| bytes >= ENOUGH_STACK)
+}
+
+/// As [`attempt`], for runs of a program: runs that need no large stack stay on the calling thread,
+/// as starting a thread takes longer than a run of a small program.
 ///
 /// # Safety
 /// As there.
@@ -57,7 +64,7 @@ unsafe fn attempt_in<T: Send>(
     error: *mut *mut c_char,
     work: impl FnOnce() -> Failable<T> + Send,
 ) -> Option<T> {
-    if program.is_some_and(|program| program.program.runs_in_place()) && stack::is_enough() {
+    if program.is_some_and(|program| program.program.runs_in_place()) && has_enough_stack() {
         // SAFETY: as the caller says.
         unsafe { report(error, work) }
     } else {

@@ -11,10 +11,12 @@
 mod budget;
 mod parallel;
 mod pool;
+mod stack;
 
 pub use budget::{Budget, Charge, OverBudget};
 pub use parallel::parallel;
 pub use pool::may_help;
+pub use stack::stack_left;
 
 use std::cell::RefCell;
 use std::fmt;
@@ -213,7 +215,7 @@ pub fn check(bytes: usize) -> Result<(), OverBudget> {
     with_budget(|budget| budget.check(bytes)).unwrap_or(Ok(()))
 }
 
-/// The bytes that the budget of this thread has left; as many as can be counted without a budget.
+/// The bytes that the budget of this thread has left; `usize::MAX` without a budget.
 pub fn available() -> usize {
     with_budget(|budget| budget.limit().saturating_sub(budget.used())).unwrap_or(usize::MAX)
 }

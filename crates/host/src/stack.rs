@@ -1,29 +1,26 @@
-//! The stack of the caller.
+//! The stack of a thread.
 
 use std::cell::OnceCell;
 
-/// Bytes of stack within which a program that does not nest runs.
-const ENOUGH: usize = 256 << 10;
-
-/// True if the thread has enough stack left to run a program that does not nest; false if that is
-/// not known.
-pub(crate) fn is_enough() -> bool {
+/// The free bytes of the stack of this thread; `None` where the system does not report them.
+pub fn stack_left() -> Option<usize> {
     thread_local! {
+        /// Read once: for the main thread, the system reads a file.
         static END: OnceCell<Option<usize>> = const { OnceCell::new() };
     }
-    let here = 0u8;
-    let address = (&raw const here).addr();
-    let end = END.with(|end| *end.get_or_init(lowest_address));
-    end.is_some_and(|end| address.saturating_sub(end) >= ENOUGH)
+    let local = 0u8;
+    let here = (&raw const local).addr();
+    END.with(|end| *end.get_or_init(lowest_address)).map(|end| here.saturating_sub(end))
 }
 
 /// The lowest address of the stack of this thread.
 #[cfg(any(target_os = "linux", target_os = "android"))]
+#[allow(unsafe_code)] // functions of C; the block gives the reason
 fn lowest_address() -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut start, mut size) = (std::ptr::null_mut(), 0);
-    // SAFETY: the first call initializes the attributes if it returns 0; the others read them and
-    // write to variables that live.
+    // SAFETY: the attributes are read only after the first call filled them, and released once;
+    // each pointer is to a variable of its type.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
@@ -36,16 +33,17 @@ fn lowest_address() -> Option<usize> {
 
 /// The lowest address of the stack of this thread.
 #[cfg(target_os = "macos")]
+#[allow(unsafe_code)] // functions of C; the block gives the reason
 fn lowest_address() -> Option<usize> {
-    // SAFETY: both functions read the description of a thread that lives.
-    unsafe {
+    // SAFETY: both functions read the description of this thread, which lives.
+    let (top, size) = unsafe {
         let thread = libc::pthread_self();
-        let top = libc::pthread_get_stackaddr_np(thread).addr();
-        Some(top - libc::pthread_get_stacksize_np(thread))
-    }
+        (libc::pthread_get_stackaddr_np(thread).addr(), libc::pthread_get_stacksize_np(thread))
+    };
+    top.checked_sub(size)
 }
 
-/// Not known on this system.
+/// Not reported on this system.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_os = "macos")))]
 fn lowest_address() -> Option<usize> {
     None
