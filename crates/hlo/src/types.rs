@@ -24,7 +24,7 @@ pub static FUTURE: TypeDef = TypeDef {
     mnemonic: "future",
     doc: "The pending results, of the types listed, of an operation that was started and may not be done.",
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
-    assembly: ParamAssembly::Custom { parse: parse_future, print: print_future },
+    assembly: ParamAssembly::Custom { parse: parse_type_list, print: print_type_list },
     verify: Some(verify_future),
     compatible: None,
     storage: None,
@@ -61,8 +61,8 @@ fn verify_future(params: &[Option<Attribute>]) -> Result<(), String> {
     }
 }
 
-/// Reads `<T, U>`.
-fn parse_future(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+/// Parses the types of a future, `<T, U>`, as the only parameter of a type.
+pub fn parse_type_list(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     let mut types = Vec::new();
     parser.expect("<")?;
     parser.list_until(">", |p| {
@@ -72,7 +72,8 @@ fn parse_future(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
     Ok(vec![Some(Attribute::array(types))])
 }
 
-fn print_future(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
+/// Prints the types of a future, `<T, U>`.
+pub fn print_type_list(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
     let types =
         values.first().and_then(Option::as_ref).and_then(Attribute::as_array).unwrap_or(&[]);
     printer.write("<");

@@ -1,9 +1,9 @@
 //! Calls that are started, updated and waited for. A run calls the function when it is started.
 
 use super::invalid;
+use hlo::types::{parse_type_list, print_type_list};
 use mlir::ods::{ParamAssembly, ParamDef, ParamKind, TypeConstraint, TypeDef, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};
-use mlir::text::{Parsed, Parser, Printer};
 use mlir::verify::{nearest_symbol, suggest_symbol};
 use mlir::{Attribute, Diagnostic, OpRef, Type, TypeKind, Verdict, op};
 use program::{Primitive, RuntimeValue};
@@ -14,7 +14,7 @@ pub static ASYNC_BUNDLE: TypeDef = TypeDef {
     mnemonic: "async_bundle",
     doc: "The inputs, results and state of a call that was started and may not be done.",
     params: &[ParamDef { name: "types", kind: ParamKind::Types, optional: false }],
-    assembly: ParamAssembly::Custom { parse, print },
+    assembly: ParamAssembly::Custom { parse: parse_type_list, print: print_type_list },
     verify: None,
     compatible: None,
     storage: None,
@@ -165,22 +165,4 @@ fn prepare_done(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         Some(RuntimeValue::Tuple(results)) => Ok(results),
         _ => Err(invalid("the operand is no call that was started")),
     })
-}
-
-/// Reads `<T, U>`.
-fn parse(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
-    let mut types = Vec::new();
-    parser.expect("<")?;
-    parser.list_until(">", |p| {
-        types.push(p.ty()?.into());
-        Ok(())
-    })?;
-    Ok(vec![Some(Attribute::array(types))])
-}
-
-fn print(printer: &mut Printer<'_>, values: &[Option<Attribute>]) {
-    let types = values.first().and_then(|types| types.as_ref()?.as_array()).unwrap_or(&[]);
-    printer.write("<");
-    printer.separated(", ", types.iter().filter_map(Attribute::as_type), |p, ty| p.ty(ty));
-    printer.write(">");
 }
