@@ -34,7 +34,9 @@
 // ALL-NEXT: #-}
 // AGAIN: error[conversion]: stablehlo.rng cannot be converted
 // LOCAL: pipeline: "builtin.module(func.func(stablehlo-legalize-deprecated-ops{{[^)]*}}))",
+// RUN: not stablehlo-opt %t/all.mlir --run-reproducer --cse 2>&1 | FileCheck %s --check-prefix=BOTH
 // NONE: this file has no reproducer
+// BOTH: --run-reproducer runs the passes that the input names
 
 // Dumps in files, numbered by op.
 // RUN: stablehlo-opt %s --pass-pipeline='builtin.module(func.func(cse,canonicalize))' --mlir-print-ir-after-all --mlir-print-ir-tree-dir=%t/tree -o %t/out.mlir 2>&1 | FileCheck %s --check-prefix=QUIET --allow-empty

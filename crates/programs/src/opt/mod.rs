@@ -88,7 +88,7 @@ struct PassFlags {
     /// Print the whole module, also for passes that run on a part of it
     #[arg(long)]
     mlir_print_ir_module_scope: bool,
-    /// Write the dumps to files in this directory, in subdirectories by op, instead of printing them
+    /// Write the dumps to files in this directory, a subdirectory for each op
     #[arg(long, value_name = "DIR")]
     mlir_print_ir_tree_dir: Option<PathBuf>,
     /// If passes fail, write the module with the pipeline to this file
@@ -150,6 +150,11 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         return list(flags, io);
     }
     let pipeline = pipeline(&matches, &options)?;
+    if flags.run_reproducer && !pipeline.is_empty() {
+        return Err(Failure::usage(
+            "--run-reproducer runs the passes that the input names: give no others",
+        ));
+    }
     for name in flags.mlir_print_ir_before.iter().chain(&flags.mlir_print_ir_after) {
         if passes::find(name).is_none() {
             return Err(Failure::usage(format!(

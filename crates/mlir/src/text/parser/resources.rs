@@ -78,13 +78,16 @@ impl<'a> Parser<'a> {
     /// Reads a string or a boolean as it is written.
     fn resource_value(&mut self) -> Parsed<&'a str> {
         let text = self.token_text();
-        match self.token.kind {
-            Kind::String | Kind::Word => {
-                self.advance();
-                Ok(text)
-            }
-            _ => self.unexpected("a string or a boolean"),
+        let is_value = match self.token.kind {
+            Kind::String => true,
+            Kind::Word => matches!(text, "true" | "false"),
+            _ => false,
+        };
+        if !is_value {
+            return self.unexpected("a string or a boolean");
         }
+        self.advance();
+        Ok(text)
     }
 
     fn blob(&mut self, dialect: &str, key: Name) -> Parsed<()> {
