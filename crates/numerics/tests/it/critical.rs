@@ -161,12 +161,11 @@ fn parts_that_are_far_apart() {
         apply("power", &[single(4.0, 0.0), single(0.0, 1e15)]),
         single(0.994_224_85, 0.107_317_254)
     );
-    // Within a unit in the last place, as documented.
-    let power = apply("power", &[double(4.0, 0.0), double(0.0, 1e40)])[0];
-    assert!((power.re - -0.871_369_051_673_203_6).abs() <= f64::EPSILON / 2.0, "{power:e}");
-    assert!((power.im - 0.490_628_144_103_191_37).abs() <= f64::EPSILON / 4.0, "{power:e}");
-    let near_cut =
-        [single(-8.624_838e-28, -1.672_616_4e-31), single(-0.006_827_422_7, 0.116_654_33)];
+    assert_eq!(
+        apply("power", &[double(4.0, 0.0), double(0.0, 1e40)]),
+        double(-0.871_369_051_673_203_6, 0.490_628_144_103_191_33)
+    );
+    let near_cut = [single(-8.624_838e-28, -1.672_616_4e-31), single(-0.006_827_423, 0.116_654_33)];
     assert_eq!(apply("atan2", &near_cut)[0].re, -std::f32::consts::PI);
     let far = [single(-1.656_132e-10, 1.160_810_9e32), single(3.296_694_5e-8, 3.267_59e28)];
     assert_eq!(apply("atan2", &far)[0].re, -1.571_077_8);
