@@ -1,7 +1,8 @@
 //! The process that tries inputs, one after another.
 //!
 //! It reports to standard output: `try N`, then one of `refused`, `accepted`, `panic MESSAGE`,
-//! `differs MESSAGE` and `unread MESSAGE`. After an input that took too much memory, it says `large` and ends.
+//! `differs MESSAGE` and `unread MESSAGE`. After an input that took too much memory, it prints
+//! `large` and ends.
 
 use crate::Kind;
 use crate::input::{Outcome, make, try_input};

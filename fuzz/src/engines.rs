@@ -18,7 +18,7 @@ const MAX_STEPS: u64 = 20_000;
 const MAX_TIME: Duration = Duration::from_secs(1);
 /// Bytes that it uses, at most.
 const MAX_MEMORY: usize = 128 << 20;
-/// Inputs have at most so many elements.
+/// Maximum number of elements of an input.
 const MAX_ELEMENTS: usize = 1 << 18;
 
 /// Runs `main` on random inputs, if it has static arguments, with all engines. The error says which
@@ -43,8 +43,7 @@ pub fn compare(text: &[u8], random: &mut Random) -> Result<(), String> {
     Ok(())
 }
 
-/// Results of a run. Errors are those of the program, or of limits, which engines reach at other
-/// places.
+/// Results of a run. An error is the program's or a limit's; engines reach limits at different places.
 enum Outcome {
     Results(Vec<RuntimeValue>),
     Failed(String),

@@ -64,8 +64,8 @@ struct Functions {
 }
 
 /// The settings as Python gives them: the function, the number of threads, the engine, the compiler
-/// whose conventions are those of runs, the limits of memory, of seconds and of steps, and
-/// functions by targets of custom calls.
+/// whose conventions apply, the limits of memory, seconds and steps, and functions by target of
+/// custom calls.
 pub type Given = (
     String,
     Option<NonZeroUsize>,
@@ -138,7 +138,7 @@ impl Settings {
         self.limits.time.is_some() || !self.functions.by_target.is_empty()
     }
 
-    /// The exception of an error of a run: that of a function of Python is its cause, or, such as
+    /// Converts an error of a run. The exception of a Python function becomes its cause, or, such as
     /// `KeyboardInterrupt`, is raised itself.
     pub fn raised(&self, py: Python<'_>, error: &stablo::Error) -> PyErr {
         let exception = raised(py, error);

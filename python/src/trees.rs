@@ -29,7 +29,7 @@ pub fn calling_convention(py: Python<'_>, data: &[u8]) -> PyResult<Option<Conven
     Ok(Some((trees.0, trees.1, exported.kept_inputs, kinds)))
 }
 
-/// What a result with a type such as `key<fry>[2]` is; none if it is an array.
+/// The kind of a result with a type such as `key<fry>[2]`; `None` for an array.
 fn kind(output: &str) -> Option<String> {
     let (dtype, _) = output.split_once('[')?;
     match dtype {

@@ -1,6 +1,6 @@
 //! The MHLO dialect, from which StableHLO and CHLO descend: TensorFlow and older JAX write its ops,
 //! which are theirs under another name. One that is not becomes a custom call when it is read, as
-//! upstream's conversion makes it, but for those that are private to XLA, which stay.
+//! upstream's conversion makes it, but ops that are private to XLA stay.
 
 mod function_attributes;
 mod private;

@@ -12,7 +12,7 @@ use mlir::ods::{Arity, OpDef, Presence, Trait};
 use mlir::{Attribute, RegionId, Type, TypeKind, Value};
 use numerics::{DType, Tensor, math};
 
-/// All recipes but those of [`several`]. `elementwise` is repeated for weight, as it covers many ops.
+/// All recipes except [`several`]. `elementwise` is repeated for weight, as it covers many ops.
 const RECIPES: &[Recipe] = &[
     elementwise,
     elementwise,

@@ -270,8 +270,8 @@ pub fn require_returned(
     })
 }
 
-/// The position of the first type in `found` that is not compatible with that in `required`; that
-/// after the last if there is none.
+/// The position of the first type in `found` that is not compatible with its counterpart in
+/// `required`; the number of types if all are.
 pub fn first_difference<'t>(
     found: &[&Type],
     required: impl IntoIterator<Item = &'t Type>,

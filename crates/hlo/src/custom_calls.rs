@@ -60,7 +60,7 @@ fn targets() -> impl Iterator<Item = (&'static str, PrepareFn)> {
     TARGETS.iter().copied().chain(dynamic)
 }
 
-/// The names of all targets but those of elementwise functions.
+/// The names of all targets except elementwise functions.
 pub fn names() -> impl Iterator<Item = String> {
     targets().map(|(name, _)| name.to_string()).chain(lapack::targets())
 }
@@ -117,8 +117,8 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     }
 }
 
-/// The types of the results of a call; those of its elements if it returns a tuple, as exports of
-/// TensorFlow do.
+/// The types of the results of a call; of a returned tuple, as in exports of TensorFlow, the types
+/// of its elements.
 fn result_types(op: OpRef<'_>) -> Vec<&Type> {
     let types: Vec<&Type> = op.result_types().collect();
     match types[..] {
@@ -127,7 +127,7 @@ fn result_types(op: OpRef<'_>) -> Vec<&Type> {
     }
 }
 
-/// A function of tensors whose results are those of a call, or the elements of its tuple.
+/// A function of tensors that returns the results of a call, or the elements of its tuple.
 fn tensors_or_tuple(
     op: OpRef<'_>,
     function: impl Fn(Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> + Send + Sync + 'static,

@@ -28,8 +28,8 @@ pub(crate) enum Sharding {
 }
 
 impl Sharding {
-    /// Parses the sharding of a tensor of the given rank: value `index` of those of an op, whose
-    /// sharding is that of all its results or a tuple with one for each.
+    /// Parses the sharding of result `index` of an op, a tensor of the given rank. The sharding of
+    /// an op is for all its results, or a tuple with one for each.
     pub(crate) fn read(bytes: &[u8], index: usize, rank: usize) -> Option<Sharding> {
         // No field of a message starts with a brace.
         match bytes.trim_ascii_start() {
@@ -291,7 +291,7 @@ mod tests {
         // One device for two tiles.
         assert_eq!(Sharding::read(message, 1, 1), None);
         assert_eq!(Sharding::read(b"\x08\x02*\x00", 1, 1), None);
-        // A sharding that is no tuple is that of all values.
+        // A sharding that is no tuple is for all values.
         assert_eq!(Sharding::read(b"{manual}", 3, 1), Some(Sharding::Whole));
     }
 }

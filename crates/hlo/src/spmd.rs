@@ -60,7 +60,7 @@ fn read(attribute: &Attribute, index: usize, ty: &Type) -> Result<Sharding, Eval
     })
 }
 
-/// The sharding of a value: that of the op or of the function's argument that defines it.
+/// The sharding of a value, from the op or the function's argument that defines it.
 fn sharding_of(module: &Module, value: Value) -> Result<Option<Sharding>, EvalError> {
     let (attribute, index) = match module.definition(value) {
         ValueDef::Result { op, index } => (module.op(op).attr(ATTRIBUTE), index),

@@ -72,7 +72,7 @@ impl ArgumentNames {
     /// The position of the argument of a name.
     ///
     /// # Errors
-    /// If there is none: a message with the names that there are, the nearest first.
+    /// If no argument has the name: a message with the valid names, nearest first.
     pub fn find(&self, name: &str) -> Result<usize, String> {
         let among = |names: &[Option<String>]| {
             names.iter().position(|known| known.as_deref() == Some(name))
@@ -161,7 +161,7 @@ pub fn result_names(function: FuncOp<'_>) -> Vec<Option<String>> {
 
 fn name_of(location: &Attribute) -> Option<String> {
     match &**location {
-        // Names with `%` are those of text.
+        // Names with `%` come from text.
         AttrKind::Location(LocationKind::Named { name, .. }) if !name.starts_with('%') => {
             Some(name.to_string())
         }

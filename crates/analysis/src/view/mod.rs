@@ -45,16 +45,16 @@ impl View {
     /// - `profile`: the number of `runs`, the `seconds` that they took, and `steps` with `title`,
     ///   `kind`, `calls`, `seconds` and the number of `ops`; null without one;
     /// - `types`, `sources`, `scopes` and `callers`: texts that others refer to by position;
-    /// - `frames` of call stacks: the name of the function (`callers`), the place in it (`sources`),
-    ///   and the frame that called it, or null;
+    /// - `frames` of call stacks: the name of the function (`callers`), the place in it
+    ///   (`sources`), and the frame that called it, or null;
     /// - `kinds` of ops: `name`, `doc`, and `rules` of the specification, each a label and a text;
     /// - `values`: for each, its name in the text that was read, else as printed, its type, and for
     ///   arguments the exporter's name;
     /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
-    ///   far as present `source`, `scope`, `frame`, `symbol`, `calls` (ops), `cost`, `constant` (statistics
-    ///   of its elements), `statistics` (of the last values of its results), `time` (its share
-    ///   in `seconds` of the time of `steps`) and `regions`, each with a `name` and `blocks` of
-    ///   `arguments` (values) and `ops`.
+    ///   far as present `source`, `scope`, `frame`, `symbol`, `calls` (ops), `cost`, `constant`
+    ///   (statistics of its elements), `statistics` (of the last values of its results), `time`
+    ///   (its share in `seconds` of the time of `steps`) and `regions`, each with a `name` and
+    ///   `blocks` of `arguments` (values) and `ops`.
     ///
     /// Of two programs, the models `left` and `right`, `pairs` of corresponding ops, and `changes`
     /// with the ops that differ on the `left` and `right`, or null, and `details`.
@@ -199,7 +199,7 @@ impl<'m> Maker<'m, '_> {
             for &block in blocks {
                 for (&value, loc) in module.arguments(block).iter().zip(module.argument_locs(block))
                 {
-                    // In regions and in functions that exporters make, names of locations are scopes.
+                    // In regions and exported functions, names of locations are scopes.
                     let location = module.location(loc);
                     let name = name_of(&location)
                         .filter(|name| FuncOp::cast(op).is_some() && !is_scope(name));

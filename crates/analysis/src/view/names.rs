@@ -36,8 +36,7 @@ pub(super) fn as_written(module: &Module) -> ValueNames<'_> {
     names
 }
 
-/// The names of results, with the number of results of each, that a text ends with: those of
-/// `%0:2, %1 = `.
+/// Parses `%0:2, %1 = ` at the end of a text: names of results, each with its number of results.
 fn results(text: &str) -> Vec<(&str, usize)> {
     let Some(text) = text.trim_end().strip_suffix('=') else { return Vec::new() };
     let is_part = |c: char| is_word(c) || matches!(c, '%' | ':' | ',' | ' ');

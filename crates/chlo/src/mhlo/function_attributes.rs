@@ -1,5 +1,4 @@
-//! Attributes of MHLO on the arguments of functions: results that share their buffers, and copies of
-//! them on the replicas.
+//! Attributes of MHLO on the arguments of functions: aliased results and replication.
 
 use mlir::attrs::Attribute;
 use mlir::ods::{AttrDef, ParamAssembly, ParamDef, ParamKind, Params};

@@ -72,7 +72,7 @@ op! {
 }
 
 op! {
-    /// Returns `operand`, where ops of one domain, such as a sharding, meet those of another.
+    /// Returns `operand` at the border between two domains, such as shardings.
     pub DomainOp, "mhlo.domain" {
         operands { operand: single TypeConstraint::ANY }
         results { result: single TypeConstraint::ANY }

@@ -97,7 +97,7 @@ struct Target {
 /// The operands, attributes and results of a call.
 #[derive(Clone, Copy)]
 enum Convention {
-    /// Those of `lapack_…_ffi`.
+    /// As for `lapack_…_ffi`.
     Ffi,
     Older(&'static Older),
     Device(&'static Device),

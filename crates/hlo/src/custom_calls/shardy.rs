@@ -1,6 +1,6 @@
 //! The custom calls that stand for Shardy's ops in programs that JAX exported from March to May
 //! 2025, before StableHLO kept ops of other dialects. Shardy's attributes are strings in
-//! `mhlo.frontend_attributes`, meshes those of the module.
+//! `mhlo.frontend_attributes`; meshes are attributes of the module.
 //!
 //! Source: XLA, `xla/service/spmd/shardy/constants.h` and the passes of `sdy_round_trip`.
 
@@ -69,8 +69,8 @@ fn mesh_of(op: OpRef<'_>, sharding: &Attribute) -> Result<Mesh, EvalError> {
     })
 }
 
-/// The shards that a call takes or gives. `call` is that of the manual computation's body, which
-/// has the attributes in early exports.
+/// The shards that a call takes or gives. `call` calls the manual computation's body and has the
+/// attributes in early exports.
 fn shards(op: OpRef<'_>, call: Option<OpRef<'_>>, name: &str) -> Result<Shards, EvalError> {
     let find = |name: &str| -> Result<Attribute, EvalError> {
         let found = match (written(op, name)?, call) {

@@ -54,8 +54,8 @@ fn argument_name(_: OpRef<'_>, _: usize, _: usize) -> Option<String> {
 
 /// `(%arg = %init, …) : T, … attributes {…} cond {…} do {…}`
 ///
-/// If results or arguments of regions have other types than the operands, the types are those of a
-/// function, and the regions declare their arguments.
+/// If results or arguments of regions have other types than the operands, the types form a
+/// function type, and the regions declare their arguments.
 fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
     let (mut names, mut operands) = (Vec::new(), OperandList::new());
     parser.expect("(")?;

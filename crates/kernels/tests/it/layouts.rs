@@ -47,14 +47,14 @@ impl Random {
     }
 }
 
-/// The sizes of the dimensions of each role: batch, free on the left, contracted, free on the right.
+/// The sizes of the dimensions of each role: batch, left free, contracted, right free.
 type Sizes = [Vec<usize>; 4];
 
 /// The roles of the dimensions of an operand in the order of memory: a role, and which of its
 /// dimensions.
 type Order = Vec<(usize, usize)>;
 
-/// The position of an element among those of some sizes, the last one fastest.
+/// The row-major position of an element.
 fn flat(sizes: &[usize], index: &[usize]) -> usize {
     sizes.iter().zip(index).fold(0, |at, (size, i)| at * size + i)
 }

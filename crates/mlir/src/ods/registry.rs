@@ -30,7 +30,7 @@ pub struct Dialect {
     /// namespace: they descend from it. An entity read under this namespace becomes theirs.
     pub successors: &'static [&'static Dialect],
     /// True if only a part of the dialect is declared: its other ops, attributes and types are
-    /// treated like those of unregistered dialects.
+    /// treated as if the dialect were unregistered.
     pub partial: bool,
     /// Suggests aliases for attributes and types, defined at the top of a printed file (`#sdy.mesh`
     /// as `#mesh`).

@@ -73,8 +73,7 @@ fn shifted_value<P: Precision>(z: Complex<P>, exponent: i32) -> Complex64 {
     Complex::new(z.re.shifted_value(exponent), z.im.shifted_value(exponent))
 }
 
-/// `a * b * 2^exponent`, rounded once. `b` may be subnormal: the product with the power of two need not
-/// be.
+/// `a * b * 2^exponent`, rounded once. `b` may be subnormal where the result is not.
 fn product_value<P: Precision>(a: P, b: P, exponent: i32) -> f64 {
     const SMALL: f64 = 1e-200;
     let margin = if b.value().abs() < SMALL { 600 } else { 0 };

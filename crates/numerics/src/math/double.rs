@@ -37,9 +37,9 @@ const fn split(x: f64) -> (f64, f64) {
     (high, x - high)
 }
 
-/// The sum of at most four products of finite numbers, without a power of two, and the exponent of
-/// that. Products neither overflow nor vanish, and the sum is exact before it is rounded, also where
-/// they cancel. Those below 2^-1074 of the largest one are zero.
+/// The sum of at most four products of finite numbers as a mantissa and an exponent of 2. Products
+/// neither overflow nor vanish, and the sum is exact before it is rounded, also where they cancel.
+/// Products below 2^-1074 of the largest one are zero.
 pub fn sum_of_products(products: &[[f64; 2]]) -> (Double, i32) {
     let exponent = |[x, y]: &[f64; 2]| libm::ilogb(*x) + libm::ilogb(*y);
     let nonzero = products.iter().filter(|[x, y]| *x != 0.0 && *y != 0.0);

@@ -1,5 +1,5 @@
-//! Products of exponents and logarithms of complex numbers, of which the whole part of a large one
-//! counts: logarithms are needed to more places than those of an exponent, up to 2^1024.
+//! Products of exponents and logarithms of complex numbers in fixed point: angles are reduced modulo
+//! a turn, so that logarithms need more bits than an exponent has, up to 2^1024.
 
 use super::complex::wide_log;
 use super::double::Double;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 /// The words of the fraction: the bits of an exponent, and 192 more.
 const FRACTION: usize = 19;
-/// The words of a number, with those of the product of an exponent and a logarithm.
+/// The words of a number, enough for the product of an exponent and a logarithm.
 const WORDS: usize = FRACTION + 18;
 
 /// A number of [`FRACTION`] words after the point, the lowest first, as two's complement.
@@ -94,7 +94,7 @@ impl Fixed {
         if self.is_negative() { -value } else { value }
     }
 
-    /// What the number is above or below the nearest integer.
+    /// The signed distance from the nearest integer.
     fn fraction(self) -> Fixed {
         let fill = if self.0[FRACTION - 1] >> 63 == 1 { u64::MAX } else { 0 };
         Fixed(std::array::from_fn(|i| if i < FRACTION { self.0[i] } else { fill }))

@@ -238,7 +238,7 @@ pub fn digamma(x: f64) -> f64 {
             return f64::NAN;
         }
         if x > -1e-20 {
-            // The next term is Euler's constant. That of the reflection would overflow.
+            // The next term is Euler's constant. The reflection would overflow.
             return -1.0 / x;
         }
         // digamma(x) = digamma(1 - x) - pi cot(pi x).

@@ -168,8 +168,8 @@ arrays! {
     8 Plain<8>, Many<8, false>, x86::Eight;
 }
 
-/// Numbers that the compiler finds vectors for. If fused multiply-adds are function calls, those of
-/// all numbers are made in one place: in each, they would be most of the code.
+/// Numbers that the compiler vectorizes. Where fused multiply-adds are function calls, one shared
+/// function makes them for all numbers: inlined, they would be most of the code.
 #[derive(Clone, Copy)]
 struct Many<const N: usize, const CALLS: bool>([f64; N]);
 

@@ -2,8 +2,8 @@
 //! `stablehlo/tests` and the programs in `stablehlo/testdata`. `cargo xtask upstream` fetches the
 //! clone and runs this.
 //!
-//! They run twice: unmodified, as `lit` runs them, and with empty texts of expected diagnostics, which
-//! are worded differently here, so that only severity and position count.
+//! They run twice: unmodified, as under `lit`, and with empty texts of expected diagnostics, whose
+//! words differ here, so that only severity and position count.
 
 use crate::files::InProcess;
 use crate::tree;
@@ -11,7 +11,7 @@ use filetests::Suite;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Files that fail, by their paths in the clone; those that differ in words alone with `words:` before.
+/// Files that fail, by their paths in the clone; `words:` marks files that differ in words alone.
 const FAILING: &str = include_str!("../../../../tests/upstream-failing.txt");
 
 /// Empties the texts of expected diagnostics, and drops checks of what a failing program says.
@@ -48,8 +48,8 @@ fn without_message(line: &str) -> String {
     }
 }
 
-/// Copies folders of the clone, changed by `edit`, runs their tests and compares those that fail with
-/// `known`.
+/// Copies folders of the clone, changed by `edit`, runs their tests and compares the failing ones
+/// with `known`.
 fn check(
     clone: &Path,
     parts: &[&str],

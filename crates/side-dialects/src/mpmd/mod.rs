@@ -1,4 +1,4 @@
-//! The mpmd dialect (Shardy): programs over several meshes, each of which runs parts of its own.
+//! The mpmd dialect (Shardy): programs over several meshes, each of which runs fragments.
 //! They are read, checked and written; running them is not supported.
 //!
 //! Source: openxla/shardy, "'mpmd' Dialect".

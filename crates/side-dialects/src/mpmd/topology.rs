@@ -89,7 +89,7 @@ pub(super) fn mesh_named<'m>(op: OpRef<'m>, name: &str) -> Result<&'m Attribute,
     })
 }
 
-/// The mesh that a fragment in a function of its own runs on.
+/// The mesh on which an outlined fragment runs.
 pub(super) fn mesh_of_function<'m>(function: FuncOp<'m>) -> Option<&'m Attribute> {
     function.attr("mesh_shape").filter(|mesh| Mesh::of(mesh).is_some())
 }

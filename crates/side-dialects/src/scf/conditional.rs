@@ -11,8 +11,8 @@ pub(super) static BOOLEAN: TypeConstraint =
     TypeConstraint { summary: "an i1", rule: TypeRule::Is(|ty| *ty == Type::i1()) };
 
 op! {
-    /// The values that `thenRegion` yields if `condition` is true, else those of `elseRegion`, which
-    /// may be empty if there are no results.
+    /// Runs `thenRegion` if `condition` is true, else `elseRegion`, which may be empty if there are
+    /// no results.
     pub IfOp, "scf.if" {
         operands { condition: single BOOLEAN }
         results { results: variadic TypeConstraint::ANY }

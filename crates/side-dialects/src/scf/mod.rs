@@ -23,8 +23,7 @@ pub static SCF: Dialect = Dialect {
 };
 
 op! {
-    /// Terminates the region of a loop with the next carried values, and that of a branch with its
-    /// results.
+    /// Terminates the region of a loop with the next carried values, and a branch with its results.
     pub YieldOp, "scf.yield" {
         operands { results: variadic TypeConstraint::ANY }
         traits [
@@ -39,7 +38,7 @@ op! {
     }
 }
 
-/// The types of the arguments of a region, and those of the operands of its terminator.
+/// The types of a region's arguments and of its terminator's operands.
 fn region_types(module: &Module, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     let Some(block) = module.entry(region) else { return Default::default() };
     let arguments = module.arguments(block).iter().map(|&value| module.ty(value)).collect();

@@ -95,7 +95,7 @@ impl UsedAxis<'_> {
         self.index == next.index && self.parts.end == next.parts.start
     }
 
-    /// Appends an axis to those that shard a dimension.
+    /// Appends an axis to the axes of a dimension.
     pub fn append(self, axes: &mut Vec<Self>) {
         match axes.last_mut() {
             Some(last) if last.is_continued_by(&self) => last.parts.end = self.parts.end,
@@ -103,7 +103,7 @@ impl UsedAxis<'_> {
         }
     }
 
-    /// Removes the axis, which must be the innermost one, from those that shard a dimension.
+    /// Removes the axis, which must be the innermost one, from the axes of a dimension.
     /// Returns false if it is not.
     pub fn remove_last(&self, axes: &mut Vec<Self>) -> bool {
         match axes.last_mut() {

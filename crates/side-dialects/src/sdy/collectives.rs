@@ -179,7 +179,7 @@ impl<'a> Collective<'a> {
     }
 
     /// Checks that the axes along which a value is unreduced change as a reshard may change them:
-    /// new ones are those of the reduction `introduced`, completed ones those of `completed`.
+    /// new ones belong to the reduction `introduced`, completed ones to `completed`.
     fn require_transition(
         &self,
         introduced: Option<i64>,
@@ -273,7 +273,7 @@ pub(super) fn all_gather(op: OpRef<'_>) -> Verdict {
     })
 }
 
-/// Verifies that the axes of the attribute `name` follow those of the operand, which is reduced by
+/// Verifies that the axes of the attribute `name` follow the operand's, which is reduced by
 /// `reduction`.
 fn splits(op: OpRef<'_>, name: &str, reduction: Option<i64>) -> Verdict {
     verify(op, || {

@@ -155,8 +155,8 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Resolves the axes of `manual_axes`, an `#sdy.manual_axes`, and of an `#sdy.sharding` for each
-    /// value.
+    /// Resolves the axes of `manual_axes`, an `#sdy.manual_axes`, and of each value's
+    /// `#sdy.sharding`.
     ///
     /// # Errors
     /// Attributes of another kind, and axes that the mesh does not have.

@@ -97,7 +97,7 @@ fn attributes_in_bytecode_have_parameters_of_the_declared_kinds() {
             });
             module.set_attr(function, "a.x", Attribute::dialect(def, params.collect()));
             let message = read_back(&module).unwrap();
-            // Attributes without an encoding of their own are written as text, which is refused, too.
+            // Attributes without a bytecode encoding are written as text, which is refused, too.
             let refused = ["must be a list of #", "cannot be read"];
             let is_refused = refused.iter().any(|words| message.contains(words));
             assert!(is_refused, "{}: {message}", def.mnemonic);

@@ -38,7 +38,7 @@ class Grouping {
     for (const op of ops) {
       for (const value of this.used(op)) this.users.get(program.producer[value])?.push(op);
     }
-    // What ends a block has the scope of the op around it.
+    // A terminator has the scope of its parent op.
     const scope = ({ ops: [op] }) =>
       program.ops[op].results.length ? scopeNames(program.scopes[program.ops[op].scope] || "") : [];
     const members = ops.map((op) => this.op(op));

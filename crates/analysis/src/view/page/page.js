@@ -73,7 +73,7 @@ class Pane {
     this.graph.setOpen(main, true);
     let shown = main.children.length;
     // The bodies of reductions say little more than their names. In large programs, small groups
-    // are details, and so are those that have nothing but ops.
+    // are details, and so are groups of nothing but ops.
     const isSmall = root.ops <= 2 * MAX_SHOWN;
     const isGroup = ({ children, label, ops }) => children.length && ops > 4 && !/^part \d/.test(label);
     const isWorthwhile = (node) =>

@@ -23,7 +23,7 @@ pub(super) struct Device {
     kind: Kind,
 }
 
-/// How attributes and results differ from those of the routine.
+/// Differences of attributes and results from the routine.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     /// Any more results are workspaces.
@@ -122,7 +122,7 @@ impl Device {
                 let all = either(required("full_matrices")?, 'A', 'S');
                 vec![("mode", either(required("compute_uv")?, all, 'N'))]
             }
-            // Whether the lower triangle is read, and options of the algorithm.
+            // 1 for the lower triangle, then options of the algorithm.
             Kind::Eigh => {
                 let text = CustomCallOp(op).backend_config().and_then(|config| config.as_str());
                 let lower = match text.and_then(|text| text.split(',').next()) {
@@ -147,7 +147,7 @@ impl Device {
             .map_err(|_| EvalError::new("custom_call", "an option is given twice"))
     }
 
-    /// The results of the call, from those of the routine.
+    /// Converts the results of the routine to the results of the call.
     pub(super) fn results(&self, call: &Call<'_>, mut results: Vec<Tensor>) -> Results {
         match self.kind {
             Kind::Plain | Kind::Triangle => {}
