@@ -2,7 +2,8 @@
 
 use host::Host;
 use numerics::{DType, Tensor};
-use program::{DotDims, EvalError};
+use program::EvalError;
+use program::primitives::DotDims;
 use std::time::Duration;
 
 /// Rows and columns of the matrices that are multiplied first, and of larger ones where these take

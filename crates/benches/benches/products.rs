@@ -4,7 +4,8 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use kernels::{Convolution, dot_general};
 use numerics::{DType, Tensor};
-use program::{ConvDims, DotDims, WindowDim};
+use program::WindowDim;
+use program::primitives::{ConvDims, DotDims};
 
 fn main() {
     divan::main();

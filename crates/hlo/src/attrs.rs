@@ -505,8 +505,8 @@ macro_rules! dimension_numbers {
             }
 
             /// The same numbers, owned.
-            pub fn to_owned(self) -> program::$view {
-                program::$view { $($field: self.$field.to_owned()),* }
+            pub fn to_owned(self) -> program::primitives::$view {
+                program::primitives::$view { $($field: self.$field.to_owned()),* }
             }
         }
 

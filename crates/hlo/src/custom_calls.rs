@@ -21,6 +21,7 @@ use mlir::{OpRef, Type};
 use numerics::math::{self, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{DType, I1, Tensor};
+use program::primitives;
 use program::{EvalError, Primitive, RuntimeValue};
 use side_dialects::expect;
 
@@ -201,7 +202,7 @@ fn top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let k = k.ok_or_else(|| prepare::missing(op, "k"))?;
     let largest = attribute("largest").and_then(|l| l.as_bool()).unwrap_or(true);
     if op.num_results() == 2 {
-        return Ok(Primitive::TopK { k: Some(k), largest });
+        return Ok(Primitive::TopK(primitives::TopK { k: Some(k), largest }));
     }
     tensors_or_tuple(op, move |operands| {
         let [operand] = &operands[..] else {

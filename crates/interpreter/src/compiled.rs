@@ -4,6 +4,7 @@ use crate::frame::ScalarOp;
 use crate::lent::{Lender, lenders};
 use crate::results::SmallResults;
 use plan::Unit;
+use program::primitives;
 use program::{Code, FunctionId, Instruction, Primitive, ValueType};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
@@ -124,7 +125,9 @@ fn key(code: &Code) -> u64 {
         let Instruction { primitive, operands, results, result_types, origin, .. } = instruction;
         (discriminant(primitive), origin, results).hash(&mut hasher);
         operands.iter().for_each(|operand| operand.slot.hash(&mut hasher));
-        if let Primitive::Constant(tensor) | Primitive::Splat { element: tensor, .. } = primitive {
+        if let Primitive::Constant(primitives::Constant { tensor })
+        | Primitive::Splat(primitives::Splat { element: tensor, .. }) = primitive
+        {
             let bytes = tensor.bytes();
             bytes[..bytes.len().min(BYTES_IN_KEY)].hash(&mut hasher);
         }
@@ -143,7 +146,7 @@ fn is_same(one: &Code, other: &Code) -> bool {
     // Zeros of different signs are equal as numbers; elements of tensors are compared by bits.
     fn epsilon(primitive: &Primitive) -> Option<u64> {
         match primitive {
-            Primitive::BatchNorm { epsilon, .. } => Some(epsilon.to_bits()),
+            Primitive::BatchNorm(primitives::BatchNorm { epsilon, .. }) => Some(epsilon.to_bits()),
             Primitive::Quantized(quantized) => epsilon(&quantized.primitive),
             _ => None,
         }

@@ -6,6 +6,7 @@
 
 use numerics::DType;
 use numerics::math::element::{ElementKernel, Scalar};
+use program::primitives;
 use program::{Code, EvalError, Instruction, Operand, Primitive, RuntimeValue, ValueType};
 use std::sync::Arc;
 
@@ -129,7 +130,7 @@ impl ScalarOp {
         }
         let [first, second, third] = operands;
         let (kernel, arity) = match &instruction.primitive {
-            Primitive::Constant(tensor) => {
+            Primitive::Constant(primitives::Constant { tensor }) => {
                 return Some(ScalarOp::Constant(Scalar::of_tensor(tensor).ok()?));
             }
             Primitive::Select if second == third && first == DType::I1 => {
@@ -141,7 +142,9 @@ impl ScalarOp {
                 let total_order = comparison.total_order && first.is_float();
                 (ElementKernel::compare(comparison.direction, total_order, first)?, 2)
             }
-            Primitive::Convert(dtype) => (ElementKernel::convert(first, *dtype)?, 1),
+            Primitive::Convert(primitives::Convert { dtype }) => {
+                (ElementKernel::convert(first, *dtype)?, 1)
+            }
             _ => return None,
         };
         if kernel.result() != result || instruction.operands.len() != arity {

@@ -10,6 +10,7 @@ use crate::session::{Job, Session};
 use mlir::diag::counted;
 use numerics::budget::{self, Reserved};
 use numerics::{Element, Tensor, TensorRef, dispatch_all};
+use program::primitives;
 use program::{
     Block, BlockId, Code, Conventions, Env, EvalError, EvalResult, FunctionId, Instruction,
     Operand, Origin, Primitive, RuntimeValue, UNUSED, ValueType, World,
@@ -352,12 +353,12 @@ impl<'s, 'r> Machine<'s, 'r> {
     fn evaluate(&mut self, instruction: &'r Instruction) -> Result<Slots, EvalError> {
         let operands = self.load(&instruction.operands)?;
         let results = match &instruction.primitive {
-            Primitive::If([on_true, on_false]) => {
+            Primitive::If(primitives::If { branches: [on_true, on_false] }) => {
                 let [condition] = exactly(operands)?;
                 let branch = if truth(&condition)? { *on_true } else { *on_false };
                 self.run_block(branch, Slots::new())?
             }
-            Primitive::Case(branches) => {
+            Primitive::Case(primitives::Case { branches }) => {
                 let [index] = exactly(operands)?;
                 let index = index.into_value()?.tensor()?.item::<i32>()?;
                 // An index out of range takes the last branch.
@@ -367,9 +368,13 @@ impl<'s, 'r> Machine<'s, 'r> {
                     branch.ok_or_else(|| EvalError::new("case_c1", "there are no branches"))?;
                 self.run_block(*branch, Slots::new())?
             }
-            Primitive::While { cond, body } => self.run_while(*cond, *body, operands)?,
-            Primitive::Block(block) => self.run_block(*block, operands)?,
-            Primitive::Call(function) => self.call_function(*function, operands)?,
+            Primitive::While(primitives::While { cond, body }) => {
+                self.run_while(*cond, *body, operands)?
+            }
+            Primitive::Block(primitives::Block { block }) => self.run_block(*block, operands)?,
+            Primitive::Call(primitives::Call { function }) => {
+                self.call_function(*function, operands)?
+            }
             _ => {
                 let mut operands = values(operands)?;
                 if let Some(n) = self.lanes {
@@ -400,7 +405,7 @@ impl<'s, 'r> Machine<'s, 'r> {
             self.pause(was_paused);
         }
         let results = results?;
-        if matches!(primitive, Primitive::Infeed | Primitive::Receive { .. }) {
+        if matches!(primitive, Primitive::Infeed | Primitive::Receive(_)) {
             check_received(&results, &instruction.result_types)?;
         }
         Ok(results)

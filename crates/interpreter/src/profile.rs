@@ -8,7 +8,7 @@ use crate::program::Program;
 use crate::session::Session;
 use mlir::OpId;
 use plan::{Action, Step, Unit};
-use program::{Function, Fused, Instruction, Primitive};
+use program::{Function, Fused, Instruction, Kind, Primitive};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -297,34 +297,13 @@ impl StepKind {
     }
 
     fn of(primitive: &Primitive) -> StepKind {
-        match primitive {
-            Primitive::Dot { .. } | Primitive::Einsum { .. } => StepKind::Product,
-            Primitive::Convolution(_) => StepKind::Convolution,
-            Primitive::Reduce { .. }
-            | Primitive::ReduceWindow { .. }
-            | Primitive::SelectAndScatter { .. } => StepKind::Reduction,
-            Primitive::If(_)
-            | Primitive::Case(_)
-            | Primitive::While { .. }
-            | Primitive::Block(_)
-            | Primitive::Call(_) => StepKind::Control,
-            Primitive::Reshape(_)
-            | Primitive::Bitcast(_)
-            | Primitive::Iota { .. }
-            | Primitive::BroadcastInDim { .. }
-            | Primitive::Broadcast { .. }
-            | Primitive::Transpose(_)
-            | Primitive::Reverse(_)
-            | Primitive::Slice { .. }
-            | Primitive::Pad { .. }
-            | Primitive::Concatenate(_)
-            | Primitive::DynamicSlice { .. }
-            | Primitive::DynamicUpdateSlice
-            | Primitive::Gather { .. }
-            | Primitive::Scatter { .. }
-            | Primitive::IndexSelect { .. } => StepKind::Movement,
-            Primitive::Quantized(quantized) => StepKind::of(&quantized.primitive),
-            _ => StepKind::Kernel,
+        match primitive.kind() {
+            Kind::Product => StepKind::Product,
+            Kind::Convolution => StepKind::Convolution,
+            Kind::Reduction => StepKind::Reduction,
+            Kind::Control => StepKind::Control,
+            Kind::Movement => StepKind::Movement,
+            Kind::Value | Kind::Elementwise | Kind::Kernel => StepKind::Kernel,
         }
     }
 

@@ -5,7 +5,7 @@ use crate::session::Job;
 use numerics::Tensor;
 use program::{
     Channel, Contributions, Env, EvalError, EvalResult, FunctionId, Grid, Origin, ProcessId,
-    RuntimeValue, Work, World,
+    RuntimeValue, Task, World,
 };
 
 impl World for Machine<'_, '_> {
@@ -51,14 +51,14 @@ impl World for Machine<'_, '_> {
     fn run_grid(
         &mut self,
         grid: Grid,
-        work: Vec<Work>,
+        tasks: Vec<Task>,
         infeed: Vec<FunctionId>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
         let job = |work| match work {
-            Work::Call { function, arguments } => Job::Call { function, arguments },
-            Work::Instruction { origin, operands } => Job::Instruction { origin, operands },
+            Task::Call { function, arguments } => Job::Call { function, arguments },
+            Task::Instruction { origin, operands } => Job::Instruction { origin, operands },
         };
-        let jobs = work.into_iter().map(job).collect();
+        let jobs = tasks.into_iter().map(job).collect();
         let start = self.session.now();
         let results = self.session.run_grid(grid, jobs, infeed, self.depth);
         // Its processes record their steps.

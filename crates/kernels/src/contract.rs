@@ -9,7 +9,8 @@ use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::simd::Isa;
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
-use program::{DotDims, EvalError};
+use program::EvalError;
+use program::primitives::DotDims;
 use smallvec::SmallVec;
 use std::ops::Range;
 

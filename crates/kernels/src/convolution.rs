@@ -17,7 +17,8 @@ use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Tensor, TensorError, math};
-use program::{ConvDims, EvalError, WindowDim};
+use program::primitives::ConvDims;
+use program::{EvalError, WindowDim};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
@@ -59,8 +60,13 @@ pub struct Convolution<'a> {
 }
 
 impl<'a> Convolution<'a> {
-    fn new(parameters: &'a program::Convolution, window: &'a [WindowDim]) -> Convolution<'a> {
-        let program::Convolution { dims, reversal, feature_groups, batch_groups, .. } = parameters;
+    fn new(
+        parameters: &'a program::primitives::Convolution,
+        window: &'a [WindowDim],
+    ) -> Convolution<'a> {
+        let program::primitives::Convolution {
+            dims, reversal, feature_groups, batch_groups, ..
+        } = parameters;
         let (feature_groups, batch_groups) = (*feature_groups, *batch_groups);
         Convolution { dims, window, reversal, feature_groups, batch_groups }
     }
@@ -79,7 +85,7 @@ fn sized(window: &[WindowDim], dims: &ConvDims, kernel: &[usize]) -> Vec<WindowD
 /// # Errors
 /// If the attributes do not fit the shapes.
 pub fn evaluate(
-    parameters: &program::Convolution,
+    parameters: &program::primitives::Convolution,
     window: &[WindowDim],
     lhs: Tensor,
     rhs: Tensor,
@@ -334,7 +340,7 @@ impl PreparedConvolution {
     /// Prepares a convolution of operands of these types and shapes; `None` if elements have to be
     /// converted before or after, it would keep many places, or the attributes do not fit.
     pub fn new(
-        parameters: &program::Convolution,
+        parameters: &program::primitives::Convolution,
         [lhs, rhs]: [(DType, &[usize]); 2],
     ) -> Option<PreparedConvolution> {
         let dtype = accumulation(lhs.0, rhs.0, parameters.dtype);

@@ -6,7 +6,8 @@
 use super::contract::dot_general;
 use numerics::shape::{StridedView, strides};
 use numerics::{DType, Number, Tensor, dispatch_all};
-use program::{DotDims, EvalError};
+use program::EvalError;
+use program::primitives::DotDims;
 
 /// The name of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,9 +15,9 @@ use crate::{
 use numerics::math;
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
+use program::primitives::{self, BatchNormKind, Comparison, DotDims, Dynamic};
 use program::{
-    BatchNorm, Comparison, Conventions, DotDims, Dynamic, Env, EvalError, EvalResult, Origin,
-    Primitive, Quantized, RuntimeValue, WindowDim,
+    Conventions, Env, EvalError, EvalResult, Origin, Primitive, Quantized, RuntimeValue, WindowDim,
 };
 
 fn one(tensor: Tensor) -> EvalResult {
@@ -51,21 +51,27 @@ fn evaluate_exactly(
     env: &mut dyn Env,
 ) -> EvalResult {
     match primitive {
-        Primitive::Constant(tensor) => one(tensor.clone()),
-        Primitive::Splat { element, shape } => one(element.broadcast_scalar(shape)?),
-        Primitive::Iota { dtype, shape, dimension } => one(iota(shape, *dtype, *dimension)?),
+        Primitive::Constant(primitives::Constant { tensor }) => one(tensor.clone()),
+        Primitive::Splat(primitives::Splat { element, shape }) => {
+            one(element.broadcast_scalar(shape)?)
+        }
+        Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
+            one(iota(shape, *dtype, *dimension)?)
+        }
         Primitive::Identity => Ok(operands),
         Primitive::Token => Ok(vec![RuntimeValue::Token]),
         Primitive::Tuple => Ok(vec![RuntimeValue::Tuple(operands)]),
-        Primitive::TupleElement(index) => match operands.into_iter().next() {
-            Some(RuntimeValue::Tuple(mut elements)) if *index < elements.len() => {
-                Ok(vec![elements.swap_remove(*index)])
+        Primitive::TupleElement(primitives::TupleElement { index }) => {
+            match operands.into_iter().next() {
+                Some(RuntimeValue::Tuple(mut elements)) if *index < elements.len() => {
+                    Ok(vec![elements.swap_remove(*index)])
+                }
+                _ => Err(EvalError::new(
+                    "get_tuple_element_c1",
+                    format!("there is no tuple with an element {index}"),
+                )),
             }
-            _ => Err(EvalError::new(
-                "get_tuple_element_c1",
-                format!("there is no tuple with an element {index}"),
-            )),
-        },
+        }
         Primitive::Untuple => match operands.into_iter().next() {
             Some(RuntimeValue::Tuple(elements)) => Ok(elements),
             _ => Err(EvalError::new("async_done", "the operand is no future")),
@@ -73,7 +79,7 @@ fn evaluate_exactly(
 
         Primitive::Quantized(quantized) => Ok(values(with_floats(quantized, operands)?)),
 
-        Primitive::Map(block) => {
+        Primitive::Map(primitives::Map { block }) => {
             let inputs = tensor_list(operands)?;
             let shape = inputs.first().map(|t| t.shape().to_vec());
             let shape = shape.ok_or_else(|| EvalError::new("map_c1", "there are no inputs"))?;
@@ -82,12 +88,12 @@ fn evaluate_exactly(
             let results = env.scalar_block(*block, n, flat)?.into_iter();
             results.map(|t| Ok(t.into_shape(&shape)?.into())).collect()
         }
-        Primitive::Reduce { dimensions, body } => {
+        Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
             let count = operands.len() / 2;
             let (inputs, init_values) = split_at(tensor_list(operands)?, count)?;
             Ok(values(reduce(inputs, init_values, dimensions, &mut Combiner::new(body, env))?))
         }
-        Primitive::ReduceWindow { window, inputs, body } => {
+        Primitive::ReduceWindow(primitives::ReduceWindow { window, inputs, body }) => {
             let (inputs, rest) = split_at(tensor_list(operands)?, *inputs)?;
             let (init_values, lists) = split_at(rest, inputs.len())?;
             let reduce = match env.conventions() {
@@ -100,12 +106,17 @@ fn evaluate_exactly(
                 None => reduce(inputs, init_values, &window_of(lists)?, body)?,
             }))
         }
-        Primitive::SelectAndScatter { window, select, relation, scatter } => {
+        Primitive::SelectAndScatter(primitives::SelectAndScatter {
+            window,
+            select,
+            relation,
+            scatter,
+        }) => {
             let [operand, source, init] = tensors(operands)?;
             let select = (*select, *relation);
             one(select_and_scatter(env, (select, scatter), [&operand, &source, &init], window)?)
         }
-        Primitive::Scatter { dims, body } => {
+        Primitive::Scatter(primitives::Scatter { dims, body }) => {
             let count = operands.len() / 2;
             let (inputs, rest) = split_at(tensor_list(operands)?, count)?;
             let (indices, updates) = split_at(rest, 1)?;
@@ -114,14 +125,14 @@ fn evaluate_exactly(
             let body = &mut Combiner::new(body, env);
             Ok(values(scatter(inputs, &indices, updates, dims, whole_windows, body)?))
         }
-        Primitive::Sort { dimension, comparator } => {
+        Primitive::Sort(primitives::Sort { dimension, comparator }) => {
             let inputs = tensor_list(operands)?;
             let rank = inputs.first().map_or(0, Tensor::rank);
             let dimension = from_end(*dimension, rank)
                 .ok_or_else(|| EvalError::new("sort_c4", "there is no such dimension"))?;
             Ok(values(sort(inputs, dimension, comparator, env)?))
         }
-        Primitive::RandomNumbers { distribution, stream, declared } => {
+        Primitive::RandomNumbers(primitives::RandomNumbers { distribution, stream, declared }) => {
             let [a, b, shape] = tensors(operands)?;
             let shape = sizes(&shape)?;
             fits_declared(declared.as_deref(), &shape)?;
@@ -131,11 +142,13 @@ fn evaluate_exactly(
         }
 
         Primitive::Collective(parameters) => collective(parameters, origin, operands, env),
-        Primitive::Permute { pairs, channel, zeros } => {
+        Primitive::Permute(primitives::Permute { pairs, channel, zeros }) => {
             permute(pairs, *channel, zeros, origin, operands, env)
         }
-        Primitive::Send { channel, pairs } => send(*channel, pairs.as_ref(), operands, env),
-        Primitive::Receive { channel, pairs, zeros } => {
+        Primitive::Send(primitives::Send { channel, pairs }) => {
+            send(*channel, pairs.as_ref(), operands, env)
+        }
+        Primitive::Receive(primitives::Receive { channel, pairs, zeros }) => {
             receive(*channel, pairs.as_ref(), zeros, origin, env)
         }
         Primitive::Infeed => {
@@ -154,9 +167,9 @@ fn evaluate_exactly(
         Primitive::ReplicaId => one(Tensor::scalar(env.world()?.process().replica as u32)),
         Primitive::PartitionId => one(Tensor::scalar(env.world()?.process().partition as u32)),
 
-        Primitive::Block(block) => env.block(*block, operands),
-        Primitive::Call(function) => env.call(*function, operands),
-        Primitive::If(_) | Primitive::Case(_) | Primitive::While { .. } => {
+        Primitive::Block(primitives::Block { block }) => env.block(*block, operands),
+        Primitive::Call(primitives::Call { function }) => env.call(*function, operands),
+        Primitive::If(_) | Primitive::Case(_) | Primitive::While(_) => {
             Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
         }
         Primitive::Native(native) => (native.function)(origin, operands, env),
@@ -176,14 +189,14 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
         | Primitive::Clamp
         | Primitive::Convert(_)
         | Primitive::Bitcast(_)
-        | Primitive::ReducePrecision { .. } => Ok(vec![elementwise(primitive, operands)?]),
-        Primitive::Dot { .. }
+        | Primitive::ReducePrecision(_) => Ok(vec![elementwise(primitive, operands)?]),
+        Primitive::Dot(_)
         | Primitive::Convolution(_)
-        | Primitive::Einsum { .. }
-        | Primitive::Fft { .. }
-        | Primitive::Cholesky { .. }
+        | Primitive::Einsum(_)
+        | Primitive::Fft(_)
+        | Primitive::Cholesky(_)
         | Primitive::TriangularSolve(_) => Ok(vec![numerical(primitive, operands)?]),
-        Primitive::TopK { .. } | Primitive::BatchNorm { .. } | Primitive::RandomBits { .. } => {
+        Primitive::TopK(_) | Primitive::BatchNorm(_) | Primitive::RandomBits(_) => {
             several_results(primitive, operands)
         }
         _ => Ok(vec![moved(primitive, operands)?]),
@@ -228,15 +241,18 @@ fn elementwise(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, E
             }
             math::clamp(&min, operand, &max)?
         }
-        Primitive::Convert(dtype) => {
+        Primitive::Convert(primitives::Convert { dtype }) => {
             let [operand] = expect_n(operands)?;
             math::convert(operand, *dtype)?
         }
-        Primitive::Bitcast(dtype) => {
+        Primitive::Bitcast(primitives::Bitcast { dtype }) => {
             let [operand] = expect_n(operands)?;
             math::bitcast(&operand, *dtype)?
         }
-        Primitive::ReducePrecision { exponent_bits, mantissa_bits } => {
+        Primitive::ReducePrecision(primitives::ReducePrecision {
+            exponent_bits,
+            mantissa_bits,
+        }) => {
             let [operand] = expect_n(operands)?;
             math::reduce_precision(operand, *exponent_bits, *mantissa_bits)?
         }
@@ -247,40 +263,40 @@ fn elementwise(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, E
 /// A primitive that moves elements or returns sizes.
 fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
     Ok(match primitive {
-        Primitive::Reshape(shape) => {
+        Primitive::Reshape(primitives::Reshape { shape }) => {
             let [operand] = expect_n(operands)?;
             operand.into_shape(shape)?
         }
-        Primitive::BroadcastInDim { shape, dimensions } => {
+        Primitive::BroadcastInDim(primitives::BroadcastInDim { shape, dimensions }) => {
             let [operand] = expect_n(operands)?;
             movement::broadcast(&operand, shape, dimensions)?
         }
-        Primitive::Broadcast { sizes } => {
+        Primitive::Broadcast(primitives::Broadcast { sizes }) => {
             let [operand] = expect_n(operands)?;
             let shape = [sizes, operand.shape()].concat();
             let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
             movement::broadcast(&operand, &shape, &dimensions)?
         }
-        Primitive::Transpose(permutation) => {
+        Primitive::Transpose(primitives::Transpose { permutation }) => {
             let [operand] = expect_n(operands)?;
             movement::transpose(&operand, permutation)?
         }
-        Primitive::Reverse(dimensions) => {
+        Primitive::Reverse(primitives::Reverse { dimensions }) => {
             let [operand] = expect_n(operands)?;
             movement::reverse(&operand, dimensions)?
         }
-        Primitive::Slice { starts, limits, strides } => {
+        Primitive::Slice(primitives::Slice { starts, limits, strides }) => {
             let [operand] = expect_n(operands)?;
             slice(&operand, starts, limits, strides)?
         }
-        Primitive::Pad { low, high, interior } => {
+        Primitive::Pad(primitives::Pad { low, high, interior }) => {
             let [operand, padding] = expect_n(operands)?;
             pad(&operand, &padding, low, high, interior)?
         }
-        Primitive::Concatenate(dimension) => {
+        Primitive::Concatenate(primitives::Concatenate { dimension }) => {
             concatenate(&operands.iter().collect::<Vec<_>>(), *dimension)?
         }
-        Primitive::DynamicSlice { sizes } => {
+        Primitive::DynamicSlice(primitives::DynamicSlice { sizes }) => {
             let (operand, starts) = split_at(operands, 1)?;
             let [operand] = expect_n(operand)?;
             movement::dynamic_slice(&operand, &starts, sizes)?
@@ -290,13 +306,17 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             let [operand, update] = expect_n(operands)?;
             movement::dynamic_update_slice(operand, &update, &starts)?
         }
-        Primitive::SetDimensionSize { dimension, bound, declared } => {
+        Primitive::SetDimensionSize(primitives::SetDimensionSize {
+            dimension,
+            bound,
+            declared,
+        }) => {
             let [operand, size] = expect_n(operands)?;
             let result = set_dimension_size(&operand, *dimension, size.item::<i32>()?, *bound)?;
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
-        Primitive::DimensionSize(dimension) => {
+        Primitive::DimensionSize(primitives::DimensionSize { dimension }) => {
             let [operand] = expect_n(operands)?;
             let size = operand.shape().get(*dimension).and_then(|&size| i32::try_from(size).ok());
             Tensor::scalar(size.ok_or_else(|| {
@@ -304,11 +324,15 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             })?)
         }
         Primitive::Dynamic(dynamic) => dynamic_op(dynamic, operands)?,
-        Primitive::Gather { dims, sizes } => {
+        Primitive::Gather(primitives::Gather { dims, sizes }) => {
             let [operand, start_indices] = expect_n(operands)?;
             gather(&operand, &start_indices, dims, sizes)?
         }
-        Primitive::IndexSelect { dimension, batch_dims: stated, declared } => {
+        Primitive::IndexSelect(primitives::IndexSelect {
+            dimension,
+            batch_dims: stated,
+            declared,
+        }) => {
             let [operand, index] = expect_n(operands)?;
             let no_dim = || EvalError::new("torch_index_select", "there is no such dimension");
             let dimension = from_end(*dimension, operand.rank()).ok_or_else(no_dim)?;
@@ -332,7 +356,7 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
 /// A contraction or another numerical algorithm.
 fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
     Ok(match primitive {
-        Primitive::Dot { dims, dtype } => {
+        Primitive::Dot(primitives::Dot { dims, dtype }) => {
             let [lhs, rhs] = expect_n(operands)?;
             match dims {
                 Some(dims) => dot_general(lhs, rhs, dims, *dtype)?,
@@ -350,17 +374,17 @@ fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, Eva
             let [lhs, rhs] = expect_n(operands)?;
             convolution::evaluate(parameters, &parameters.window, lhs, rhs)?
         }
-        Primitive::Einsum { config, dtype, declared } => {
+        Primitive::Einsum(primitives::Einsum { config, dtype, declared }) => {
             let result = einsum(config, operands, *dtype)?;
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
 
-        Primitive::Fft { transform, lengths } => {
+        Primitive::Fft(primitives::Fft { transform, lengths }) => {
             let [operand] = expect_n(operands)?;
             fourier(*transform, operand, lengths)?
         }
-        Primitive::Cholesky { lower } => {
+        Primitive::Cholesky(primitives::Cholesky { lower }) => {
             let [a] = expect_n(operands)?;
             linalg::cholesky(a, *lower)?
         }
@@ -375,7 +399,7 @@ fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, Eva
 /// A numerical algorithm with several results.
 fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
     match primitive {
-        Primitive::TopK { k, largest } => {
+        Primitive::TopK(primitives::TopK { k, largest }) => {
             let (operand, count) = split_at(operands, 1)?;
             let [operand] = expect_n(operand)?;
             let k = match k {
@@ -388,15 +412,15 @@ fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<T
             };
             Ok(top_k(&operand, k, *largest)?.into())
         }
-        Primitive::BatchNorm { kind, epsilon, feature_index } => {
+        Primitive::BatchNorm(primitives::BatchNorm { kind, epsilon, feature_index }) => {
             let normalize = match kind {
-                BatchNorm::Inference => batch_norm::batch_norm_inference,
-                BatchNorm::Training => batch_norm::batch_norm_training,
-                BatchNorm::Grad => batch_norm::batch_norm_grad,
+                BatchNormKind::Inference => batch_norm::batch_norm_inference,
+                BatchNormKind::Training => batch_norm::batch_norm_training,
+                BatchNormKind::Grad => batch_norm::batch_norm_grad,
             };
             normalize(&operands, *epsilon, *feature_index)
         }
-        Primitive::RandomBits { generator, shape, dtype } => {
+        Primitive::RandomBits(primitives::RandomBits { generator, shape, dtype }) => {
             let (state, dynamic_shape) = split_at(operands, 1)?;
             let [state] = expect_n(state)?;
             let shape = match shape {

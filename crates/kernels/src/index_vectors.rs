@@ -4,7 +4,8 @@ use numerics::budget::Scratch;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::{DType, Tensor, TensorError};
-use program::{EvalError, GatherDims};
+use program::EvalError;
+use program::primitives::GatherDims;
 
 /// The values of a list of dimensions, after a check against `rank`.
 pub(super) fn dims(name: &str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {

@@ -9,7 +9,8 @@ use super::rng::paired_dimension;
 use numerics::math::{self, UnaryOp};
 use numerics::shape::num_elements;
 use numerics::{DType, Element, Tensor};
-use program::{Distribution, EvalError};
+use program::EvalError;
+use program::primitives::Distribution;
 
 /// The Philox generator of one run of an op: its key and its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

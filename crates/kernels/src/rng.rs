@@ -9,7 +9,8 @@ use numerics::budget::Scratch;
 use numerics::math;
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError};
-use program::{EvalError, Generator};
+use program::EvalError;
+use program::primitives::Generator;
 
 /// The state after, and a tensor of `shape` filled with random bits.
 ///

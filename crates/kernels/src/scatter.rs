@@ -11,7 +11,8 @@ use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Tensor, TensorError, math};
-use program::{BodyShape, EvalError, ScatterDims};
+use program::primitives::ScatterDims;
+use program::{BodyShape, EvalError};
 use std::ops::Range;
 
 /// Marks an element of the updates that falls outside of the result.

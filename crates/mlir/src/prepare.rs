@@ -9,6 +9,7 @@ use crate::attrs::{AttrKind, Attribute, Dictionary};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId, Value, ValueDef};
 use crate::ods::Trait;
 use crate::types::{DYNAMIC, Type, TypeKind};
+use program::primitives;
 use program::{
     Block, Code, Env, EvalError, EvalResult, Function, FunctionId, Instruction, NativeFunction,
     NoEnv, Operand, Origin, Primitive, RuntimeValue, Slot, UNUSED, ValueType,
@@ -281,12 +282,21 @@ pub fn constant(value: &Attribute) -> Option<Prepared> {
     let Some(dense) =
         value.as_dense().filter(|d| d.is_splat() && d.num_elements() > MAX_KEPT_SPLAT)
     else {
-        return Some(value.to_tensor()?.map(Primitive::Constant).map_err(EvalError::from));
+        return Some(
+            value
+                .to_tensor()?
+                .map(|tensor| primitives::Constant { tensor }.into())
+                .map_err(EvalError::from),
+        );
     };
     let shape = dense.ty().shape()?.iter().map(|&size| usize::try_from(size).ok());
     let shape: Vec<usize> = shape.collect::<Option<_>>()?;
     let element = dense.stored().and_then(|element| element.into_shape([]));
-    Some(element.map(|element| Primitive::Splat { element, shape }).map_err(EvalError::from))
+    Some(
+        element
+            .map(|element| Primitive::Splat(primitives::Splat { element, shape }))
+            .map_err(EvalError::from),
+    )
 }
 
 fn no_meaning(op: OpRef<'_>) -> EvalError {

@@ -221,6 +221,60 @@ impl StridedView {
         StridedView::new(self.offset, shape, strides)
     }
 
+    /// The part where each dimension has a first index, a size and a stride: `of` gives them
+    /// for the number, the size and the stride of the dimension.
+    pub fn part(
+        &self,
+        of: impl Fn(usize, usize, isize) -> Option<(usize, usize, isize)>,
+    ) -> Option<StridedView> {
+        let mut offset = self.offset();
+        let (mut shape, mut strides) = (Vec::new(), Vec::new());
+        for (d, (&size, &stride)) in self.shape().iter().zip(self.strides()).enumerate() {
+            let (first, size, new_stride) = of(d, size, stride)?;
+            offset =
+                offset.checked_add_signed(isize::try_from(first).ok()?.checked_mul(stride)?)?;
+            shape.push(size);
+            strides.push(new_stride);
+        }
+        StridedView::new(offset, shape, strides).ok()
+    }
+
+    /// The elements in another shape; `None` if no strides give it.
+    pub fn reshaped(&self, shape: &[usize]) -> Option<StridedView> {
+        if num_elements(shape)? == 0 {
+            return StridedView::new(0, shape, vec![0; shape.len()]).ok();
+        }
+        // Runs of elements at equal distances, the innermost first.
+        let mut runs: Vec<(usize, isize)> = Vec::new();
+        for (&size, &stride) in self.shape().iter().zip(self.strides()).rev() {
+            match runs.last_mut() {
+                _ if size == 1 => {}
+                Some((count, inner))
+                    if inner.checked_mul(isize::try_from(*count).ok()?)? == stride =>
+                {
+                    *count *= size;
+                }
+                _ => runs.push((size, stride)),
+            }
+        }
+        let mut runs = runs.into_iter();
+        let (mut left, mut next) = runs.next().unwrap_or((1, 0));
+        let mut strides = vec![0; shape.len()];
+        for (&size, stride) in shape.iter().zip(&mut strides).rev().filter(|(size, _)| **size != 1)
+        {
+            if left == 1 {
+                (left, next) = runs.next()?;
+            }
+            if left % size != 0 {
+                return None;
+            }
+            *stride = next;
+            next = next.checked_mul(isize::try_from(size).ok()?)?;
+            left /= size;
+        }
+        StridedView::new(self.offset(), shape, strides).ok()
+    }
+
     /// The shape of the view.
     pub fn shape(&self) -> &[usize] {
         &self.shape

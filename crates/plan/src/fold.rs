@@ -46,10 +46,8 @@ pub(crate) fn fold(
     graph.folded.bytes = total;
     let is_larger =
         operands.iter().any(|&operand| graph.elements(operand) < graph.elements(result));
-    let is_broadcast = matches!(
-        instruction.primitive,
-        Primitive::BroadcastInDim { .. } | Primitive::Broadcast { .. }
-    );
+    let is_broadcast =
+        matches!(instruction.primitive, Primitive::BroadcastInDim(_) | Primitive::Broadcast(_));
     match is_broadcast && is_larger {
         true => graph.folded.broadcasts.insert(result, folded.clone()),
         false => graph.constants.insert(result, folded.clone()),
@@ -90,13 +88,13 @@ fn is_foldable(primitive: &Primitive) -> bool {
             | Primitive::Convert(_)
             | Primitive::Clamp
             | Primitive::Bitcast(_)
-            | Primitive::BroadcastInDim { .. }
-            | Primitive::Broadcast { .. }
+            | Primitive::BroadcastInDim(_)
+            | Primitive::Broadcast(_)
             | Primitive::Transpose(_)
             | Primitive::Reshape(_)
             | Primitive::Reverse(_)
-            | Primitive::Slice { .. }
-            | Primitive::Pad { .. }
+            | Primitive::Slice(_)
+            | Primitive::Pad(_)
             | Primitive::Concatenate(_)
     )
 }

@@ -11,7 +11,8 @@ use kernels::{
 };
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
-use program::{BatchNorm, Convolution, DotDims, LoopOutput, Primitive, WindowDim};
+use program::primitives::{self, BatchNormKind, Convolution, DotDims};
+use program::{LoopOutput, Primitive, WindowDim};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
@@ -35,10 +36,10 @@ pub(crate) fn functions(
         return Some(actions);
     }
     let is_independent = match definitions.graph.primitive(node) {
-        Primitive::Sort { .. } => {
+        Primitive::Sort(_) => {
             node.limit.is_some() || definitions.graph.elements(*results.first()?)? <= MAX_SORTED
         }
-        Primitive::RandomBits { .. } => true,
+        Primitive::RandomBits(_) => true,
         _ => false,
     };
     if results.is_empty() || results.len() > 1 && !is_independent {
@@ -55,7 +56,7 @@ fn sorted_with_indices(
     outputs: [Value; 2],
 ) -> Option<SmallVec<[Action; 1]>> {
     let graph = definitions.graph;
-    let Primitive::Sort { .. } = graph.primitive(node) else { return None };
+    let Primitive::Sort(_) = graph.primitive(node) else { return None };
     let place = |output| node.results.iter().position(|&result| result == output);
     let [first, second] = [place(outputs[0])?, place(outputs[1])?];
     let (values, indices) = match [first, second].map(|i| sorts::sorted(definitions, node, i)) {
@@ -87,7 +88,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     if node.results.len() > 1 {
         return None;
     }
-    if let Primitive::Iota { dtype, shape, dimension } = graph.primitive(node) {
+    if let Primitive::Iota(primitives::Iota { dtype, shape, dimension }) = graph.primitive(node) {
         let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
         return Some(Action::Apply {
             function,
@@ -100,9 +101,9 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     if let Primitive::Transpose(_)
     | Primitive::Reshape(_)
     | Primitive::Reverse(_)
-    | Primitive::Slice { .. }
-    | Primitive::BroadcastInDim { .. }
-    | Primitive::Broadcast { .. } = graph.primitive(node)
+    | Primitive::Slice(_)
+    | Primitive::BroadcastInDim(_)
+    | Primitive::Broadcast(_) = graph.primitive(node)
     {
         let Viewed { memory, view, len } = definitions.any_view(output)?;
         // The kernel of a reshape shares the memory.
@@ -123,7 +124,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     let second = node.operands.get(1).copied().unwrap_or(first);
     let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
     let function = match graph.primitive(node) {
-        Primitive::Dot { dims, dtype } => {
+        Primitive::Dot(primitives::Dot { dims, dtype }) => {
             let vectors = || DotDims {
                 lhs_contracting_dimensions: vec![lhs.len() as i64 - 1],
                 rhs_contracting_dimensions: vec![0],
@@ -157,14 +158,18 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             definitions.list(Some(convolution.listed()))?;
             Function::Convolution(Box::new(convolution))
         }
-        Primitive::Reduce { dimensions, body } => {
+        Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
             let is_scalar = graph.elements(second) == Some(1);
             let is_of_type = graph.dtype(output) == Some(dtype);
             let reduction = Reduction::new(body.shape, dtype, &lhs, dimensions);
             Function::Reduce(reduction.filter(|_| is_scalar && is_of_type)?)
         }
-        Primitive::ReduceWindow { window: Some(window), inputs: 1, body } => {
+        Primitive::ReduceWindow(primitives::ReduceWindow {
+            window: Some(window),
+            inputs: 1,
+            body,
+        }) => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
             let is_scalar = graph.elements(second) == Some(1);
             let is_of_type = graph.dtype(output) == Some(dtype);
@@ -173,14 +178,14 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             definitions.list(Some(reduction.listed()))?;
             Function::ReduceWindow(reduction)
         }
-        Primitive::Gather { dims, sizes } => {
+        Primitive::Gather(primitives::Gather { dims, sizes }) => {
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let operand = (&lhs[..], graph.dtype(first)?);
             let count = listed(&indices, dims.index_vector_dim, num_elements(sizes)?);
             definitions.list(count)?;
             Function::Gather(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
         }
-        Primitive::Scatter { dims, body } => {
+        Primitive::Scatter(primitives::Scatter { dims, body }) => {
             let &[_, _, updates] = &node.operands[..] else { return None };
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(updates) == Some(dtype))?;
@@ -191,7 +196,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
             Function::Scatter(scatter.filter(|_| is_of_type)?)
         }
-        Primitive::Cholesky { lower } => {
+        Primitive::Cholesky(primitives::Cholesky { lower }) => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
             Function::Cholesky(Cholesky::new(dtype, &lhs, *lower).ok()?)
         }
@@ -201,7 +206,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let solve = TriangularSolve::new(dtype, shapes, *system).ok();
             Function::TriangularSolve(solve.filter(|_| is_of_type == Some(dtype))?)
         }
-        Primitive::Fft { transform, lengths } => {
+        Primitive::Fft(primitives::Fft { transform, lengths }) => {
             let new = || {
                 let prepared =
                     FourierTransform::new(*transform, graph.dtype(first)?, &lhs, lengths).ok()?;
@@ -246,19 +251,21 @@ fn one_result(
     let position = node.results.iter().position(|&value| value == output)?;
     let shape = graph.shape(first)?;
     match graph.primitive(node) {
-        Primitive::BatchNorm { kind: BatchNorm::Training, epsilon, feature_index }
-            if position == 0 =>
-        {
+        Primitive::BatchNorm(primitives::BatchNorm {
+            kind: BatchNormKind::Training,
+            epsilon,
+            feature_index,
+        }) if position == 0 => {
             let normalization =
                 Normalization::new(graph.dtype(first)?, &shape, *feature_index, *epsilon)?;
             Some((Function::Normalization(normalization), SmallVec::from_slice(&node.operands)))
         }
-        Primitive::Sort { .. } => {
+        Primitive::Sort(_) => {
             let sorting = sorts::sorting(graph, node, sorts::sorted(definitions, node, position))?;
             let operands = sorting.operands().map(|i| node.operands[i]).collect();
             Some((Function::Sort(sorting), operands))
         }
-        Primitive::RandomBits { generator, shape: Some(shape), dtype } => {
+        Primitive::RandomBits(primitives::RandomBits { generator, shape: Some(shape), dtype }) => {
             let state = graph.elements(first).filter(|_| graph.dtype(first) == Some(DType::U64))?;
             let bits = RandomBits::new(*generator, state, shape, *dtype).ok()?;
             let function = if position == 0 { Function::RandomState } else { Function::RandomBits };

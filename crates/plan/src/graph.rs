@@ -3,10 +3,9 @@
 use crate::fold::{self, Folded};
 use numerics::shape::{Sizes, num_elements};
 use numerics::{DType, Tensor};
-use program::collective::CollectiveKind;
 use program::{
-    BlockId, Body, Callee, Code, FunctionId, Instruction, Origin, Primitive, Slot, UNUSED,
-    ValueType,
+    BlockId, Callee, Code, Effects, FunctionId, Instruction, Kind, Origin, Primitive, Slot, UNUSED,
+    ValueType, primitives,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -120,12 +119,12 @@ impl<'c> Graph<'c> {
     /// Notes the constant that an instruction gives, or repeats.
     fn note_constant(&mut self, primitive: &Primitive, result: Value) {
         let repeated = match primitive {
-            Primitive::Constant(tensor) => {
+            Primitive::Constant(primitives::Constant { tensor }) => {
                 self.constants.insert(result, tensor.clone());
                 return;
             }
-            Primitive::Splat { element, .. } => Some(element.clone()),
-            Primitive::Iota { dtype, shape, dimension } => {
+            Primitive::Splat(primitives::Splat { element, .. }) => Some(element.clone()),
+            Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
                 let size = shape.get(*dimension).filter(|&&size| size <= MAX_IOTA);
                 size.and_then(|&size| Tensor::iota(*dtype, [size], 0).ok())
             }
@@ -160,7 +159,7 @@ impl<'c> Graph<'c> {
 
 /// True for a padding with nothing: the result is the operand.
 fn is_unchanged(primitive: &Primitive) -> bool {
-    let Primitive::Pad { low, high, interior } = primitive else { return false };
+    let Primitive::Pad(primitives::Pad { low, high, interior }) = primitive else { return false };
     low.iter().chain(high).chain(interior).all(|&count| count == 0)
 }
 
@@ -239,8 +238,12 @@ impl<'c> Builder<'_, 'c> {
         let mut operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
         let before = self.order.len();
         let inlined = match &instruction.primitive {
-            Primitive::Call(callee) => self.inline(*callee, &operands, instruction.origin),
-            Primitive::Block(block) => self.region(*block, Some(&operands), slots),
+            Primitive::Call(primitives::Call { function: callee }) => {
+                self.inline(*callee, &operands, instruction.origin)
+            }
+            Primitive::Block(primitives::Block { block }) => {
+                self.region(*block, Some(&operands), slots)
+            }
             _ => None,
         };
         if let (&[operand, ..], &[slot]) = (&operands[..], &instruction.results[..])
@@ -263,7 +266,7 @@ impl<'c> Builder<'_, 'c> {
             types.iter().map(|ty| self.graph.value(ty)).collect();
         // Constants that a loop carries are used in place of its values.
         let mut carried = results.clone();
-        if let Primitive::While { body, .. } = &instruction.primitive {
+        if let Primitive::While(primitives::While { body, .. }) = &instruction.primitive {
             let invariants = fold::invariants(self.graph, *body, &operands, &results);
             for (value, constant) in carried.iter_mut().zip(invariants) {
                 *value = constant.unwrap_or(*value);
@@ -271,12 +274,12 @@ impl<'c> Builder<'_, 'c> {
         }
         let mut regions: Vec<Region> = match &instruction.primitive {
             // A loop's values have one place: in the condition, in the body, and after the loop.
-            Primitive::While { cond, body } => [*cond, *body]
+            Primitive::While(primitives::While { cond, body }) => [*cond, *body]
                 .map(|block| self.inner_region(block, Some(&carried), slots))
                 .into_iter()
                 .collect(),
-            Primitive::If(branches) => self.branches(branches, slots),
-            Primitive::Case(branches) => self.branches(branches, slots),
+            Primitive::If(primitives::If { branches }) => self.branches(branches, slots),
+            Primitive::Case(primitives::Case { branches }) => self.branches(branches, slots),
             _ => Some(Vec::new()),
         }?;
         let captures = blocks(&instruction.primitive).into_iter();
@@ -290,7 +293,7 @@ impl<'c> Builder<'_, 'c> {
         {
             define(slots, slot, value)?;
         }
-        if let (Primitive::While { .. }, [_, body]) = (&instruction.primitive, &mut regions[..])
+        if let (Primitive::While(_), [_, body]) = (&instruction.primitive, &mut regions[..])
             && carried != results
         {
             let changes: SmallVec<[bool; 8]> =
@@ -395,53 +398,36 @@ fn find(slots: &[Option<Value>], slot: Slot) -> Option<Value> {
 
 /// The blocks that a primitive runs, those of control flow aside.
 fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
-    let of = |body: &Body| match body.callee {
+    match primitive.kind() {
+        Kind::Control => SmallVec::new(),
+        _ => nested_blocks(primitive),
+    }
+}
+
+/// The blocks of control flow of a primitive.
+fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+    match primitive.kind() {
+        Kind::Control => nested_blocks(primitive),
+        _ => SmallVec::new(),
+    }
+}
+
+fn nested_blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+    let block = |callee| match callee {
         Callee::Block(block) => Some(block),
         Callee::Function(_) => None,
     };
-    match primitive {
-        Primitive::Map(block) => SmallVec::from_slice(&[*block]),
-        Primitive::Reduce { body, .. }
-        | Primitive::ReduceWindow { body, .. }
-        | Primitive::Scatter { body, .. } => of(body).into_iter().collect(),
-        Primitive::SelectAndScatter { select, scatter, .. } => {
-            std::iter::once(*select).chain(of(scatter)).collect()
-        }
-        Primitive::Sort { comparator, .. } => SmallVec::from_slice(&[comparator.block]),
-        Primitive::Collective(collective) => match &collective.kind {
-            CollectiveKind::Reduce(body)
-            | CollectiveKind::ReduceScatter { computation: body, .. }
-            | CollectiveKind::ReduceToRoot { computation: body, .. } => {
-                of(body).into_iter().collect()
-            }
-            _ => SmallVec::new(),
-        },
-        Primitive::Quantized(quantized) => blocks(&quantized.primitive),
-        _ => SmallVec::new(),
-    }
+    primitive.blocks().into_iter().filter_map(block).collect()
 }
 
 /// True if a primitive calls no function, waits for no process and runs no code of others, and its
 /// blocks nest at most `depth` levels.
 fn is_flat(code: &Code, primitive: &Primitive, depth: usize) -> bool {
-    let of = |body: &Body| matches!(body.callee, Callee::Block(_));
-    let own = match primitive {
-        Primitive::Reduce { body, .. }
-        | Primitive::ReduceWindow { body, .. }
-        | Primitive::Scatter { body, .. }
-        | Primitive::SelectAndScatter { scatter: body, .. } => of(body),
-        Primitive::Quantized(quantized) => return is_flat(code, &quantized.primitive, depth),
-        Primitive::Native(native) => native.is_plain,
-        Primitive::Call(_)
-        | Primitive::Collective(_)
-        | Primitive::Permute { .. }
-        | Primitive::Send { .. }
-        | Primitive::Receive { .. }
-        | Primitive::Infeed
-        | Primitive::Outfeed => false,
-        _ => true,
-    };
-    own && blocks(primitive).iter().all(|&block| {
+    let calls = |callee: &Callee| matches!(callee, Callee::Function(_));
+    if primitive.effects() == Effects::External || primitive.blocks().iter().any(calls) {
+        return false;
+    }
+    blocks(primitive).iter().all(|&block| {
         let instructions = code.instructions_of(code.block(block));
         depth > 0
             && instructions.iter().all(|i| {
@@ -455,17 +441,6 @@ pub(crate) fn runs_blocks(primitive: &Primitive) -> bool {
     match primitive {
         Primitive::Native(native) => !native.is_plain,
         _ => !blocks(primitive).is_empty(),
-    }
-}
-
-/// The blocks of control flow of a primitive.
-fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
-    match primitive {
-        Primitive::While { cond, body } => SmallVec::from_slice(&[*cond, *body]),
-        Primitive::If(branches) => SmallVec::from_slice(branches),
-        Primitive::Case(branches) => branches.iter().copied().collect(),
-        Primitive::Block(block) => SmallVec::from_slice(&[*block]),
-        _ => SmallVec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::short::Short;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use program::Primitive;
+use program::primitives;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -171,15 +172,23 @@ pub(crate) fn kernels(graph: &Graph<'_>, node: &Node) -> Option<Kernels> {
         (Primitive::Compare(c), &[x, y]) if x == y && c.read_as.is_none() => {
             of("compare", SliceKernel::compare(c.direction, c.total_order, x))
         }
-        (Primitive::Dot { .. }, &[x, y]) if x == y && outer::is_one(graph, node) => {
+        (Primitive::Dot(_), &[x, y]) if x == y && outer::is_one(graph, node) => {
             of("dot_general", SliceKernel::product(x)?)
         }
         (Primitive::Select, &[_, x, y]) if x == y => of("select", SliceKernel::select(x)),
-        (Primitive::Convert(dtype), &[x]) => of("convert", SliceKernel::convert(x, *dtype)?),
-        (Primitive::Bitcast(dtype), &[x]) => {
+        (Primitive::Convert(primitives::Convert { dtype }), &[x]) => {
+            of("convert", SliceKernel::convert(x, *dtype)?)
+        }
+        (Primitive::Bitcast(primitives::Bitcast { dtype }), &[x]) => {
             of("bitcast_convert", SliceKernel::bitcast(x, *dtype)?)
         }
-        (Primitive::ReducePrecision { exponent_bits, mantissa_bits }, &[x]) => {
+        (
+            Primitive::ReducePrecision(primitives::ReducePrecision {
+                exponent_bits,
+                mantissa_bits,
+            }),
+            &[x],
+        ) => {
             let kernel = SliceKernel::reduce_precision(x, *exponent_bits, *mantissa_bits)?;
             of("reduce_precision", kernel)
         }

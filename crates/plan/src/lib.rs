@@ -26,8 +26,8 @@ mod rows;
 mod short;
 mod sorts;
 mod unit;
-#[doc(hidden)]
-pub mod views; // For its tests.
+
+mod views;
 
 pub use block::{Block, Ticks, branch, clamped};
 pub use explain::{describe, explain, explain_unit, title};

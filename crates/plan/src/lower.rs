@@ -148,7 +148,7 @@ impl<'g> Lowering<'_, 'g> {
         }
         self.uses.extend(&node.operands);
         let action = match (primitive, &node.regions[..]) {
-            (Primitive::While { .. }, [cond, body]) => {
+            (Primitive::While(_), [cond, body]) => {
                 let condition = cond.results.first().copied();
                 let lowered = [(cond, None), (body, Some(&node.results[..]))]
                     .map(|(region, targets)| self.nested(region, targets));

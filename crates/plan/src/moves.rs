@@ -6,6 +6,7 @@ use crate::unit::{Action, Part, Start};
 use crate::views::{Definitions, Viewed};
 use numerics::DType;
 use numerics::shape::{Runs, StridedView, num_elements};
+use program::primitives;
 use program::{LoopOutput, Primitive};
 
 /// The movement that a node is; `None` if it is none, or its kernel does it better.
@@ -19,14 +20,14 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     let (parts, fill) = match graph.primitive(node) {
         // The kernel shares the memory.
         Primitive::Reshape(_) if !is_small(&graph.types[output as usize]) => return None,
-        Primitive::Splat { .. }
-        | Primitive::Iota { .. }
-        | Primitive::BroadcastInDim { .. }
-        | Primitive::Broadcast { .. }
+        Primitive::Splat(_)
+        | Primitive::Iota(_)
+        | Primitive::BroadcastInDim(_)
+        | Primitive::Broadcast(_)
         | Primitive::Transpose(_)
         | Primitive::Reverse(_)
         | Primitive::Reshape(_)
-        | Primitive::Slice { .. } => {
+        | Primitive::Slice(_) => {
             let viewed = definitions.view(output).filter(|viewed| viewed.memory != output);
             let viewed = viewed.or_else(|| definitions.movement(output))?;
             (vec![part(viewed, None)?], None)
@@ -44,10 +45,10 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             let whole = Part { operand, elements, read: None, write: None, read_from, write_to };
             (vec![whole], None)
         }
-        Primitive::Concatenate(dimension) => {
+        Primitive::Concatenate(primitives::Concatenate { dimension }) => {
             (concatenated(definitions, node, &shape, *dimension)?, None)
         }
-        Primitive::Pad { low, high, interior } => {
+        Primitive::Pad(primitives::Pad { low, high, interior }) => {
             let &[operand, fill] = &node.operands[..] else { return None };
             let viewed = definitions.view(operand)?;
             let sizes = viewed.view.shape().to_vec();
@@ -62,7 +63,7 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             };
             (vec![part], Some(fill))
         }
-        Primitive::DynamicSlice { sizes } => {
+        Primitive::DynamicSlice(primitives::DynamicSlice { sizes }) => {
             let (&operand, indices) = node.operands.split_first()?;
             let bounds = graph.shape(operand)?;
             let view = window(&bounds, sizes)?;

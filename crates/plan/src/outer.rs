@@ -5,7 +5,8 @@ use crate::graph::{Graph, Node, Value};
 use crate::views::{Definitions, Viewed};
 use numerics::DType;
 use numerics::shape::StridedView;
-use program::{DotDims, Primitive};
+use program::Primitive;
+use program::primitives::{self, DotDims};
 
 /// Products of fewer results have code of their own in blocks.
 const MIN_RESULTS: usize = 1 << 10;
@@ -17,7 +18,9 @@ pub(crate) fn is_one(graph: &Graph<'_>, node: &Node) -> bool {
 
 /// The dimension numbers of a node that is one.
 fn dims<'g>(graph: &Graph<'g>, node: &Node) -> Option<&'g DotDims> {
-    let Primitive::Dot { dims: Some(dims), dtype } = graph.primitive(node) else { return None };
+    let Primitive::Dot(primitives::Dot { dims: Some(dims), dtype }) = graph.primitive(node) else {
+        return None;
+    };
     let (&[lhs, rhs], &[result]) = (&node.operands[..], &node.results[..]) else { return None };
     let is_float = matches!(dtype, DType::F32 | DType::F64);
     let has_type = |value: Value| graph.dtype(value) == Some(*dtype);

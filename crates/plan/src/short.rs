@@ -10,6 +10,7 @@ use ::kernels::Reduction;
 use numerics::math::SliceKernel;
 use numerics::shape::{Sizes, StridedView};
 use program::Primitive;
+use program::primitives;
 use rustc_hash::FxHashSet;
 use std::ops::RangeInclusive;
 
@@ -34,7 +35,10 @@ pub(crate) struct Short {
 impl Short {
     /// The short reduction that a node is.
     pub fn of(graph: &Graph<'_>, node: &Node) -> Option<Short> {
-        let Primitive::Reduce { dimensions, body } = graph.primitive(node) else { return None };
+        let Primitive::Reduce(primitives::Reduce { dimensions, body }) = graph.primitive(node)
+        else {
+            return None;
+        };
         let (&[operand, init], &[result]) = (&node.operands[..], &node.results[..]) else {
             return None;
         };

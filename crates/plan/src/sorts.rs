@@ -5,11 +5,14 @@ use crate::views::Definitions;
 use kernels::{Sorted, Sorting, from_end};
 use numerics::DType;
 use program::Primitive;
+use program::primitives;
 use rustc_hash::FxHashMap;
 
 /// The sort of a node for one of its results; `None` if its order depends on the comparator.
 pub(crate) fn sorting(graph: &Graph<'_>, node: &Node, sorted: Sorted) -> Option<Sorting> {
-    let Primitive::Sort { dimension, comparator } = graph.primitive(node) else { return None };
+    let Primitive::Sort(primitives::Sort { dimension, comparator }) = graph.primitive(node) else {
+        return None;
+    };
     let shape = graph.shape(*node.operands.first()?)?;
     let is_of_shape = |&operand: &Value| graph.shape(operand).as_ref() == Some(&shape);
     let dtypes = node.operands.iter().map(|&operand| graph.dtype(operand));
@@ -26,8 +29,12 @@ pub(crate) fn sorted(definitions: &Definitions<'_>, node: &Node, position: usize
     let counting = definitions.node(operand).map(|node| graph.primitive(node));
     let is_counted = match (graph.primitive(node), counting) {
         (
-            Primitive::Sort { dimension, .. },
-            Some(Primitive::Iota { dtype: DType::I32, shape, dimension: counted }),
+            Primitive::Sort(primitives::Sort { dimension, .. }),
+            Some(Primitive::Iota(primitives::Iota {
+                dtype: DType::I32,
+                shape,
+                dimension: counted,
+            })),
         ) => {
             from_end(*dimension, shape.len()) == Some(*counted)
                 && shape.get(*counted).is_some_and(|&size| i32::try_from(size).is_ok())
@@ -42,7 +49,7 @@ pub(crate) fn limit(graph: &Graph<'_>, region: &mut Region) {
     for node in &mut region.nodes {
         node.regions.iter_mut().for_each(|inner| limit(graph, inner));
     }
-    let is_sort = |node: &Node| matches!(graph.primitive(node), Primitive::Sort { .. });
+    let is_sort = |node: &Node| matches!(graph.primitive(node), Primitive::Sort(_));
     let sorts = region.nodes.iter().enumerate().filter(|(_, node)| is_sort(node));
     let sorts: Vec<usize> = sorts.map(|(position, _)| position).collect();
     if sorts.is_empty() {
@@ -71,7 +78,9 @@ fn slices(
     sort: usize,
 ) -> Option<(Vec<(usize, usize)>, usize)> {
     let node = &region.nodes[sort];
-    let Primitive::Sort { dimension, .. } = graph.primitive(node) else { return None };
+    let Primitive::Sort(primitives::Sort { dimension, .. }) = graph.primitive(node) else {
+        return None;
+    };
     sorting(graph, node, Sorted::Operand(0))?;
     let shape = graph.shape(node.results[0])?;
     let along = from_end(*dimension, shape.len())?;
@@ -84,7 +93,8 @@ fn slices(
             &[slice] if !is_result => slice,
             _ => return None,
         };
-        let Primitive::Slice { starts, limits, strides } = graph.primitive(&region.nodes[slice])
+        let Primitive::Slice(primitives::Slice { starts, limits, strides }) =
+            graph.primitive(&region.nodes[slice])
         else {
             return None;
         };

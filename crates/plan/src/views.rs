@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Node, Region, Value};
 use numerics::shape::{self, StridedView};
-use program::Primitive;
+use program::{Kind, Primitive, primitives};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
@@ -124,7 +124,8 @@ impl<'g> Definitions<'g> {
     /// and after it along each dimension.
     pub fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
         let node = self.nodes.get(&value)?;
-        let Primitive::Pad { low, high, interior } = self.graph.primitive(node) else {
+        let Primitive::Pad(primitives::Pad { low, high, interior }) = self.graph.primitive(node)
+        else {
             return None;
         };
         let &[operand, padding] = &node.operands[..] else { return None };
@@ -156,109 +157,20 @@ impl<'g> Definitions<'g> {
         let Some(&node) = self.nodes.get(&value).filter(|_| depth > 0) else {
             return self.whole(value);
         };
-        let operand = || self.look_through(*node.operands.first()?, depth - 1);
-        let repeated = || self.whole(*self.graph.repeated.get(&value)?);
-        match self.graph.primitive(node) {
-            Primitive::Splat { shape, .. } => {
-                let Some(viewed) = repeated() else { return self.whole(value) };
-                Some(Viewed { view: viewed.view.broadcast(shape, &[]).ok()?, ..viewed })
-            }
-            Primitive::Iota { shape, dimension, .. } => {
-                // Long ones are values of their own.
-                let Some(viewed) = repeated() else { return self.whole(value) };
-                Some(Viewed { view: viewed.view.broadcast(shape, &[*dimension]).ok()?, ..viewed })
-            }
-            Primitive::BroadcastInDim { shape, dimensions } => {
-                let viewed = operand()?;
-                Some(Viewed { view: viewed.view.broadcast(shape, dimensions).ok()?, ..viewed })
-            }
-            Primitive::Broadcast { sizes } => {
-                let viewed = operand()?;
-                let shape = [sizes, viewed.view.shape()].concat();
-                let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
-                Some(Viewed { view: viewed.view.broadcast(&shape, &dimensions).ok()?, ..viewed })
-            }
-            Primitive::Transpose(permutation) => {
-                let viewed = operand()?;
-                Some(Viewed { view: viewed.view.permute(permutation).ok()?, ..viewed })
-            }
-            Primitive::Reshape(shape) => {
-                let viewed = operand()?;
-                Some(Viewed { view: reshaped(&viewed.view, shape)?, ..viewed })
-            }
-            Primitive::Reverse(dimensions) => {
-                let viewed = operand()?;
-                let view = part(&viewed.view, |d, size, stride| {
-                    if dimensions.contains(&d) {
-                        Some((size.saturating_sub(1), size, stride.checked_neg()?))
-                    } else {
-                        Some((0, size, stride))
-                    }
-                });
-                Some(Viewed { view: view?, ..viewed })
-            }
-            Primitive::Slice { starts, limits, strides } => {
-                let viewed = operand()?;
-                let view = part(&viewed.view, |d, _, stride| {
-                    let (&start, &step) = (starts.get(d)?, strides.get(d)?);
-                    let size = limits.get(d)?.checked_sub(start)?.div_ceil(step.max(1));
-                    Some((start, size, stride.checked_mul(isize::try_from(step).ok()?)?))
-                });
-                Some(Viewed { view: view?, ..viewed })
-            }
-            _ => self.whole(value),
+        let primitive = self.graph.primitive(node);
+        if !matches!(primitive.kind(), Kind::Movement | Kind::Value) {
+            return self.whole(value);
+        }
+        let source = match (node.operands.first(), self.graph.repeated.get(&value)) {
+            (Some(&operand), _) => self.look_through(operand, depth - 1)?,
+            (None, Some(&repeated)) => self.whole(repeated)?,
+            (None, None) => return self.whole(value),
+        };
+        match primitive.as_view(&source.view) {
+            Some(view) => Some(Viewed { view, ..source }),
+            None => self.whole(value),
         }
     }
-}
-
-/// The part of a view where each dimension has a first index, a size and a stride: `of` gives them
-/// for the number, the size and the stride of the dimension.
-pub fn part(
-    view: &StridedView,
-    of: impl Fn(usize, usize, isize) -> Option<(usize, usize, isize)>,
-) -> Option<StridedView> {
-    let mut offset = view.offset();
-    let (mut shape, mut strides) = (Vec::new(), Vec::new());
-    for (d, (&size, &stride)) in view.shape().iter().zip(view.strides()).enumerate() {
-        let (first, size, new_stride) = of(d, size, stride)?;
-        offset = offset.checked_add_signed(isize::try_from(first).ok()?.checked_mul(stride)?)?;
-        shape.push(size);
-        strides.push(new_stride);
-    }
-    StridedView::new(offset, shape, strides).ok()
-}
-
-/// A view in another shape; `None` if no strides give it.
-pub fn reshaped(view: &StridedView, shape: &[usize]) -> Option<StridedView> {
-    if shape::num_elements(shape)? == 0 {
-        return StridedView::new(0, shape, vec![0; shape.len()]).ok();
-    }
-    // Runs of elements at equal distances, the innermost first.
-    let mut runs: Vec<(usize, isize)> = Vec::new();
-    for (&size, &stride) in view.shape().iter().zip(view.strides()).rev() {
-        match runs.last_mut() {
-            _ if size == 1 => {}
-            Some((count, inner)) if inner.checked_mul(isize::try_from(*count).ok()?)? == stride => {
-                *count *= size;
-            }
-            _ => runs.push((size, stride)),
-        }
-    }
-    let mut runs = runs.into_iter();
-    let (mut left, mut next) = runs.next().unwrap_or((1, 0));
-    let mut strides = vec![0; shape.len()];
-    for (&size, stride) in shape.iter().zip(&mut strides).rev().filter(|(size, _)| **size != 1) {
-        if left == 1 {
-            (left, next) = runs.next()?;
-        }
-        if left % size != 0 {
-            return None;
-        }
-        *stride = next;
-        next = next.checked_mul(isize::try_from(size).ok()?)?;
-        left /= size;
-    }
-    StridedView::new(view.offset(), shape, strides).ok()
 }
 
 /// True for a primitive without side effects or errors at run time: it is dead if nothing uses its
@@ -267,17 +179,17 @@ pub(crate) fn is_removable(primitive: &Primitive) -> bool {
     matches!(
         primitive,
         Primitive::Constant(_)
-            | Primitive::Splat { .. }
-            | Primitive::Iota { .. }
-            | Primitive::BroadcastInDim { .. }
-            | Primitive::Broadcast { .. }
+            | Primitive::Splat(_)
+            | Primitive::Iota(_)
+            | Primitive::BroadcastInDim(_)
+            | Primitive::Broadcast(_)
             | Primitive::Transpose(_)
             | Primitive::Reshape(_)
             | Primitive::Reverse(_)
-            | Primitive::Slice { .. }
-            | Primitive::Pad { .. }
+            | Primitive::Slice(_)
+            | Primitive::Pad(_)
             | Primitive::Concatenate(_)
-            | Primitive::DynamicSlice { .. }
+            | Primitive::DynamicSlice(_)
             | Primitive::DynamicUpdateSlice
             | Primitive::Convert(_)
     )

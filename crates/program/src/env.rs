@@ -91,9 +91,9 @@ impl Env for NoEnv {
     }
 }
 
-/// The work of one process of a new grid.
+/// The task of one process of a new grid.
 #[derive(Clone, Debug)]
-pub enum Work {
+pub enum Task {
     /// Calls a function.
     Call {
         /// The function.
@@ -155,7 +155,7 @@ pub trait World {
     /// If the observer cannot take them.
     fn outfeed(&mut self, values: Vec<RuntimeValue>) -> Result<(), EvalError>;
 
-    /// Runs a grid of processes, one for each piece of work, row by row, and returns the results of
+    /// Runs a grid of processes, one for each task, row by row, and returns the results of
     /// each. `infeed` has the functions that make the values of its infeed.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ pub trait World {
     fn run_grid(
         &mut self,
         grid: Grid,
-        work: Vec<Work>,
+        tasks: Vec<Task>,
         infeed: Vec<FunctionId>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError>;
 

@@ -13,29 +13,26 @@
 
 mod body;
 mod code;
-pub mod collective;
 mod env;
 mod error;
 mod fused;
-mod primitive;
+pub mod primitives;
 mod process;
 mod quantized;
 mod value;
 mod window;
+pub mod work;
 
 pub use body::{Body, BodyShape, Callee, Canonical, Comparator, ComplexPart, Extremum, SortKey};
 pub use code::{
     Block, BlockId, Code, Function, FunctionId, Instruction, InstructionId, Operand, Origin, Slot,
     UNUSED,
 };
-pub use env::{Conventions, Env, NoEnv, Work, World};
+pub use env::{Conventions, Env, NoEnv, Task, World};
 pub use error::{EvalError, EvalResult, Place};
 pub use fused::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace};
-pub use primitive::{
-    BatchNorm, Comparison, ConvDims, Convolution, Distribution, DotDims, Dynamic, Fourier,
-    GatherDims, Generator, NativeFunction, Primitive, ScatterDims,
-};
+pub use primitives::{Effects, Kind, NativeFunction, Operation, Primitive, Quantized, collective};
 pub use process::{Channel, Contributions, Exchange, Grid, MAX_PROCESSES, ProcessId};
-pub use quantized::{Quantized, UniformQuantization};
+pub use quantized::UniformQuantization;
 pub use value::{DYNAMIC, RuntimeValue, ValueType};
 pub use window::{Window, WindowDim};

@@ -1,8 +1,6 @@
-//! Quantized element types as plain data, and primitives on the floats that they express.
+//! Quantized element types as plain data.
 
-use crate::Primitive;
 use numerics::DType;
-use std::sync::Arc;
 
 /// A uniform quantization: stored integers and the floats that they express.
 ///
@@ -23,18 +21,4 @@ pub struct UniformQuantization {
     pub zero_points: Vec<i64>,
     /// The quantized dimension, if there is exactly one.
     pub axis: Option<usize>,
-}
-
-/// A primitive on floats, with quantized operands and results: operands are dequantized before, and
-/// results quantized after.
-///
-/// Source: specification, `dequantize_op_quantize`.
-#[derive(Debug, PartialEq)]
-pub struct Quantized {
-    /// The quantization of each operand that has one.
-    pub operands: Vec<Option<Arc<UniformQuantization>>>,
-    /// The quantization of each result that has one.
-    pub results: Vec<Option<Arc<UniformQuantization>>>,
-    /// The primitive on floats.
-    pub primitive: Primitive,
 }

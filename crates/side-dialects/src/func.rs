@@ -11,6 +11,7 @@ use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::verify::{nearest_symbol, suggest_symbol};
 use mlir::{Attribute, OpRef, Type, Verdict, op};
 use program::Primitive;
+use program::primitives;
 
 /// The func dialect.
 pub static FUNC: Dialect = Dialect {
@@ -45,7 +46,7 @@ op! {
 }
 
 fn prepare_call(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Call(cx.function(op, CallOp(op).callee())?))
+    Ok(Primitive::Call(primitives::Call { function: cx.function(op, CallOp(op).callee())? }))
 }
 
 fn verify_call(op: OpRef<'_>) -> Verdict {

@@ -8,7 +8,7 @@ use mlir::diag::counted;
 use mlir::ods::{AttrConstraint, Dialect};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::{Attribute, Diagnostic, OpRef, Verdict, op};
-use program::{EvalError, FunctionId, Grid, Work};
+use program::{EvalError, FunctionId, Grid, Task};
 
 /// The interpreter dialect.
 pub static INTERPRETER: Dialect = Dialect {
@@ -166,7 +166,7 @@ fn prepare_run_parallel(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
         let mut work = Vec::with_capacity(programs.len());
         for &(function, inputs) in &programs {
             let arguments = operands.by_ref().take(inputs).collect();
-            work.push(Work::Call { function, arguments });
+            work.push(Task::Call { function, arguments });
         }
         let results = env.world()?.run_grid(grid, work, infeed.clone())?;
         Ok(results.into_iter().flatten().collect())

@@ -5,66 +5,23 @@
 //! its results: what a compiler has to improve on by fusion.
 
 mod report;
-mod rules;
 mod steps;
 mod trips;
 
 pub(crate) use steps::Works;
 
+pub use program::work::Work;
 pub use report::{Grouping, Row};
 
 use crate::place::Location;
 use mlir::attrs::AttrKind;
 use mlir::{Attribute, Module, OpId, OpRef, Type};
+use program::primitives;
+use program::work::{Shapes, elements};
 use program::{Block, BlockId, Callee, Code, Instruction, Primitive, Slot, UNUSED, ValueType};
-use rules::Shapes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use trips::Definitions;
-
-/// An amount of work. Sums saturate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Work {
-    /// Operations on elements other than transcendental functions; a multiplication with an
-    /// addition counts two.
-    pub flops: u64,
-    /// Transcendental functions of elements, and elements of random numbers.
-    pub transcendentals: u64,
-    /// Bytes that ops read and write.
-    pub bytes: u64,
-}
-
-impl Work {
-    /// Number of operations of both kinds.
-    pub fn arithmetic(self) -> u64 {
-        self.flops.saturating_add(self.transcendentals)
-    }
-
-    fn functions(transcendentals: u64) -> Work {
-        Work { transcendentals, ..Work::default() }
-    }
-
-    pub(crate) fn plus(self, other: Work) -> Work {
-        Work {
-            flops: self.flops.saturating_add(other.flops),
-            transcendentals: self.transcendentals.saturating_add(other.transcendentals),
-            bytes: self.bytes.saturating_add(other.bytes),
-        }
-    }
-
-    fn times(self, count: u64) -> Work {
-        Work {
-            flops: self.flops.saturating_mul(count),
-            transcendentals: self.transcendentals.saturating_mul(count),
-            bytes: self.bytes.saturating_mul(count),
-        }
-    }
-
-    /// Orders branches by their cost.
-    fn key(self) -> (u64, u64) {
-        (self.arithmetic(), self.bytes)
-    }
-}
 
 /// Tensors of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,7 +47,7 @@ impl Tensors {
 
     fn add(&mut self, ty: &ValueType) {
         self.count += 1;
-        self.elements = self.elements.saturating_add(rules::elements(ty));
+        self.elements = self.elements.saturating_add(elements(ty));
         self.bytes = self.bytes.saturating_add(ty.min_bytes() as u64);
     }
 }
@@ -293,38 +250,11 @@ impl<'c> Walk<'c> {
     }
 
     /// The blocks that a primitive may run.
-    fn inner(&self, primitive: &Primitive) -> Vec<BlockId> {
-        let callee = |callee: Callee| match callee {
+    fn inner(&self, primitive: &Primitive) -> impl Iterator<Item = BlockId> {
+        primitive.blocks().into_iter().filter_map(|callee| match callee {
             Callee::Block(block) => Some(block),
             Callee::Function(function) => self.code.function(function).body,
-        };
-        match primitive {
-            Primitive::Block(block) | Primitive::Map(block) => vec![*block],
-            Primitive::If(branches) => branches.to_vec(),
-            Primitive::Case(branches) => branches.clone(),
-            Primitive::While { cond, body } => vec![*cond, *body],
-            Primitive::Call(function) => self.code.function(*function).body.into_iter().collect(),
-            Primitive::Sort { comparator, .. } => vec![comparator.block],
-            Primitive::Reduce { body, .. }
-            | Primitive::ReduceWindow { body, .. }
-            | Primitive::Scatter { body, .. } => callee(body.callee).into_iter().collect(),
-            Primitive::SelectAndScatter { select, scatter, .. } => {
-                std::iter::once(*select).chain(callee(scatter.callee)).collect()
-            }
-            Primitive::Collective(collective) => {
-                use program::collective::CollectiveKind::{Reduce, ReduceScatter, ReduceToRoot};
-                match &collective.kind {
-                    Reduce(body)
-                    | ReduceScatter { computation: body, .. }
-                    | ReduceToRoot { computation: body, .. } => {
-                        callee(body.callee).into_iter().collect()
-                    }
-                    _ => Vec::new(),
-                }
-            }
-            Primitive::Quantized(quantized) => self.inner(&quantized.primitive),
-            _ => Vec::new(),
-        }
+        })
     }
 
     /// The nested blocks that an instruction of a block runs as such: control flow, not bodies of
@@ -342,10 +272,14 @@ impl<'c> Walk<'c> {
             (works.len() > 1).then_some(Doubt::Branch)
         };
         match &instruction.primitive {
-            Primitive::Block(block) => (vec![Nested { block: *block, runs: 1 }], None),
-            Primitive::If(branches) => (costliest(branches), differ(branches)),
-            Primitive::Case(branches) => (costliest(branches), differ(branches)),
-            Primitive::While { cond, body } => {
+            Primitive::Block(primitives::Block { block }) => {
+                (vec![Nested { block: *block, runs: 1 }], None)
+            }
+            Primitive::If(primitives::If { branches }) => (costliest(branches), differ(branches)),
+            Primitive::Case(primitives::Case { branches }) => {
+                (costliest(branches), differ(branches))
+            }
+            Primitive::While(primitives::While { cond, body }) => {
                 let operands: Vec<Slot> = instruction.operands.iter().map(|o| o.slot).collect();
                 let trips = self.definitions.trips(*cond, *body, &operands);
                 let runs = trips.unwrap_or(1);
@@ -353,14 +287,16 @@ impl<'c> Walk<'c> {
                 let doubt = trips.is_none().then_some(Doubt::Trips);
                 (vec![cond, Nested { block: *body, runs }], doubt)
             }
-            Primitive::Call(function) => match self.code.function(*function).body {
-                // Callees are complete before their callers, unless they are recursive.
-                Some(block) if self.ranks[block.index()] < self.ranks[caller.index()] => {
-                    (vec![Nested { block, runs: 1 }], None)
+            Primitive::Call(primitives::Call { function }) => {
+                match self.code.function(*function).body {
+                    // Callees are complete before their callers, unless they are recursive.
+                    Some(block) if self.ranks[block.index()] < self.ranks[caller.index()] => {
+                        (vec![Nested { block, runs: 1 }], None)
+                    }
+                    Some(_) => (Vec::new(), Some(Doubt::Recursion)),
+                    None => (Vec::new(), Some(Doubt::Formula)),
                 }
-                Some(_) => (Vec::new(), Some(Doubt::Recursion)),
-                None => (Vec::new(), Some(Doubt::Formula)),
-            },
+            }
             _ => (Vec::new(), None),
         }
     }
@@ -380,8 +316,8 @@ impl<'c> Walk<'c> {
             // Operands and results of a body stay in registers.
             Work { bytes: 0, ..block.map_or(Work::default(), |block| self.total(block).work) }
         };
-        let arithmetic = rules::arithmetic(&instruction.primitive, &shapes, &body);
-        let bytes = rules::moved(&instruction.primitive, &shapes);
+        let arithmetic = instruction.primitive.arithmetic(&shapes, &body);
+        let bytes = instruction.primitive.bytes(&shapes);
         let mut types = shapes.operands.iter().chain(&shapes.results);
         let is_dynamic = types.any(|ty| match ty {
             ValueType::Tensor { shape, .. } => shape.contains(&program::DYNAMIC),
@@ -436,7 +372,7 @@ impl<'c> Walk<'c> {
                     let runs = runs.entry(block).or_default();
                     *runs = runs.saturating_add(each.saturating_mul(count));
                 }
-                if let Primitive::Constant(_) | Primitive::Splat { .. } = instruction.primitive {
+                if let Primitive::Constant(_) | Primitive::Splat(_) = instruction.primitive {
                     cost.constants.add_constant(op);
                 }
                 let doubt = doubt.or(own_doubt);

@@ -3,6 +3,7 @@
 
 use numerics::Tensor;
 use numerics::math::{BinaryOp, Direction};
+use program::primitives;
 use program::{BlockId, Code, FunctionId, Instruction, Primitive, Slot};
 use rustc_hash::FxHashMap;
 
@@ -34,8 +35,10 @@ impl<'c> Definitions<'c> {
             values.first().map(|&value| i128::from(value))
         };
         match &self.by_slot.get(&(function, slot))?.primitive {
-            Primitive::Constant(tensor) => scalar(tensor),
-            Primitive::Splat { element, shape } if shape.is_empty() => scalar(element),
+            Primitive::Constant(primitives::Constant { tensor }) => scalar(tensor),
+            Primitive::Splat(primitives::Splat { element, shape }) if shape.is_empty() => {
+                scalar(element)
+            }
             _ => None,
         }
     }

@@ -19,7 +19,8 @@ use mlir::prepare::{PrepareFn, Prepared, Preparer};
 use mlir::rewrite::{Rewrite, Rewriter};
 use mlir::verify::nearest_symbol;
 use mlir::{Attribute, OpId, OpRef, RegionId, Type};
-use program::{Generator, Primitive, WindowDim};
+use program::primitives::{self, Generator};
+use program::{Primitive, WindowDim};
 use side_dialects::func::FuncOp;
 use std::collections::HashMap;
 
@@ -162,7 +163,7 @@ fn static_approx_top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 
 /// As `mhlo.topk` of the largest elements, with `k` as the second operand.
 fn prepare_top_k(_: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::TopK { k: None, largest: true })
+    Ok(Primitive::TopK(primitives::TopK { k: None, largest: true }))
 }
 
 fn refine_top_k(op: OpRef<'_>) -> Option<Vec<Type>> {
@@ -185,7 +186,11 @@ fn static_top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
 fn prepare_reduce_window(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let symbol = called_function(op).ok_or_else(|| prepare::missing(op, "called_computations"))?;
     let body = prepare::function_body(op, symbol, cx)?;
-    Ok(Primitive::ReduceWindow { window: None, inputs: op.num_results(), body })
+    Ok(Primitive::ReduceWindow(primitives::ReduceWindow {
+        window: None,
+        inputs: op.num_results(),
+        body,
+    }))
 }
 
 fn called_function(op: OpRef<'_>) -> Option<&str> {
@@ -259,7 +264,7 @@ fn prepare_rng_bit_generator(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     };
     let output = op.result_types().last().ok_or_else(|| prepare::missing(op, "output"))?;
     let dtype = prepare::storage_dtype(output)?;
-    Ok(Primitive::RandomBits { generator, shape: None, dtype })
+    Ok(Primitive::RandomBits(primitives::RandomBits { generator, shape: None, dtype }))
 }
 
 fn refine_rng_bit_generator(op: OpRef<'_>) -> Option<Vec<Type>> {

@@ -5,7 +5,8 @@
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::{DType, Tensor, math};
-use program::{EvalError, Fourier};
+use program::EvalError;
+use program::primitives::Fourier;
 use wire::flatbuffer::{Budget, Table};
 
 /// Field numbers of the descriptor.

@@ -48,5 +48,5 @@ fn infer(op: OpRef<'_>) -> Inferred {
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let view = BatchNormGradOp(op);
-    prepare::batch_norm(op, BatchNorm::Grad, view.epsilon(), view.feature_index())
+    prepare::batch_norm(op, BatchNormKind::Grad, view.epsilon(), view.feature_index())
 }

@@ -49,5 +49,5 @@ fn infer(op: OpRef<'_>) -> Inferred {
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let view = BatchNormInferenceOp(op);
-    prepare::batch_norm(op, BatchNorm::Inference, view.epsilon(), view.feature_index())
+    prepare::batch_norm(op, BatchNormKind::Inference, view.epsilon(), view.feature_index())
 }

@@ -46,5 +46,5 @@ fn infer(op: OpRef<'_>) -> Inferred {
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let view = BatchNormTrainingOp(op);
-    prepare::batch_norm(op, BatchNorm::Training, view.epsilon(), view.feature_index())
+    prepare::batch_norm(op, BatchNormKind::Training, view.epsilon(), view.feature_index())
 }

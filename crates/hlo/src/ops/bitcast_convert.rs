@@ -60,7 +60,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Bitcast(prepare::storage_dtype(op.result_type(0))?))
+    Ok(Primitive::Bitcast(primitives::Bitcast {
+        dtype: prepare::storage_dtype(op.result_type(0))?,
+    }))
 }
 
 /// Infers the shape if the element widths are equal.

@@ -37,5 +37,7 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Broadcast { sizes: prepare::usizes(op, BroadcastOp(op).broadcast_sizes())? })
+    Ok(Primitive::Broadcast(primitives::Broadcast {
+        sizes: prepare::usizes(op, BroadcastOp(op).broadcast_sizes())?,
+    }))
 }

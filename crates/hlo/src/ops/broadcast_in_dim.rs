@@ -64,5 +64,5 @@ pub(super) fn verify_dimensions(op: OpRef<'_>, labels: [&'static str; 4]) -> Ver
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let shape = prepare::expect_static(op, 0)?;
     let dimensions = prepare::usizes(op, BroadcastInDimOp(op).broadcast_dimensions())?;
-    Ok(Primitive::BroadcastInDim { shape, dimensions })
+    Ok(Primitive::BroadcastInDim(primitives::BroadcastInDim { shape, dimensions }))
 }

@@ -41,7 +41,7 @@ fn verify_branches(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let branches = CaseOp(op).branches();
     let blocks = branches.iter().map(|&branch| cx.block(branch)).collect::<Result<_, _>>()?;
-    Ok(Primitive::Case(blocks))
+    Ok(Primitive::Case(primitives::Case { branches: blocks }))
 }
 
 /// `case(constant i) { branches }` is inlined to branch `i`.

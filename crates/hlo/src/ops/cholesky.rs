@@ -36,5 +36,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    prepare::with_floats(op, Primitive::Cholesky { lower: CholeskyOp(op).lower() })
+    prepare::with_floats(
+        op,
+        Primitive::Cholesky(primitives::Cholesky { lower: CholeskyOp(op).lower() }),
+    )
 }

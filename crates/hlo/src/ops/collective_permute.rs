@@ -39,5 +39,5 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let view = CollectivePermuteOp(op);
     let channel = view.channel_handle().map_or(0, channel_id);
     let pairs = prepare::pairs(op, channel, Some(view.source_target_pairs()))?;
-    Ok(Primitive::Permute { pairs, channel, zeros })
+    Ok(Primitive::Permute(primitives::Permute { pairs, channel, zeros }))
 }

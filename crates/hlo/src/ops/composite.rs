@@ -65,5 +65,7 @@ fn verify_decomposition(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Call(cx.function(op, CompositeOp(op).decomposition())?))
+    Ok(Primitive::Call(primitives::Call {
+        function: cx.function(op, CompositeOp(op).decomposition())?,
+    }))
 }

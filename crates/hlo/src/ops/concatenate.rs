@@ -83,7 +83,9 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Concatenate(prepare::to_usize(op, ConcatenateOp(op).dimension())?))
+    Ok(Primitive::Concatenate(primitives::Concatenate {
+        dimension: prepare::to_usize(op, ConcatenateOp(op).dimension())?,
+    }))
 }
 
 /// The operands agree in all dimensions except that of concatenation, whose size may be dynamic in

@@ -26,5 +26,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Convert(prepare::storage_dtype(op.result_type(0))?))
+    Ok(Primitive::Convert(primitives::Convert {
+        dtype: prepare::storage_dtype(op.result_type(0))?,
+    }))
 }

@@ -46,5 +46,5 @@ fn result_shape(lhs: &[i64], rhs: &[i64]) -> Vec<i64> {
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let dtype = prepare::expressed_dtype(op.result_type(0))?;
-    prepare::with_floats(op, Primitive::Dot { dims: None, dtype })
+    prepare::with_floats(op, Primitive::Dot(primitives::Dot { dims: None, dtype }))
 }

@@ -144,7 +144,10 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let dims = DotGeneralOp(op).dot_dimension_numbers();
     let dtype = prepare::expressed_dtype(op.result_type(0))?;
-    prepare::with_floats(op, Primitive::Dot { dims: Some(Box::new(dims.to_owned())), dtype })
+    prepare::with_floats(
+        op,
+        Primitive::Dot(primitives::Dot { dims: Some(Box::new(dims.to_owned())), dtype }),
+    )
 }
 
 /// The batching and contracting dimensions must agree, and the others follow from the operands.

@@ -41,5 +41,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::DynamicSlice { sizes: prepare::usizes(op, DynamicSliceOp(op).slice_sizes())? })
+    Ok(Primitive::DynamicSlice(primitives::DynamicSlice {
+        sizes: prepare::usizes(op, DynamicSliceOp(op).slice_sizes())?,
+    }))
 }

@@ -99,7 +99,10 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         Some("IRFFT") => Fourier::RealInverse,
         _ => return Err(prepare::missing(op, "fft_type")),
     };
-    Ok(Primitive::Fft { transform, lengths: prepare::usizes(op, FftOp(op).fft_length())? })
+    Ok(Primitive::Fft(primitives::Fft {
+        transform,
+        lengths: prepare::usizes(op, FftOp(op).fft_length())?,
+    }))
 }
 
 /// A real transform asserts that its operand has the lengths `fft_length`.

@@ -189,7 +189,7 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let dims = GatherOp(op).dimension_numbers();
     let sizes = prepare::usizes(op, GatherOp(op).slice_sizes())?;
-    Ok(Primitive::Gather { dims: Box::new(dims.to_owned()), sizes })
+    Ok(Primitive::Gather(primitives::Gather { dims: Box::new(dims.to_owned()), sizes }))
 }
 
 /// The flag asserts something about the indices.

@@ -28,5 +28,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::DimensionSize(prepare::to_usize(op, GetDimensionSizeOp(op).dimension())?))
+    Ok(Primitive::DimensionSize(primitives::DimensionSize {
+        dimension: prepare::to_usize(op, GetDimensionSizeOp(op).dimension())?,
+    }))
 }

@@ -27,5 +27,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::TupleElement(prepare::to_usize(op, GetTupleElementOp(op).index())?))
+    Ok(Primitive::TupleElement(primitives::TupleElement {
+        index: prepare::to_usize(op, GetTupleElementOp(op).index())?,
+    }))
 }

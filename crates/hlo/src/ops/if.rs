@@ -36,5 +36,7 @@ fn verify_branches(op: OpRef<'_>) -> Verdict {
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let branches = IfOp(op);
-    Ok(Primitive::If([cx.block(branches.true_branch())?, cx.block(branches.false_branch())?]))
+    Ok(Primitive::If(primitives::If {
+        branches: [cx.block(branches.true_branch())?, cx.block(branches.false_branch())?],
+    }))
 }

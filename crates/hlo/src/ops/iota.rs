@@ -28,9 +28,9 @@ fn verify(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let shape = prepare::expect_static(op, 0)?;
     let dtype = prepare::storage_dtype(op.result_type(0))?;
-    Ok(Primitive::Iota {
+    Ok(Primitive::Iota(primitives::Iota {
         dtype,
         shape,
         dimension: prepare::to_usize(op, IotaOp(op).iota_dimension())?,
-    })
+    }))
 }

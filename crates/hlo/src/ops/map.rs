@@ -61,5 +61,5 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Map(cx.block(MapOp(op).computation())?))
+    Ok(Primitive::Map(primitives::Map { block: cx.block(MapOp(op).computation())? }))
 }

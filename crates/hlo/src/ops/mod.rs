@@ -107,10 +107,10 @@ mod prelude {
     pub(super) use mlir::{Attribute, Diagnostic, OpId, OpRef, RegionId, Type, Value, Verdict, op};
     pub(super) use numerics::math::Direction;
     pub(super) use program::collective::CollectiveKind;
-    pub(super) use program::{
-        BatchNorm, Comparison, Convolution, Distribution, Dynamic, EvalError, Fourier, Generator,
-        Primitive, RuntimeValue,
+    pub(super) use program::primitives::{
+        self, BatchNormKind, Comparison, Convolution, Distribution, Dynamic, Fourier, Generator,
     };
+    pub(super) use program::{EvalError, Primitive, RuntimeValue};
 }
 
 pub use abs::*;

@@ -89,9 +89,9 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let pad = PadOp(op);
-    Ok(Primitive::Pad {
+    Ok(Primitive::Pad(primitives::Pad {
         low: pad.edge_padding_low().to_vec(),
         high: pad.edge_padding_high().to_vec(),
         interior: pad.interior_padding().to_vec(),
-    })
+    }))
 }

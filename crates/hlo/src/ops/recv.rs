@@ -39,5 +39,5 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     });
     let zeros = zeros.collect::<Result<_, EvalError>>()?;
     let pairs = if host { None } else { Some(pairs) };
-    Ok(Primitive::Receive { channel, pairs, zeros })
+    Ok(Primitive::Receive(primitives::Receive { channel, pairs, zeros }))
 }

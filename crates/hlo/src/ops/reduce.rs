@@ -248,5 +248,8 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let dimensions = prepare::usizes(op, ReduceOp(op).dimensions())?;
-    Ok(Primitive::Reduce { dimensions, body: prepare::body(op, ReduceOp(op).body(), cx)? })
+    Ok(Primitive::Reduce(primitives::Reduce {
+        dimensions,
+        body: prepare::body(op, ReduceOp(op).body(), cx)?,
+    }))
 }

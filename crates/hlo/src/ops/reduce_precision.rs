@@ -44,8 +44,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let bits = |n: i64| u32::try_from(n).unwrap_or(u32::MAX);
     let view = ReducePrecisionOp(op);
-    Ok(Primitive::ReducePrecision {
+    Ok(Primitive::ReducePrecision(primitives::ReducePrecision {
         exponent_bits: bits(view.exponent_bits()),
         mantissa_bits: bits(view.mantissa_bits()),
-    })
+    }))
 }

@@ -102,5 +102,9 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let reduce = ReduceWindowOp(op);
     let window = window(op).prepare(reduce.window_dimensions())?;
     let body = prepare::body(op, reduce.body(), cx)?;
-    Ok(Primitive::ReduceWindow { window: Some(window), inputs: op.operands().len() / 2, body })
+    Ok(Primitive::ReduceWindow(primitives::ReduceWindow {
+        window: Some(window),
+        inputs: op.operands().len() / 2,
+        body,
+    }))
 }

@@ -33,5 +33,5 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Reshape(prepare::expect_static(op, 0)?))
+    Ok(Primitive::Reshape(primitives::Reshape { shape: prepare::expect_static(op, 0)? }))
 }

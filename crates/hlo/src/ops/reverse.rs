@@ -31,5 +31,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Reverse(prepare::usizes(op, ReverseOp(op).dimensions())?))
+    Ok(Primitive::Reverse(primitives::Reverse {
+        dimensions: prepare::usizes(op, ReverseOp(op).dimensions())?,
+    }))
 }

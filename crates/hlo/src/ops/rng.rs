@@ -77,5 +77,9 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
         _ => return Err(prepare::missing(op, "rng_distribution")),
     };
     let stream = cx.stream(op)?;
-    Ok(Primitive::RandomNumbers { distribution, stream, declared: prepare::declared(op) })
+    Ok(Primitive::RandomNumbers(primitives::RandomNumbers {
+        distribution,
+        stream,
+        declared: prepare::declared(op),
+    }))
 }

@@ -43,5 +43,5 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     };
     let shape = Some(prepare::expect_static(op, 1)?);
     let dtype = prepare::storage_dtype(op.result_type(1))?;
-    Ok(Primitive::RandomBits { generator, shape, dtype })
+    Ok(Primitive::RandomBits(primitives::RandomBits { generator, shape, dtype }))
 }

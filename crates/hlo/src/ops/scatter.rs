@@ -202,7 +202,7 @@ fn verify_computation(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let dims = ScatterOp(op).scatter_dimension_numbers();
     let body = prepare::body(op, ScatterOp(op).update_computation(), cx)?;
-    Ok(Primitive::Scatter { dims: Box::new(dims.to_owned()), body })
+    Ok(Primitive::Scatter(primitives::Scatter { dims: Box::new(dims.to_owned()), body }))
 }
 
 /// The flags assert something about the indices.

@@ -117,7 +117,12 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let relation = relation_of(op.module(), scatter.select());
     let select = cx.block(scatter.select())?;
     let scatter = prepare::body(op, scatter.scatter(), cx)?;
-    Ok(Primitive::SelectAndScatter { window, select, relation, scatter })
+    Ok(Primitive::SelectAndScatter(primitives::SelectAndScatter {
+        window,
+        select,
+        relation,
+        scatter,
+    }))
 }
 
 /// The comparison of its two arguments that a region is.

@@ -34,5 +34,5 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let pairs = prepare::pairs(op, channel, view.source_target_pairs())?;
     let host = view.is_host_transfer() || pairs.ids.is_empty();
     let pairs = if host { None } else { Some(pairs) };
-    Ok(Primitive::Send { channel, pairs })
+    Ok(Primitive::Send(primitives::Send { channel, pairs }))
 }

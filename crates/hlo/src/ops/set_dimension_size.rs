@@ -53,7 +53,11 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         None => bounds_of(operand).and_then(|bounds| bounds.get(dimension).copied()),
     };
     let bound = bound.and_then(|bound| usize::try_from(bound).ok());
-    Ok(Primitive::SetDimensionSize { dimension, bound, declared: prepare::declared(op) })
+    Ok(Primitive::SetDimensionSize(primitives::SetDimensionSize {
+        dimension,
+        bound,
+        declared: prepare::declared(op),
+    }))
 }
 
 /// If the size is not constant, its dimension must be dynamic, and the other dimensions follow from

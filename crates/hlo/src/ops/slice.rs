@@ -67,5 +67,9 @@ pub(super) fn sliced_shape(
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let starts = prepare::usizes(op, SliceOp(op).start_indices())?;
     let limits = prepare::usizes(op, SliceOp(op).limit_indices())?;
-    Ok(Primitive::Slice { starts, limits, strides: prepare::usizes(op, SliceOp(op).strides())? })
+    Ok(Primitive::Slice(primitives::Slice {
+        starts,
+        limits,
+        strides: prepare::usizes(op, SliceOp(op).strides())?,
+    }))
 }

@@ -21,5 +21,9 @@ op! {
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let (dimension, batch_dims) =
         (TorchIndexSelectOp(op).dim(), TorchIndexSelectOp(op).batch_dims());
-    Ok(Primitive::IndexSelect { dimension, batch_dims, declared: prepare::declared(op) })
+    Ok(Primitive::IndexSelect(primitives::IndexSelect {
+        dimension,
+        batch_dims,
+        declared: prepare::declared(op),
+    }))
 }

@@ -68,7 +68,9 @@ fn reify(rw: &mut Rewriter<'_>, op: OpId) -> Option<Value> {
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Transpose(prepare::usizes(op, TransposeOp(op).permutation())?))
+    Ok(Primitive::Transpose(primitives::Transpose {
+        permutation: prepare::usizes(op, TransposeOp(op).permutation())?,
+    }))
 }
 
 fn speculate(op: OpRef<'_>) -> Speculation {

@@ -22,5 +22,5 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let config = UnaryEinsumOp(op).einsum_config().to_string();
     let dtype = prepare::expressed_dtype(op.result_type(0))?;
     let declared = prepare::declared(op);
-    prepare::with_floats(op, Primitive::Einsum { config, dtype, declared })
+    prepare::with_floats(op, Primitive::Einsum(primitives::Einsum { config, dtype, declared }))
 }

@@ -140,5 +140,8 @@ fn print(printer: &mut Printer<'_>, op: OpRef<'_>) {
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let regions = WhileOp(op);
-    Ok(Primitive::While { cond: cx.block(regions.cond())?, body: cx.block(regions.body())? })
+    Ok(Primitive::While(primitives::While {
+        cond: cx.block(regions.cond())?,
+        body: cx.block(regions.body())?,
+    }))
 }

@@ -15,7 +15,8 @@ use mlir::prepare::{Prepared, storage_type};
 use mlir::{OpRef, Type};
 use numerics::DType;
 use numerics::math::{BinaryOp, UnaryOp};
-use program::{BatchNorm, EvalError, Primitive, Quantized, UniformQuantization};
+use program::primitives::{self, BatchNormKind};
+use program::{EvalError, Primitive, Quantized, UniformQuantization};
 use side_dialects::quant::Uniform;
 use std::sync::Arc;
 
@@ -155,7 +156,12 @@ fn no_function(name: &str) -> EvalError {
 ///
 /// # Errors
 /// If the feature index is negative, or a type has no storage.
-pub fn batch_norm(op: OpRef<'_>, kind: BatchNorm, epsilon: f64, feature_index: i64) -> Prepared {
+pub fn batch_norm(
+    op: OpRef<'_>,
+    kind: BatchNormKind,
+    epsilon: f64,
+    feature_index: i64,
+) -> Prepared {
     let feature_index = to_usize(op, feature_index)?;
-    with_floats(op, Primitive::BatchNorm { kind, epsilon, feature_index })
+    with_floats(op, Primitive::BatchNorm(primitives::BatchNorm { kind, epsilon, feature_index }))
 }

@@ -3,7 +3,7 @@
 use kernels::{Dot, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
-use program::DotDims;
+use program::primitives::DotDims;
 
 fn tensor(shape: &[usize], values: &[i64]) -> Tensor {
     Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")

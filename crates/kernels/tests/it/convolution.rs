@@ -3,7 +3,8 @@
 use kernels::{Convolution, PreparedConvolution};
 use numerics::math::AlignedBytes;
 use numerics::{DType, Tensor, TensorError};
-use program::{ConvDims, WindowDim};
+use program::WindowDim;
+use program::primitives::ConvDims;
 use std::sync::LazyLock;
 
 fn tensor(shape: &[usize], values: &[i64]) -> Tensor {
@@ -124,7 +125,7 @@ fn convolutions_follow_the_formula() {
         let expected = by_definition(&c, &lhs, &rhs, result.shape());
         assert_eq!(result.as_slice::<f32>().unwrap(), expected, "{window:?} {lhs:?} {rhs:?}");
         // The same of a kernel that is packed.
-        let parameters = program::Convolution {
+        let parameters = program::primitives::Convolution {
             dims: NHWC.clone(),
             window: window.into_iter().collect(),
             reversal: reversal.to_vec(),
@@ -199,7 +200,7 @@ fn parts_of_lines_and_volumes() {
             ..NHWC.clone()
         };
         let dim = WindowDim { stride: 2, base_dilation: 1, pad_low: 1, pad_high: 2, ..WINDOW };
-        let parameters = program::Convolution {
+        let parameters = program::primitives::Convolution {
             dims,
             window: std::iter::repeat_n(dim, spatial).collect(),
             reversal: vec![],
@@ -269,7 +270,7 @@ fn huge_windows_over_nothing() {
 #[test]
 fn kernels_of_huge_depth() {
     let features = 1usize << 50;
-    let parameters = program::Convolution {
+    let parameters = program::primitives::Convolution {
         dims: NHWC.clone(),
         window: [WindowDim { pad_low: 1, pad_high: 1, stride: 1, base_dilation: 1, ..WINDOW }; 2]
             .into_iter()

@@ -3,7 +3,8 @@
 use kernels::{FourierTransform, fourier};
 use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Tensor};
-use program::Fourier;
+use program::primitives::Fourier;
+
 use std::f64::consts::TAU;
 
 fn complex(shape: &[usize], values: &[(f64, f64)]) -> Tensor {

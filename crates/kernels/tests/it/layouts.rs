@@ -4,7 +4,7 @@
 use kernels::{Dot, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
-use program::DotDims;
+use program::primitives::DotDims;
 
 /// Sizes at and beside those at which kernels change their way: 4 products are few, vectors have 8
 /// to 32 elements, chains 256.

@@ -3,7 +3,7 @@
 use kernels::philox;
 use kernels::rng::random_bits;
 use numerics::{Element, Tensor};
-use program::Generator;
+use program::primitives::Generator;
 
 fn run<T: Element>(generator: Generator, state: &[u64], shape: &[usize]) -> (Vec<u64>, Vec<T>) {
     let state = Tensor::from_vec([state.len()], state.to_vec()).unwrap();

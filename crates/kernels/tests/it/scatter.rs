@@ -4,7 +4,8 @@ use kernels::Combiner;
 use kernels::scatter::{Scatter, run_length};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
-use program::{Body, BodyShape, Callee, FunctionId, NoEnv, ScatterDims};
+use program::primitives::ScatterDims;
+use program::{Body, BodyShape, Callee, FunctionId, NoEnv};
 
 #[test]
 fn rows_of_updates_are_combined_at_a_time() {

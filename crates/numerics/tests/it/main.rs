@@ -23,4 +23,5 @@ mod tensor;
 mod text;
 mod ulp;
 mod unary;
+mod views;
 mod within;

@@ -10,6 +10,7 @@ use mlir::prepare::{Prepared, Preparer, native};
 use mlir::{AttrKind, OpRef};
 use numerics::math::{self, BinaryOp, Direction, UnaryOp};
 use numerics::{DType, I1, Tensor};
+use program::primitives;
 use program::{EvalError, EvalResult, Primitive, RuntimeValue};
 use std::cmp::Ordering;
 
@@ -180,7 +181,7 @@ pub(super) fn constant(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         }
         _ => return Err(unknown()),
     };
-    Ok(Primitive::Constant(scalar))
+    Ok(Primitive::Constant(primitives::Constant { tensor: scalar }))
 }
 
 /// Integers to integers: extended by their sign or by zeros, or cut.
@@ -195,7 +196,7 @@ pub(super) fn cast_integers(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 
 /// Between floats, from the nearest.
 pub(super) fn cast_floats(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Convert(result_dtype(op)?))
+    Ok(Primitive::Convert(primitives::Convert { dtype: result_dtype(op)? }))
 }
 
 pub(super) fn integers_to_floats(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
@@ -220,7 +221,7 @@ pub(super) fn floats_to_integers(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepare
 }
 
 pub(super) fn bitcast(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Bitcast(result_dtype(op)?))
+    Ok(Primitive::Bitcast(primitives::Bitcast { dtype: result_dtype(op)? }))
 }
 
 fn booleans(shape: &[usize], values: impl Iterator<Item = bool>) -> EvalResult {

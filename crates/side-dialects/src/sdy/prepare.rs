@@ -7,8 +7,9 @@ use super::ops::{ConstantOp, ManualComputationOp, NamedComputationOp};
 use super::shards::{Cut, Shards, invalid};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::{Diagnostic, OpRef, RegionId, Type};
+use program::primitives;
 use program::{
-    BlockId, Env, EvalError, EvalResult, Grid, MAX_PROCESSES, Origin, Primitive, RuntimeValue, Work,
+    BlockId, Env, EvalError, EvalResult, Grid, MAX_PROCESSES, Origin, Primitive, RuntimeValue, Task,
 };
 
 /// The values themselves.
@@ -24,12 +25,12 @@ pub(super) fn nothing(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 pub(super) fn constant(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let tensor = ConstantOp(op).value().to_tensor().transpose()?;
     let tensor = tensor.ok_or_else(|| EvalError::new("attribute", "the constant has no value"))?;
-    Ok(Primitive::Constant(tensor))
+    Ok(Primitive::Constant(primitives::Constant { tensor }))
 }
 
 /// As if it were inlined.
 pub(super) fn named_computation(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Block(cx.block(NamedComputationOp(op).body())?))
+    Ok(Primitive::Block(primitives::Block { block: cx.block(NamedComputationOp(op).body())? }))
 }
 
 /// The values that a manual computation takes and gives.
@@ -104,7 +105,7 @@ pub(super) fn manual_computation(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepar
     let body = cx.block(view.body())?;
     let Some(manual) = Manual::of(view)? else {
         // Without values there is nothing to cut.
-        return Ok(Primitive::Block(body));
+        return Ok(Primitive::Block(primitives::Block { block: body }));
     };
     native_with_env(op, move |origin, operands, env| manual.run(body, origin, operands, env))
 }
@@ -127,7 +128,7 @@ impl Manual {
         }
         if world.grid() == Grid::SINGLE && devices > 1 {
             let grid = Grid { replicas: 1, partitions: devices };
-            let work = vec![Work::Instruction { origin, operands }; devices];
+            let work = vec![Task::Instruction { origin, operands }; devices];
             let results = world.run_grid(grid, work, Vec::new())?;
             // All processes have the whole results.
             return Ok(results.into_iter().next().unwrap_or_default());

@@ -5,6 +5,7 @@ use super::{AssumingOp, ConstShapeOp, ConstSizeOp, ConstWitnessOp, CstrRequireOp
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use numerics::{I1, Tensor};
+use program::primitives;
 use program::{EvalError, EvalResult, Primitive, RuntimeValue};
 
 fn invalid(what: impl Into<String>) -> EvalError {
@@ -108,7 +109,7 @@ pub(super) fn cstr_require(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 
 pub(super) fn const_witness(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let passing = ConstWitnessOp(op).passing();
-    Ok(Primitive::Constant(Tensor::scalar(I1::new(passing))))
+    Ok(Primitive::Constant(primitives::Constant { tensor: Tensor::scalar(I1::new(passing)) }))
 }
 
 pub(super) fn assuming_all(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
@@ -153,11 +154,15 @@ pub(super) fn concat(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 pub(super) fn const_shape(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let sizes = ConstShapeOp(op).shape().as_dense().and_then(|d| d.int_values());
     let sizes = sizes.ok_or_else(|| invalid("the constant has no sizes"))?;
-    Ok(Primitive::Constant(Tensor::from_vec([sizes.len()], sizes)?))
+    Ok(Primitive::Constant(primitives::Constant {
+        tensor: Tensor::from_vec([sizes.len()], sizes)?,
+    }))
 }
 
 pub(super) fn const_size(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Constant(Tensor::scalar(ConstSizeOp(op).value())))
+    Ok(Primitive::Constant(primitives::Constant {
+        tensor: Tensor::scalar(ConstSizeOp(op).value()),
+    }))
 }
 
 pub(super) fn from_extents(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

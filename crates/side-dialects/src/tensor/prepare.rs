@@ -6,6 +6,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpRef, Type};
 use numerics::shape::{Indices, StridedView};
 use numerics::{DType, Tensor};
+use program::primitives;
 use program::{BlockId, Env, EvalError, EvalResult, Primitive, RuntimeValue};
 use std::ops::Range;
 
@@ -76,7 +77,7 @@ pub(super) fn cast(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 }
 
 pub(super) fn bitcast(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    Ok(Primitive::Bitcast(element_dtype(op.result_type(0))?))
+    Ok(Primitive::Bitcast(primitives::Bitcast { dtype: element_dtype(op.result_type(0))? }))
 }
 
 pub(super) fn dim(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
@@ -240,7 +241,7 @@ pub(super) fn reshape(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 pub(super) fn concat(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let dimension = usize::try_from(ConcatOp(op).dim());
     let dimension = dimension.map_err(|_| invalid("the dimension is negative"))?;
-    Ok(Primitive::Concatenate(dimension))
+    Ok(Primitive::Concatenate(primitives::Concatenate { dimension }))
 }
 
 /// The window of a slice: constants, with operands for those that are dynamic.

@@ -4,7 +4,6 @@ mod arrays;
 mod chlo;
 mod interpreter;
 mod lapack;
-mod plan;
 mod portable;
 mod program;
 mod side_dialects;

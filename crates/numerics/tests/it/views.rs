@@ -1,7 +1,6 @@
-//! Views of tensors in plans.
+//! Views of tensors.
 
 use numerics::shape::StridedView;
-use plan::views::{part, reshaped};
 
 fn view(offset: usize, shape: &[usize], strides: &[isize]) -> StridedView {
     StridedView::new(offset, shape, strides).expect("a stride for each dimension")
@@ -10,15 +9,15 @@ fn view(offset: usize, shape: &[usize], strides: &[isize]) -> StridedView {
 #[test]
 fn shapes_change_where_strides_allow_it() {
     let dense = StridedView::dense(&[2, 6]).expect("small");
-    assert_eq!(reshaped(&dense, &[3, 1, 4]), Some(view(0, &[3, 1, 4], &[4, 0, 1])));
+    assert_eq!(dense.reshaped(&[3, 1, 4]), Some(view(0, &[3, 1, 4], &[4, 0, 1])));
     // Every second one of eight elements, in two rows.
     let columns = view(1, &[2, 2], &[4, 2]);
-    assert_eq!(reshaped(&columns, &[4]), Some(view(1, &[4], &[2])));
+    assert_eq!(columns.reshaped(&[4]), Some(view(1, &[4], &[2])));
     let transposed = view(0, &[3, 2], &[1, 3]);
-    assert_eq!(reshaped(&transposed, &[6]), None);
-    assert_eq!(reshaped(&transposed, &[3, 1, 2]), Some(view(0, &[3, 1, 2], &[1, 0, 3])));
+    assert_eq!(transposed.reshaped(&[6]), None);
+    assert_eq!(transposed.reshaped(&[3, 1, 2]), Some(view(0, &[3, 1, 2], &[1, 0, 3])));
     let repeated = view(5, &[4], &[0]);
-    assert_eq!(reshaped(&repeated, &[2, 2]), Some(view(5, &[2, 2], &[0, 0])));
+    assert_eq!(repeated.reshaped(&[2, 2]), Some(view(5, &[2, 2], &[0, 0])));
 }
 
 #[test]
@@ -29,7 +28,7 @@ fn parts_of_views_are_views() {
         0 => Some((1, 2, 2 * stride)),
         _ => Some((size - 1, size, -stride)),
     };
-    let part = part(&dense, of).expect("inside");
+    let part = dense.part(of).expect("inside");
     assert_eq!(part, view(5, &[2, 3], &[6, -1]));
     let elements: Vec<i32> = (0..12).collect();
     assert_eq!(part.gather(&elements).expect("inside"), [5, 4, 3, 11, 10, 9]);

@@ -3,8 +3,11 @@
 //!
 //! Source: specification, "Parallel execution" and the sections of the ops.
 
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
 use crate::{Body, EvalError, Grid, ProcessId, UniformQuantization};
 use numerics::DType;
+use numerics::shape::StridedView;
 use std::sync::Arc;
 
 /// The interpretation of lists of ids as groups of processes.
@@ -162,4 +165,52 @@ pub enum CollectiveKind {
         /// The reduction.
         computation: Body,
     },
+}
+
+impl Operation for Collective {
+    fn kind(&self) -> Kind {
+        Kind::Kernel
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::External
+    }
+
+    fn blocks(&self) -> Blocks {
+        use CollectiveKind::{Reduce, ReduceScatter, ReduceToRoot};
+        match &self.kind {
+            Reduce(body)
+            | ReduceScatter { computation: body, .. }
+            | ReduceToRoot { computation: body, .. } => Blocks::from_slice(&[body.callee]),
+            CollectiveKind::Gather { .. }
+            | CollectiveKind::Sum
+            | CollectiveKind::AllToAll { .. }
+            | CollectiveKind::Broadcast { .. } => Blocks::new(),
+        }
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, shapes: &Shapes<'_>, body: BodyWork<'_>) -> Option<Work> {
+        let each = match &self.kind {
+            CollectiveKind::Reduce(own)
+            | CollectiveKind::ReduceScatter { computation: own, .. }
+            | CollectiveKind::ReduceToRoot { computation: own, .. } => own.once(body),
+            CollectiveKind::Sum => Work::operations(1),
+            CollectiveKind::Gather { .. }
+            | CollectiveKind::AllToAll { .. }
+            | CollectiveKind::Broadcast { .. } => Work::NONE,
+        };
+        Some(each.times(shapes.operand(0)))
+    }
+
+    fn bytes(&self, shapes: &Shapes<'_>) -> u64 {
+        shapes.all_bytes()
+    }
 }

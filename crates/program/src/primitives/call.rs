@@ -1,0 +1,41 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
+use crate::{Callee, FunctionId};
+use numerics::shape::StridedView;
+
+/// A call.
+#[derive(Debug, PartialEq)]
+pub struct Call {
+    /// The function.
+    pub function: FunctionId,
+}
+
+impl Operation for Call {
+    fn kind(&self) -> Kind {
+        Kind::Control
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::from_slice(&[Callee::Function(self.function)])
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, _: &Shapes<'_>) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,40 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
+use numerics::shape::StridedView;
+
+/// The size of a dimension, as an `i32`.
+#[derive(Debug, PartialEq)]
+pub struct DimensionSize {
+    /// The dimension.
+    pub dimension: usize,
+}
+
+impl Operation for DimensionSize {
+    fn kind(&self) -> Kind {
+        Kind::Kernel
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new()
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, _: &Shapes<'_>) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,36 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
+use numerics::shape::StridedView;
+
+/// Writes the operands, without the last one, a token, to the outfeed.
+pub struct Outfeed;
+
+impl Operation for Outfeed {
+    fn kind(&self) -> Kind {
+        Kind::Kernel
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::External
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new()
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, shapes: &Shapes<'_>) -> u64 {
+        shapes.all_bytes()
+    }
+}

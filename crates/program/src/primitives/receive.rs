@@ -1,0 +1,45 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::collective::{Pairs, Zeros};
+use crate::work::{BodyWork, Shapes, Work};
+use numerics::shape::StridedView;
+
+/// Receives values, followed by a token.
+#[derive(Debug, PartialEq)]
+pub struct Receive {
+    /// The channel.
+    pub channel: i64,
+    /// Sources and targets; `None` through the host.
+    pub pairs: Option<Pairs>,
+    /// Zeros of the result types and their shapes.
+    pub zeros: Vec<(Zeros, Vec<usize>)>,
+}
+
+impl Operation for Receive {
+    fn kind(&self) -> Kind {
+        Kind::Kernel
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::External
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new()
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, shapes: &Shapes<'_>) -> u64 {
+        shapes.all_bytes()
+    }
+}

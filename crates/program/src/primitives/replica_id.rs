@@ -1,0 +1,36 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
+use numerics::shape::StridedView;
+
+/// The replica of this process.
+pub struct ReplicaId;
+
+impl Operation for ReplicaId {
+    fn kind(&self) -> Kind {
+        Kind::Kernel
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new()
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, shapes: &Shapes<'_>) -> u64 {
+        shapes.all_bytes()
+    }
+}

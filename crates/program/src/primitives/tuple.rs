@@ -1,0 +1,36 @@
+use super::{Blocks, Effects, Kind, Operation};
+use crate::work::{BodyWork, Shapes, Work};
+use numerics::shape::StridedView;
+
+/// The operands as one tuple.
+pub struct Tuple;
+
+impl Operation for Tuple {
+    fn kind(&self) -> Kind {
+        Kind::Value
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::None
+    }
+
+    fn blocks(&self) -> Blocks {
+        Blocks::new()
+    }
+
+    fn is_arithmetic(&self) -> bool {
+        false
+    }
+
+    fn as_view(&self, _: &StridedView) -> Option<StridedView> {
+        None
+    }
+
+    fn arithmetic(&self, _: &Shapes<'_>, _: BodyWork<'_>) -> Option<Work> {
+        Some(Work::NONE)
+    }
+
+    fn bytes(&self, _: &Shapes<'_>) -> u64 {
+        0
+    }
+}
