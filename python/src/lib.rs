@@ -16,6 +16,8 @@ mod settings;
 mod stack;
 mod trees;
 
+// JAX loads the extension module as a PJRT plugin, too: this links `GetPjrtApi`.
+use pjrt as _;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 

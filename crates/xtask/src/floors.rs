@@ -14,12 +14,12 @@ const FLOORS: [&[&str]; 9] = [
     &["chlo", "portable", "interpreter"],
     &["analysis", "transforms"],
     &["stablo"],
-    &["programs", "capi", "examples", "filetests", "generate", "xtask"],
+    &["programs", "capi", "pjrt", "examples", "filetests", "generate", "xtask"],
     &["benches", "fuzz"],
 ];
 
 /// Crates that depend on the façade and on no other crate of the project.
-const ON_FACADE: [&str; 3] = ["programs", "capi", "examples"];
+const ON_FACADE: [&str; 4] = ["programs", "capi", "pjrt", "examples"];
 
 fn floor(folder: &str) -> Option<usize> {
     FLOORS.iter().position(|floor| floor.contains(&folder))

@@ -1,0 +1,531 @@
+//! Structures of the PJRT C interface: the arguments of its functions and the values in them.
+//!
+//! Names and layouts are those of the header, version 0.114, without the prefix `PJRT_`. A function
+//! of the interface takes one structure, which begins with its size and a list of extensions; newer
+//! clients have longer ones, older clients shorter ones.
+//!
+//! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api.h`.
+
+use crate::buffer::Buffer;
+use crate::client::Client;
+use crate::device::{Description, Device, Memory, Topology};
+use crate::error::Error;
+use crate::event::Event;
+use crate::executable::{Executable, Loaded};
+use crate::execute::Context;
+use crate::handle::Handle;
+use std::ffi::{c_char, c_int, c_void};
+
+/// Major version of the interface.
+pub const MAJOR: c_int = 0;
+/// Minor version of the interface.
+pub const MINOR: c_int = 114;
+
+/// The structure that a function of the interface takes.
+///
+/// # Safety
+/// All bits must be a valid value: clients need not write what a function returns.
+pub unsafe trait Args: Copy {}
+
+/// Declares structures that begin with their size and a list of extensions.
+macro_rules! structures {
+    ($($name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
+        #[repr(C)]
+        #[derive(Clone, Copy)]
+        pub struct $name {
+            pub struct_size: usize,
+            pub extension_start: *mut c_void,
+            $(pub $field: $type,)*
+        }
+
+        // SAFETY: of pointers, numbers, flags and functions that may be absent, all bits are valid:
+        // clients need not write what they do not pass.
+        unsafe impl Args for $name {}
+    )*};
+}
+
+pub type DeleteFn = Option<unsafe extern "C" fn(*mut c_void)>;
+pub type PayloadFn =
+    Option<unsafe extern "C" fn(*const c_char, usize, *const c_char, usize, *mut c_void)>;
+pub type ReadyFn = Option<unsafe extern "C" fn(*mut Error, *mut c_void)>;
+pub type ViewDeleteFn = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
+
+structures! {
+    ApiVersion { major_version: c_int, minor_version: c_int }
+
+    ErrorDestroy { error: Handle<Error> }
+    ErrorMessage { error: Handle<Error>, message: *const c_char, message_size: usize }
+    ErrorGetCode { error: Handle<Error>, code: c_int }
+    ErrorForEachPayload { error: Handle<Error>, visitor: PayloadFn, user_arg: *mut c_void }
+
+    PluginInitialize {}
+    PluginAttributes { attributes: *const NamedValue, num_attributes: usize }
+
+    EventDestroy { event: Handle<Event> }
+    EventIsReady { event: Handle<Event>, is_ready: Flag }
+    EventError { event: Handle<Event> }
+    EventAwait { event: Handle<Event> }
+    EventOnReady { event: Handle<Event>, callback: ReadyFn, user_arg: *mut c_void }
+    EventCreate { event: Handle<Event> }
+    EventSet {
+        event: Handle<Event>,
+        error_code: c_int,
+        error_message: *const c_char,
+        error_message_size: usize,
+    }
+
+    ClientCreate {
+        create_options: *const NamedValue,
+        num_options: usize,
+        kv_get_callback: *mut c_void,
+        kv_get_user_arg: *mut c_void,
+        kv_put_callback: *mut c_void,
+        kv_put_user_arg: *mut c_void,
+        client: Handle<Client>,
+        kv_try_get_callback: *mut c_void,
+        kv_try_get_user_arg: *mut c_void,
+    }
+    ClientDestroy { client: Handle<Client> }
+    ClientPlatformName { client: Handle<Client>, name: *const c_char, name_size: usize }
+    ClientProcessIndex { client: Handle<Client>, process_index: c_int }
+    ClientPlatformVersion { client: Handle<Client>, version: *const c_char, version_size: usize }
+    ClientTopologyDescription { client: Handle<Client>, topology: Handle<Topology> }
+    ClientDevices {
+        client: Handle<Client>,
+        devices: *const Handle<Device>,
+        num_devices: usize,
+    }
+    ClientLookupDevice { client: Handle<Client>, id: c_int, device: Handle<Device> }
+    ClientAddressableMemories {
+        client: Handle<Client>,
+        memories: *const Handle<Memory>,
+        num_memories: usize,
+    }
+    ClientUpdateGlobalProcessInfo {
+        client: Handle<Client>,
+        process_infos: *mut c_void,
+        num_process_infos: usize,
+    }
+    Program { code: *mut c_char, code_size: usize, format: *const c_char, format_size: usize }
+    ClientCompile {
+        client: Handle<Client>,
+        program: *const Program,
+        compile_options: *const c_char,
+        compile_options_size: usize,
+        executable: Handle<Loaded>,
+    }
+    ClientLoad {
+        client: Handle<Client>,
+        executable: Handle<Executable>,
+        compile_options: *const c_char,
+        compile_options_size: usize,
+        loaded_executable: Handle<Loaded>,
+    }
+    Compile {
+        topology: Handle<Topology>,
+        program: *const Program,
+        compile_options: *const c_char,
+        compile_options_size: usize,
+        client: Handle<Client>,
+        executable: Handle<Executable>,
+    }
+    ClientDefaultDeviceAssignment {
+        client: Handle<Client>,
+        num_replicas: c_int,
+        num_partitions: c_int,
+        default_assignment_size: usize,
+        default_assignment: *mut c_int,
+    }
+    ClientDmaMap { client: Handle<Client>, data: *mut c_void, size: usize }
+    ClientDmaUnmap { client: Handle<Client>, data: *mut c_void }
+    ClientBufferFromHostBuffer {
+        client: Handle<Client>,
+        data: *const c_void,
+        element_type: c_int,
+        dims: *const i64,
+        num_dims: usize,
+        byte_strides: *const i64,
+        num_byte_strides: usize,
+        host_buffer_semantics: c_int,
+        device: Handle<Device>,
+        memory: Handle<Memory>,
+        device_layout: *const MemoryLayout,
+        done_with_host_buffer: Handle<Event>,
+        buffer: Handle<Buffer>,
+    }
+    ClientCreateUninitializedBuffer {
+        client: Handle<Client>,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: c_int,
+        layout: *const MemoryLayout,
+        device: Handle<Device>,
+        memory: Handle<Memory>,
+        buffer: Handle<Buffer>,
+    }
+    ClientCreateErrorBuffer {
+        client: Handle<Client>,
+        error_code: c_int,
+        error_message: *const c_char,
+        error_message_size: usize,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: c_int,
+        layout: *const MemoryLayout,
+        memory: Handle<Memory>,
+        buffer: Handle<Buffer>,
+        payload: *const NamedValue,
+        num_payload: usize,
+    }
+    ClientCreateViewOfDeviceBuffer {
+        client: Handle<Client>,
+        device_buffer_ptr: *mut c_void,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: c_int,
+        layout: *const MemoryLayout,
+        device: Handle<Device>,
+        on_delete_callback: ViewDeleteFn,
+        on_delete_callback_arg: *mut c_void,
+        stream: isize,
+        buffer: Handle<Buffer>,
+        memory: Handle<Memory>,
+    }
+
+    DescriptionId { description: Handle<Description>, id: c_int }
+    DescriptionAttributes {
+        description: Handle<Description>,
+        num_attributes: usize,
+        attributes: *const NamedValue,
+    }
+    DescriptionText { description: Handle<Description>, text: *const c_char, text_size: usize }
+    DeviceGetDescription { device: Handle<Device>, description: Handle<Description> }
+    DeviceIsAddressable { device: Handle<Device>, is_addressable: Flag }
+    DeviceLocalHardwareId { device: Handle<Device>, local_hardware_id: c_int }
+    DeviceAddressableMemories {
+        device: Handle<Device>,
+        memories: *const Handle<Memory>,
+        num_memories: usize,
+    }
+    DeviceDefaultMemory { device: Handle<Device>, memory: Handle<Memory> }
+    DeviceMemoryStats {
+        device: Handle<Device>,
+        bytes_in_use: i64,
+        peak_bytes_in_use: Stat,
+        num_allocs: Stat,
+        largest_alloc_size: Stat,
+        bytes_limit: Stat,
+        bytes_reserved: Stat,
+        peak_bytes_reserved: Stat,
+        bytes_reservable_limit: Stat,
+        largest_free_block_bytes: Stat,
+        pool_bytes: Stat,
+        peak_pool_bytes: Stat,
+        peak_allocated_bytes: Stat,
+    }
+    DeviceClearMemoryStats { device: Handle<Device> }
+    DeviceGetAttributes {
+        device: Handle<Device>,
+        attributes: *const NamedValue,
+        num_attributes: usize,
+        device_attributes: *mut c_void,
+        attributes_deleter: DeleteFn,
+    }
+    MemoryId { memory: Handle<Memory>, id: c_int }
+    MemoryText { memory: Handle<Memory>, text: *const c_char, text_size: usize }
+    MemoryAddressableByDevices {
+        memory: Handle<Memory>,
+        devices: *const Handle<Device>,
+        num_devices: usize,
+    }
+
+    ExecuteContextCreate { context: Handle<Context> }
+    ExecuteContextDestroy { context: Handle<Context> }
+    ExecutableDestroy { executable: Handle<Executable> }
+    LoadedDestroy { executable: Handle<Loaded> }
+    LoadedGetExecutable { loaded: Handle<Loaded>, executable: Handle<Executable> }
+    LoadedGetDeviceAssignment {
+        executable: Handle<Loaded>,
+        bytes: *const c_char,
+        bytes_size: usize,
+        owner: *mut c_void,
+        deleter: DeleteFn,
+    }
+    ExecutableName { executable: Handle<Executable>, name: *const c_char, name_size: usize }
+    ExecutableCount { executable: Handle<Executable>, count: usize }
+    LoadedAddressableDevices {
+        executable: Handle<Loaded>,
+        devices: *const Handle<Device>,
+        num_devices: usize,
+    }
+    LoadedLogicalIds {
+        executable: Handle<Loaded>,
+        ids: *const [c_int; 2],
+        num_ids: usize,
+    }
+    ExecutableOptimizedProgram { executable: Handle<Executable>, program: *mut Program }
+    LoadedDelete { executable: Handle<Loaded> }
+    LoadedIsDeleted { executable: Handle<Loaded>, is_deleted: Flag }
+    ExecuteOptions {
+        send_callbacks: *mut c_void,
+        recv_callbacks: *mut c_void,
+        num_send_ops: usize,
+        num_recv_ops: usize,
+        launch_id: c_int,
+        non_donatable_input_indices: *const i64,
+        num_non_donatable_input_indices: usize,
+        context: Handle<Context>,
+        call_location: *const c_char,
+        num_tasks: usize,
+        task_ids: *mut c_int,
+        incarnation_ids: *mut i64,
+        multi_slice_config: *mut c_void,
+        use_major_to_minor_data_layout_for_callbacks: Flag,
+        hlo_output_callbacks: *mut c_void,
+        num_hlo_output_callbacks: usize,
+    }
+    LoadedExecute {
+        executable: Handle<Loaded>,
+        options: *const ExecuteOptions,
+        argument_lists: *const *const Handle<Buffer>,
+        num_devices: usize,
+        num_args: usize,
+        output_lists: *const *mut Handle<Buffer>,
+        device_complete_events: *mut Handle<Event>,
+        execute_device: Handle<Device>,
+    }
+    ExecutableCodeSize { executable: Handle<Executable>, size_in_bytes: i64 }
+    ExecutableFingerprint { executable: Handle<Executable>, text: *const c_char, text_size: usize }
+    ExecutableGetCostAnalysis {
+        executable: Handle<Executable>,
+        num_properties: usize,
+        properties: *const NamedValue,
+    }
+    ExecutableMemoryStats {
+        executable: Handle<Executable>,
+        generated_code_size_in_bytes: i64,
+        argument_size_in_bytes: i64,
+        output_size_in_bytes: i64,
+        alias_size_in_bytes: i64,
+        temp_size_in_bytes: i64,
+        host_generated_code_size_in_bytes: i64,
+        host_argument_size_in_bytes: i64,
+        host_output_size_in_bytes: i64,
+        host_alias_size_in_bytes: i64,
+        host_temp_size_in_bytes: i64,
+        peak_memory_in_bytes: i64,
+        total_size_in_bytes: i64,
+        total_allocation_bytes: i64,
+        indefinite_allocations: i64,
+        peak_unpadded_heap_bytes: i64,
+    }
+    ExecutableOutputElementTypes {
+        executable: Handle<Executable>,
+        types: *const c_int,
+        num_types: usize,
+    }
+    ExecutableOutputDimensions {
+        executable: Handle<Executable>,
+        num_outputs: usize,
+        dims: *const i64,
+        dim_sizes: *const usize,
+    }
+    ExecutableMemoryKinds {
+        executable: Handle<Executable>,
+        count: usize,
+        kinds: *const *const c_char,
+        kind_sizes: *const usize,
+    }
+    ExecutableBytes {
+        executable: Handle<Executable>,
+        bytes: *const c_char,
+        bytes_size: usize,
+        owner: *mut c_void,
+        deleter: DeleteFn,
+    }
+    ExecutableDeserializeAndLoad {
+        client: Handle<Client>,
+        serialized: *const c_char,
+        serialized_size: usize,
+        loaded_executable: Handle<Loaded>,
+        overridden_options: *const c_char,
+        overridden_options_size: usize,
+        load_options: *mut c_void,
+    }
+    LoadedFingerprint { executable: Handle<Loaded>, text: *const c_char, text_size: usize }
+
+    BufferDestroy { buffer: Handle<Buffer> }
+    BufferElementType { buffer: Handle<Buffer>, element_type: c_int }
+    BufferDimensions { buffer: Handle<Buffer>, dims: *const i64, num_dims: usize }
+    BufferDynamicDimensionIndices {
+        buffer: Handle<Buffer>,
+        indices: *const usize,
+        num_indices: usize,
+    }
+    BufferGetMemoryLayout { buffer: Handle<Buffer>, layout: MemoryLayout }
+    BufferToHostBuffer {
+        src: Handle<Buffer>,
+        host_layout: *const MemoryLayout,
+        dst: *mut c_void,
+        dst_size: usize,
+        event: Handle<Event>,
+    }
+    BufferOnDeviceSizeInBytes { buffer: Handle<Buffer>, size: usize }
+    BufferIsDeleted { buffer: Handle<Buffer>, is_deleted: Flag }
+    BufferCopyRawToHost {
+        buffer: Handle<Buffer>,
+        dst: *mut c_void,
+        offset: i64,
+        transfer_size: i64,
+        event: Handle<Event>,
+    }
+    BufferCopyToDevice { buffer: Handle<Buffer>, device: Handle<Device>, copy: Handle<Buffer> }
+    BufferCopyToMemory { buffer: Handle<Buffer>, memory: Handle<Memory>, copy: Handle<Buffer> }
+    BufferBitcast {
+        buffer: Handle<Buffer>,
+        element_type: c_int,
+        dims: *const i64,
+        num_dims: usize,
+        layout: *const MemoryLayout,
+        out_buffer: Handle<Buffer>,
+    }
+    BufferIsOnCpu { buffer: Handle<Buffer>, is_on_cpu: Flag }
+    BufferDevice { buffer: Handle<Buffer>, device: Handle<Device> }
+    BufferMemory { buffer: Handle<Buffer>, memory: Handle<Memory> }
+    BufferReadyEvent { buffer: Handle<Buffer>, event: Handle<Event> }
+    BufferPointer { buffer: Handle<Buffer>, pointer: usize }
+
+    TopologyCreate {
+        name: *const c_char,
+        name_size: usize,
+        create_options: *const NamedValue,
+        num_options: usize,
+        topology: Handle<Topology>,
+    }
+    TopologyDestroy { topology: Handle<Topology> }
+    TopologyText { topology: Handle<Topology>, text: *const c_char, text_size: usize }
+    TopologyGetDeviceDescriptions {
+        topology: Handle<Topology>,
+        descriptions: *const Handle<Description>,
+        num_descriptions: usize,
+    }
+    TopologyAttributes {
+        topology: Handle<Topology>,
+        attributes: *const NamedValue,
+        num_attributes: usize,
+    }
+    TopologyFingerprint { topology: Handle<Topology>, fingerprint: u64 }
+
+    FfiTypeRegister {
+        name: *const c_char,
+        name_size: usize,
+        type_id: i64,
+        type_info: *mut c_void,
+    }
+    FfiUserDataAdd { context: Handle<Context>, type_id: i64, data: *mut c_void }
+    FfiRegisterHandler {
+        name: *const c_char,
+        name_size: usize,
+        handler: *mut c_void,
+        platform: *const c_char,
+        platform_size: usize,
+        traits: c_int,
+    }
+
+    MemoryLayout { layout: Layout, kind: c_int }
+    NamedValue {
+        name: *const c_char,
+        name_size: usize,
+        kind: c_int,
+        value: Value,
+        value_size: usize,
+    }
+}
+
+/// A `bool` of C, which has any bits in a structure whose client has not written it.
+#[repr(transparent)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Flag(u8);
+
+impl From<bool> for Flag {
+    fn from(flag: bool) -> Flag {
+        Flag(u8::from(flag))
+    }
+}
+
+impl Flag {
+    pub fn is_set(self) -> bool {
+        self.0 != 0
+    }
+}
+
+/// A number that may be absent.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct Stat {
+    pub value: i64,
+    pub is_set: Flag,
+}
+
+impl From<i64> for Stat {
+    fn from(value: i64) -> Stat {
+        Stat { value, is_set: true.into() }
+    }
+}
+
+/// The value of a [`NamedValue`], by its `kind`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Value {
+    pub pointer: *const c_void,
+    pub integer: i64,
+    pub float: f32,
+    pub boolean: Flag,
+}
+
+/// Kinds of a [`NamedValue`].
+pub mod kind {
+    use std::ffi::c_int;
+
+    pub const STRING: c_int = 0;
+    pub const INTEGER: c_int = 1;
+    pub const INTEGERS: c_int = 2;
+    pub const FLOAT: c_int = 3;
+    pub const BOOLEAN: c_int = 4;
+}
+
+/// The order of elements in memory, by the kind of a [`MemoryLayout`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub union Layout {
+    pub tiled: Tiled,
+    pub strides: Strides,
+}
+
+/// The kind of a [`MemoryLayout`] that lists dimensions.
+pub const TILED: c_int = 0;
+/// The kind of a [`MemoryLayout`] that has strides.
+pub const STRIDES: c_int = 1;
+
+/// Dimensions from the one that varies fastest on; tiles within.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Tiled {
+    pub struct_size: usize,
+    pub extension_start: *mut c_void,
+    pub minor_to_major: *const i64,
+    pub minor_to_major_size: usize,
+    pub tile_dims: *const i64,
+    pub tile_dim_sizes: *const usize,
+    pub num_tiles: usize,
+}
+
+/// Distances in bytes along dimensions.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Strides {
+    pub struct_size: usize,
+    pub extension_start: *mut c_void,
+    pub byte_strides: *const i64,
+    pub num_byte_strides: usize,
+}

@@ -1,0 +1,401 @@
+//! Buffers: tensors on a device, which may still be computed.
+
+use crate::abi::{
+    BufferBitcast, BufferCopyRawToHost, BufferCopyToDevice, BufferCopyToMemory, BufferDestroy,
+    BufferDevice, BufferDimensions, BufferDynamicDimensionIndices, BufferElementType,
+    BufferGetMemoryLayout, BufferIsDeleted, BufferIsOnCpu, BufferMemory, BufferOnDeviceSizeInBytes,
+    BufferPointer, BufferReadyEvent, BufferToHostBuffer, ClientBufferFromHostBuffer,
+    ClientCreateErrorBuffer, ClientCreateUninitializedBuffer, ClientCreateViewOfDeviceBuffer,
+    Layout, MemoryLayout, TILED, Tiled, ViewDeleteFn,
+};
+use crate::device::{Device, Memory};
+use crate::error::{Code, Failure, Outcome};
+use crate::event::{Event, Promise, Signal};
+use crate::handle::{Foreign, Handle, array, text};
+use crate::transfer::{self, sizes};
+use crate::types;
+use stablo::{Bytes, DType, Tensor};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Element type and shape of a buffer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shape {
+    pub dtype: DType,
+    pub sizes: Vec<usize>,
+}
+
+impl Shape {
+    /// The number of bytes of elements.
+    pub fn bytes(&self) -> usize {
+        self.sizes.iter().fold(self.dtype.bytes(), |bytes, &size| bytes.saturating_mul(size))
+    }
+
+    /// The shape that a client states by number and sizes.
+    fn read(number: i32, dims: *const i64, num_dims: usize) -> Outcome<Shape> {
+        Ok(Shape { dtype: types::dtype(number)?, sizes: sizes(array(dims, num_dims)?)? })
+    }
+}
+
+/// A tensor that counts as memory in use on its device.
+struct Contents {
+    value: Arc<Promise<Tensor>>,
+    bytes: i64,
+    device: Handle<Device>,
+}
+
+impl Drop for Contents {
+    fn drop(&mut self) {
+        if let Some(device) = self.device.get_if_any() {
+            device.usage.remove(self.bytes);
+        }
+    }
+}
+
+/// `PJRT_Buffer`.
+pub struct Buffer {
+    device: Handle<Device>,
+    memory: Handle<Memory>,
+    dtype: DType,
+    dims: Box<[i64]>,
+    minor_to_major: Box<[i64]>,
+    /// `None` once it is deleted or donated.
+    contents: Mutex<Option<Contents>>,
+    /// Values that other frameworks use, whatever becomes of the buffer.
+    shared: Mutex<Vec<Arc<Promise<Tensor>>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Buffer {
+    /// A buffer in a memory, of a value that may still be computed.
+    pub fn new(memory: Handle<Memory>, shape: &Shape, value: Arc<Promise<Tensor>>) -> Buffer {
+        let device = memory.get_if_any().map_or(Handle::NULL, Memory::device);
+        let bytes = i64::try_from(shape.bytes()).unwrap_or(i64::MAX);
+        if let Some(device) = device.get_if_any() {
+            device.usage.add(bytes);
+        }
+        let rank = shape.sizes.len() as i64;
+        Buffer {
+            device,
+            memory,
+            dtype: shape.dtype,
+            dims: shape.sizes.iter().map(|&size| size as i64).collect(),
+            minor_to_major: (0..rank).rev().collect(),
+            contents: Mutex::new(Some(Contents { value, bytes, device })),
+            shared: Mutex::default(),
+        }
+    }
+
+    pub fn shape(&self) -> Shape {
+        let sizes = self.dims.iter().map(|&dim| dim as usize).collect();
+        Shape { dtype: self.dtype, sizes }
+    }
+
+    pub fn device(&self) -> Handle<Device> {
+        self.device
+    }
+
+    fn deleted() -> Failure {
+        Failure::invalid("the buffer has been deleted or donated")
+    }
+
+    /// The value.
+    ///
+    /// # Errors
+    /// If the buffer was deleted.
+    pub fn value(&self) -> Outcome<Arc<Promise<Tensor>>> {
+        lock(&self.contents).as_ref().map(|own| own.value.clone()).ok_or_else(Buffer::deleted)
+    }
+
+    /// Takes the value out, so that whoever has it may write it.
+    ///
+    /// # Errors
+    /// If the buffer was deleted.
+    pub fn take(&self) -> Outcome<Arc<Promise<Tensor>>> {
+        lock(&self.contents).take().map(|own| own.value.clone()).ok_or_else(Buffer::deleted)
+    }
+
+    /// The value, which is waited for.
+    fn tensor(&self) -> Outcome<Tensor> {
+        self.value()?.wait_for(Clone::clone)
+    }
+
+    /// A buffer with the same value in another memory.
+    fn copy_to(&self, memory: Handle<Memory>) -> Outcome<Handle<Buffer>> {
+        memory.get()?;
+        Ok(Handle::new(Buffer::new(memory, &self.shape(), self.value()?)))
+    }
+}
+
+/// The memory for a new buffer: that of a client's arguments, or the device's default.
+fn memory_of(memory: Handle<Memory>, device: Handle<Device>) -> Outcome<Handle<Memory>> {
+    if !memory.is_null() {
+        return Ok(memory);
+    }
+    Ok(device.get()?.default_memory())
+}
+
+/// Gives a client a buffer with a value that is there.
+fn give(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
+    Handle::new(Buffer::new(memory, shape, Arc::new(Promise::from(value))))
+}
+
+pub fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
+    args.client.get()?;
+    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let strides = array(args.byte_strides, args.num_byte_strides)?;
+    let strides = Some(strides).filter(|strides| !strides.is_empty());
+    let memory = memory_of(args.memory, args.device)?;
+    let tensor = transfer::read(args.data, shape.dtype, &shape.sizes, strides)?;
+    args.buffer = give(memory, &shape, Ok(tensor));
+    // The elements were copied.
+    args.done_with_host_buffer = Event::ready();
+    Ok(())
+}
+
+pub fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
+    args.client.get()?;
+    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let memory = memory_of(args.memory, args.device)?;
+    let tensor = Tensor::zeros(shape.dtype, &shape.sizes)?;
+    args.buffer = give(memory, &shape, Ok(tensor));
+    Ok(())
+}
+
+pub fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
+    args.client.get()?;
+    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    args.memory.get()?;
+    let message = text(args.error_message, args.error_message_size)?;
+    let failure = Failure::new(Code::from_number(args.error_code), message);
+    args.buffer = give(args.memory, &shape, Err(failure));
+    Ok(())
+}
+
+/// Memory of a client, which is told when it is no longer used.
+struct View {
+    data: Foreign,
+    len: usize,
+    on_delete: ViewDeleteFn,
+    argument: Foreign,
+}
+
+impl AsRef<[u8]> for View {
+    fn as_ref(&self) -> &[u8] {
+        if self.len == 0 {
+            return &[];
+        }
+        // SAFETY: the client passes so many bytes, which stay as they are until it is told.
+        unsafe { std::slice::from_raw_parts(self.data.0.cast(), self.len) }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some(on_delete) = self.on_delete {
+            // SAFETY: the client gave the function for this.
+            unsafe { on_delete(self.data.0, self.argument.0) };
+        }
+    }
+}
+
+pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
+    args.client.get()?;
+    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let memory = memory_of(args.memory, args.device)?;
+    let len = shape.bytes();
+    if args.device_buffer_ptr.is_null() && len != 0 {
+        return Err(Failure::invalid("elements are required, found null"));
+    }
+    let strides = transfer::strides(args.layout, &shape.sizes, shape.dtype.bytes())?;
+    let view = View {
+        data: Foreign(args.device_buffer_ptr),
+        len,
+        on_delete: args.on_delete_callback,
+        argument: Foreign(args.on_delete_callback_arg),
+    };
+    let tensor = match strides {
+        // The view is dropped once its elements are copied.
+        Some(strides) => transfer::read(view.data.0, shape.dtype, &shape.sizes, Some(&strides))?,
+        None => Tensor::from_bytes(shape.dtype, &shape.sizes, Bytes::from_owner(Arc::new(view)))?,
+    };
+    args.buffer = give(memory, &shape, Ok(tensor));
+    Ok(())
+}
+
+pub fn destroy(args: &mut BufferDestroy) -> Outcome {
+    args.buffer.free();
+    Ok(())
+}
+
+pub fn delete(args: &mut BufferDestroy) -> Outcome {
+    let contents = lock(&args.buffer.get()?.contents).take();
+    drop(contents);
+    Ok(())
+}
+
+pub fn is_deleted(args: &mut BufferIsDeleted) -> Outcome {
+    args.is_deleted = lock(&args.buffer.get()?.contents).is_none().into();
+    Ok(())
+}
+
+pub fn element_type(args: &mut BufferElementType) -> Outcome {
+    args.element_type = types::number(args.buffer.get()?.dtype)?;
+    Ok(())
+}
+
+pub fn dimensions(args: &mut BufferDimensions) -> Outcome {
+    let dims = &args.buffer.get()?.dims;
+    (args.dims, args.num_dims) = (dims.as_ptr(), dims.len());
+    Ok(())
+}
+
+pub fn dynamic_dimensions(args: &mut BufferDynamicDimensionIndices) -> Outcome {
+    args.buffer.get()?;
+    (args.indices, args.num_indices) = (std::ptr::NonNull::dangling().as_ptr(), 0);
+    Ok(())
+}
+
+pub fn memory_layout(args: &mut BufferGetMemoryLayout) -> Outcome {
+    let order = &args.buffer.get()?.minor_to_major;
+    let tiled = Tiled {
+        struct_size: size_of::<Tiled>(),
+        extension_start: std::ptr::null_mut(),
+        minor_to_major: order.as_ptr(),
+        minor_to_major_size: order.len(),
+        tile_dims: std::ptr::null(),
+        tile_dim_sizes: std::ptr::null(),
+        num_tiles: 0,
+    };
+    args.layout = MemoryLayout {
+        struct_size: size_of::<MemoryLayout>(),
+        extension_start: std::ptr::null_mut(),
+        layout: Layout { tiled },
+        kind: TILED,
+    };
+    Ok(())
+}
+
+pub fn size_in_bytes(args: &mut BufferOnDeviceSizeInBytes) -> Outcome {
+    args.size = args.buffer.get()?.shape().bytes();
+    Ok(())
+}
+
+/// Copies the value once it is there, and returns an event for that.
+fn copy_when_ready(
+    value: Arc<Promise<Tensor>>,
+    copy: impl FnOnce(&Tensor) -> Outcome + Send + 'static,
+) -> Outcome<Handle<Event>> {
+    if value.is_ready() {
+        value.wait_for(copy)??;
+        return Ok(Event::ready());
+    }
+    let done = Arc::new(Promise::<()>::default());
+    let event = Event::of(done.clone());
+    let source = value.clone();
+    value.then(Box::new(move |outcome| {
+        done.set(outcome.and_then(|()| source.wait_for(copy)?));
+    }));
+    Ok(event)
+}
+
+pub fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
+    let buffer = args.src.get()?;
+    let shape = buffer.shape();
+    if args.dst.is_null() && (args.dst_size == 0 || shape.bytes() != 0) {
+        args.dst_size = shape.bytes();
+        return Ok(());
+    }
+    let strides = transfer::strides(args.host_layout, &shape.sizes, shape.dtype.bytes())?;
+    let (dst, size) = (Foreign(args.dst), args.dst_size);
+    args.event = copy_when_ready(buffer.value()?, move |tensor| {
+        let dst = dst;
+        transfer::write(tensor, dst.0, size, strides.as_deref())
+    })?;
+    Ok(())
+}
+
+pub fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
+    let buffer = args.buffer.get()?;
+    let all = buffer.shape().bytes();
+    let range = usize::try_from(args.offset).ok().zip(usize::try_from(args.transfer_size).ok());
+    let range = range.filter(|(start, len)| start.checked_add(*len).is_some_and(|end| end <= all));
+    let (start, len) = range.ok_or_else(|| {
+        let (offset, size) = (args.offset, args.transfer_size);
+        Failure::invalid(format!("{size} bytes from {offset} on are not in a buffer of {all}"))
+    })?;
+    let dst = Foreign(args.dst);
+    args.event = copy_when_ready(buffer.value()?, move |tensor| {
+        let dst = dst;
+        let from = &tensor.bytes()[start..start + len];
+        // SAFETY: the client passes memory for so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), dst.0.cast(), len) };
+        Ok(())
+    })?;
+    Ok(())
+}
+
+pub fn copy_to_device(args: &mut BufferCopyToDevice) -> Outcome {
+    args.copy = args.buffer.get()?.copy_to(args.device.get()?.default_memory())?;
+    Ok(())
+}
+
+pub fn copy_to_memory(args: &mut BufferCopyToMemory) -> Outcome {
+    args.copy = args.buffer.get()?.copy_to(args.memory)?;
+    Ok(())
+}
+
+pub fn bitcast(args: &mut BufferBitcast) -> Outcome {
+    let buffer = args.buffer.get()?;
+    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    if shape.bytes() != buffer.shape().bytes() {
+        let (found, required) = (shape.bytes(), buffer.shape().bytes());
+        let message = format!("the new shape has {found} bytes, the buffer {required}");
+        return Err(Failure::invalid(message));
+    }
+    let tensor = buffer.tensor()?;
+    let tensor = Tensor::from_bytes(shape.dtype, &shape.sizes, tensor.bytes().clone())?;
+    args.out_buffer = give(buffer.memory, &shape, Ok(tensor));
+    Ok(())
+}
+
+pub fn is_on_cpu(args: &mut BufferIsOnCpu) -> Outcome {
+    args.buffer.get()?;
+    args.is_on_cpu = true.into();
+    Ok(())
+}
+
+pub fn device(args: &mut BufferDevice) -> Outcome {
+    args.device = args.buffer.get()?.device;
+    Ok(())
+}
+
+pub fn memory(args: &mut BufferMemory) -> Outcome {
+    args.memory = args.buffer.get()?.memory;
+    Ok(())
+}
+
+pub fn ready_event(args: &mut BufferReadyEvent) -> Outcome {
+    args.event = Event::of(args.buffer.get()?.value()?);
+    Ok(())
+}
+
+/// The address of the elements, which are waited for.
+pub fn pointer(args: &mut BufferPointer) -> Outcome {
+    args.pointer = args.buffer.get()?.tensor()?.bytes().as_ptr() as usize;
+    Ok(())
+}
+
+pub fn increase_references(args: &mut BufferDestroy) -> Outcome {
+    let buffer = args.buffer.get()?;
+    let value = buffer.value()?;
+    lock(&buffer.shared).push(value);
+    Ok(())
+}
+
+pub fn decrease_references(args: &mut BufferDestroy) -> Outcome {
+    let last = lock(&args.buffer.get()?.shared).pop();
+    last.map(drop).ok_or_else(|| Failure::invalid("the buffer has no external reference"))
+}

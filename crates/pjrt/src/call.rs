@@ -1,0 +1,31 @@
+//! Calls of clients: arguments in, errors out, and no panic across the border.
+
+use crate::abi::Args;
+use crate::error::{Code, Error, Failure, Outcome};
+use crate::handle::{Handle, read, write};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A function of the interface. Two of them return nothing, which is all the same to the caller.
+pub type Slot = extern "C" fn(*mut c_void) -> Handle<Error>;
+
+/// Calls a function with the arguments of a client, whose structure may be shorter or longer than
+/// ours: fields that it lacks are zero, and are not written.
+pub fn call<A: Args>(args: *mut c_void, function: fn(&mut A) -> Outcome) -> Handle<Error> {
+    let Some(mut own) = read::<A>(args) else {
+        return Failure::invalid("a structure of arguments is required, found null").into_error();
+    };
+    match catch_unwind(AssertUnwindSafe(|| function(&mut own))) {
+        Ok(Ok(())) => {
+            write(args, &own);
+            Handle::NULL
+        }
+        Ok(Err(failure)) => failure.into_error(),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
+            let message = format!("stablo failed, please report this: {text}");
+            Failure::new(Code::Internal, message).into_error()
+        }
+    }
+}

@@ -1,0 +1,488 @@
+//! Compiled programs and what is known of them.
+
+use crate::abi::{
+    ClientCompile, ClientLoad, Compile, ExecutableBytes, ExecutableCodeSize, ExecutableCount,
+    ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
+    ExecutableGetCostAnalysis, ExecutableMemoryKinds, ExecutableMemoryStats, ExecutableName,
+    ExecutableOptimizedProgram, ExecutableOutputDimensions, ExecutableOutputElementTypes,
+    LoadedAddressableDevices, LoadedDelete, LoadedDestroy, LoadedFingerprint,
+    LoadedGetDeviceAssignment, LoadedGetExecutable, LoadedIsDeleted, LoadedLogicalIds, Program,
+};
+use crate::buffer::Shape;
+use crate::client::Client;
+use crate::device::{Device, MEMORY_KINDS};
+use crate::error::{Code, Failure, Outcome};
+use crate::handle::{Handle, array, array_mut, bytes, int, parts, structure, text};
+use crate::host::Host;
+use crate::named::{Attributes, Named};
+use crate::proto::{CompileOptions, write_assignment};
+use crate::types;
+use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
+use stablo::{
+    Attribute, CustomCalls, DType, Module, RunOptions, RuntimeValue, Type, with_large_stack,
+};
+use std::ffi::{c_char, c_int, c_void};
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// The function that runs.
+const ENTRY: &str = "main";
+
+/// Bytes before a serialized executable.
+const MAGIC: &[u8] = b"stablo executable 1\n";
+
+/// An argument or a result of a program.
+pub struct Parameter {
+    pub shape: Shape,
+    /// True for tokens, for which clients pass and get empty booleans.
+    pub is_token: bool,
+    /// True if an execution may take over the memory of the argument.
+    pub is_donated: bool,
+    /// The memory that a result is to be in, as an index of [`MEMORY_KINDS`].
+    pub memory: usize,
+}
+
+/// A compiled program.
+pub struct Compiled {
+    name: String,
+    /// The program as it arrived, and the options.
+    source: Vec<u8>,
+    serialized_options: Vec<u8>,
+    pub options: CompileOptions,
+    pub program: stablo::Program,
+    pub host: Host,
+    pub arguments: Vec<Parameter>,
+    pub results: Vec<Parameter>,
+    fingerprint: String,
+    lists: Lists,
+    cost: OnceLock<Attributes>,
+}
+
+/// What clients get as arrays.
+struct Lists {
+    types: Vec<c_int>,
+    dims: Vec<i64>,
+    ranks: Vec<usize>,
+    argument_kinds: Kinds,
+    result_kinds: Kinds,
+}
+
+/// The texts of memory kinds.
+struct Kinds {
+    texts: Vec<usize>,
+    sizes: Vec<usize>,
+}
+
+impl Kinds {
+    fn new(parameters: &[Parameter]) -> Kinds {
+        let kinds = || parameters.iter().map(|parameter| MEMORY_KINDS[parameter.memory]);
+        Kinds {
+            texts: kinds().map(|kind| kind.as_ptr() as usize).collect(),
+            sizes: kinds().map(str::len).collect(),
+        }
+    }
+
+    fn list(&self, args: &mut ExecutableMemoryKinds) {
+        args.count = self.sizes.len();
+        args.kinds = self.texts.as_ptr().cast::<*const c_char>();
+        args.kind_sizes = self.sizes.as_ptr();
+    }
+}
+
+/// `PJRT_Executable`.
+pub struct Executable(pub Arc<Compiled>);
+
+/// `PJRT_LoadedExecutable`.
+pub struct Loaded {
+    pub compiled: Arc<Compiled>,
+    /// The devices, replica by replica. None if the execution states the device.
+    pub devices: Vec<Handle<Device>>,
+    ids: Vec<[c_int; 2]>,
+    is_deleted: AtomicBool,
+}
+
+/// The type of an argument or result, and what its attributes say of it.
+fn parameter(what: &str, ty: &Type, attributes: Option<&Attribute>) -> Outcome<Parameter> {
+    let is_token = stablo::value_fits(&RuntimeValue::Token, ty);
+    let sizes = ty.as_tensor().and_then(|tensor| tensor.static_shape());
+    let known =
+        if is_token { Some((vec![0], DType::I1)) } else { sizes.zip(stablo::storage_dtype(ty)) };
+    let Some((sizes, dtype)) = known else {
+        let message = format!("{what} of the program has type {ty}, not a static tensor");
+        return Err(Failure::new(Code::Unimplemented, message));
+    };
+    types::number(dtype)?;
+    let attribute = |name| attributes.and_then(|own| own.as_dictionary()?.get(name));
+    let is_donated = attribute("tf.aliasing_output").is_some()
+        || attribute("jax.buffer_donor").and_then(Attribute::as_bool) == Some(true);
+    let kind = attribute("mhlo.memory_kind").and_then(Attribute::as_str);
+    let memory = MEMORY_KINDS.iter().position(|own| Some(*own) == kind).unwrap_or(0);
+    Ok(Parameter { shape: Shape { dtype, sizes }, is_token, is_donated, memory })
+}
+
+impl Compiled {
+    /// Reads, verifies and prepares a program.
+    fn new(source: &[u8], serialized_options: &[u8]) -> Outcome<Compiled> {
+        let source = source.to_vec();
+        with_large_stack(move || Compiled::prepare(source, serialized_options))
+    }
+
+    fn prepare(source: Vec<u8>, serialized_options: &[u8]) -> Outcome<Compiled> {
+        let options = CompileOptions::read(serialized_options);
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&source);
+        let fingerprint = format!("{:016x}", hasher.finish());
+        let module =
+            stablo::load("program", &source[..]).map_err(Failure::of(Code::InvalidArgument))?;
+        let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
+        let (arguments, results) = parameters(&module)?;
+        let host = Host::default();
+        let custom_calls = host.custom_calls();
+        check_custom_calls(&module, &custom_calls)?;
+        let run = RunOptions { custom_calls, ..RunOptions::default() };
+        let program = stablo::Program::prepare(module, ENTRY, run)
+            .map_err(Failure::of(Code::Unimplemented))?;
+        let lists = Lists {
+            types: results.iter().map(|r| types::number(r.shape.dtype)).collect::<Outcome<_>>()?,
+            dims: results
+                .iter()
+                .flat_map(|r| r.shape.sizes.iter().map(|&size| size as i64))
+                .collect(),
+            ranks: results.iter().map(|r| r.shape.sizes.len()).collect(),
+            argument_kinds: Kinds::new(&arguments),
+            result_kinds: Kinds::new(&results),
+        };
+        Ok(Compiled {
+            name,
+            source,
+            serialized_options: serialized_options.to_vec(),
+            options,
+            program,
+            host,
+            arguments,
+            results,
+            fingerprint,
+            lists,
+            cost: OnceLock::new(),
+        })
+    }
+
+    /// The number of devices that run the program.
+    pub fn num_devices(&self) -> usize {
+        self.options.num_replicas.saturating_mul(self.options.num_partitions)
+    }
+
+    fn cost(&self) -> &Attributes {
+        self.cost.get_or_init(|| {
+            let cost = with_large_stack(|| stablo::cost(self.program.module(), ENTRY).ok());
+            let total = cost.map(|cost| cost.total).unwrap_or_default();
+            Attributes::new(vec![
+                ("flops".to_string(), Named::Float(total.flops as f32)),
+                ("bytes accessed".to_string(), Named::Float(total.bytes as f32)),
+            ])
+        })
+    }
+}
+
+/// Checks that the meaning of every custom call is known. Branches are left out: programs for
+/// several platforms have calls for others in branches that are not taken.
+fn check_custom_calls(module: &Module, own: &CustomCalls) -> Outcome {
+    for op in stablo::walk(module) {
+        let Some(call) = CustomCallOp::cast(op) else { continue };
+        let target = call.call_target_name();
+        let mut around = std::iter::successors(op.parent(), |op| op.parent());
+        let is_conditional = around.any(|op| op.is_any(&[CaseOp::DEF, IfOp::DEF]));
+        if is_conditional || stablo::is_known_custom_call(target) || own.get(target).is_some() {
+            continue;
+        }
+        let message = format!("the custom call target `{target}` is unknown");
+        let error = stablo::Error::in_module(vec![op.error("custom_call", message)], module);
+        return Err(Failure::of(Code::Unimplemented)(error));
+    }
+    Ok(())
+}
+
+/// The arguments and the results of the function that runs.
+fn parameters(module: &Module) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
+    let function =
+        stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
+    let (inputs, results) = function.signature();
+    let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>| {
+        let each = types.iter().enumerate().map(|(index, ty)| {
+            let attributes = attributes.and_then(|all| all.get(index));
+            parameter(&format!("{what} {index}"), ty, attributes)
+        });
+        each.collect::<Outcome<Vec<Parameter>>>()
+    };
+    let arguments = list("argument", inputs, function.arg_attrs())?;
+    let results = list("result", results, function.res_attrs())?;
+    Ok((arguments, results))
+}
+
+impl Loaded {
+    /// Puts a compiled program on the devices of a client.
+    fn new(client: &Client, compiled: Arc<Compiled>) -> Outcome<Loaded> {
+        let options = &compiled.options;
+        let count = compiled.num_devices();
+        let ids: Vec<i64> = if options.devices.is_empty() {
+            (0..count as i64).collect()
+        } else {
+            options.devices.clone()
+        };
+        if ids.len() != count {
+            let message = format!("{count} devices are required, {} are assigned", ids.len());
+            return Err(Failure::invalid(message));
+        }
+        let is_free = options.is_portable && options.devices.is_empty();
+        let devices = if is_free {
+            Vec::new()
+        } else {
+            ids.iter().map(|&id| client.device(id)).collect::<Outcome<_>>()?
+        };
+        let partitions = options.num_partitions.max(1);
+        let ids = (0..devices.len()).map(|at| [int(at / partitions), int(at % partitions)]);
+        Ok(Loaded { ids: ids.collect(), compiled, devices, is_deleted: AtomicBool::new(false) })
+    }
+
+    /// # Errors
+    /// If the client has deleted the executable.
+    pub fn check_is_live(&self) -> Outcome {
+        if self.is_deleted.load(Ordering::Relaxed) {
+            return Err(Failure::new(Code::FailedPrecondition, "the executable was deleted"));
+        }
+        Ok(())
+    }
+}
+
+/// Compiles the program of a client.
+fn compile_program(
+    program: *const Program,
+    options: *const c_char,
+    options_size: usize,
+) -> Outcome<Compiled> {
+    let program = structure(program)?;
+    let format = text(program.format, program.format_size)?;
+    if format != "mlir" {
+        let message = format!("programs of the format `{format}` are not implemented: give `mlir`");
+        return Err(Failure::new(Code::Unimplemented, message));
+    }
+    Compiled::new(bytes(program.code, program.code_size)?, bytes(options, options_size)?)
+}
+
+pub fn compile_and_load(args: &mut ClientCompile) -> Outcome {
+    let client = args.client.get()?;
+    let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
+    args.executable = Handle::new(Loaded::new(client, Arc::new(compiled))?);
+    Ok(())
+}
+
+pub fn compile(args: &mut Compile) -> Outcome {
+    args.topology.get()?;
+    let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
+    args.executable = Handle::new(Executable(Arc::new(compiled)));
+    Ok(())
+}
+
+pub fn load(args: &mut ClientLoad) -> Outcome {
+    let compiled = args.executable.get()?.0.clone();
+    args.loaded_executable = Handle::new(Loaded::new(args.client.get()?, compiled)?);
+    Ok(())
+}
+
+pub fn destroy(args: &mut ExecutableDestroy) -> Outcome {
+    args.executable.free();
+    Ok(())
+}
+
+pub fn loaded_destroy(args: &mut LoadedDestroy) -> Outcome {
+    args.executable.free();
+    Ok(())
+}
+
+pub fn get_executable(args: &mut LoadedGetExecutable) -> Outcome {
+    args.executable = Handle::new(Executable(args.loaded.get()?.compiled.clone()));
+    Ok(())
+}
+
+/// Frees bytes that were given to a client.
+unsafe extern "C" fn delete_bytes(owner: *mut c_void) {
+    Handle::<Vec<u8>>::from_pointer(owner).free();
+}
+
+pub fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
+    let loaded = args.executable.get()?;
+    let ids: Vec<c_int> =
+        loaded.devices.iter().filter_map(|device| Some(int(device.get_if_any()?.id()))).collect();
+    let owner = Handle::new(write_assignment(loaded.compiled.options.num_partitions, &ids));
+    (args.bytes, args.bytes_size) = parts(owner.get()?);
+    args.owner = owner.pointer().cast();
+    args.deleter = Some(delete_bytes);
+    Ok(())
+}
+
+pub fn name(args: &mut ExecutableName) -> Outcome {
+    (args.name, args.name_size) = parts(args.executable.get()?.0.name.as_bytes());
+    Ok(())
+}
+
+pub fn num_replicas(args: &mut ExecutableCount) -> Outcome {
+    args.count = args.executable.get()?.0.options.num_replicas;
+    Ok(())
+}
+
+pub fn num_partitions(args: &mut ExecutableCount) -> Outcome {
+    args.count = args.executable.get()?.0.options.num_partitions;
+    Ok(())
+}
+
+pub fn num_outputs(args: &mut ExecutableCount) -> Outcome {
+    args.count = args.executable.get()?.0.results.len();
+    Ok(())
+}
+
+pub fn addressable_devices(args: &mut LoadedAddressableDevices) -> Outcome {
+    let devices = &args.executable.get()?.devices;
+    (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
+    Ok(())
+}
+
+pub fn logical_ids(args: &mut LoadedLogicalIds) -> Outcome {
+    let ids = &args.executable.get()?.ids;
+    (args.ids, args.num_ids) = (ids.as_ptr(), ids.len());
+    Ok(())
+}
+
+/// The program that runs, as text: first its size, then, if the client has memory for it, itself.
+pub fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
+    let compiled = &args.executable.get()?.0;
+    let program = array_mut(args.program, 1)?;
+    let text = with_large_stack(|| {
+        stablo::print(compiled.program.module(), &stablo::PrintOptions::default())
+    });
+    let text = text.map_err(Failure::of(Code::Internal))?;
+    let program = &mut program[0];
+    let room = program.code_size;
+    (program.format, program.format_size) = parts(b"mlir");
+    program.code_size = text.len();
+    if !program.code.is_null() {
+        if room < text.len() {
+            let message = format!("the program has {} bytes, there is room for {room}", text.len());
+            return Err(Failure::invalid(message));
+        }
+        array_mut(program.code.cast::<u8>(), text.len())?.copy_from_slice(text.as_bytes());
+    }
+    Ok(())
+}
+
+pub fn delete(args: &mut LoadedDelete) -> Outcome {
+    args.executable.get()?.is_deleted.store(true, Ordering::Relaxed);
+    Ok(())
+}
+
+pub fn is_deleted(args: &mut LoadedIsDeleted) -> Outcome {
+    args.is_deleted = args.executable.get()?.is_deleted.load(Ordering::Relaxed).into();
+    Ok(())
+}
+
+pub fn code_size(args: &mut ExecutableCodeSize) -> Outcome {
+    args.size_in_bytes = args.executable.get()?.0.source.len() as i64;
+    Ok(())
+}
+
+pub fn fingerprint(args: &mut ExecutableFingerprint) -> Outcome {
+    (args.text, args.text_size) = parts(args.executable.get()?.0.fingerprint.as_bytes());
+    Ok(())
+}
+
+pub fn loaded_fingerprint(args: &mut LoadedFingerprint) -> Outcome {
+    (args.text, args.text_size) = parts(args.executable.get()?.compiled.fingerprint.as_bytes());
+    Ok(())
+}
+
+pub fn cost_analysis(args: &mut ExecutableGetCostAnalysis) -> Outcome {
+    (args.properties, args.num_properties) = args.executable.get()?.0.cost().parts();
+    Ok(())
+}
+
+pub fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
+    let compiled = &args.executable.get()?.0;
+    let total = |all: &[Parameter]| {
+        all.iter().fold(0usize, |bytes, own| bytes.saturating_add(own.shape.bytes())) as i64
+    };
+    let donated = compiled.arguments.iter().filter(|argument| argument.is_donated);
+    args.generated_code_size_in_bytes = compiled.source.len() as i64;
+    args.argument_size_in_bytes = total(&compiled.arguments);
+    args.output_size_in_bytes = total(&compiled.results);
+    args.alias_size_in_bytes =
+        donated.fold(0usize, |bytes, own| bytes.saturating_add(own.shape.bytes())) as i64;
+    args.peak_memory_in_bytes =
+        args.argument_size_in_bytes.saturating_add(args.output_size_in_bytes);
+    args.total_size_in_bytes = args.peak_memory_in_bytes;
+    Ok(())
+}
+
+pub fn output_types(args: &mut ExecutableOutputElementTypes) -> Outcome {
+    let types = &args.executable.get()?.0.lists.types;
+    (args.types, args.num_types) = (types.as_ptr(), types.len());
+    Ok(())
+}
+
+pub fn output_dimensions(args: &mut ExecutableOutputDimensions) -> Outcome {
+    let lists = &args.executable.get()?.0.lists;
+    args.num_outputs = lists.ranks.len();
+    (args.dims, args.dim_sizes) = (lists.dims.as_ptr(), lists.ranks.as_ptr());
+    Ok(())
+}
+
+pub fn parameter_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
+    args.executable.get()?.0.lists.argument_kinds.list(args);
+    Ok(())
+}
+
+pub fn output_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
+    args.executable.get()?.0.lists.result_kinds.list(args);
+    Ok(())
+}
+
+/// The program as it arrived, with its options: it is prepared anew when it is loaded.
+pub fn serialize(args: &mut ExecutableBytes) -> Outcome {
+    let compiled = &args.executable.get()?.0;
+    let mut all = MAGIC.to_vec();
+    all.extend_from_slice(&(compiled.serialized_options.len() as u64).to_le_bytes());
+    all.extend_from_slice(&compiled.serialized_options);
+    all.extend_from_slice(&compiled.source);
+    give_bytes(args, all)
+}
+
+pub fn compile_options(args: &mut ExecutableBytes) -> Outcome {
+    let options = args.executable.get()?.0.serialized_options.clone();
+    give_bytes(args, options)
+}
+
+fn give_bytes(args: &mut ExecutableBytes, content: Vec<u8>) -> Outcome {
+    let owner = Handle::new(content);
+    (args.bytes, args.bytes_size) = parts(owner.get()?);
+    args.owner = owner.pointer().cast();
+    args.deleter = Some(delete_bytes);
+    Ok(())
+}
+
+/// The options and the program of a serialized executable.
+fn parts_of_serialized(all: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (size, rest) = all.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*size)).ok()?)
+}
+
+pub fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome {
+    let client = args.client.get()?;
+    let all = bytes(args.serialized, args.serialized_size)?;
+    let (options, source) = parts_of_serialized(all).ok_or_else(|| {
+        Failure::invalid("the bytes are not an executable that this plugin serialized")
+    })?;
+    let overridden = array(args.overridden_options.cast(), args.overridden_options_size)?;
+    let options = if overridden.is_empty() { options } else { overridden };
+    let compiled = Compiled::new(source, options)?;
+    args.loaded_executable = Handle::new(Loaded::new(client, Arc::new(compiled))?);
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! Python functions of JAX that programs call: `jax.pure_callback`, `jax.debug.print` and the like.
+//!
+//! JAX lowers them to custom calls with the number of a function, and gives the functions with each
+//! execution, in its context. The Python package sets the function that calls one of them.
+
+use crate::execute::Context;
+use crate::handle::Foreign;
+use crate::types;
+use stablo::{CustomCall, CustomCalls, DType, EvalError, RuntimeValue, Tensor};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The targets that call Python functions.
+const TARGETS: [&str; 2] =
+    ["xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"];
+
+/// A tensor, as the caller of Python functions sees it. The type 23 is that of tokens.
+#[repr(C)]
+pub struct HostArray {
+    element_type: c_int,
+    rank: c_int,
+    dims: *const i64,
+    data: *mut c_void,
+}
+
+/// The number of tokens among PJRT's element types.
+const TOKEN: c_int = 23;
+
+/// Calls the Python object `function`. Returns false, with a message, if that fails.
+pub type CallPython = unsafe extern "C" fn(
+    function: *mut c_void,
+    num_arguments: usize,
+    arguments: *const HostArray,
+    num_results: usize,
+    results: *const HostArray,
+    message: *mut c_char,
+    message_size: usize,
+) -> bool;
+
+static CALL_PYTHON: OnceLock<CallPython> = OnceLock::new();
+
+/// Bytes for the message of a Python function that fails.
+const MESSAGE_BYTES: usize = 8192;
+
+/// Sets the function that calls Python functions; the first one stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn stablo_pjrt_set_call_python(function: CallPython) {
+    let _ = CALL_PYTHON.set(function);
+}
+
+/// The functions of JAX, as an execution's context has them.
+#[repr(C)]
+struct Functions {
+    functions: *const *mut c_void,
+    count: usize,
+}
+
+/// The functions that a program may call: those of the last execution. All executions of a program
+/// have the same.
+#[derive(Clone, Default)]
+pub struct Host(Arc<Mutex<Option<Foreign>>>);
+
+impl Host {
+    /// Takes the functions of an execution.
+    pub fn enter(&self, context: &Context) {
+        let data = context.data.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, functions)) = data.first() {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*functions);
+        }
+    }
+
+    /// The custom calls that call the functions.
+    pub fn custom_calls(&self) -> CustomCalls {
+        let mut calls = CustomCalls::default();
+        for target in TARGETS {
+            let host = self.clone();
+            calls.register(target, move |call, operands| {
+                host.call(call, &operands).map_err(|message| EvalError::new("callback", message))
+            });
+        }
+        calls
+    }
+
+    fn function(&self, index: usize) -> Result<*mut c_void, String> {
+        let functions = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let functions = functions.map_or(std::ptr::null(), |functions| functions.0);
+        // SAFETY: the client passed its table of functions, which lives during the execution.
+        let found = unsafe {
+            functions
+                .cast::<Functions>()
+                .as_ref()
+                .and_then(|table| (index < table.count).then(|| table.functions.add(index).read()))
+        };
+        found.ok_or_else(|| format!("the execution has no Python function {index}"))
+    }
+
+    /// Calls the Python function of a custom call.
+    fn call(
+        &self,
+        call: &CustomCall,
+        operands: &[RuntimeValue],
+    ) -> Result<Vec<RuntimeValue>, String> {
+        let call_python = CALL_PYTHON
+            .get()
+            .ok_or("programs can call Python functions only under JAX with the package stablo")?;
+        // JAX writes the first for programs that StableHLO's own attribute cannot express.
+        let index = ["mhlo.backend_config", "backend_config"]
+            .into_iter()
+            .find_map(|name| call.attribute(name)?.as_dictionary()?.get("index")?.as_i64())
+            .and_then(|index| usize::try_from(index).ok())
+            .ok_or("the call has no attribute `index`")?;
+        let function = self.function(index)?;
+        let mut results = Vec::new();
+        for ty in &call.result_types {
+            let tensor = ty.as_tensor();
+            let sizes = tensor.and_then(|tensor| tensor.static_shape());
+            results.push(match (sizes, stablo::storage_dtype(ty)) {
+                (Some(sizes), Some(dtype)) => {
+                    Some(Tensor::zeros(dtype, sizes).map_err(|error| error.to_string())?)
+                }
+                _ => None,
+            });
+        }
+        let mut arguments = Vec::new();
+        for operand in operands {
+            let tensor = match operand {
+                RuntimeValue::Tensor(tensor) => Some(tensor),
+                RuntimeValue::Token | RuntimeValue::Tuple(_) => None,
+            };
+            let data =
+                tensor.map_or(std::ptr::null_mut(), |tensor| tensor.bytes().as_ptr().cast_mut());
+            arguments.push(Lent::new(tensor.map(|t| (t.dtype(), t.shape())), data.cast()));
+        }
+        let mut places = Vec::new();
+        for result in &mut results {
+            let ty = result.as_ref().map(|tensor| (tensor.dtype(), tensor.shape().to_vec()));
+            let data = match result {
+                Some(tensor) => tensor.bytes_mut().map_err(|error| error.to_string())?.as_mut_ptr(),
+                None => std::ptr::null_mut(),
+            };
+            places.push(Lent::new(
+                ty.as_ref().map(|(dtype, sizes)| (*dtype, &sizes[..])),
+                data.cast(),
+            ));
+        }
+        let arrays = |all: &[Lent]| all.iter().map(Lent::array).collect::<Vec<HostArray>>();
+        let (arguments, outputs) = (arrays(&arguments), arrays(&places));
+        let mut message = [0u8; MESSAGE_BYTES];
+        // SAFETY: the arrays live during the call, and those of results are written by it alone.
+        let done = unsafe {
+            call_python(
+                function,
+                arguments.len(),
+                arguments.as_ptr(),
+                outputs.len(),
+                outputs.as_ptr(),
+                message.as_mut_ptr().cast(),
+                message.len(),
+            )
+        };
+        if !done {
+            message[MESSAGE_BYTES - 1] = 0;
+            let text = CStr::from_bytes_until_nul(&message).unwrap_or_default().to_string_lossy();
+            return Err(text.into_owned());
+        }
+        let value = |result: Option<Tensor>| match result {
+            // Python may write bytes that are no elements, such as a boolean of 2.
+            Some(tensor) => {
+                Tensor::from_bytes(tensor.dtype(), tensor.shape(), tensor.bytes().clone())
+                    .map(RuntimeValue::Tensor)
+                    .map_err(|error| error.to_string())
+            }
+            None => Ok(RuntimeValue::Token),
+        };
+        results.into_iter().map(value).collect()
+    }
+}
+
+/// A tensor that is lent to Python; without a type, a token.
+struct Lent {
+    element_type: c_int,
+    dims: Vec<i64>,
+    data: *mut c_void,
+}
+
+impl Lent {
+    fn new(ty: Option<(DType, &[usize])>, data: *mut c_void) -> Lent {
+        let number = |dtype| types::number(dtype).unwrap_or(0);
+        Lent {
+            element_type: ty.map_or(TOKEN, |(dtype, _)| number(dtype)),
+            dims: ty.map_or(Vec::new(), |(_, sizes)| sizes.iter().map(|&s| s as i64).collect()),
+            data,
+        }
+    }
+
+    fn array(&self) -> HostArray {
+        HostArray {
+            element_type: self.element_type,
+            rank: self.dims.len() as c_int,
+            dims: self.dims.as_ptr(),
+            data: self.data,
+        }
+    }
+}

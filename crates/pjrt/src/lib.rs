@@ -1,0 +1,37 @@
+//! A PJRT plugin: JAX and other clients of the interface compile and run programs on stablo.
+//!
+//! `abi.rs` has the structures of the interface, `table.rs` its functions; a function is one of a
+//! structure of arguments, which `call.rs` reads from clients of any version. Values that are still
+//! computed are promises (`event.rs`).
+
+#![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
+#![allow(missing_docs)] // the interface is the header's; names are those of it
+
+#[doc(hidden)]
+pub mod abi; // For tests, as the others.
+mod buffer;
+#[doc(hidden)]
+pub mod call;
+mod client;
+mod device;
+mod error;
+mod event;
+mod executable;
+mod execute;
+mod extensions;
+#[doc(hidden)]
+pub mod handle;
+mod host;
+mod named;
+mod platform;
+mod proto;
+#[doc(hidden)]
+pub mod table;
+mod transfer;
+mod types;
+
+/// The table of functions: the only symbol that PJRT clients look for.
+#[unsafe(no_mangle)]
+pub extern "C" fn GetPjrtApi() -> *const table::Api {
+    &table::API
+}

@@ -1,0 +1,167 @@
+//! Protocol Buffers, as far as compile options need them.
+//!
+//! Source: Protocol Buffers, "Encoding"; OpenXLA, `xla/pjrt/proto/compile_options.proto` and
+//! `xla/xla_data.proto`.
+
+use std::ffi::c_int;
+
+/// The value of a field.
+enum Value<'a> {
+    Number(u64),
+    Bytes(&'a [u8]),
+    /// A number of four or eight bytes, of which nothing is read.
+    Fixed,
+}
+
+/// The fields of a message, up to the first that is malformed.
+struct Message<'a>(&'a [u8]);
+
+impl<'a> Message<'a> {
+    fn varint(&mut self) -> Option<u64> {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            number |= u64::from(byte & 0x7F) << shift;
+            if byte < 0x80 {
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    fn take(&mut self, len: usize) -> Option<&'a [u8]> {
+        let (bytes, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(bytes)
+    }
+}
+
+impl<'a> Iterator for Message<'a> {
+    type Item = (u64, Value<'a>);
+
+    fn next(&mut self) -> Option<(u64, Value<'a>)> {
+        let key = self.varint()?;
+        let value = match key & 7 {
+            0 => Value::Number(self.varint()?),
+            1 => self.take(8).map(|_| Value::Fixed)?,
+            2 => {
+                let len = usize::try_from(self.varint()?).ok()?;
+                Value::Bytes(self.take(len)?)
+            }
+            5 => self.take(4).map(|_| Value::Fixed)?,
+            _ => return None,
+        };
+        Some((key >> 3, value))
+    }
+}
+
+/// The numbers of a repeated field, packed or not.
+fn numbers(value: Value<'_>) -> Vec<u64> {
+    match value {
+        Value::Number(number) => vec![number],
+        Value::Bytes(bytes) => {
+            let mut packed = Message(bytes);
+            std::iter::from_fn(|| packed.varint()).collect()
+        }
+        Value::Fixed => Vec::new(),
+    }
+}
+
+/// Options of a compilation, of `CompileOptionsProto`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CompileOptions {
+    pub num_replicas: usize,
+    pub num_partitions: usize,
+    /// The ids of the devices, replica by replica. Empty if the client chose none.
+    pub devices: Vec<i64>,
+    /// True if the program may run on any device, which an execution states.
+    pub is_portable: bool,
+}
+
+impl CompileOptions {
+    /// Reads serialized options; what is absent has its default.
+    pub fn read(bytes: &[u8]) -> CompileOptions {
+        let mut options = CompileOptions {
+            num_replicas: 1,
+            num_partitions: 1,
+            devices: Vec::new(),
+            is_portable: false,
+        };
+        for field in Message(bytes) {
+            match field {
+                (3, Value::Bytes(build)) => options.read_build_options(build),
+                (4, Value::Number(portable)) => options.is_portable = portable != 0,
+                _ => {}
+            }
+        }
+        options
+    }
+
+    /// Reads `ExecutableBuildOptionsProto`.
+    fn read_build_options(&mut self, bytes: &[u8]) {
+        let size = |number| usize::try_from(number).unwrap_or(usize::MAX).max(1);
+        for field in Message(bytes) {
+            match field {
+                (4, Value::Number(replicas)) => self.num_replicas = size(replicas),
+                (5, Value::Number(partitions)) => self.num_partitions = size(partitions),
+                (9, Value::Bytes(assignment)) => self.devices = read_assignment(assignment),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The ids of `DeviceAssignmentProto`, replica by replica.
+fn read_assignment(bytes: &[u8]) -> Vec<i64> {
+    // Partition by partition, the ids of the replicas.
+    let mut partitions: Vec<Vec<i64>> = Vec::new();
+    for field in Message(bytes) {
+        if let (3, Value::Bytes(computation)) = field {
+            let ids = Message(computation).filter(|(number, _)| *number == 1);
+            let ids = ids.flat_map(|(_, value)| numbers(value)).map(|id| id as i64);
+            partitions.push(ids.collect());
+        }
+    }
+    let replicas = partitions.iter().map(Vec::len).max().unwrap_or(0);
+    let ids = (0..replicas)
+        .flat_map(|replica| partitions.iter().filter_map(move |ids| ids.get(replica).copied()));
+    ids.collect()
+}
+
+/// Appends an integer, seven bits a byte.
+fn push_varint(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn push_number(bytes: &mut Vec<u8>, field: u64, number: u64) {
+    push_varint(bytes, field << 3);
+    push_varint(bytes, number);
+}
+
+fn push_bytes(bytes: &mut Vec<u8>, field: u64, content: &[u8]) {
+    push_varint(bytes, field << 3 | 2);
+    push_varint(bytes, content.len() as u64);
+    bytes.extend_from_slice(content);
+}
+
+/// `DeviceAssignmentProto` of ids, replica by replica.
+pub fn write_assignment(partitions: usize, devices: &[c_int]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    push_number(&mut bytes, 1, (devices.len() / partitions.max(1)) as u64);
+    push_number(&mut bytes, 2, partitions as u64);
+    for partition in 0..partitions {
+        let mut ids = Vec::new();
+        for id in devices.iter().skip(partition).step_by(partitions) {
+            push_varint(&mut ids, i64::from(*id) as u64);
+        }
+        let mut computation = Vec::new();
+        push_bytes(&mut computation, 1, &ids);
+        push_bytes(&mut bytes, 3, &computation);
+    }
+    bytes
+}

@@ -1,0 +1,211 @@
+//! The table of functions, in the order of the header.
+
+use crate::abi::{ApiVersion, MAJOR, MINOR};
+use crate::call::{Slot, call};
+use crate::error::{Code, Error, Failure};
+use crate::extensions::FIRST;
+use crate::handle::Handle;
+use crate::{buffer, client, device, error, event, executable, execute, platform};
+use std::ffi::c_void;
+
+/// A function that is not implemented: it says which.
+extern "C" fn unimplemented<const INDEX: usize>(_: *mut c_void) -> Handle<Error> {
+    let message = format!("PJRT_{} is not implemented by stablo", NAMES[INDEX]);
+    Failure::new(Code::Unimplemented, message).into_error()
+}
+
+/// Declares the table: rows are names without the prefix `PJRT_`, with the function if there is one.
+macro_rules! slots {
+    ($($name:ident $(= $function:path)?,)*) => {
+        /// The names of the functions without the prefix `PJRT_`.
+        pub static NAMES: &[&str] = &[$(stringify!($name)),*];
+
+        #[allow(dead_code, non_camel_case_types, clippy::enum_variant_names)] // the header's names
+        enum Index { $($name),* }
+
+        static SLOTS: [Slot; NUM_SLOTS] = [$(slots!(@slot $name $($function)?)),*];
+    };
+    (@slot $name:ident) => { unimplemented::<{ Index::$name as usize }> };
+    (@slot $name:ident $function:path) => {{
+        extern "C" fn slot(args: *mut c_void) -> Handle<Error> {
+            call(args, $function)
+        }
+        slot
+    }};
+}
+
+/// Number of functions.
+const NUM_SLOTS: usize = NAMES.len();
+
+/// `PJRT_Api`.
+#[repr(C)]
+pub struct Api {
+    struct_size: usize,
+    extension_start: *const c_void,
+    version: ApiVersion,
+    slots: [Slot; NUM_SLOTS],
+}
+
+impl Api {
+    /// The function of a name without the prefix `PJRT_`.
+    pub fn slot(&self, name: &str) -> Option<Slot> {
+        NAMES.iter().position(|own| *own == name).map(|at| self.slots[at])
+    }
+}
+
+// SAFETY: nothing changes the table.
+unsafe impl Sync for Api {}
+
+/// The table that clients get.
+pub static API: Api = Api {
+    struct_size: size_of::<Api>(),
+    extension_start: (&raw const FIRST).cast(),
+    version: ApiVersion {
+        struct_size: size_of::<ApiVersion>(),
+        extension_start: std::ptr::null_mut(),
+        major_version: MAJOR,
+        minor_version: MINOR,
+    },
+    slots: SLOTS,
+};
+
+slots! {
+    Error_Destroy = error::destroy,
+    Error_Message = error::message,
+    Error_GetCode = error::get_code,
+    Plugin_Initialize = platform::initialize,
+    Plugin_Attributes = platform::attributes,
+    Event_Destroy = event::destroy,
+    Event_IsReady = event::is_ready,
+    Event_Error = event::error,
+    Event_Await = event::await_,
+    Event_OnReady = event::on_ready,
+    Client_Create = client::create,
+    Client_Destroy = client::destroy,
+    Client_PlatformName = client::platform_name,
+    Client_ProcessIndex = client::process_index,
+    Client_PlatformVersion = client::platform_version,
+    Client_Devices = client::all_devices,
+    Client_AddressableDevices = client::all_devices,
+    Client_LookupDevice = client::lookup_device,
+    Client_LookupAddressableDevice = client::lookup_device,
+    Client_AddressableMemories = client::addressable_memories,
+    Client_Compile = executable::compile_and_load,
+    Client_DefaultDeviceAssignment = client::default_device_assignment,
+    Client_BufferFromHostBuffer = buffer::from_host,
+    DeviceDescription_Id = device::description_id,
+    DeviceDescription_ProcessIndex = device::description_process_index,
+    DeviceDescription_Attributes = device::description_attributes,
+    DeviceDescription_Kind = device::description_kind,
+    DeviceDescription_DebugString = device::description_name,
+    DeviceDescription_ToString = device::description_name,
+    Device_GetDescription = device::get_description,
+    Device_IsAddressable = device::is_addressable,
+    Device_LocalHardwareId = device::local_hardware_id,
+    Device_AddressableMemories = device::addressable_memories,
+    Device_DefaultMemory = device::default_memory,
+    Device_MemoryStats = device::memory_stats,
+    Memory_Id = device::memory_id,
+    Memory_Kind = device::memory_kind,
+    Memory_DebugString = device::memory_name,
+    Memory_ToString = device::memory_name,
+    Memory_AddressableByDevices = device::memory_devices,
+    Executable_Destroy = executable::destroy,
+    Executable_Name = executable::name,
+    Executable_NumReplicas = executable::num_replicas,
+    Executable_NumPartitions = executable::num_partitions,
+    Executable_NumOutputs = executable::num_outputs,
+    Executable_SizeOfGeneratedCodeInBytes = executable::code_size,
+    Executable_GetCostAnalysis = executable::cost_analysis,
+    Executable_OutputMemoryKinds = executable::output_memory_kinds,
+    Executable_OptimizedProgram = executable::optimized_program,
+    Executable_Serialize = executable::serialize,
+    LoadedExecutable_Destroy = executable::loaded_destroy,
+    LoadedExecutable_GetExecutable = executable::get_executable,
+    LoadedExecutable_AddressableDevices = executable::addressable_devices,
+    LoadedExecutable_Delete = executable::delete,
+    LoadedExecutable_IsDeleted = executable::is_deleted,
+    LoadedExecutable_Execute = execute::execute,
+    Executable_DeserializeAndLoad = executable::deserialize_and_load,
+    LoadedExecutable_Fingerprint = executable::loaded_fingerprint,
+    Buffer_Destroy = buffer::destroy,
+    Buffer_ElementType = buffer::element_type,
+    Buffer_Dimensions = buffer::dimensions,
+    Buffer_UnpaddedDimensions = buffer::dimensions,
+    Buffer_DynamicDimensionIndices = buffer::dynamic_dimensions,
+    Buffer_GetMemoryLayout = buffer::memory_layout,
+    Buffer_OnDeviceSizeInBytes = buffer::size_in_bytes,
+    Buffer_Device = buffer::device,
+    Buffer_Memory = buffer::memory,
+    Buffer_Delete = buffer::delete,
+    Buffer_IsDeleted = buffer::is_deleted,
+    Buffer_CopyToDevice = buffer::copy_to_device,
+    Buffer_ToHostBuffer = buffer::to_host,
+    Buffer_IsOnCpu = buffer::is_on_cpu,
+    Buffer_ReadyEvent = buffer::ready_event,
+    Buffer_UnsafePointer = buffer::pointer,
+    Buffer_IncreaseExternalReferenceCount = buffer::increase_references,
+    Buffer_DecreaseExternalReferenceCount = buffer::decrease_references,
+    Buffer_OpaqueDeviceMemoryDataPointer = buffer::pointer,
+    CopyToDeviceStream_Destroy,
+    CopyToDeviceStream_AddChunk,
+    CopyToDeviceStream_TotalBytes,
+    CopyToDeviceStream_GranuleSize,
+    CopyToDeviceStream_CurrentBytes,
+    TopologyDescription_Create = device::topology_create,
+    TopologyDescription_Destroy = device::topology_destroy,
+    TopologyDescription_PlatformName = device::topology_platform_name,
+    TopologyDescription_PlatformVersion = device::topology_platform_version,
+    TopologyDescription_GetDeviceDescriptions = device::topology_descriptions,
+    TopologyDescription_Serialize,
+    TopologyDescription_Attributes = device::topology_attributes,
+    Compile = executable::compile,
+    Executable_OutputElementTypes = executable::output_types,
+    Executable_OutputDimensions = executable::output_dimensions,
+    Buffer_CopyToMemory = buffer::copy_to_memory,
+    Client_CreateViewOfDeviceBuffer = buffer::view,
+    Executable_Fingerprint = executable::fingerprint,
+    Client_TopologyDescription = client::topology,
+    Executable_GetCompiledMemoryStats = executable::memory_stats,
+    Memory_Kind_Id = device::memory_kind_id,
+    ExecuteContext_Create = execute::create_context,
+    ExecuteContext_Destroy = execute::destroy_context,
+    Buffer_CopyRawToHost = buffer::raw_to_host,
+    AsyncHostToDeviceTransferManager_Destroy,
+    AsyncHostToDeviceTransferManager_TransferData,
+    Client_CreateBuffersForAsyncHostToDevice,
+    AsyncHostToDeviceTransferManager_RetrieveBuffer,
+    AsyncHostToDeviceTransferManager_Device,
+    AsyncHostToDeviceTransferManager_BufferCount,
+    AsyncHostToDeviceTransferManager_BufferSize,
+    AsyncHostToDeviceTransferManager_SetBufferError,
+    AsyncHostToDeviceTransferManager_AddMetadata,
+    Client_DmaMap = client::dma_map,
+    Client_DmaUnmap = client::dma_unmap,
+    Client_CreateUninitializedBuffer = buffer::uninitialized,
+    Client_UpdateGlobalProcessInfo = client::update_global_process_info,
+    TopologyDescription_Deserialize,
+    Client_CreateAliasBuffer,
+    Client_FulfillAliasBuffer,
+    LoadedExecutable_GetDeviceAssignment = executable::device_assignment,
+    Client_CreateErrorBuffer = buffer::error_buffer,
+    AsyncHostToDeviceTransferManager_TransferLiteral,
+    Buffer_CopyRawToHostFuture,
+    Device_PoisonExecution,
+    Device_CreateAsyncTrackingEvent,
+    AsyncTrackingEvent_Destroy,
+    Executable_GetCompileOptions = executable::compile_options,
+    Buffer_DonateWithControlDependency,
+    Event_Create = event::create,
+    Event_Set = event::set,
+    Device_GetAttributes = device::get_attributes,
+    Client_Load = executable::load,
+    LoadedExecutable_AddressableDeviceLogicalIds = executable::logical_ids,
+    Buffer_Bitcast = buffer::bitcast,
+    Error_ForEachPayload = error::for_each_payload,
+    TopologyDescription_Fingerprint = device::topology_fingerprint,
+    Executable_ParameterMemoryKinds = executable::parameter_memory_kinds,
+    Device_ClearMemoryStats = device::clear_memory_stats,
+    TopologyDescription_MakeCanonicalShapeForMemorySpace,
+    TopologyDescription_GetMemorySpaceKindIds,
+}

@@ -1,0 +1,183 @@
+//! Elements between the memory of clients, in any order, and tensors, in row-major order.
+
+use crate::abi::{MemoryLayout, STRIDES, TILED};
+use crate::error::{Code, Failure, Outcome};
+use crate::handle::{array, structure};
+use stablo::{DType, Tensor};
+use std::ffi::c_void;
+
+/// Sizes as PJRT gives them.
+///
+/// # Errors
+/// If one is negative.
+pub fn sizes(dims: &[i64]) -> Outcome<Vec<usize>> {
+    let size = |&dim: &i64| {
+        usize::try_from(dim).map_err(|_| Failure::invalid(format!("{dim} is not a size")))
+    };
+    dims.iter().map(size).collect()
+}
+
+/// The distances in bytes between elements in row-major order.
+fn row_major(shape: &[usize], element: usize) -> Vec<i64> {
+    strides_of(shape, element, (0..shape.len()).rev())
+}
+
+/// The distances in bytes between elements that are dense, by the dimensions from the one that
+/// varies fastest on.
+fn strides_of(
+    shape: &[usize],
+    element: usize,
+    minor_to_major: impl Iterator<Item = usize>,
+) -> Vec<i64> {
+    let mut strides = vec![0; shape.len()];
+    let mut distance = element as i64;
+    for dim in minor_to_major {
+        strides[dim] = distance;
+        distance = distance.saturating_mul(shape[dim] as i64);
+    }
+    strides
+}
+
+/// The strides that a layout of a client states; row-major order for null.
+///
+/// # Errors
+/// If it has tiles, or is not one for the shape.
+pub fn strides(
+    layout: *const MemoryLayout,
+    shape: &[usize],
+    element: usize,
+) -> Outcome<Option<Vec<i64>>> {
+    if layout.is_null() {
+        return Ok(None);
+    }
+    let layout = structure(layout)?;
+    let wrong = || Failure::invalid("the layout does not have the dimensions of the shape");
+    let strides = match layout.kind {
+        TILED => {
+            // SAFETY: the kind says which field of the union the client wrote.
+            let tiled = unsafe { layout.layout.tiled };
+            if tiled.num_tiles != 0 {
+                return Err(Failure::new(Code::Unimplemented, "layouts with tiles"));
+            }
+            let dims = array(tiled.minor_to_major, tiled.minor_to_major_size)?;
+            let mut order = Vec::new();
+            for &dim in dims {
+                let dim = usize::try_from(dim).ok().filter(|&dim| dim < shape.len());
+                let dim = dim.filter(|dim| !order.contains(dim)).ok_or_else(wrong)?;
+                order.push(dim);
+            }
+            if order.len() != shape.len() {
+                return Err(wrong());
+            }
+            strides_of(shape, element, order.into_iter())
+        }
+        STRIDES => {
+            // SAFETY: as above.
+            let strides = unsafe { layout.layout.strides };
+            array(strides.byte_strides, strides.num_byte_strides)?.to_vec()
+        }
+        other => return Err(Failure::invalid(format!("{other} is not a kind of layout"))),
+    };
+    if strides.len() != shape.len() {
+        return Err(wrong());
+    }
+    Ok((strides != row_major(shape, element)).then_some(strides))
+}
+
+/// Calls a function with the offset, in bytes by the strides, of each run of elements that are next
+/// to each other in both orders, and with the length of runs in bytes. `dense` has elements in
+/// row-major order.
+fn runs(shape: &[usize], element: usize, strides: &[i64], mut each: impl FnMut(isize, usize)) {
+    if shape.contains(&0) {
+        return;
+    }
+    // The last dimensions in row-major order are one run.
+    let mut outer = shape.len();
+    let mut run = element;
+    while outer > 0 && (shape[outer - 1] == 1 || strides[outer - 1] == run as i64) {
+        run *= shape[outer - 1];
+        outer -= 1;
+    }
+    let mut at = vec![0; outer];
+    let mut offset = 0isize;
+    loop {
+        each(offset, run);
+        let mut dim = outer;
+        loop {
+            if dim == 0 {
+                return;
+            }
+            dim -= 1;
+            at[dim] += 1;
+            offset = offset.wrapping_add(strides[dim] as isize);
+            if at[dim] < shape[dim] {
+                break;
+            }
+            offset = offset.wrapping_sub(strides[dim] as isize * shape[dim] as isize);
+            at[dim] = 0;
+        }
+    }
+}
+
+/// A tensor of a copy of a client's elements; without strides, they are in row-major order.
+///
+/// # Errors
+/// If there is no memory, or the client passed null.
+pub fn read(
+    data: *const c_void,
+    dtype: DType,
+    shape: &[usize],
+    strides: Option<&[i64]>,
+) -> Outcome<Tensor> {
+    let mut tensor = Tensor::unwritten(dtype, shape)?;
+    let element = dtype.bytes();
+    let bytes = tensor.bytes_mut()?;
+    if data.is_null() && !bytes.is_empty() {
+        return Err(Failure::invalid("elements are required, found null"));
+    }
+    let natural = row_major(shape, element);
+    let strides = strides.unwrap_or(&natural);
+    if strides.len() != shape.len() {
+        return Err(Failure::invalid("there must be as many strides as dimensions"));
+    }
+    let mut to = bytes;
+    runs(shape, element, strides, |offset, len| {
+        let (run, rest) = std::mem::take(&mut to).split_at_mut(len);
+        // SAFETY: the client passes the elements of this shape at these strides.
+        unsafe {
+            let from = data.cast::<u8>().wrapping_offset(offset);
+            std::ptr::copy_nonoverlapping(from, run.as_mut_ptr(), len);
+        }
+        to = rest;
+    });
+    if dtype.bits() as usize != 8 * element {
+        // Clients may write bits outside of the width of an element.
+        let bytes = tensor.bytes().clone();
+        return Ok(Tensor::from_bytes(dtype, shape, bytes)?);
+    }
+    Ok(tensor)
+}
+
+/// Copies a tensor to memory of a client; without strides, in row-major order.
+///
+/// # Errors
+/// If there is less memory than the tensor has.
+pub fn write(tensor: &Tensor, data: *mut c_void, size: usize, strides: Option<&[i64]>) -> Outcome {
+    let from = tensor.bytes();
+    if size < from.len() {
+        let message = format!("the destination has {size} bytes, but {} are needed", from.len());
+        return Err(Failure::invalid(message));
+    }
+    let natural = row_major(tensor.shape(), tensor.dtype().bytes());
+    let mut rest = &from[..];
+    runs(tensor.shape(), tensor.dtype().bytes(), strides.unwrap_or(&natural), |offset, len| {
+        let (run, after) = rest.split_at(len);
+        // SAFETY: the client passes memory for the elements of this shape at these strides.
+        unsafe {
+            let to = data.cast::<u8>().wrapping_offset(offset);
+            std::ptr::copy_nonoverlapping(run.as_ptr(), to, len);
+        }
+        rest = after;
+    });
+    Ok(())
+}

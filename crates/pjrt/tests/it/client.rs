@@ -1,0 +1,131 @@
+//! A small client.
+
+use stablo_pjrt::abi::*;
+use stablo_pjrt::handle::Handle;
+use stablo_pjrt::table::API;
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+/// A structure of arguments with its size and zeros.
+pub fn args<A: Args>() -> A {
+    // SAFETY: all bits are a valid value; the first field is the size.
+    unsafe {
+        let mut args = MaybeUninit::<A>::zeroed();
+        args.as_mut_ptr().cast::<usize>().write(size_of::<A>());
+        args.assume_init()
+    }
+}
+
+/// Calls a function by its name.
+///
+/// # Errors
+/// The code and the message of its error.
+pub fn call<A: Args>(name: &str, args: &mut A) -> Result<(), (i32, String)> {
+    let slot = API.slot(name).unwrap_or_else(|| panic!("there is no {name}"));
+    outcome(slot(std::ptr::from_mut(args).cast()).pointer().cast())
+}
+
+/// The code and the message of an error, which is freed.
+pub fn outcome(error: *mut c_void) -> Result<(), (i32, String)> {
+    if error.is_null() {
+        return Ok(());
+    }
+    let error = Handle::from_pointer(error);
+    let mut code: ErrorGetCode = args();
+    code.error = error;
+    call("Error_GetCode", &mut code)?;
+    let mut message: ErrorMessage = args();
+    message.error = error;
+    call("Error_Message", &mut message)?;
+    // SAFETY: the message has this length and lives as long as the error.
+    let text = unsafe { std::slice::from_raw_parts(message.message.cast(), message.message_size) };
+    let text = String::from_utf8_lossy(text).into_owned();
+    let mut destroy: ErrorDestroy = args();
+    destroy.error = error;
+    call("Error_Destroy", &mut destroy)?;
+    Err((code.code, text))
+}
+
+/// A client with some devices.
+pub fn client(num_devices: i64) -> ClientCreate {
+    let mut option: NamedValue = args();
+    (option.name, option.name_size) = (c"num_devices".as_ptr(), 11);
+    (option.kind, option.value, option.value_size) = (1, Value { integer: num_devices }, 1);
+    let mut create: ClientCreate = args();
+    (create.create_options, create.num_options) = (&option, 1);
+    call("Client_Create", &mut create).unwrap();
+    create
+}
+
+/// Compiles a program.
+///
+/// # Errors
+/// The code and the message of the error.
+pub fn compile(client: &ClientCreate, text: &str) -> Result<ClientCompile, (i32, String)> {
+    let mut program: Program = args();
+    (program.code, program.code_size) = (text.as_ptr().cast_mut().cast(), text.len());
+    (program.format, program.format_size) = (c"mlir".as_ptr(), 4);
+    let mut compile: ClientCompile = args();
+    (compile.client, compile.program) = (client.client, &program);
+    call("Client_Compile", &mut compile)?;
+    Ok(compile)
+}
+
+/// A buffer of numbers on the first device.
+pub fn buffer(client: &ClientCreate, dims: &[i64], elements: &[f32]) -> ClientBufferFromHostBuffer {
+    let mut devices: ClientDevices = args();
+    devices.client = client.client;
+    call("Client_AddressableDevices", &mut devices).unwrap();
+    let mut buffer: ClientBufferFromHostBuffer = args();
+    buffer.client = client.client;
+    (buffer.data, buffer.element_type) = (elements.as_ptr().cast(), 11);
+    (buffer.dims, buffer.num_dims) = (dims.as_ptr(), dims.len());
+    // SAFETY: there is at least one device.
+    buffer.device = unsafe { devices.devices.read() };
+    call("Client_BufferFromHostBuffer", &mut buffer).unwrap();
+    let mut event: EventDestroy = args();
+    event.event = buffer.done_with_host_buffer;
+    call("Event_Destroy", &mut event).unwrap();
+    buffer
+}
+
+/// The elements of a buffer of numbers.
+///
+/// # Errors
+/// The code and the message of the error.
+pub fn elements<B: Copy>(buffer: B, count: usize) -> Result<Vec<f32>, (i32, String)> {
+    let mut elements = vec![0f32; count];
+    let mut copy: BufferToHostBuffer = args();
+    // SAFETY: callers pass a handle of a buffer.
+    copy.src = unsafe { std::mem::transmute_copy(&buffer) };
+    (copy.dst, copy.dst_size) = (elements.as_mut_ptr().cast(), 4 * count);
+    call("Buffer_ToHostBuffer", &mut copy)?;
+    let mut wait: EventAwait = args();
+    wait.event = copy.event;
+    let outcome = call("Event_Await", &mut wait);
+    let mut destroy: EventDestroy = args();
+    destroy.event = copy.event;
+    call("Event_Destroy", &mut destroy).unwrap();
+    outcome.map(|()| elements)
+}
+
+/// Runs a program with one result on buffers.
+///
+/// # Errors
+/// The code and the message of the error.
+pub fn execute(
+    program: &ClientCompile,
+    buffers: &[ClientBufferFromHostBuffer],
+) -> Result<*mut c_void, (i32, String)> {
+    let buffers: Vec<_> = buffers.iter().map(|buffer| buffer.buffer).collect();
+    let mut output = null_mut::<c_void>();
+    let options: ExecuteOptions = args();
+    let mut execute: LoadedExecute = args();
+    let (inputs, outputs) = (buffers.as_ptr(), (&raw mut output).cast());
+    (execute.executable, execute.options) = (program.executable, &options);
+    (execute.argument_lists, execute.num_devices) = (&inputs, 1);
+    (execute.num_args, execute.output_lists) = (buffers.len(), &outputs);
+    call("LoadedExecutable_Execute", &mut execute)?;
+    Ok(output)
+}

@@ -1,0 +1,106 @@
+//! No call ends the process, whatever clients pass within the contract.
+
+use crate::client::*;
+use stablo_pjrt::abi::*;
+use stablo_pjrt::table::{API, NAMES};
+use std::ffi::c_void;
+
+/// Functions that free an object, for which null is nothing to free, and those without arguments.
+const NULL_IS_FINE: &[&str] = &[
+    "Error_Destroy",
+    "Error_Message",
+    "Error_GetCode",
+    "Error_ForEachPayload",
+    "Event_Destroy",
+    "Event_Create",
+    "Client_Create",
+    "Client_Destroy",
+    "Executable_Destroy",
+    "LoadedExecutable_Destroy",
+    "Buffer_Destroy",
+    "ExecuteContext_Create",
+    "ExecuteContext_Destroy",
+    "TopologyDescription_Create",
+    "TopologyDescription_Destroy",
+    "Plugin_Initialize",
+    "Plugin_Attributes",
+];
+
+#[test]
+fn every_function_answers_nulls() {
+    for name in NAMES {
+        let slot = API.slot(name).unwrap();
+        // More than any structure of arguments has.
+        let mut zeros = [0usize; 64];
+        zeros[0] = size_of_val(&zeros);
+        let outcome = outcome(slot(zeros.as_mut_ptr().cast()).pointer().cast());
+        match outcome {
+            Ok(()) => assert!(NULL_IS_FINE.contains(name), "{name} succeeds"),
+            Err((12, message)) => {
+                assert_eq!(message, format!("PJRT_{name} is not implemented by stablo"));
+            }
+            Err((code, message)) => assert_eq!(code, 3, "{name}: {message}"),
+        }
+        let none = crate::client::outcome(slot(std::ptr::null_mut()).pointer().cast());
+        assert!(none.is_err(), "{name} takes null for its arguments");
+    }
+}
+
+/// A structure of an older client ends before fields that ours has; one of a newer goes on.
+#[test]
+fn shorter_and_longer_structures_work() {
+    for size in [80, size_of::<ClientCreate>(), 256] {
+        let mut memory = [usize::MAX; 32];
+        memory[..size / 8].fill(0);
+        memory[0] = size;
+        let slot = API.slot("Client_Create").unwrap();
+        assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+        assert!(memory[8] != 0, "there is a client");
+        assert!(memory[size / 8..].iter().all(|&word| word == usize::MAX), "{size}");
+        let mut destroy: ClientDestroy = args();
+        destroy.client = stablo_pjrt::handle::Handle::from_pointer(memory[8] as *mut c_void);
+        call("Client_Destroy", &mut destroy).unwrap();
+    }
+}
+
+/// Structures of results come with any bits.
+#[test]
+fn results_need_not_be_initialized() {
+    let client = client(1);
+    let x = buffer(&client, &[1], &[1.0]);
+    let mut memory = [0xA5A5_A5A5_A5A5_A5A5_u64; 8];
+    memory[0] = 32;
+    memory[2] = x.buffer.pointer() as u64;
+    let slot = API.slot("Buffer_IsDeleted").unwrap();
+    assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+    assert_eq!(memory[3] & 0xFF, 0);
+}
+
+#[test]
+fn objects_are_freed_in_any_order() {
+    let client = client(2);
+    let program = compile(
+        &client,
+        "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> }",
+    )
+    .unwrap();
+    let x = buffer(&client, &[1], &[2.5]);
+    let result = execute(&program, &[x]).unwrap();
+    let mut destroy: ClientDestroy = args();
+    destroy.client = client.client;
+    call("Client_Destroy", &mut destroy).unwrap();
+    let mut destroy: BufferDestroy = args();
+    destroy.buffer = x.buffer;
+    call("Buffer_Destroy", &mut destroy).unwrap();
+    let mut destroy: LoadedDestroy = args();
+    destroy.executable = program.executable;
+    call("LoadedExecutable_Destroy", &mut destroy).unwrap();
+    assert_eq!(elements(result, 1), Ok(vec![2.5]));
+    let mut device: BufferDevice = args();
+    device.buffer = stablo_pjrt::handle::Handle::from_pointer(result);
+    call("Buffer_Device", &mut device).unwrap();
+    let mut id: DeviceLocalHardwareId = args();
+    id.device = device.device;
+    call("Device_LocalHardwareId", &mut id).unwrap();
+    assert_eq!(id.local_hardware_id, 0);
+}

@@ -1,0 +1,8 @@
+//! Tests of the plugin as a client of the interface sees it.
+
+#![allow(unsafe_code)] // the tests are a client, which passes pointers
+
+mod client;
+mod contract;
+mod layout;
+mod run;
