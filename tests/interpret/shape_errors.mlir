@@ -100,9 +100,9 @@ func.func @main() {
 
 // -----
 
-func.func @main() {
+func.func @main() -> tensor<6xcomplex<f32>> {
   %operand = stablehlo.constant dense<(1.0, 0.0)> : tensor<6xcomplex<f32>>
   // expected-error @+1 {{the last dimensions have sizes [6], but [5] are required}}
   %0 = stablehlo.fft %operand, type = FFT, length = [5] : (tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>>
-  return
+  return %0 : tensor<6xcomplex<f32>>
 }

@@ -120,7 +120,9 @@ func.func @main() -> (tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor
     %v = stablehlo.add %f#3, %7 : tensor<i32>
     stablehlo.return %v : tensor<i32>
   }) : (tensor<i32>) -> tensor<i32>
-  %iota = stablehlo.iota dim = 0 : tensor<6xi32>
+  %numbers = stablehlo.iota dim = 0 : tensor<6xi32>
+  // Not known while the plan is made.
+  %iota = stablehlo.optimization_barrier %numbers : tensor<6xi32>
   %five = stablehlo.add %4, %1 : tensor<i32>
   %sevens = stablehlo.broadcast_in_dim %f#3, dims = [] : (tensor<i32>) -> tensor<2xi32>
   %u = stablehlo.dynamic_update_slice %iota, %sevens, %five : (tensor<6xi32>, tensor<2xi32>, tensor<i32>) -> tensor<6xi32>

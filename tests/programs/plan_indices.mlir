@@ -35,7 +35,11 @@ func.func @main() -> (tensor<4xf32>, tensor<4xi8>, tensor<2x3xf32>) {
   ^bb0(%a: tensor<i8>, %b: tensor<i8>):
     stablehlo.return %b : tensor<i8>
   }) : (tensor<4xi8>, tensor<2x1xi32>, tensor<2xi8>) -> tensor<4xi8>
-  %x = stablehlo.constant dense<[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]> : tensor<2x3xf32>
+  // What depends on the sums is not known while the plan is made: their first element is 0.
+  %first = stablehlo.slice %sums [0:1] : (tensor<4xf32>) -> tensor<1xf32>
+  %unknown = stablehlo.broadcast_in_dim %first, dims = [1] : (tensor<1xf32>) -> tensor<2x3xf32>
+  %known = stablehlo.constant dense<[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]> : tensor<2x3xf32>
+  %x = stablehlo.add %known, %unknown : tensor<2x3xf32>
   %columns = stablehlo.constant dense<[[2], [0], [5]]> : tensor<3x1xi32>
   %taken = "stablehlo.gather"(%x, %columns) <{dimension_numbers = #stablehlo.gather<offset_dims = [0], collapsed_slice_dims = [1], start_index_map = [1], index_vector_dim = 1>, slice_sizes = array<i64: 2, 1>}> : (tensor<2x3xf32>, tensor<3x1xi32>) -> tensor<2x3xf32>
   return %sums, %last, %taken : tensor<4xf32>, tensor<4xi8>, tensor<2x3xf32>

@@ -19,7 +19,7 @@
 // PLAN-NOT: pad
 // PLAN-NOT: convert
 // PLAN: stablehlo.fft
-// PLAN: loop of 1 op : 5xcomplex<f32>
+// PLAN: loop of 2 ops : 5xcomplex<f32>
 // PLAN: stablehlo.fft
 
 // Of 0, 1 and 2, and five zeros.

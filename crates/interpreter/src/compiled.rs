@@ -59,8 +59,7 @@ impl Compiled {
         // Compared without the lock: constants may be large.
         let others: SmallVec<[Arc<Compiled>; 1]> =
             all().get(&key).into_iter().flatten().filter_map(Weak::upgrade).collect();
-        let is_same =
-            |other: &Arc<Compiled>| other.makes_code == makes_code && is_same(&other.code, &code);
+        let is_same = |other: &Arc<Compiled>| other.makes_code == makes_code && other.code == code;
         if let Some(other) = others.into_iter().find(is_same) {
             return other;
         }
@@ -123,10 +122,10 @@ fn key(code: &Code) -> u64 {
     (code.functions.len(), code.blocks.len(), code.instructions.len()).hash(&mut hasher);
     for instruction in &code.instructions {
         let Instruction { primitive, operands, results, result_types, origin, .. } = instruction;
-        (discriminant(primitive), origin, results).hash(&mut hasher);
+        (discriminant(&**primitive), origin, results).hash(&mut hasher);
         operands.iter().for_each(|operand| operand.slot.hash(&mut hasher));
         if let Primitive::Constant(primitives::Constant { tensor })
-        | Primitive::Splat(primitives::Splat { element: tensor, .. }) = primitive
+        | Primitive::Splat(primitives::Splat { element: tensor, .. }) = &**primitive
         {
             let bytes = tensor.bytes();
             bytes[..bytes.len().min(BYTES_IN_KEY)].hash(&mut hasher);
@@ -138,21 +137,4 @@ fn key(code: &Code) -> u64 {
         }
     }
     hasher.finish()
-}
-
-/// True if two programs compute the same bits, by the same ops. Functions of users are compared by
-/// identity.
-fn is_same(one: &Code, other: &Code) -> bool {
-    // Zeros of different signs are equal as numbers; elements of tensors are compared by bits.
-    fn epsilon(primitive: &Primitive) -> Option<u64> {
-        match primitive {
-            Primitive::BatchNorm(primitives::BatchNorm { epsilon, .. }) => Some(epsilon.to_bits()),
-            Primitive::Quantized(quantized) => epsilon(&quantized.primitive),
-            _ => None,
-        }
-    }
-    fn epsilons(code: &Code) -> impl Iterator<Item = u64> {
-        code.instructions.iter().filter_map(|instruction| epsilon(&instruction.primitive))
-    }
-    one == other && epsilons(one).eq(epsilons(other))
 }

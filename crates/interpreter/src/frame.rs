@@ -129,7 +129,7 @@ impl ScalarOp {
             *dtype = (*slots.get(operand.slot as usize)?)?;
         }
         let [first, second, third] = operands;
-        let (kernel, arity) = match &instruction.primitive {
+        let (kernel, arity) = match &*instruction.primitive {
             Primitive::Constant(primitives::Constant { tensor }) => {
                 return Some(ScalarOp::Constant(Scalar::of_tensor(tensor).ok()?));
             }

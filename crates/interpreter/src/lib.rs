@@ -35,6 +35,7 @@ pub use inputs::{storage_dtype, value_fits};
 pub use lent::write_results;
 pub use mlir::prepare::{CustomCall, CustomCalls};
 pub use observer::{Observer, Progress, Unobserved};
+pub use plan::PASSES as PLAN_PASSES;
 pub use profile::{Execution, Profiling, Recorded, Share, StepKind, StepRecord};
 pub use program::{Program, entry_function};
 

@@ -12,8 +12,8 @@ use numerics::budget::{self, Reserved};
 use numerics::{Element, Tensor, TensorRef, dispatch_all};
 use program::primitives;
 use program::{
-    Block, BlockId, Code, Conventions, Env, EvalError, EvalResult, FunctionId, Instruction,
-    Operand, Origin, Primitive, RuntimeValue, UNUSED, ValueType, World,
+    Block, BlockId, Code, Conventions, Env, EvalError, EvalResult, Evaluation, FunctionId,
+    Instruction, Operand, Origin, Primitive, RuntimeValue, UNUSED, ValueType, World,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -352,7 +352,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     /// Evaluates an instruction with tensors, or one of control flow.
     fn evaluate(&mut self, instruction: &'r Instruction) -> Result<Slots, EvalError> {
         let operands = self.load(&instruction.operands)?;
-        let results = match &instruction.primitive {
+        let results = match &*instruction.primitive {
             Primitive::If(primitives::If { branches: [on_true, on_false] }) => {
                 let [condition] = exactly(operands)?;
                 let branch = if truth(&condition)? { *on_true } else { *on_false };
@@ -380,7 +380,10 @@ impl<'s, 'r> Machine<'s, 'r> {
                 if let Some(n) = self.lanes {
                     same_length(&mut operands, n)?;
                 }
-                self.kernel(instruction, operands)?.into_iter().map(Slot::from).collect()
+                self.kernel(&instruction.evaluation(), operands)?
+                    .into_iter()
+                    .map(Slot::from)
+                    .collect()
             }
         };
         if self.lanes.is_none() {
@@ -389,24 +392,24 @@ impl<'s, 'r> Machine<'s, 'r> {
         Ok(results)
     }
 
-    /// Runs the kernel of an instruction.
+    /// Runs the kernel of a primitive.
     pub fn kernel(
         &mut self,
-        instruction: &'r Instruction,
+        evaluation: &Evaluation<'_>,
         operands: Vec<RuntimeValue>,
     ) -> EvalResult {
-        let primitive = &instruction.primitive;
-        self.session.check_memory(instruction.growth)?;
+        let &Evaluation { primitive, origin, result_types, growth } = evaluation;
+        self.session.check_memory(growth)?;
         // Steps that a kernel runs are part of it, except for calls.
         let is_call = matches!(primitive, Primitive::Call(_));
         let was_paused = !is_call && self.pause(true);
-        let results = kernels::evaluate(primitive, instruction.origin, operands, self);
+        let results = kernels::evaluate(primitive, origin, operands, self);
         if !is_call {
             self.pause(was_paused);
         }
         let results = results?;
         if matches!(primitive, Primitive::Infeed | Primitive::Receive(_)) {
-            check_received(&results, &instruction.result_types)?;
+            check_received(&results, result_types)?;
         }
         Ok(results)
     }
@@ -437,7 +440,7 @@ impl<'s, 'r> Machine<'s, 'r> {
 fn locate(error: EvalError, instruction: &Instruction) -> EvalError {
     if error.place().is_none() {
         error.at(instruction.origin)
-    } else if matches!(instruction.primitive, Primitive::Call(_))
+    } else if matches!(*instruction.primitive, Primitive::Call(_))
         && error.notes().len() < LISTED_CALLS
     {
         error.note("called from here", Some(instruction.origin))

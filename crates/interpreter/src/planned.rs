@@ -18,7 +18,7 @@ use plan::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
 use program::{
-    EvalError, EvalResult, FunctionId, Instruction, LoopOutput, Origin, RuntimeValue, ValueType,
+    EvalError, EvalResult, Evaluation, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -209,9 +209,10 @@ impl<'r, 'a> Run<'r, 'a> {
                 self.run_function(function, operands, packed, held.bytes_mut()?)?;
                 self.put(*output, held)
             }
-            Action::Kernel { instruction, operands, results, captures } => {
-                let instruction = &machine.code().instructions[*instruction as usize];
-                self.run_kernel(machine, instruction, operands, results, captures.as_ref())
+            Action::Kernel { primitive, operands, results, types, growth, captures } => {
+                let (origin, result_types, growth) = (step.origin, &types[..], *growth);
+                let evaluation = Evaluation { primitive, origin, result_types, growth };
+                self.run_kernel(machine, &evaluation, operands, results, captures.as_ref())
             }
             Action::While { initial, cond, condition, body } => {
                 self.transfer("argument", initial)?;
@@ -235,11 +236,11 @@ impl<'r, 'a> Run<'r, 'a> {
         }
     }
 
-    /// Runs the kernel of an instruction, and puts its results into their places.
+    /// Runs the kernel of a primitive, and puts its results into their places.
     fn run_kernel(
         &mut self,
         machine: &mut Machine<'_, 'r>,
-        instruction: &'r Instruction,
+        evaluation: &Evaluation<'_>,
         operands: &[(Value, bool)],
         results: &[Value],
         captures: Option<&Captures>,
@@ -254,14 +255,14 @@ impl<'r, 'a> Run<'r, 'a> {
         let computed = match captures {
             Some(captures) => {
                 self.push_frame(machine, captures)?;
-                let computed = machine.kernel(instruction, values);
+                let computed = machine.kernel(evaluation, values);
                 self.pop_frame(machine, captures);
                 computed?
             }
-            None => machine.kernel(instruction, values)?,
+            None => machine.kernel(evaluation, values)?,
         };
         let computed: Slots = computed.into_iter().map(Slot::from).collect();
-        check_slots("result", &computed, &instruction.result_types)?;
+        check_slots("result", &computed, evaluation.result_types)?;
         for (&value, computed) in results.iter().zip(computed) {
             self.put_value(value, computed.into_value()?)?;
         }

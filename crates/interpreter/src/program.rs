@@ -129,6 +129,14 @@ impl Program {
         }
     }
 
+    /// The graph of the plan after one of the [`plan::PASSES`], as text; `None` if there is no such
+    /// pass, or runs have no plan.
+    pub fn graph_after(&self, pass: &str) -> Option<String> {
+        self.prepared.planned(self.entry)?;
+        let name = |origin| self.op(origin).name().to_string();
+        plan::graph_after(self.code(), self.entry, pass, &name)
+    }
+
     /// True if what runs call nests so little that one process takes the stack of its caller.
     pub fn is_flat(&self) -> bool {
         self.prepared.planned(self.entry).is_some_and(|planned| planned.plan.unit.is_flat)

@@ -125,12 +125,19 @@ fn evaluate_exactly(
             let body = &mut Combiner::new(body, env);
             Ok(values(scatter(inputs, &indices, updates, dims, whole_windows, body)?))
         }
-        Primitive::Sort(primitives::Sort { dimension, comparator }) => {
+        Primitive::Sort(primitives::Sort { dimension, comparator, limit }) => {
             let inputs = tensor_list(operands)?;
             let rank = inputs.first().map_or(0, Tensor::rank);
             let dimension = from_end(*dimension, rank)
                 .ok_or_else(|| EvalError::new("sort_c4", "there is no such dimension"))?;
-            Ok(values(sort(inputs, dimension, comparator, env)?))
+            let sorted = sort(inputs, dimension, comparator, env)?;
+            let Some(limit) = *limit else { return Ok(values(sorted)) };
+            let first = |tensor: &Tensor| {
+                let (rank, mut limits) = (tensor.rank(), tensor.shape().to_vec());
+                limits[dimension] = limits[dimension].min(limit);
+                slice(tensor, &vec![0; rank], &limits, &vec![1; rank])
+            };
+            Ok(values(sorted.iter().map(first).collect::<Result<_, _>>()?))
         }
         Primitive::RandomNumbers(primitives::RandomNumbers { distribution, stream, declared }) => {
             let [a, b, shape] = tensors(operands)?;

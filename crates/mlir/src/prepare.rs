@@ -569,7 +569,7 @@ impl<'m> Preparer<'m> {
             growth = growth.saturating_sub(self.min_bytes[operand.index()]);
         }
         Instruction {
-            primitive,
+            primitive: Arc::new(primitive),
             operands,
             results: op.results().map(|v| self.slot(v)).collect(),
             growth,

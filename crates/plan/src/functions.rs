@@ -35,9 +35,9 @@ pub(crate) fn functions(
     {
         return Some(actions);
     }
-    let is_independent = match definitions.graph.primitive(node) {
-        Primitive::Sort(_) => {
-            node.limit.is_some() || definitions.graph.elements(*results.first()?)? <= MAX_SORTED
+    let is_independent = match &*node.primitive {
+        Primitive::Sort(sort) => {
+            sort.limit.is_some() || definitions.graph.elements(*results.first()?)? <= MAX_SORTED
         }
         Primitive::RandomBits(_) => true,
         _ => false,
@@ -56,7 +56,7 @@ fn sorted_with_indices(
     outputs: [Value; 2],
 ) -> Option<SmallVec<[Action; 1]>> {
     let graph = definitions.graph;
-    let Primitive::Sort(_) = graph.primitive(node) else { return None };
+    let Primitive::Sort(_) = &*node.primitive else { return None };
     let place = |output| node.results.iter().position(|&result| result == output);
     let [first, second] = [place(outputs[0])?, place(outputs[1])?];
     let (values, indices) = match [first, second].map(|i| sorts::sorted(definitions, node, i)) {
@@ -88,7 +88,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     if node.results.len() > 1 {
         return None;
     }
-    if let Primitive::Iota(primitives::Iota { dtype, shape, dimension }) = graph.primitive(node) {
+    if let Primitive::Iota(primitives::Iota { dtype, shape, dimension }) = &*node.primitive {
         let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
         return Some(Action::Apply {
             function,
@@ -103,7 +103,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     | Primitive::Reverse(_)
     | Primitive::Slice(_)
     | Primitive::BroadcastInDim(_)
-    | Primitive::Broadcast(_) = graph.primitive(node)
+    | Primitive::Broadcast(_) = &*node.primitive
     {
         let Viewed { memory, view, len } = definitions.any_view(output)?;
         // The kernel of a reshape shares the memory.
@@ -123,7 +123,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
     // Of one operand, nothing reads a second one.
     let second = node.operands.get(1).copied().unwrap_or(first);
     let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
-    let function = match graph.primitive(node) {
+    let function = match &*node.primitive {
         Primitive::Dot(primitives::Dot { dims, dtype }) => {
             let vectors = || DotDims {
                 lhs_contracting_dimensions: vec![lhs.len() as i64 - 1],
@@ -250,7 +250,7 @@ fn one_result(
     let &[first, ..] = &node.operands[..] else { return None };
     let position = node.results.iter().position(|&value| value == output)?;
     let shape = graph.shape(first)?;
-    match graph.primitive(node) {
+    match &*node.primitive {
         Primitive::BatchNorm(primitives::BatchNorm {
             kind: BatchNormKind::Training,
             epsilon,

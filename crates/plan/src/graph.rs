@@ -1,24 +1,16 @@
-//! The values and operations of a function, calls inlined.
+//! The values and operations of a function: what the passes rewrite.
 
-use crate::fold::{self, Folded};
 use numerics::shape::{Sizes, num_elements};
 use numerics::{DType, Tensor};
 use program::{
-    BlockId, Callee, Code, Effects, FunctionId, Instruction, Kind, Origin, Primitive, Slot, UNUSED,
-    ValueType, primitives,
+    BlockId, Callee, Code, Effects, FunctionId, Kind, Origin, Primitive, Slot, ValueType,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Functions that nest deeper are not planned, and calls that do are not inlined.
-const MAX_DEPTH: usize = 64;
-/// Calls are inlined as long as that makes no more nodes than this, or than [`GROWTH`] times the
-/// instructions of the program.
-const MIN_NODES: usize = 1 << 12;
-const GROWTH: usize = 4;
-/// Longer iotas are not kept as constants.
-const MAX_IOTA: usize = 1 << 12;
+pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A value of a graph.
 pub type Value = u32;
@@ -32,110 +24,53 @@ pub(crate) struct Graph<'c> {
     pub constants: FxHashMap<Value, Tensor>,
     /// The constants that splats and iotas repeat.
     pub repeated: FxHashMap<Value, Value>,
-    /// Other values that are known.
-    pub folded: Folded,
+    /// Broadcasts of constants that are small: as steps they are views.
+    pub broadcasts: FxHashMap<Value, Tensor>,
     /// The calls around inlined nodes: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
-    /// True if no node calls a function, waits for another process or runs code of others.
-    pub is_flat: bool,
-    /// For each function, whether all values are known that its blocks use from around them.
-    plannable: Vec<bool>,
-    /// The number of instructions of each function.
-    sizes: Vec<usize>,
+    /// The function.
+    pub body: Region,
 }
 
 /// A block: nodes in order.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
+    /// The arguments. Those of the regions of a loop are the results of the loop: its values have
+    /// one place in the condition, in the body, and after it.
     pub arguments: Vec<Value>,
     pub nodes: Vec<Node>,
     pub results: Vec<Value>,
 }
 
 /// An operation.
+#[derive(Clone, Debug)]
 pub(crate) struct Node {
-    /// Its instruction.
-    pub instruction: u32,
-    /// The function that the instruction belongs to.
-    pub function: FunctionId,
+    pub primitive: Arc<Primitive>,
     pub operands: SmallVec<[Value; 2]>,
     pub results: SmallVec<[Value; 1]>,
-    /// The blocks of control flow.
+    /// The regions of control flow.
     pub regions: Vec<Region>,
     /// The slots and values of what the blocks of other primitives use from around them.
     pub captures: Vec<(Slot, Value)>,
-    /// The innermost call around it.
+    /// The instruction that it was made from, for profiles, and its function.
+    pub instruction: u32,
+    pub function: FunctionId,
+    /// The op at which errors are reported.
+    pub origin: Origin,
+    /// A lower bound of the bytes by which the results exceed the operands.
+    pub growth: usize,
+    /// Number of ops that it stands for.
+    pub ops: u32,
+    /// The innermost inlined call around it.
     pub call: Option<u32>,
-    /// Values that it uses: operands, captures, and those of regions from around them.
-    pub uses: Vec<Value>,
-    /// True if a node before it, whose results are used in place of its own, does the same.
-    pub is_repeated: bool,
-    /// Of a sort: so many elements along its dimension are its results, in place of slices, which
-    /// have none.
-    pub limit: Option<usize>,
 }
 
-impl<'c> Graph<'c> {
-    /// The graph of a function; `None` if it cannot be planned.
-    pub fn of(code: &'c Code, function: FunctionId) -> Option<(Graph<'c>, Region)> {
-        let mut graph = Graph {
-            code,
-            types: Vec::new(),
-            constants: FxHashMap::default(),
-            repeated: FxHashMap::default(),
-            folded: Folded::default(),
-            calls: Vec::new(),
-            is_flat: true,
-            plannable: plannable(code),
-            sizes: sizes(code),
-        };
-        let room = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
-        let mut builder = Builder {
-            graph: &mut graph,
-            room,
-            call: None,
-            depth: 0,
-            known: FxHashMap::default(),
-            order: Vec::new(),
-        };
-        let body = code.function(function).body?;
-        let region = builder.function(function, body, None)?;
-        Some((graph, region))
-    }
-
-    pub fn instruction(&self, node: &Node) -> &'c Instruction {
-        &self.code.instructions[node.instruction as usize]
-    }
-
-    pub fn primitive(&self, node: &Node) -> &'c Primitive {
-        &self.instruction(node).primitive
-    }
-
-    fn value(&mut self, ty: &Arc<ValueType>) -> Value {
+impl Graph<'_> {
+    /// A new value.
+    pub fn value(&mut self, ty: &Arc<ValueType>) -> Value {
         self.types.push(ty.clone());
         // Fewer values than bytes of the program.
         (self.types.len() - 1) as Value
-    }
-
-    /// Notes the constant that an instruction gives, or repeats.
-    fn note_constant(&mut self, primitive: &Primitive, result: Value) {
-        let repeated = match primitive {
-            Primitive::Constant(primitives::Constant { tensor }) => {
-                self.constants.insert(result, tensor.clone());
-                return;
-            }
-            Primitive::Splat(primitives::Splat { element, .. }) => Some(element.clone()),
-            Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
-                let size = shape.get(*dimension).filter(|&&size| size <= MAX_IOTA);
-                size.and_then(|&size| Tensor::iota(*dtype, [size], 0).ok())
-            }
-            _ => None,
-        };
-        if let Some(tensor) = repeated {
-            let ty = ValueType::tensor(tensor.dtype(), tensor.shape());
-            let value = self.value(&Arc::new(ty));
-            self.constants.insert(value, tensor);
-            self.repeated.insert(result, value);
-        }
     }
 
     /// The shape of a value, if it is static.
@@ -148,6 +83,11 @@ impl<'c> Graph<'c> {
         num_elements(&self.shape(value)?)
     }
 
+    /// The bytes of a value, if its shape is static.
+    pub fn bytes(&self, value: Value) -> Option<usize> {
+        self.elements(value)?.checked_mul(self.dtype(value)?.bytes())
+    }
+
     /// The element type of a tensor.
     pub fn dtype(&self, value: Value) -> Option<DType> {
         match &*self.types[value as usize] {
@@ -155,249 +95,102 @@ impl<'c> Graph<'c> {
             _ => None,
         }
     }
-}
 
-/// True for a padding with nothing: the result is the operand.
-fn is_unchanged(primitive: &Primitive) -> bool {
-    let Primitive::Pad(primitives::Pad { low, high, interior }) = primitive else { return false };
-    low.iter().chain(high).chain(interior).all(|&count| count == 0)
-}
-
-struct Builder<'g, 'c> {
-    graph: &'g mut Graph<'c>,
-    /// Nodes of calls that may still be made. Failed attempts count, and leave values without uses.
-    room: usize,
-    call: Option<u32>,
-    depth: usize,
-    /// The results of nodes before that apply plain native functions.
-    known: FxHashMap<Applied, SmallVec<[Value; 1]>>,
-    /// The keys of `known` in the order of their nodes.
-    order: Vec<Applied>,
-}
-
-/// The class of a plain native function, and operands.
-type Applied = (u32, SmallVec<[Value; 2]>);
-
-impl<'c> Builder<'_, 'c> {
-    /// The region of a function, on arguments or on new values.
-    fn function(
-        &mut self,
-        function: FunctionId,
-        body: BlockId,
-        arguments: Option<&[Value]>,
-    ) -> Option<Region> {
-        if !self.graph.plannable[function.index()] {
-            return None;
-        }
-        let mut slots = vec![None; self.graph.code.function(function).slots];
-        self.region(body, arguments, &mut slots)
+    /// The effects of a node, with those of its regions and blocks. Values of dynamic shapes may be
+    /// ones that an operation does not take.
+    pub fn effects(&self, node: &Node) -> Effects {
+        let is_dynamic = |&value: &Value| match &*self.types[value as usize] {
+            ValueType::Tensor { .. } => self.shape(value).is_none(),
+            ValueType::Unranked(_) => true,
+            ValueType::Scalar(_) | ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => {
+                false
+            }
+        };
+        let own_values = node.operands.iter().chain(&node.results);
+        let region_results = node.regions.iter().flat_map(|region| &region.results);
+        let own = match own_values.chain(region_results).any(is_dynamic) {
+            true => node.primitive.effects().max(Effects::MayFail),
+            false => node.primitive.effects(),
+        };
+        let nodes = node.regions.iter().flat_map(|region| &region.nodes);
+        let inner = nodes.map(|node| self.effects(node)).max().unwrap_or(Effects::None);
+        let blocks = match node.primitive.kind() {
+            // Its regions have the nodes of its blocks.
+            Kind::Control if !node.regions.is_empty() => Effects::None,
+            _ => effects_of_blocks(self.code, &node.primitive, MAX_DEPTH),
+        };
+        own.max(inner).max(blocks)
     }
 
-    fn region(
-        &mut self,
-        block: BlockId,
-        arguments: Option<&[Value]>,
-        slots: &mut [Option<Value>],
-    ) -> Option<Region> {
-        if self.depth >= MAX_DEPTH {
-            return None;
+    /// True if no node calls a function, waits for another process or runs code of others.
+    pub fn is_flat(&self) -> bool {
+        fn region_is_flat(code: &Code, region: &Region, depth: usize) -> bool {
+            region.nodes.iter().all(|node| {
+                is_flat(code, &node.primitive, depth)
+                    && node.regions.iter().all(|r| region_is_flat(code, r, depth.saturating_sub(1)))
+            })
         }
-        let code = self.graph.code;
-        let block = code.block(block);
-        let arguments: Vec<Value> = match arguments {
-            Some(values) => values.to_vec(),
-            None => block.argument_types.iter().map(|ty| self.graph.value(ty)).collect(),
-        };
-        if arguments.len() != block.arguments.len() {
-            return None;
-        }
-        for (&slot, &value) in block.arguments.iter().zip(&arguments) {
-            define(slots, slot, value)?;
-        }
-        let mut nodes = Vec::new();
-        for index in block.instructions.clone() {
-            self.depth += 1;
-            let added = self.instruction(index, block.function, slots, &mut nodes);
-            self.depth -= 1;
-            added?;
-        }
-        let results = block.results.iter().map(|operand| find(slots, operand.slot));
-        Some(Region { arguments, nodes, results: results.collect::<Option<_>>()? })
+        region_is_flat(self.code, &self.body, MAX_DEPTH)
     }
+}
 
-    fn instruction(
-        &mut self,
-        index: u32,
-        function: FunctionId,
-        slots: &mut [Option<Value>],
-        nodes: &mut Vec<Node>,
-    ) -> Option<()> {
-        let code = self.graph.code;
-        let instruction = &code.instructions[index as usize];
-        let operands = instruction.operands.iter().map(|operand| find(slots, operand.slot));
-        let mut operands: SmallVec<[Value; 2]> = operands.collect::<Option<_>>()?;
-        let before = self.order.len();
-        let inlined = match &instruction.primitive {
-            Primitive::Call(primitives::Call { function: callee }) => {
-                self.inline(*callee, &operands, instruction.origin)
-            }
-            Primitive::Block(primitives::Block { block }) => {
-                self.region(*block, Some(&operands), slots)
-            }
-            _ => None,
-        };
-        if let (&[operand, ..], &[slot]) = (&operands[..], &instruction.results[..])
-            && is_unchanged(&instruction.primitive)
-            && instruction.result_types.first() == self.graph.types.get(operand as usize)
-        {
-            return define(slots, slot, operand);
-        }
-        if let Some(region) = inlined {
-            nodes.extend(region.nodes);
-            for (&slot, &value) in instruction.results.iter().zip(&region.results) {
-                define(slots, slot, value)?;
-            }
-            return Some(());
-        }
-        self.forget(before);
-        self.graph.is_flat &= is_flat(code, &instruction.primitive, MAX_DEPTH - self.depth);
-        let types = &instruction.result_types;
-        let mut results: SmallVec<[Value; 1]> =
-            types.iter().map(|ty| self.graph.value(ty)).collect();
-        // Constants that a loop carries are used in place of its values.
-        let mut carried = results.clone();
-        if let Primitive::While(primitives::While { body, .. }) = &instruction.primitive {
-            let invariants = fold::invariants(self.graph, *body, &operands, &results);
-            for (value, constant) in carried.iter_mut().zip(invariants) {
-                *value = constant.unwrap_or(*value);
-            }
-        }
-        let mut regions: Vec<Region> = match &instruction.primitive {
-            // A loop's values have one place: in the condition, in the body, and after the loop.
-            Primitive::While(primitives::While { cond, body }) => [*cond, *body]
-                .map(|block| self.inner_region(block, Some(&carried), slots))
-                .into_iter()
-                .collect(),
-            Primitive::If(primitives::If { branches }) => self.branches(branches, slots),
-            Primitive::Case(primitives::Case { branches }) => self.branches(branches, slots),
-            _ => Some(Vec::new()),
-        }?;
-        let captures = blocks(&instruction.primitive).into_iter();
-        let captures = captures.flat_map(|block| free_slots(code, block));
-        let captures = captures.map(|slot| Some((slot, find(slots, slot)?)));
-        let captures: Vec<(Slot, Value)> = captures.collect::<Option<_>>()?;
-        let same = self.known_results(&instruction.primitive, &operands, &results);
-        let is_repeated = same.is_some();
-        for (&slot, value) in
-            instruction.results.iter().zip(same.unwrap_or_else(|| carried.clone()))
-        {
-            define(slots, slot, value)?;
-        }
-        if let (Primitive::While(_), [_, body]) = (&instruction.primitive, &mut regions[..])
-            && carried != results
-        {
-            let changes: SmallVec<[bool; 8]> =
-                carried.iter().zip(&results).map(|(value, result)| value == result).collect();
-            let left = |values: &[Value]| -> Vec<Value> {
-                values.iter().zip(&changes).filter(|(_, left)| **left).map(|(&v, _)| v).collect()
-            };
-            body.results = left(&body.results);
-            (operands, results) = (left(&operands).into(), left(&results).into());
-        }
-        if let &[result] = &results[..] {
-            self.graph.note_constant(&instruction.primitive, result);
-            fold::fold(self.graph, instruction, &operands, result);
-        }
-        let mut uses: Vec<Value> = operands.to_vec();
-        uses.extend(captures.iter().map(|&(_, value)| value));
-        uses.extend(regions.iter().flat_map(|region| region.nodes.iter().flat_map(|n| &n.uses)));
-        uses.extend(regions.iter().flat_map(|region| &region.results));
+impl Node {
+    /// The values that it uses, each once: operands, captures, and what its regions use from around
+    /// them.
+    pub fn uses(&self) -> Vec<Value> {
+        let mut uses = Vec::new();
+        self.visit_uses(&mut |value| uses.push(value));
         uses.sort_unstable();
         uses.dedup();
-        let (instruction, call) = (index, self.call);
-        nodes.push(Node {
-            instruction,
-            function,
-            operands,
-            results,
-            regions,
-            captures,
-            call,
-            uses,
-            is_repeated,
-            limit: None,
-        });
-        Some(())
+        uses
     }
 
-    /// The results of a node before that is the same plain native function of the same operands;
-    /// if there is none, this one is it for those that follow.
-    fn known_results(
-        &mut self,
-        primitive: &Primitive,
-        operands: &[Value],
-        results: &[Value],
-    ) -> Option<SmallVec<[Value; 1]>> {
-        let Primitive::Native(native) = primitive else { return None };
-        let applied = (native.class?, SmallVec::from_slice(operands));
-        if let Some(results) = self.known.get(&applied) {
-            return Some(results.clone());
-        }
-        self.order.push(applied.clone());
-        self.known.insert(applied, SmallVec::from_slice(results));
-        None
-    }
-
-    /// Forgets the results of nodes after the first ones.
-    fn forget(&mut self, count: usize) {
-        for applied in self.order.drain(count..) {
-            self.known.remove(&applied);
+    /// Visits each use of a value in the node and its regions.
+    pub fn visit_uses(&self, visit: &mut impl FnMut(Value)) {
+        self.operands.iter().for_each(|&value| visit(value));
+        self.captures.iter().for_each(|&(_, value)| visit(value));
+        for region in &self.regions {
+            region.nodes.iter().for_each(|node| node.visit_uses(visit));
+            region.results.iter().for_each(|&value| visit(value));
         }
     }
 
-    fn branches(&mut self, blocks: &[BlockId], slots: &mut [Option<Value>]) -> Option<Vec<Region>> {
-        blocks.iter().map(|&block| self.inner_region(block, None, slots)).collect()
+    /// Visits each use of a value in the node itself.
+    pub fn visit_own_uses_mut(&mut self, visit: &mut impl FnMut(&mut Value)) {
+        self.operands.iter_mut().for_each(&mut *visit);
+        self.captures.iter_mut().for_each(|(_, value)| visit(value));
     }
 
-    /// A region of control flow, whose nodes those after it do not know.
-    fn inner_region(
-        &mut self,
-        block: BlockId,
-        arguments: Option<&[Value]>,
-        slots: &mut [Option<Value>],
-    ) -> Option<Region> {
-        let before = self.order.len();
-        let region = self.region(block, arguments, slots);
-        self.forget(before);
-        region
-    }
-
-    /// The region of a call; `None` if it stays a call.
-    fn inline(&mut self, callee: FunctionId, operands: &[Value], origin: Origin) -> Option<Region> {
-        let body = self.graph.code.function(callee).body?;
-        self.room = self.room.checked_sub(self.graph.sizes[callee.index()])?;
-        let outer = self.call;
-        self.graph.calls.push((origin, outer));
-        self.call = Some((self.graph.calls.len() - 1) as u32);
-        let region = self.function(callee, body, Some(operands));
-        self.call = outer;
-        region
+    /// Visits each value that the node and its regions define.
+    pub fn visit_definitions(&self, visit: &mut impl FnMut(Value)) {
+        self.results.iter().for_each(|&value| visit(value));
+        for region in &self.regions {
+            region.arguments.iter().for_each(|&value| visit(value));
+            region.nodes.iter().for_each(|node| node.visit_definitions(visit));
+        }
     }
 }
 
-fn define(slots: &mut [Option<Value>], slot: Slot, value: Value) -> Option<()> {
-    if slot != UNUSED {
-        *slots.get_mut(slot as usize)? = Some(value);
-    }
-    Some(())
-}
-
-fn find(slots: &[Option<Value>], slot: Slot) -> Option<Value> {
-    *slots.get(slot as usize)?
+/// The effects of the blocks and functions that a primitive runs, which nest at most `depth` levels.
+fn effects_of_blocks(code: &Code, primitive: &Primitive, depth: usize) -> Effects {
+    let of = |callee| {
+        let block = match callee {
+            Callee::Block(block) => Some(block),
+            Callee::Function(function) => code.function(function).body,
+        };
+        let Some((block, depth)) = block.zip(depth.checked_sub(1)) else {
+            return Effects::External;
+        };
+        let instructions = code.instructions_of(code.block(block)).iter();
+        let effects = instructions
+            .map(|i| i.primitive.effects().max(effects_of_blocks(code, &i.primitive, depth)));
+        effects.max().unwrap_or(Effects::None)
+    };
+    primitive.blocks().into_iter().map(of).max().unwrap_or(Effects::None)
 }
 
 /// The blocks that a primitive runs, those of control flow aside.
-fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+pub(crate) fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
     match primitive.kind() {
         Kind::Control => SmallVec::new(),
         _ => nested_blocks(primitive),
@@ -405,7 +198,7 @@ fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
 }
 
 /// The blocks of control flow of a primitive.
-fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
+pub(crate) fn branches(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
     match primitive.kind() {
         Kind::Control => nested_blocks(primitive),
         _ => SmallVec::new(),
@@ -459,7 +252,7 @@ pub(crate) fn nested(code: &Code, block: BlockId) -> Vec<BlockId> {
 }
 
 /// The slots that a block and those in it use, but do not define.
-fn free_slots(code: &Code, block: BlockId) -> Vec<Slot> {
+pub(crate) fn free_slots(code: &Code, block: BlockId) -> Vec<Slot> {
     let (mut own, mut used): (FxHashSet<Slot>, Vec<Slot>) = Default::default();
     for block in nested(code, block) {
         let block = code.block(block);
@@ -474,25 +267,4 @@ fn free_slots(code: &Code, block: BlockId) -> Vec<Slot> {
     used.sort_unstable();
     used.dedup();
     used
-}
-
-/// For each function, true if the blocks of its native primitives, which are not known, use only
-/// values of their own.
-fn plannable(code: &Code) -> Vec<bool> {
-    let bodies = code.functions.iter().filter_map(|function| function.body);
-    let known: FxHashSet<BlockId> = bodies.flat_map(|body| nested(code, body)).collect();
-    let mut plannable = vec![true; code.functions.len()];
-    for id in (0..code.blocks.len() as u32).map(BlockId).filter(|id| !known.contains(id)) {
-        plannable[code.block(id).function.index()] &= free_slots(code, id).is_empty();
-    }
-    plannable
-}
-
-/// The number of instructions of each function, all its blocks together.
-fn sizes(code: &Code) -> Vec<usize> {
-    let mut sizes = vec![0; code.functions.len()];
-    for block in &code.blocks {
-        sizes[block.function.index()] += block.instructions.len();
-    }
-    sizes
 }

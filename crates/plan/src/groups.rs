@@ -124,7 +124,7 @@ type Users = FxHashMap<Value, SmallVec<[usize; 2]>>;
 fn users(region: &Region) -> Users {
     let mut users = Users::default();
     for (position, node) in region.nodes.iter().enumerate() {
-        for &value in &node.uses {
+        for value in node.uses() {
             users.entry(value).or_default().push(position);
         }
     }
@@ -148,7 +148,7 @@ fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     if !node.operands.iter().all(fits) && !outer::is_one(graph, node) {
         return None;
     }
-    match graph.primitive(node) {
+    match &*node.primitive {
         Primitive::Reshape(_) => Some(count),
         _ => kernels(graph, node).map(|_| count),
     }
@@ -166,7 +166,7 @@ pub(crate) fn kernels(graph: &Graph<'_>, node: &Node) -> Option<Kernels> {
         let operands = (0..dtypes.len()).collect();
         Kernels::from_iter([(name, kernel, operands)])
     };
-    let kernels = match (graph.primitive(node), &dtypes[..]) {
+    let kernels = match (&*node.primitive, &dtypes[..]) {
         (Primitive::Unary(op), &[x]) => of(op.name(), SliceKernel::unary(*op, x)?),
         (Primitive::Binary(op), &[x, y]) if x == y => of(op.name(), SliceKernel::binary(*op, x)?),
         (Primitive::Compare(c), &[x, y]) if x == y && c.read_as.is_none() => {

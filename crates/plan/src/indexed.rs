@@ -2,8 +2,8 @@
 
 use crate::assemble::Assembler;
 use crate::block::Op;
-use crate::fold;
 use crate::graph::Value;
+use crate::passes;
 use crate::unit::Function;
 use kernels::{Gather, Scatter};
 use numerics::DType;
@@ -22,7 +22,7 @@ impl Assembler<'_> {
         output: Value,
         dtype: DType,
     ) -> Option<()> {
-        let indices = fold::tensor(self.graph, *operands.get(1)?)?;
+        let indices = passes::known(self.graph, *operands.get(1)?)?;
         match (function, operands) {
             (Function::Gather(gather), &[operand, _]) => {
                 self.gather(gather, operand, indices.bytes(), output, dtype)

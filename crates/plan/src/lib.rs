@@ -7,10 +7,10 @@
 
 mod assemble;
 mod block;
+mod build;
 mod call;
 mod explain;
 mod factors;
-mod fold;
 mod functions;
 mod graph;
 mod groups;
@@ -21,7 +21,9 @@ mod moves;
 mod native;
 mod outer;
 mod parts;
+mod passes;
 mod places;
+mod print;
 mod rows;
 mod short;
 mod sorts;
@@ -35,23 +37,29 @@ pub use unit::{
     Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
 };
 
-use program::{Code, FunctionId};
+pub use passes::{PASSES, Pass};
+
+use graph::Graph;
+use program::{Code, FunctionId, Origin};
 use std::sync::Arc;
 
 /// The plan of a function; `None` if it has to run instruction by instruction. `makes_code` asks
 /// for machine code, where there is some for this machine.
 pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit> {
-    let (graph, mut region) = graph::Graph::of(code, function)?;
-    sorts::limit(&graph, &mut region);
-    let definitions = views::Definitions::of(&graph, &region);
-    let mut body = lower::lower(&definitions, &region, None).sequence;
-    let places = places::assign(&graph, &mut body, &region.arguments);
+    let mut graph = Graph::of(code, function)?;
+    for pass in PASSES {
+        (pass.run)(&mut graph);
+    }
+    let definitions = views::Definitions::of(&graph);
+    let mut body = lower::lower(&definitions, &graph.body, None).sequence;
+    let arguments = &graph.body.arguments;
+    let places = places::assign(&graph, &mut body, arguments);
     let constants = places.constants.iter().map(|value| graph.constants[value].clone()).collect();
     let makes_code = makes_code && codegen::is_available();
     let assembled = assemble::assemble(&graph, &places, &mut body, makes_code);
-    let factors = factors::number(&mut body.steps, &region.arguments, &places.places);
+    let factors = factors::number(&mut body.steps, arguments, &places.places);
     Some(Unit {
-        arguments: region.arguments.clone(),
+        arguments: arguments.clone(),
         body,
         constants,
         memory: assembled.bytes,
@@ -60,7 +68,23 @@ pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit>
         types: graph.types.iter().map(Arc::clone).collect(),
         slots: places.slots,
         factors,
-        is_flat: graph.is_flat,
+        is_flat: graph.is_flat(),
         calls: graph.calls,
     })
+}
+
+/// The graph of a function after a pass, as text; `None` if there is no such pass, or the function
+/// has to run instruction by instruction. `name` gives the names of ops.
+pub fn graph_after(
+    code: &Code,
+    function: FunctionId,
+    pass: &str,
+    name: &dyn Fn(Origin) -> String,
+) -> Option<String> {
+    let last = PASSES.iter().rposition(|known| known.name == pass)?;
+    let mut graph = Graph::of(code, function)?;
+    for pass in &PASSES[..=last] {
+        (pass.run)(&mut graph);
+    }
+    Some(print::graph(&graph, &code.function(function).name, name))
 }

@@ -86,7 +86,7 @@ impl Builder<'_> {
         } else {
             node.operands.iter().map(|&operand| self.number(operand)).collect::<Option<_>>()?
         };
-        if !matches!(graph.primitive(node), Primitive::Reshape(_)) {
+        if !matches!(&*node.primitive, Primitive::Reshape(_)) {
             self.apply(node, &mut operands)?;
         }
         self.numbers.insert(node.results[0], *operands.last()?);

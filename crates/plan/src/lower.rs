@@ -8,10 +8,11 @@ use crate::moves;
 use crate::places::for_each_use;
 use crate::rows;
 use crate::unit::{Action, Captures, Sequence, Step, Transfer, Way};
-use crate::views::{Definitions, is_removable};
-use program::Primitive;
+use crate::views::Definitions;
+use program::{Effects, Primitive};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
 
 /// Steps of a region, and the values that they use, those defined inside included.
 pub(crate) struct Lowered {
@@ -34,7 +35,7 @@ pub(crate) fn lower<'g>(
     };
     lowering.choose(&groups);
     let Lowering { uses, chosen, .. } = lowering;
-    let steps = in_order(definitions.graph, &region.nodes, &groups, chosen);
+    let steps = in_order(&region.nodes, &groups, chosen);
     let steps = rows::merge(definitions.graph, steps, &region.results);
     let results = match targets {
         Some(targets) => transfers(definitions.graph, region, targets),
@@ -102,8 +103,7 @@ impl<'g> Lowering<'_, 'g> {
             return;
         }
         let nodes = needed(members.iter().map(|&member| &self.nodes[member]), &outputs);
-        let graph = self.definitions.graph;
-        let moves = nodes.iter().all(|node| matches!(graph.primitive(node), Primitive::Reshape(_)));
+        let moves = nodes.iter().all(|node| matches!(&*node.primitive, Primitive::Reshape(_)));
         if !moves && let Some(built) = build(self.definitions, &nodes, &outputs) {
             let Built { fused, operands, instructions } = built;
             self.uses.extend(&operands);
@@ -120,11 +120,10 @@ impl<'g> Lowering<'_, 'g> {
     fn choose_node(&mut self, position: usize) {
         let node = &self.nodes[position];
         let graph = self.definitions.graph;
-        let primitive = graph.primitive(node);
+        let primitive = &*node.primitive;
+        // Whoever uses them may read what they move, or repeat it.
         let is_used = node.results.iter().any(|value| self.uses.contains(value));
-        // A sort with a limit is prepared: no comparator runs that could fail.
-        let may_go = is_removable(primitive) || node.is_repeated || node.limit.is_some();
-        if !is_used && may_go {
+        if !is_used && graph.effects(node) == Effects::None {
             return;
         }
         let is_constant = node.results.first().is_some_and(|v| graph.constants.contains_key(v));
@@ -165,9 +164,11 @@ impl<'g> Lowering<'_, 'g> {
             (_, []) => {
                 self.uses.extend(node.captures.iter().map(|&(_, value)| value));
                 Action::Kernel {
-                    instruction: node.instruction,
+                    primitive: Arc::clone(&node.primitive),
                     operands: node.operands.iter().map(|&value| (value, false)).collect(),
                     results: node.results.clone(),
+                    types: node.results.iter().map(|&v| graph.types[v as usize].clone()).collect(),
+                    growth: node.growth,
                     captures: runs_blocks(primitive).then(|| Captures {
                         function: node.function,
                         values: node.captures.clone(),
@@ -217,23 +218,17 @@ fn needed<'g>(
 }
 
 /// The steps of the actions, each where its node or group runs.
-fn in_order(
-    graph: &Graph<'_>,
-    nodes: &[Node],
-    groups: &Groups,
-    mut chosen: FxHashMap<usize, Chosen>,
-) -> Vec<Step> {
+fn in_order(nodes: &[Node], groups: &Groups, mut chosen: FxHashMap<usize, Chosen>) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut skipped = 0;
     // Members of groups that are no loops run with the last one of their group, too.
     let mut waiting: FxHashMap<usize, Vec<Step>> = FxHashMap::default();
     for (position, node) in nodes.iter().enumerate() {
-        let instruction = graph.instruction(node);
         if groups.root[position] == Some(position) {
             steps.extend(waiting.remove(&position).unwrap_or_default());
         }
         let Some(Chosen { mut actions, instructions }) = chosen.remove(&position) else {
-            skipped += instruction.ops;
+            skipped += node.ops;
             continue;
         };
         let step = |action, ops, instructions| Step {
@@ -241,13 +236,13 @@ fn in_order(
             dead: Default::default(),
             ops,
             instructions,
-            origin: instruction.origin,
+            origin: node.origin,
             call: node.call,
         };
         // The last one stands for the op.
         let Some(last) = actions.pop() else { continue };
         steps.extend(actions.into_iter().map(|action| step(action, 0, SmallVec::new())));
-        let mut step = step(last, instruction.ops, instructions);
+        let mut step = step(last, node.ops, instructions);
         match groups.root[position] {
             Some(root) if root != position => waiting.entry(root).or_default().push(step),
             _ => {

@@ -17,7 +17,7 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     if num_elements(&shape)? == 0 {
         return None;
     }
-    let (parts, fill) = match graph.primitive(node) {
+    let (parts, fill) = match &*node.primitive {
         // The kernel shares the memory.
         Primitive::Reshape(_) if !is_small(&graph.types[output as usize]) => return None,
         Primitive::Splat(_)

@@ -17,8 +17,8 @@ pub(crate) fn is_one(graph: &Graph<'_>, node: &Node) -> bool {
 }
 
 /// The dimension numbers of a node that is one.
-fn dims<'g>(graph: &Graph<'g>, node: &Node) -> Option<&'g DotDims> {
-    let Primitive::Dot(primitives::Dot { dims: Some(dims), dtype }) = graph.primitive(node) else {
+fn dims<'n>(graph: &Graph<'_>, node: &'n Node) -> Option<&'n DotDims> {
+    let Primitive::Dot(primitives::Dot { dims: Some(dims), dtype }) = &*node.primitive else {
         return None;
     };
     let (&[lhs, rhs], &[result]) = (&node.operands[..], &node.results[..]) else { return None };

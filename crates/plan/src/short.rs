@@ -35,8 +35,7 @@ pub(crate) struct Short {
 impl Short {
     /// The short reduction that a node is.
     pub fn of(graph: &Graph<'_>, node: &Node) -> Option<Short> {
-        let Primitive::Reduce(primitives::Reduce { dimensions, body }) = graph.primitive(node)
-        else {
+        let Primitive::Reduce(primitives::Reduce { dimensions, body }) = &*node.primitive else {
             return None;
         };
         let (&[operand, init], &[result]) = (&node.operands[..], &node.results[..]) else {

@@ -9,7 +9,7 @@ use kernels::{
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
 use numerics::{DType, Iota, Tensor, TensorError};
-use program::{FunctionId, Fused, LoopOutput, Origin, Slot, ValueType};
+use program::{FunctionId, Fused, LoopOutput, Origin, Primitive, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -331,14 +331,18 @@ pub enum Action {
         /// among those.
         factor: Option<u32>,
     },
-    /// The kernel of an instruction.
+    /// The kernel of a primitive.
     Kernel {
-        /// The instruction.
-        instruction: u32,
+        /// The primitive.
+        primitive: Arc<Primitive>,
         /// Its operands; true for those that are not used again.
         operands: SmallVec<[(Value, bool); 2]>,
         /// Its results.
         results: SmallVec<[Value; 1]>,
+        /// Types of the results.
+        types: SmallVec<[Arc<ValueType>; 1]>,
+        /// A lower bound of the bytes by which the results exceed the operands.
+        growth: usize,
         /// If it may run blocks: the values that these use from around them.
         captures: Option<Captures>,
     },

@@ -52,7 +52,7 @@ pub(crate) struct Definitions<'g> {
 }
 
 impl<'g> Definitions<'g> {
-    pub fn of(graph: &'g Graph<'g>, region: &'g Region) -> Definitions<'g> {
+    pub fn of(graph: &'g Graph<'g>) -> Definitions<'g> {
         let mut definitions = Definitions {
             graph,
             nodes: FxHashMap::default(),
@@ -60,7 +60,7 @@ impl<'g> Definitions<'g> {
             uses: FxHashMap::default(),
             places: Cell::new(MAX_PLACES),
         };
-        definitions.add(region, &mut 0);
+        definitions.add(&graph.body, &mut 0);
         definitions
     }
 
@@ -88,7 +88,8 @@ impl<'g> Definitions<'g> {
 
     fn add(&mut self, region: &'g Region, number: &mut usize) {
         let own = *number;
-        for &value in region.nodes.iter().flat_map(|node| &node.uses).chain(&region.results) {
+        let uses = region.nodes.iter().flat_map(Node::uses);
+        for value in uses.chain(region.results.iter().copied()) {
             *self.uses.entry(value).or_default() += 1;
         }
         for node in &region.nodes {
@@ -124,8 +125,7 @@ impl<'g> Definitions<'g> {
     /// and after it along each dimension.
     pub fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
         let node = self.nodes.get(&value)?;
-        let Primitive::Pad(primitives::Pad { low, high, interior }) = self.graph.primitive(node)
-        else {
+        let Primitive::Pad(primitives::Pad { low, high, interior }) = &*node.primitive else {
             return None;
         };
         let &[operand, padding] = &node.operands[..] else { return None };
@@ -137,9 +137,7 @@ impl<'g> Definitions<'g> {
     /// True for a constant of zeros, also as what it was before a conversion.
     fn is_zero(&self, value: Value) -> bool {
         let unconverted = self.nodes.get(&value).and_then(|node| match node.operands[..] {
-            [operand] if matches!(self.graph.primitive(node), Primitive::Convert(_)) => {
-                Some(operand)
-            }
+            [operand] if matches!(&*node.primitive, Primitive::Convert(_)) => Some(operand),
             _ => None,
         });
         let constant = self.graph.constants.get(&unconverted.unwrap_or(value));
@@ -157,7 +155,7 @@ impl<'g> Definitions<'g> {
         let Some(&node) = self.nodes.get(&value).filter(|_| depth > 0) else {
             return self.whole(value);
         };
-        let primitive = self.graph.primitive(node);
+        let primitive = &*node.primitive;
         if !matches!(primitive.kind(), Kind::Movement | Kind::Value) {
             return self.whole(value);
         }
@@ -171,26 +169,4 @@ impl<'g> Definitions<'g> {
             None => self.whole(value),
         }
     }
-}
-
-/// True for a primitive without side effects or errors at run time: it is dead if nothing uses its
-/// results.
-pub(crate) fn is_removable(primitive: &Primitive) -> bool {
-    matches!(
-        primitive,
-        Primitive::Constant(_)
-            | Primitive::Splat(_)
-            | Primitive::Iota(_)
-            | Primitive::BroadcastInDim(_)
-            | Primitive::Broadcast(_)
-            | Primitive::Transpose(_)
-            | Primitive::Reshape(_)
-            | Primitive::Reverse(_)
-            | Primitive::Slice(_)
-            | Primitive::Pad(_)
-            | Primitive::Concatenate(_)
-            | Primitive::DynamicSlice(_)
-            | Primitive::DynamicUpdateSlice
-            | Primitive::Convert(_)
-    )
 }

@@ -55,7 +55,7 @@ pub struct Operand {
 #[derive(Debug, PartialEq)]
 pub struct Instruction {
     /// The operation.
-    pub primitive: Primitive,
+    pub primitive: Arc<Primitive>,
     /// Its operands.
     pub operands: SmallVec<[Operand; 2]>,
     /// Slots of its results.
@@ -71,6 +71,31 @@ pub struct Instruction {
     pub ops: u32,
     /// The op that it was prepared from.
     pub origin: Origin,
+}
+
+impl Instruction {
+    /// The evaluation of its primitive.
+    pub fn evaluation(&self) -> Evaluation<'_> {
+        Evaluation {
+            primitive: &self.primitive,
+            origin: self.origin,
+            result_types: &self.result_types,
+            growth: self.growth,
+        }
+    }
+}
+
+/// A primitive that is to be evaluated.
+#[derive(Debug)]
+pub struct Evaluation<'a> {
+    /// The primitive.
+    pub primitive: &'a Primitive,
+    /// The op that it was prepared from.
+    pub origin: Origin,
+    /// Types of its results.
+    pub result_types: &'a [Arc<ValueType>],
+    /// As that of an [`Instruction`].
+    pub growth: usize,
 }
 
 /// A sequence of instructions with arguments and results.

@@ -25,8 +25,8 @@ pub mod work;
 
 pub use body::{Body, BodyShape, Callee, Canonical, Comparator, ComplexPart, Extremum, SortKey};
 pub use code::{
-    Block, BlockId, Code, Function, FunctionId, Instruction, InstructionId, Operand, Origin, Slot,
-    UNUSED,
+    Block, BlockId, Code, Evaluation, Function, FunctionId, Instruction, InstructionId, Operand,
+    Origin, Slot, UNUSED,
 };
 pub use env::{Conventions, Env, NoEnv, Task, World};
 pub use error::{EvalError, EvalResult, Place};

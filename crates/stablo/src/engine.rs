@@ -9,6 +9,12 @@ use numerics::{Tensor, TensorMut, TensorRef};
 use program::{EvalError, EvalResult, RuntimeValue};
 use std::sync::Arc;
 
+/// The passes over the graph of a plan, in their order: their names, and a sentence about each. A
+/// name may stand there twice.
+pub fn plan_passes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    interpreter::PLAN_PASSES.iter().map(|pass| (pass.name, pass.description))
+}
+
 /// A function of a verified module, prepared once, to be run any number of times.
 ///
 /// A program is owned: it can be kept, sent to other threads, and run by several of them at once.
@@ -83,11 +89,37 @@ impl Program {
     /// # Errors
     /// Inputs of another number, shape or element type than the program takes.
     pub fn explain_plan_for(&self, inputs: &[RuntimeValue]) -> Result<String> {
-        self.program.check_inputs(inputs).map_err(|errors| self.error(errors))?;
-        let specializations = self.specializations.as_ref();
-        let specialized =
-            specializations.and_then(|all| all.make(&all.shapes(|at| shape(&inputs[at]))));
+        let specialized = self.specialized(inputs)?;
         Ok(specialized.as_ref().unwrap_or(&self.program).explain_plan())
+    }
+
+    /// The static program of a program with dynamic shapes for the shapes of inputs.
+    fn specialized(&self, inputs: &[RuntimeValue]) -> Result<Option<interpreter::Program>> {
+        self.program.check_inputs(inputs).map_err(|errors| self.error(errors))?;
+        let all = self.specializations.as_ref();
+        Ok(all.and_then(|all| all.make(&all.shapes(|at| shape(&inputs[at])))))
+    }
+
+    /// The graph that the engine `fast` makes its plan of, as text, after one of the
+    /// [`plan_passes`]; of a program with dynamic shapes, for inputs of the shapes of `inputs`, if
+    /// they are given.
+    ///
+    /// # Errors
+    /// A name of no pass, a program that has no plan, because of its engine or its nesting, or
+    /// inputs that it does not take.
+    pub fn graph_after(&self, pass: &str, inputs: Option<&[RuntimeValue]>) -> Result<String> {
+        if !plan_passes().any(|(name, _)| name == pass) {
+            let names: Vec<&str> = plan_passes().map(|(name, _)| name).collect();
+            let message =
+                format!("there is no pass `{pass}` over plans; there are {}", names.join(", "));
+            return Err(self.error(vec![Diagnostic::error("plan", message)]));
+        }
+        let specialized = inputs.map(|inputs| self.specialized(inputs)).transpose()?.flatten();
+        let program = specialized.as_ref().unwrap_or(&self.program);
+        program.graph_after(pass).ok_or_else(|| {
+            let message = "the program has no plan: it runs op by op";
+            self.error(vec![Diagnostic::error("plan", message)])
+        })
     }
 
     /// The profile of the runs so far, those that failed included, if the program was prepared with

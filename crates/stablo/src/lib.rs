@@ -62,7 +62,7 @@ pub use arrays;
 #[cfg(feature = "arrays")]
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
-pub use engine::Program;
+pub use engine::{Program, plan_passes};
 pub use error::{Error, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain, lints};
 pub use hlo::custom_calls::is_known as is_known_custom_call;

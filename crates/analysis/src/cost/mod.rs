@@ -271,7 +271,7 @@ impl<'c> Walk<'c> {
             works.dedup();
             (works.len() > 1).then_some(Doubt::Branch)
         };
-        match &instruction.primitive {
+        match &*instruction.primitive {
             Primitive::Block(primitives::Block { block }) => {
                 (vec![Nested { block: *block, runs: 1 }], None)
             }
@@ -372,7 +372,7 @@ impl<'c> Walk<'c> {
                     let runs = runs.entry(block).or_default();
                     *runs = runs.saturating_add(each.saturating_mul(count));
                 }
-                if let Primitive::Constant(_) | Primitive::Splat(_) = instruction.primitive {
+                if let Primitive::Constant(_) | Primitive::Splat(_) = *instruction.primitive {
                     cost.constants.add_constant(op);
                 }
                 let doubt = doubt.or(own_doubt);
@@ -406,7 +406,7 @@ struct Live {
 impl Live {
     /// Adds the results of an instruction. Views share the memory of their operand.
     fn start(&mut self, instruction: &Instruction) {
-        match (&instruction.primitive, &instruction.operands[..]) {
+        match (&*instruction.primitive, &instruction.operands[..]) {
             (Primitive::Constant(_), _) => return,
             (Primitive::Reshape(_) | Primitive::Identity, [operand]) => {
                 if operand.last

@@ -34,7 +34,7 @@ impl<'c> Definitions<'c> {
             let values = if is_integer { tensor.to_i64s().ok()? } else { return None };
             values.first().map(|&value| i128::from(value))
         };
-        match &self.by_slot.get(&(function, slot))?.primitive {
+        match &*self.by_slot.get(&(function, slot))?.primitive {
             Primitive::Constant(primitives::Constant { tensor }) => scalar(tensor),
             Primitive::Splat(primitives::Splat { element, shape }) if shape.is_empty() => {
                 scalar(element)
@@ -49,7 +49,7 @@ impl<'c> Definitions<'c> {
         let (cond, body) = (self.code.block(cond), self.code.block(body));
         let function = cond.function;
         let compared = self.by_slot.get(&(function, cond.results.first()?.slot))?;
-        let Primitive::Compare(comparison) = &compared.primitive else { return None };
+        let Primitive::Compare(comparison) = &*compared.primitive else { return None };
         let [lhs, rhs] = &compared.operands[..] else { return None };
         let argument = |slot: Slot| cond.arguments.iter().position(|&own| own == slot);
         // The value that is the same in each iteration.
@@ -88,7 +88,7 @@ impl<'c> Definitions<'c> {
     fn step(&self, function: FunctionId, argument: Slot, result: Slot) -> Option<i128> {
         let changed = self.by_slot.get(&(function, result))?;
         let [lhs, rhs] = &changed.operands[..] else { return None };
-        match changed.primitive {
+        match *changed.primitive {
             Primitive::Binary(BinaryOp::Add) if lhs.slot == argument => {
                 self.integer(function, rhs.slot)
             }

@@ -52,5 +52,5 @@ fn verify_comparator(op: OpRef<'_>) -> Verdict {
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let dimension = SortOp(op).dimension();
     let comparator = prepare::comparator(op, SortOp(op).comparator(), cx)?;
-    Ok(Primitive::Sort(primitives::Sort { dimension, comparator }))
+    Ok(Primitive::Sort(primitives::Sort { dimension, comparator, limit: None }))
 }

@@ -3,7 +3,7 @@ use crate::work::{BodyWork, Shapes, Work};
 use numerics::shape::StridedView;
 
 /// Batch normalization.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub struct BatchNorm {
     /// The op.
     pub kind: BatchNormKind,
@@ -11,6 +11,14 @@ pub struct BatchNorm {
     pub epsilon: f64,
     /// The dimension of the features.
     pub feature_index: usize,
+}
+
+/// Zeros of different signs are not the same epsilon.
+impl PartialEq for BatchNorm {
+    fn eq(&self, other: &BatchNorm) -> bool {
+        let key = |op: &BatchNorm| (op.kind, op.epsilon.to_bits(), op.feature_index);
+        key(self) == key(other)
+    }
 }
 
 impl Operation for BatchNorm {

@@ -18,8 +18,9 @@ impl Operation for Fft {
         Kind::Kernel
     }
 
+    /// Verified operands may have other sizes than its lengths.
     fn effects(&self) -> Effects {
-        Effects::None
+        Effects::MayFail
     }
 
     fn blocks(&self) -> Blocks {

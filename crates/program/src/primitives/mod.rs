@@ -164,7 +164,7 @@ pub enum Kind {
 pub enum Effects {
     /// None: the results depend on the operands alone, and operands of static types give some.
     None,
-    /// It may stop the program with an error.
+    /// It may stop the program with an error, or go on for ever.
     MayFail,
     /// It advances a generator of random numbers.
     Stateful,

@@ -5,12 +5,15 @@ use crate::{Callee, Comparator};
 use numerics::shape::StridedView;
 
 /// Inputs sorted together along a dimension.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sort {
     /// The dimension; from the end if negative.
     pub dimension: i64,
     /// The order.
     pub comparator: Box<Comparator>,
+    /// The number of elements along the dimension, the first ones, that are the results; `None` for
+    /// all.
+    pub limit: Option<usize>,
 }
 
 impl Operation for Sort {

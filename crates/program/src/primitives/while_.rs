@@ -17,8 +17,9 @@ impl Operation for While {
         Kind::Control
     }
 
+    /// It may go on for ever.
     fn effects(&self) -> Effects {
-        Effects::None
+        Effects::MayFail
     }
 
     fn blocks(&self) -> Blocks {

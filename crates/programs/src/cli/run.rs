@@ -77,6 +77,10 @@ pub struct Options {
     /// program with dynamic shapes, for those of the inputs, if there are some
     #[arg(long)]
     explain_plan: bool,
+    /// Print the graph of values and operations that steps are made of, as it is after a pass, in
+    /// place of running
+    #[arg(long, value_name = "PASS", value_parser = plan_passes(), conflicts_with = "explain_plan")]
+    dump_plan_after: Option<String>,
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one::<u32>)]
     repeat: u32,
@@ -122,6 +126,15 @@ fn engines() -> clap::builder::PossibleValuesParser {
         .into()
 }
 
+fn plan_passes() -> clap::builder::PossibleValuesParser {
+    let mut seen = std::collections::HashSet::new();
+    stablo::plan_passes()
+        .filter(|(name, _)| seen.insert(*name))
+        .map(|(name, about)| clap::builder::PossibleValue::new(name).help(about))
+        .collect::<Vec<_>>()
+        .into()
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -156,8 +169,14 @@ impl Options {
         timings.compile = prepare;
         let program = prepared?;
         let grid = self.grid();
-        if self.explain_plan && self.inputs.is_none() && self.input.is_empty() {
-            return io.write(Path::new("-"), program.explain_plan().as_bytes());
+        if self.inputs.is_none() && self.input.is_empty() {
+            if self.explain_plan {
+                return io.write(Path::new("-"), program.explain_plan().as_bytes());
+            }
+            if let Some(pass) = &self.dump_plan_after {
+                let graph = program.graph_after(pass, None)?;
+                return io.write(Path::new("-"), graph.as_bytes());
+            }
         }
         let inputs = self.inputs(function, grid, io)?;
         // That of the files that they were read from.
@@ -166,6 +185,11 @@ impl Options {
             let first = inputs.first().map_or(&[][..], Vec::as_slice);
             let plan = program.explain_plan_for(first)?;
             return io.write(Path::new("-"), plan.as_bytes());
+        }
+        if let Some(pass) = &self.dump_plan_after {
+            let first = inputs.first().map_or(&[][..], Vec::as_slice);
+            let graph = program.graph_after(pass, Some(first))?;
+            return io.write(Path::new("-"), graph.as_bytes());
         }
         let mut outcome = Ok(Vec::new());
         for _ in 0..self.repeat {

@@ -19,17 +19,19 @@ func.func @power(%x: tensor<64x96xf32>, %y: tensor<96x32xf32>, %n: tensor<i32>)
   %zero = stablehlo.constant dense<0> : tensor<i32>
   %one = stablehlo.constant dense<1> : tensor<i32>
   %z = stablehlo.constant dense<0.0> : tensor<64x32xf32>
-  %r:2 = stablehlo.while(%i = %zero, %a = %z) : tensor<i32>, tensor<64x32xf32>
+  %r:3 = stablehlo.while(%i = %zero, %a = %z, %v = %x)
+      : tensor<i32>, tensor<64x32xf32>, tensor<64x96xf32>
     cond {
       %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
       stablehlo.return %c : tensor<i1>
     } do {
       %j = stablehlo.add %i, %one : tensor<i32>
-      %p = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0]
+      %w = stablehlo.negate %v : tensor<64x96xf32>
+      %p = stablehlo.dot_general %w, %y, contracting_dims = [1] x [0]
           : (tensor<64x96xf32>, tensor<96x32xf32>) -> tensor<64x32xf32>
       %b = stablehlo.add %p, %a : tensor<64x32xf32>
       %d = stablehlo.tanh %b : tensor<64x32xf32>
-      stablehlo.return %j, %d : tensor<i32>, tensor<64x32xf32>
+      stablehlo.return %j, %d, %w : tensor<i32>, tensor<64x32xf32>, tensor<64x96xf32>
     }
   return %r#1 : tensor<64x32xf32>
 }";
@@ -68,7 +70,7 @@ fn steps_have_their_calls_work_and_ops() {
         assert_eq!(product.arithmetic(), Some(2 * 64 * 96 * 32));
         assert_eq!(product.bytes(), Some(4 * (64 * 96 + 96 * 32 + 64 * 32)));
         assert_eq!(product.location.function, "power");
-        assert!(product.location.source.as_deref().unwrap().starts_with("test.mlir:18:"));
+        assert!(product.location.source.as_deref().unwrap().starts_with("test.mlir:20:"));
         // Nothing but its own two readings of the clock.
         assert_eq!((product.total, product.own), (Duration::from_micros(7), product.total));
         let main = find(&profile, "@main");

@@ -1,0 +1,219 @@
+//! Replaces a node by an equal one before it: common subexpressions.
+//!
+//! Nodes are equal if their primitives are, up to blocks that are written alike, and their operands
+//! are the same values. A node knows those before it in its region and around that. Nodes that may
+//! fail are replaced, too: the one before has failed then.
+
+use crate::graph::{Graph, Node, Region, Value};
+use crate::passes::{Replacements, retain};
+use program::{BlockId, Body, Callee, Code, Effects, Primitive, primitives};
+use rustc_hash::{FxHashMap, FxHasher};
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+use std::sync::Arc;
+
+/// Nodes of one hash beyond this number are not compared.
+const MAX_CANDIDATES: usize = 16;
+/// Longer constants are not compared,
+const MAX_CONSTANT: usize = 1 << 16;
+/// nor are longer blocks.
+const MAX_INSTRUCTIONS: usize = 64;
+/// Leading bytes of a constant that its hash depends on.
+const HASHED_BYTES: usize = 64;
+
+pub(crate) fn run(graph: &mut Graph<'_>) {
+    let mut body = std::mem::take(&mut graph.body);
+    let mut known = Known { graph, nodes: FxHashMap::default(), order: Vec::new() };
+    known.region(&mut body, &mut Replacements::default());
+    graph.body = body;
+}
+
+/// The nodes before the current one, in its region and around it.
+struct Known<'g, 'c> {
+    graph: &'g Graph<'c>,
+    nodes: FxHashMap<u64, SmallVec<[Expression; 1]>>,
+    /// The hashes of the nodes, in order.
+    order: Vec<u64>,
+}
+
+struct Expression {
+    primitive: Arc<Primitive>,
+    operands: SmallVec<[Value; 2]>,
+    results: SmallVec<[Value; 1]>,
+}
+
+impl Known<'_, '_> {
+    fn region(&mut self, region: &mut Region, replacements: &mut Replacements) {
+        let before = self.order.len();
+        retain(region, |node| {
+            node.visit_own_uses_mut(&mut |value| *value = replacements.get(*value));
+            if self.replace(node, replacements) {
+                return false;
+            }
+            for inner in &mut node.regions {
+                self.region(inner, replacements);
+            }
+            true
+        });
+        replacements.apply(&mut region.results);
+        for hash in self.order.drain(before..) {
+            self.nodes.get_mut(&hash).and_then(SmallVec::pop);
+        }
+    }
+
+    /// True if a node before this one has its results.
+    fn replace(&mut self, node: &Node, replacements: &mut Replacements) -> bool {
+        let graph = self.graph;
+        let is_candidate = node.regions.is_empty()
+            && node.captures.is_empty()
+            && !node.results.is_empty()
+            && graph.effects(node) <= Effects::MayFail;
+        if !is_candidate {
+            return false;
+        }
+        let hash = hash(graph, node);
+        let candidates = self.nodes.entry(hash).or_default();
+        let types = |values: &[Value]| -> SmallVec<[_; 2]> {
+            values.iter().map(|&value| &graph.types[value as usize]).collect()
+        };
+        let same = candidates.iter().find(|other| {
+            other.operands == node.operands
+                && types(&other.results) == types(&node.results)
+                && are_equal(graph.code, &other.primitive, &node.primitive)
+        });
+        if let Some(same) = same {
+            for (&result, &by) in node.results.iter().zip(&same.results) {
+                replacements.insert(result, by);
+            }
+            return true;
+        }
+        if candidates.len() < MAX_CANDIDATES {
+            candidates.push(Expression {
+                primitive: Arc::clone(&node.primitive),
+                operands: node.operands.clone(),
+                results: node.results.clone(),
+            });
+            self.order.push(hash);
+        }
+        false
+    }
+}
+
+fn hash(graph: &Graph<'_>, node: &Node) -> u64 {
+    let mut hasher = FxHasher::default();
+    (discriminant(&*node.primitive), &node.operands, node.results.len()).hash(&mut hasher);
+    for &value in &node.results {
+        graph.shape(value).hash(&mut hasher);
+        graph.dtype(value).map(|dtype| discriminant(&dtype)).hash(&mut hasher);
+    }
+    match &*node.primitive {
+        Primitive::Constant(primitives::Constant { tensor })
+        | Primitive::Splat(primitives::Splat { element: tensor, .. }) => {
+            let bytes = tensor.bytes();
+            bytes[..bytes.len().min(HASHED_BYTES)].hash(&mut hasher);
+        }
+        Primitive::Unary(function) => function.hash(&mut hasher),
+        Primitive::Binary(function) => function.hash(&mut hasher),
+        // Equal primitives of other kinds mostly have equal operands.
+        _ => {}
+    }
+    hasher.finish()
+}
+
+/// True if two primitives compute the same of the same operands.
+fn are_equal(code: &Code, one: &Primitive, other: &Primitive) -> bool {
+    use Primitive as P;
+    let bodies = |one: &Body, other: &Body| {
+        let alike = match (one.callee, other.callee) {
+            (Callee::Block(one), Callee::Block(other)) => blocks_are_equal(code, one, other),
+            (one, other) => one == other,
+        };
+        alike && Body { callee: one.callee, ..other.clone() } == *one
+    };
+    match (one, other) {
+        (P::Constant(one), P::Constant(other)) => {
+            one.tensor.bytes().len() <= MAX_CONSTANT && one == other
+        }
+        (P::Native(one), P::Native(other)) => {
+            one == other || one.class.is_some() && one.class == other.class
+        }
+        (P::Map(one), P::Map(other)) => blocks_are_equal(code, one.block, other.block),
+        (P::Reduce(one), P::Reduce(other)) => {
+            one.dimensions == other.dimensions && bodies(&one.body, &other.body)
+        }
+        (P::ReduceWindow(one), P::ReduceWindow(other)) => {
+            (&one.window, one.inputs) == (&other.window, other.inputs)
+                && bodies(&one.body, &other.body)
+        }
+        (P::Scatter(one), P::Scatter(other)) => {
+            one.dims == other.dims && bodies(&one.body, &other.body)
+        }
+        (P::SelectAndScatter(one), P::SelectAndScatter(other)) => {
+            (&one.window, one.relation) == (&other.window, other.relation)
+                && blocks_are_equal(code, one.select, other.select)
+                && bodies(&one.scatter, &other.scatter)
+        }
+        (P::Sort(one), P::Sort(other)) => {
+            let (one_order, other_order) = (&*one.comparator, &*other.comparator);
+            (one.dimension, one.limit) == (other.dimension, other.limit)
+                && one_order.used == other_order.used
+                && blocks_are_equal(code, one_order.block, other_order.block)
+        }
+        _ => one == other,
+    }
+}
+
+/// True if two blocks have the same instructions on the same values, up to their slots, and use no
+/// others.
+fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId) -> bool {
+    if one == other {
+        return true;
+    }
+    let (one, other) = (code.block(one), code.block(other));
+    let (first, second) = (code.instructions_of(one), code.instructions_of(other));
+    if !one.closed
+        || !other.closed
+        || one.argument_types != other.argument_types
+        || one.result_types != other.result_types
+        || first.len() != second.len()
+        || first.len() > MAX_INSTRUCTIONS
+    {
+        return false;
+    }
+    // The number of the definition of each slot.
+    let mut slots: [FxHashMap<u32, usize>; 2] = Default::default();
+    let mut count = 0;
+    let mut define = |slots: &mut [FxHashMap<u32, usize>; 2], first: &[u32], second: &[u32]| {
+        for (&first, &second) in first.iter().zip(second) {
+            slots[0].insert(first, count);
+            slots[1].insert(second, count);
+            count += 1;
+        }
+        first.len() == second.len()
+    };
+    let are_same = |slots: &[FxHashMap<u32, usize>; 2],
+                    first: &[program::Operand],
+                    second: &[program::Operand]| {
+        let number =
+            |side: usize, operand: &program::Operand| slots[side].get(&operand.slot).copied();
+        first.len() == second.len()
+            && first.iter().zip(second).all(|(first, second)| {
+                let number = number(0, first).zip(number(1, second));
+                number.is_some_and(|(first, second)| first == second)
+            })
+    };
+    if !define(&mut slots, &one.arguments, &other.arguments) {
+        return false;
+    }
+    for (first, second) in first.iter().zip(second) {
+        let is_same = are_same(&slots, &first.operands, &second.operands)
+            && first.result_types == second.result_types
+            && are_equal(code, &first.primitive, &second.primitive)
+            && define(&mut slots, &first.results, &second.results);
+        if !is_same {
+            return false;
+        }
+    }
+    are_same(&slots, &one.results, &other.results)
+}

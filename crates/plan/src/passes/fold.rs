@@ -1,0 +1,103 @@
+//! Computes small nodes of constants while the plan is made.
+
+use crate::graph::{Graph, Node, Value};
+use crate::passes::{Replacements, rewrite};
+use numerics::Tensor;
+use program::{Effects, Kind, NoEnv, Primitive, RuntimeValue, ValueType, primitives};
+use std::sync::Arc;
+
+/// The operands and the result of a node that is folded have at most this many bytes,
+const MAX_BYTES: usize = 1 << 12;
+/// and the results of all of them.
+const MAX_TOTAL: usize = 1 << 20;
+/// Longer iotas are not kept as constants.
+const MAX_IOTA: usize = 1 << 12;
+
+pub(crate) fn run(graph: &mut Graph<'_>) {
+    let mut body = std::mem::take(&mut graph.body);
+    let mut left = MAX_TOTAL;
+    rewrite(&mut body, &mut Replacements::default(), &mut |node, _| {
+        if let &[result] = &node.results[..] {
+            note_constant(graph, &node.primitive, result);
+            fold(graph, node, result, &mut left);
+        }
+        true
+    });
+    graph.body = body;
+}
+
+/// Notes the constant that a node is, or repeats.
+fn note_constant(graph: &mut Graph<'_>, primitive: &Primitive, result: Value) {
+    let repeated = match primitive {
+        Primitive::Constant(primitives::Constant { tensor }) => {
+            graph.constants.insert(result, tensor.clone());
+            return;
+        }
+        Primitive::Splat(primitives::Splat { element, .. }) => Some(element.clone()),
+        Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
+            let size = shape.get(*dimension).filter(|&&size| size <= MAX_IOTA);
+            size.and_then(|&size| Tensor::iota(*dtype, [size], 0).ok())
+        }
+        _ => None,
+    };
+    if let Some(tensor) = repeated {
+        let ty = ValueType::tensor(tensor.dtype(), tensor.shape());
+        let value = graph.value(&Arc::new(ty));
+        graph.constants.insert(value, tensor);
+        graph.repeated.insert(result, value);
+    }
+}
+
+/// Makes the result of a node a constant if its operands are constants, all of them small.
+fn fold(graph: &mut Graph<'_>, node: &Node, result: Value, left: &mut usize) {
+    if !is_foldable(&node.primitive) || node.operands.is_empty() || !is_small(graph, result) {
+        return;
+    }
+    let operands = node.operands.iter().map(|&operand| Some(known(graph, operand)?.into()));
+    let Some(operands) = operands.collect::<Option<Vec<RuntimeValue>>>() else { return };
+    // What fails is left to the run.
+    let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEnv);
+    let Ok(evaluated) = evaluated else { return };
+    let [RuntimeValue::Tensor(folded)] = &evaluated[..] else { return };
+    let is_of_type = graph.dtype(result) == Some(folded.dtype())
+        && graph.shape(result).is_some_and(|shape| shape[..] == *folded.shape());
+    let Some(rest) = left.checked_sub(folded.bytes().len()).filter(|_| is_of_type) else { return };
+    *left = rest;
+    let is_larger =
+        node.operands.iter().any(|&operand| graph.elements(operand) < graph.elements(result));
+    let is_broadcast =
+        matches!(*node.primitive, Primitive::BroadcastInDim(_) | Primitive::Broadcast(_));
+    match is_broadcast && is_larger {
+        true => graph.broadcasts.insert(result, folded.clone()),
+        false => graph.constants.insert(result, folded.clone()),
+    };
+}
+
+/// The elements of a value that is known while the plan is made, and small.
+pub(crate) fn known(graph: &Graph<'_>, value: Value) -> Option<Tensor> {
+    if !is_small(graph, value) {
+        return None;
+    }
+    let known = graph.constants.get(&value).or_else(|| graph.broadcasts.get(&value));
+    if let Some(tensor) = known {
+        return Some(tensor.clone());
+    }
+    let repeated = graph.constants.get(graph.repeated.get(&value)?)?;
+    let shape = graph.shape(value)?;
+    match repeated.rank() {
+        0 => repeated.broadcast_scalar(&shape).ok(),
+        // An iota.
+        _ => (repeated.shape() == &shape[..]).then(|| repeated.clone()),
+    }
+}
+
+fn is_small(graph: &Graph<'_>, value: Value) -> bool {
+    graph.bytes(value).is_some_and(|bytes| bytes <= MAX_BYTES)
+}
+
+/// True for elementwise functions and movement whose kernels need their operands alone.
+fn is_foldable(primitive: &Primitive) -> bool {
+    matches!(primitive.kind(), Kind::Elementwise | Kind::Movement)
+        && primitive.effects() == Effects::None
+        && primitive.blocks().is_empty()
+}
