@@ -12,6 +12,7 @@ pub mod compat;
 pub mod constraints;
 pub mod custom_calls;
 pub mod directives;
+pub mod distribution;
 pub mod enums;
 pub mod infer;
 pub mod ops;

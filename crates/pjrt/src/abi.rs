@@ -14,6 +14,7 @@ use crate::event::Event;
 use crate::executable::{Executable, Loaded};
 use crate::execute::Context;
 use crate::handle::Handle;
+use crate::layouts;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Major version of the interface.
@@ -416,6 +417,34 @@ structures! {
     }
     TopologyFingerprint { topology: Handle<Topology>, fingerprint: u64 }
 
+    LayoutDestroy { layout: Handle<layouts::Layout> }
+    LayoutSerialize {
+        layout: Handle<layouts::Layout>,
+        bytes: *const c_char,
+        bytes_size: usize,
+        owner: *mut c_void,
+        deleter: DeleteFn,
+    }
+    LayoutOfClient {
+        client: Handle<Client>,
+        element_type: c_int,
+        dims: *const i64,
+        num_dims: usize,
+        layout: Handle<layouts::Layout>,
+    }
+    LayoutOfBuffer { buffer: Handle<Buffer>, layout: Handle<layouts::Layout> }
+    LayoutOfTopology {
+        topology: Handle<Topology>,
+        element_type: c_int,
+        dims: *const i64,
+        num_dims: usize,
+        layout: Handle<layouts::Layout>,
+    }
+    LayoutsOfExecutable {
+        executable: Handle<Executable>,
+        count: usize,
+        layouts: *const Handle<layouts::Layout>,
+    }
     FfiTypeRegister {
         name: *const c_char,
         name_size: usize,

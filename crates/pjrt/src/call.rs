@@ -1,7 +1,7 @@
 //! Calls of clients: arguments in, errors out, and no panic across the border.
 
 use crate::abi::Args;
-use crate::error::{Code, Error, Failure, Outcome};
+use crate::error::{Error, Failure, Outcome};
 use crate::handle::{Handle, read, write};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,11 +21,6 @@ pub fn call<A: Args>(args: *mut c_void, function: fn(&mut A) -> Outcome) -> Hand
             Handle::NULL
         }
         Ok(Err(failure)) => failure.into_error(),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
-            let message = format!("stablo failed, please report this: {text}");
-            Failure::new(Code::Internal, message).into_error()
-        }
+        Err(panic) => Failure::panic(&*panic).into_error(),
     }
 }

@@ -11,6 +11,7 @@ use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, array_mut, int, parts};
 use crate::named::options;
 use crate::platform;
+use crate::queue;
 
 /// `PJRT_Client`.
 pub struct Client {
@@ -43,7 +44,11 @@ pub fn create(args: &mut ClientCreate) -> Outcome {
     Ok(())
 }
 
+/// Ends the client once nothing runs any more: the process often ends after that.
 pub fn destroy(args: &mut ClientDestroy) -> Outcome {
+    if !args.client.is_null() {
+        queue::wait();
+    }
     args.client.free();
     Ok(())
 }

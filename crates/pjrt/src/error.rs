@@ -2,6 +2,7 @@
 
 use crate::abi::{ErrorDestroy, ErrorForEachPayload, ErrorGetCode, ErrorMessage, PayloadFn};
 use crate::handle::{Handle, parts};
+use std::any::Any;
 use std::ffi::{c_char, c_int, c_void};
 
 /// Kinds of errors, with the numbers of `absl::StatusCode`.
@@ -80,6 +81,13 @@ impl Failure {
             let code = if is_memory { Code::ResourceExhausted } else { code };
             Failure::new(code, error.to_string())
         }
+    }
+
+    /// The failure of a panic.
+    pub fn panic(panic: &(dyn Any + Send)) -> Failure {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
+        Failure::new(Code::Internal, format!("stablo failed, please report this: {text}"))
     }
 
     /// Gives the failure to a client.

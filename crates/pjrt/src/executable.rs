@@ -10,21 +10,26 @@ use crate::abi::{
 };
 use crate::buffer::Shape;
 use crate::client::Client;
+use crate::debug;
 use crate::device::{Device, MEMORY_KINDS};
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, array, array_mut, bytes, int, parts, structure, text};
 use crate::host::Host;
+use crate::layouts::{self, Layout};
 use crate::named::{Attributes, Named};
 use crate::proto::{CompileOptions, write_assignment};
 use crate::types;
 use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
+use stablo::ir::OpRef;
 use stablo::{
-    Attribute, CustomCalls, DType, Module, RunOptions, RuntimeValue, Type, with_large_stack,
+    Attribute, CustomCalls, DType, Distribution, EvalError, Module, PrintOptions, RunOptions,
+    RuntimeValue, Type, with_large_stack,
 };
 use std::ffi::{c_char, c_int, c_void};
 use std::hash::{DefaultHasher, Hasher};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// The function that runs.
 const ENTRY: &str = "main";
@@ -32,9 +37,17 @@ const ENTRY: &str = "main";
 /// Bytes before a serialized executable.
 const MAGIC: &[u8] = b"stablo executable 1\n";
 
+/// Programs of at most so many bytes of arguments and results, and so many ops, are taken to be
+/// short before they have run.
+const SMALL_BYTES: usize = 64 << 10;
+const SMALL_OPS: usize = 64;
+
 /// An argument or a result of a program.
 pub struct Parameter {
+    /// The shape on each device.
     pub shape: Shape,
+    /// The distribution over devices; `None` if each has all of it.
+    pub distribution: Option<Distribution>,
     /// True for tokens, for which clients pass and get empty booleans.
     pub is_token: bool,
     /// True if an execution may take over the memory of the argument.
@@ -54,6 +67,10 @@ pub struct Compiled {
     pub host: Host,
     pub arguments: Vec<Parameter>,
     pub results: Vec<Parameter>,
+    /// True if it calls Python functions of the client.
+    pub calls_host: bool,
+    /// Nanoseconds that an execution took: of several, the least.
+    duration: AtomicU64,
     fingerprint: String,
     lists: Lists,
     cost: OnceLock<Attributes>,
@@ -64,6 +81,8 @@ struct Lists {
     types: Vec<c_int>,
     dims: Vec<i64>,
     ranks: Vec<usize>,
+    argument_layouts: Vec<Handle<Layout>>,
+    result_layouts: Vec<Handle<Layout>>,
     argument_kinds: Kinds,
     result_kinds: Kinds,
 }
@@ -102,8 +121,14 @@ pub struct Loaded {
     is_deleted: AtomicBool,
 }
 
-/// The type of an argument or result, and what its attributes say of it.
-fn parameter(what: &str, ty: &Type, attributes: Option<&Attribute>) -> Outcome<Parameter> {
+/// The type of an argument or result of `function`, and what its attributes say of it.
+fn parameter(
+    what: &str,
+    ty: &Type,
+    attributes: Option<&Attribute>,
+    function: OpRef<'_>,
+    partitions: usize,
+) -> Outcome<Parameter> {
     let is_token = stablo::value_fits(&RuntimeValue::Token, ty);
     let sizes = ty.as_tensor().and_then(|tensor| tensor.static_shape());
     let known =
@@ -113,12 +138,28 @@ fn parameter(what: &str, ty: &Type, attributes: Option<&Attribute>) -> Outcome<P
         return Err(Failure::new(Code::Unimplemented, message));
     };
     types::number(dtype)?;
-    let attribute = |name| attributes.and_then(|own| own.as_dictionary()?.get(name));
+    let attributes = attributes.and_then(Attribute::as_dictionary);
+    let attribute = |name| attributes.and_then(|own| own.get(name));
     let is_donated = attribute("tf.aliasing_output").is_some()
         || attribute("jax.buffer_donor").and_then(Attribute::as_bool) == Some(true);
     let kind = attribute("mhlo.memory_kind").and_then(Attribute::as_str);
     let memory = MEMORY_KINDS.iter().position(|own| Some(*own) == kind).unwrap_or(0);
-    Ok(Parameter { shape: Shape { dtype, sizes }, is_token, is_donated, memory })
+    let distribution = match attributes {
+        Some(attributes) if partitions > 1 && !is_token => {
+            Distribution::of(function, attributes, sizes.len(), partitions).map_err(unsharded)?
+        }
+        _ => None,
+    };
+    let sizes = match &distribution {
+        Some(distribution) => distribution.tile_shape(&sizes).map_err(unsharded)?,
+        None => sizes,
+    };
+    Ok(Parameter { distribution, shape: Shape { dtype, sizes }, is_token, is_donated, memory })
+}
+
+/// The failure of a sharding that cannot be applied.
+pub fn unsharded(error: EvalError) -> Failure {
+    Failure::of(Code::Unimplemented)(error.into())
 }
 
 impl Compiled {
@@ -136,11 +177,13 @@ impl Compiled {
         let module =
             stablo::load("program", &source[..]).map_err(Failure::of(Code::InvalidArgument))?;
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
-        let (arguments, results) = parameters(&module)?;
+        debug::dump(&name, &source);
+        let (arguments, results) = parameters(&module, options.num_partitions)?;
         let host = Host::default();
         let custom_calls = host.custom_calls();
         check_custom_calls(&module, &custom_calls)?;
-        let run = RunOptions { custom_calls, ..RunOptions::default() };
+        let calls_host = calls_host(&module, &custom_calls);
+        let run = RunOptions { custom_calls, engine: debug::engine(), ..RunOptions::default() };
         let program = stablo::Program::prepare(module, ENTRY, run)
             .map_err(Failure::of(Code::Unimplemented))?;
         let lists = Lists {
@@ -150,6 +193,8 @@ impl Compiled {
                 .flat_map(|r| r.shape.sizes.iter().map(|&size| size as i64))
                 .collect(),
             ranks: results.iter().map(|r| r.shape.sizes.len()).collect(),
+            argument_layouts: layouts::of_parameters(&arguments),
+            result_layouts: layouts::of_parameters(&results),
             argument_kinds: Kinds::new(&arguments),
             result_kinds: Kinds::new(&results),
         };
@@ -160,6 +205,8 @@ impl Compiled {
             options,
             program,
             host,
+            calls_host,
+            duration: AtomicU64::new(u64::MAX),
             arguments,
             results,
             fingerprint,
@@ -168,9 +215,59 @@ impl Compiled {
         })
     }
 
+    pub fn argument_layouts(&self) -> &[Handle<Layout>] {
+        &self.lists.argument_layouts
+    }
+
+    pub fn result_layouts(&self) -> &[Handle<Layout>] {
+        &self.lists.result_layouts
+    }
+
+    /// Notes the duration of an execution.
+    pub fn note_duration(&self, duration: Duration) {
+        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+        self.duration.fetch_min(nanos, Ordering::Relaxed);
+    }
+
+    /// The shortest duration of an execution; a guess before the first. `None` if there is no
+    /// telling.
+    pub fn duration(&self) -> Option<Duration> {
+        let nanos = self.duration.load(Ordering::Relaxed);
+        if nanos != u64::MAX {
+            return Some(Duration::from_nanos(nanos));
+        }
+        let bytes = self.arguments.iter().chain(&self.results).map(|own| own.shape.bytes());
+        let is_small = bytes.fold(0, usize::saturating_add) <= SMALL_BYTES
+            && self.program.runs_in_place()
+            && self.program.module().num_ops() <= SMALL_OPS;
+        is_small.then_some(Duration::ZERO)
+    }
+
     /// The number of devices that run the program.
     pub fn num_devices(&self) -> usize {
         self.options.num_replicas.saturating_mul(self.options.num_partitions)
+    }
+
+    /// The program as text, with the shardings of arguments and results as XLA writes them.
+    fn to_text(&self) -> Outcome<String> {
+        let mut module = Module::clone(self.program.module());
+        if self.options.num_partitions > 1 {
+            let text = |own: &Parameter| match &own.distribution {
+                Some(distribution) => distribution.to_text(),
+                None => "{replicated}".to_string(),
+            };
+            let arguments = self.arguments.iter().map(|own| Attribute::string(text(own)));
+            let results: Vec<String> = self.results.iter().map(text).collect();
+            let results = match &results[..] {
+                [one] => one.clone(),
+                all => format!("{{{}}}", all.join(", ")),
+            };
+            let top = module.top().id();
+            let arguments = Attribute::array(arguments.collect());
+            module.set_attr(top, "mhlo.spmd_parameters_shardings", arguments);
+            module.set_attr(top, "mhlo.spmd_output_sharding", Attribute::string(results));
+        }
+        stablo::print(&module, &PrintOptions::default()).map_err(Failure::of(Code::Internal))
     }
 
     fn cost(&self) -> &Attributes {
@@ -183,6 +280,12 @@ impl Compiled {
             ])
         })
     }
+}
+
+/// True if a program calls functions of the client.
+fn calls_host(module: &Module, own: &CustomCalls) -> bool {
+    let mut calls = stablo::walk(module).filter_map(CustomCallOp::cast);
+    calls.any(|call| own.get(call.call_target_name()).is_some())
 }
 
 /// Checks that the meaning of every custom call is known. Branches are left out: programs for
@@ -204,14 +307,14 @@ fn check_custom_calls(module: &Module, own: &CustomCalls) -> Outcome {
 }
 
 /// The arguments and the results of the function that runs.
-fn parameters(module: &Module) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
+fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
     let function =
         stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
     let (inputs, results) = function.signature();
     let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>| {
         let each = types.iter().enumerate().map(|(index, ty)| {
             let attributes = attributes.and_then(|all| all.get(index));
-            parameter(&format!("{what} {index}"), ty, attributes)
+            parameter(&format!("{what} {index}"), ty, attributes, *function, partitions)
         });
         each.collect::<Outcome<Vec<Parameter>>>()
     };
@@ -357,10 +460,7 @@ pub fn logical_ids(args: &mut LoadedLogicalIds) -> Outcome {
 pub fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
     let compiled = &args.executable.get()?.0;
     let program = array_mut(args.program, 1)?;
-    let text = with_large_stack(|| {
-        stablo::print(compiled.program.module(), &stablo::PrintOptions::default())
-    });
-    let text = text.map_err(Failure::of(Code::Internal))?;
+    let text = with_large_stack(|| compiled.to_text())?;
     let program = &mut program[0];
     let room = program.code_size;
     (program.format, program.format_size) = parts(b"mlir");

@@ -1,13 +1,19 @@
 //! Executions of loaded programs.
+//!
+//! A program for several partitions is one of whole tensors: those of arguments are put together
+//! from the shards of devices, those of results divided into shards. Replicas run as processes.
 
 use crate::abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use crate::buffer::Buffer;
+use crate::debug;
 use crate::device::Device;
 use crate::error::{Code, Failure, Outcome};
-use crate::event::{Event, Promise};
-use crate::executable::{Compiled, Loaded};
+use crate::event::{Event, Promise, Signal};
+use crate::executable::{Compiled, Loaded, Parameter, unsharded};
 use crate::handle::{Foreign, Handle, array, array_mut, structure};
-use stablo::{DType, RuntimeValue, Tensor, with_large_stack};
+use crate::queue;
+use stablo::{DType, Grid, RuntimeValue, Tensor, with_large_stack};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 /// `PJRT_ExecuteContext`: data of the client for its custom calls, by the id of their type.
@@ -29,27 +35,19 @@ pub fn destroy_context(args: &mut ExecuteContextDestroy) -> Outcome {
 /// Bytes of stack within which a program that does not nest runs, with a wide margin.
 const ENOUGH_STACK: usize = 256 << 10;
 
-/// An argument of an execution.
-struct Argument {
-    value: Arc<Promise<Tensor>>,
-}
+/// A value that may still be computed.
+type Value = Arc<Promise<Tensor>>;
 
-impl Argument {
-    /// The tensor, which is waited for; one that nothing else refers to may be written.
-    fn tensor(self) -> Outcome<Tensor> {
-        match Arc::try_unwrap(self.value) {
-            Ok(promise) => promise.into_value(),
-            Err(shared) => shared.wait_for(Clone::clone),
-        }
+/// The value, which is waited for; one that nothing else refers to may be written.
+fn tensor(value: Value) -> Outcome<Tensor> {
+    match Arc::try_unwrap(value) {
+        Ok(promise) => promise.into_value(),
+        Err(shared) => shared.wait_for(Clone::clone),
     }
 }
 
 /// Checks the arguments for one device, and takes those that are donated.
-fn arguments(
-    compiled: &Compiled,
-    buffers: &[Handle<Buffer>],
-    kept: &[i64],
-) -> Outcome<Vec<Argument>> {
+fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> Outcome<Vec<Value>> {
     if buffers.len() != compiled.arguments.len() {
         let (found, required) = (buffers.len(), compiled.arguments.len());
         let message = format!("the program takes {required} arguments, found {found}");
@@ -69,11 +67,11 @@ fn arguments(
             );
             return Err(Failure::invalid(message));
         }
-        let again = buffers
-            .iter()
-            .enumerate()
-            .position(|(other, &own)| own == buffer && other != index && is_donated(index));
-        if let Some(other) = again {
+        if !is_donated(index) {
+            continue;
+        }
+        let is_again = |&(other, own): &(usize, &Handle<Buffer>)| other != index && *own == buffer;
+        if let Some((other, _)) = buffers.iter().enumerate().find(is_again) {
             let message = format!(
                 "arguments {} and {} are the same buffer, which cannot be donated and used",
                 index.min(other),
@@ -84,78 +82,166 @@ fn arguments(
     }
     let argument = |(index, buffer): (usize, &Handle<Buffer>)| {
         let buffer = buffer.get()?;
-        let value = if is_donated(index) { buffer.take()? } else { buffer.value()? };
-        Ok(Argument { value })
+        if is_donated(index) { buffer.take() } else { buffer.value() }
     };
     buffers.iter().enumerate().map(argument).collect()
 }
 
-/// Runs the program on the tensors of one device.
-fn run(compiled: &Compiled, inputs: Vec<RuntimeValue>) -> Outcome<Vec<Tensor>> {
+/// Runs the program on its inputs: whole tensors, or those of each replica.
+fn run(compiled: &Compiled, mut inputs: Vec<Vec<RuntimeValue>>) -> Outcome<Vec<Vec<RuntimeValue>>> {
     let program = &compiled.program;
-    let run = || program.run(inputs);
+    let mut observer = debug::observer();
+    let replicas = compiled.options.num_replicas;
+    let run = || match replicas {
+        1 => {
+            let inputs = inputs.pop().unwrap_or_default();
+            program.run_observed(inputs, &mut *observer).map(|results| vec![results])
+        }
+        replicas => program.run_grid(Grid { replicas, partitions: 1 }, inputs, &mut *observer),
+    };
     let has_stack = stablo::stack_left().is_some_and(|bytes| bytes >= ENOUGH_STACK);
     let results = if program.runs_in_place() && has_stack { run() } else { with_large_stack(run) };
-    let results = results.map_err(Failure::of(Code::Internal))?;
-    let tensor = |value: RuntimeValue| match value {
-        RuntimeValue::Token => Ok(Tensor::zeros(DType::I1, [0])?),
-        value => value.into_tensor().map_err(|error| Failure::of(Code::Internal)(error.into())),
-    };
-    results.into_iter().map(tensor).collect()
+    results.map_err(Failure::of(Code::Internal))
 }
 
-/// The memory for a result.
-fn results_on(
-    compiled: &Compiled,
-    device: Handle<Device>,
-    tensors: Vec<Tensor>,
-    places: &mut [Handle<Buffer>],
-) -> Outcome {
-    let memories = device.get()?.memories();
-    for ((tensor, result), place) in tensors.into_iter().zip(&compiled.results).zip(places) {
-        let value = Arc::new(Promise::from(Ok(tensor)));
-        *place = Handle::new(Buffer::new(memories[result.memory], &result.shape, value));
+/// The input of a program for the arguments of devices.
+fn whole(declared: &Parameter, shards: Vec<Value>) -> Outcome<RuntimeValue> {
+    let shards = shards.into_iter().map(tensor).collect::<Outcome<Vec<Tensor>>>()?;
+    Ok(match &declared.distribution {
+        _ if declared.is_token => RuntimeValue::Token,
+        Some(distribution) => distribution.join(&shards).map_err(unsharded)?.into(),
+        None => match shards.into_iter().next() {
+            Some(first) => first.into(),
+            None => return Err(Failure::invalid("an argument has no buffer")),
+        },
+    })
+}
+
+/// The results of devices for a result of a program.
+fn shards(declared: &Parameter, value: RuntimeValue, count: usize) -> Outcome<Vec<Tensor>> {
+    let tensor = match value {
+        RuntimeValue::Token => Tensor::zeros(DType::I1, [0])?,
+        value => value.into_tensor().map_err(unsharded)?,
+    };
+    match &declared.distribution {
+        Some(distribution) => distribution.split(&tensor).map_err(unsharded),
+        None => Ok(vec![tensor; count]),
     }
-    Ok(())
+}
+
+/// Runs the program on the arguments of each device, and returns the results of each.
+fn run_on_devices(compiled: &Compiled, arguments: Vec<Vec<Value>>) -> Outcome<Vec<Vec<Tensor>>> {
+    let partitions = compiled.options.num_partitions.max(1);
+    let mut inputs = Vec::new();
+    let mut arguments = arguments.into_iter();
+    while inputs.len() < compiled.options.num_replicas {
+        // The shards of each argument on the devices of this replica.
+        let devices = arguments.by_ref().take(partitions);
+        let mut by_argument: Vec<Vec<Value>> =
+            compiled.arguments.iter().map(|_| Vec::with_capacity(partitions)).collect();
+        for device in devices {
+            by_argument.iter_mut().zip(device).for_each(|(all, own)| all.push(own));
+        }
+        let values = compiled.arguments.iter().zip(by_argument);
+        inputs.push(values.map(|(own, shards)| whole(own, shards)).collect::<Outcome<_>>()?);
+    }
+    let mut results = Vec::new();
+    for replica in run(compiled, inputs)? {
+        let mut devices: Vec<Vec<Tensor>> = vec![Vec::new(); partitions];
+        for (declared, value) in compiled.results.iter().zip(replica) {
+            let shards = shards(declared, value, partitions)?;
+            devices.iter_mut().zip(shards).for_each(|(all, own)| all.push(own));
+        }
+        results.append(&mut devices);
+    }
+    Ok(results)
+}
+
+/// The devices of an execution.
+fn devices(
+    loaded: &Loaded,
+    stated: Handle<Device>,
+    lists: &[*const Handle<Buffer>],
+    num_args: usize,
+) -> Outcome<Vec<Handle<Device>>> {
+    let count = loaded.compiled.num_devices();
+    if lists.len() != count {
+        let message =
+            format!("the program is for {count} devices, there are arguments for {}", lists.len());
+        return Err(Failure::invalid(message));
+    }
+    if !stated.is_null() && count == 1 {
+        return Ok(vec![stated]);
+    }
+    if !loaded.devices.is_empty() {
+        return Ok(loaded.devices.clone());
+    }
+    let first = array(lists[0], num_args)?.first().copied().unwrap_or(Handle::NULL);
+    Ok(vec![first.get()?.device()])
 }
 
 pub fn execute(args: &mut LoadedExecute) -> Outcome {
     let loaded: &Loaded = args.executable.get()?;
     loaded.check_is_live()?;
-    let compiled = &loaded.compiled;
+    let compiled = loaded.compiled.clone();
     let options: ExecuteOptions = structure(args.options)?;
     let kept = array(options.non_donatable_input_indices, options.num_non_donatable_input_indices)?;
     let lists = array(args.argument_lists, args.num_devices)?;
     let places = array(args.output_lists, args.num_devices)?;
-    if compiled.num_devices() != 1 || lists.len() != 1 {
-        let message = format!(
-            "the program is for {} devices, arguments are for {}",
-            compiled.num_devices(),
-            lists.len()
-        );
-        return Err(Failure::new(Code::Unimplemented, message));
-    }
-    let buffers = array(lists[0], args.num_args)?;
-    let places = array_mut(places[0], compiled.results.len())?;
-    let device = if args.execute_device.is_null() {
-        let own = loaded.devices.first().copied();
-        let first = buffers.first().and_then(|buffer| Some(buffer.get_if_any()?.device()));
-        own.or(first).unwrap_or(Handle::NULL)
-    } else {
-        args.execute_device
-    };
+    let devices = devices(loaded, args.execute_device, lists, args.num_args)?;
     if let Some(context) = options.context.get_if_any() {
         compiled.host.enter(context);
     }
-    let inputs = arguments(compiled, buffers, kept)?;
-    let inputs = inputs.into_iter().zip(&compiled.arguments).map(|(argument, declared)| {
-        let tensor = argument.tensor()?;
-        Ok(if declared.is_token { RuntimeValue::Token } else { tensor.into() })
-    });
-    let tensors = run(compiled, inputs.collect::<Outcome<_>>()?)?;
-    results_on(compiled, device, tensors, places)?;
-    if !args.device_complete_events.is_null() {
-        array_mut(args.device_complete_events, 1)?[0] = Event::ready();
+    let mut inputs = Vec::with_capacity(lists.len());
+    for &list in lists {
+        inputs.push(arguments(&compiled, array(list, args.num_args)?, kept)?);
+    }
+    let is_ready = inputs.iter().flatten().all(|value| value.is_ready());
+    let outputs: Vec<Vec<Value>> = if queue::is_inline(&compiled, is_ready) {
+        let started = std::time::Instant::now();
+        let results = run_on_devices(&compiled, inputs)?;
+        compiled.note_duration(started.elapsed());
+        let ready = |tensor| Arc::new(Promise::from(Ok(tensor)));
+        results.into_iter().map(|own| own.into_iter().map(ready).collect()).collect()
+    } else {
+        let promises = || compiled.results.iter().map(|_| Value::default()).collect();
+        let outputs: Vec<Vec<Value>> = devices.iter().map(|_| promises()).collect();
+        let (compiled, places) = (compiled.clone(), outputs.clone());
+        queue::enqueue(Box::new(move || {
+            let started = std::time::Instant::now();
+            let run = AssertUnwindSafe(|| run_on_devices(&compiled, inputs));
+            let results = catch_unwind(run).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
+            compiled.note_duration(started.elapsed());
+            match results {
+                Ok(results) => {
+                    let results = results.into_iter().flatten().map(Ok);
+                    places.iter().flatten().zip(results).for_each(|(place, own)| place.set(own));
+                }
+                Err(failure) => {
+                    places.iter().flatten().for_each(|place| place.set(Err(failure.clone())));
+                }
+            }
+        }))?;
+        outputs
+    };
+    let events = if args.device_complete_events.is_null() {
+        &mut []
+    } else {
+        array_mut(args.device_complete_events, args.num_devices)?
+    };
+    for event in events {
+        *event = match outputs.first().and_then(|own| own.last()) {
+            // The results of an execution become ready together.
+            Some(last) => Event::of(last.clone()),
+            None => Event::ready(),
+        };
+    }
+    for ((own, &places), device) in outputs.into_iter().zip(places).zip(devices) {
+        let memories = device.get()?.memories();
+        let places = array_mut(places, compiled.results.len())?;
+        for ((value, result), place) in own.into_iter().zip(&compiled.results).zip(places) {
+            *place = Handle::new(Buffer::new(memories[result.memory], &result.shape, value));
+        }
     }
     Ok(())
 }

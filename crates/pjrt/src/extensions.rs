@@ -1,4 +1,4 @@
-//! Extensions of the interface, which clients find in a list.
+//! The extension for custom calls. Extensions are a list, of which this is the last.
 //!
 //! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_ffi_extension.h`.
 
@@ -11,10 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// The start of an extension.
 #[repr(C)]
-struct Base {
-    struct_size: usize,
-    kind: c_int,
-    next: *const c_void,
+pub struct Base {
+    pub struct_size: usize,
+    pub kind: c_int,
+    pub next: *const c_void,
 }
 
 /// `PJRT_Extension_Type_FFI`.
@@ -32,8 +32,8 @@ pub struct FfiExtension {
 // SAFETY: nothing changes the extension.
 unsafe impl Sync for FfiExtension {}
 
-/// The first extension.
-pub static FIRST: FfiExtension = FfiExtension {
+/// The extension.
+pub static FFI_EXTENSION: FfiExtension = FfiExtension {
     base: Base { struct_size: size_of::<FfiExtension>(), kind: FFI, next: std::ptr::null() },
     type_register,
     user_data_add,

@@ -13,6 +13,7 @@ mod buffer;
 #[doc(hidden)]
 pub mod call;
 mod client;
+mod debug;
 mod device;
 mod error;
 mod event;
@@ -22,9 +23,11 @@ mod extensions;
 #[doc(hidden)]
 pub mod handle;
 mod host;
+mod layouts;
 mod named;
 mod platform;
 mod proto;
+mod queue;
 #[doc(hidden)]
 pub mod table;
 mod transfer;

@@ -3,8 +3,8 @@
 use crate::abi::{ApiVersion, MAJOR, MINOR};
 use crate::call::{Slot, call};
 use crate::error::{Code, Error, Failure};
-use crate::extensions::FIRST;
 use crate::handle::Handle;
+use crate::layouts::LAYOUTS_EXTENSION;
 use crate::{buffer, client, device, error, event, executable, execute, platform};
 use std::ffi::c_void;
 
@@ -59,7 +59,7 @@ unsafe impl Sync for Api {}
 /// The table that clients get.
 pub static API: Api = Api {
     struct_size: size_of::<Api>(),
-    extension_start: (&raw const FIRST).cast(),
+    extension_start: (&raw const LAYOUTS_EXTENSION).cast(),
     version: ApiVersion {
         struct_size: size_of::<ApiVersion>(),
         extension_start: std::ptr::null_mut(),

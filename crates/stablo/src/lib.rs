@@ -66,6 +66,7 @@ pub use engine::{Program, plan_passes};
 pub use error::{Error, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain, lints};
 pub use hlo::custom_calls::is_known as is_known_custom_call;
+pub use hlo::distribution::Distribution;
 pub use host::stack_left;
 pub use host::{Budget, Charge, Entered, Host, OverBudget};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};

@@ -63,17 +63,41 @@ pub fn client(num_devices: i64) -> ClientCreate {
 /// # Errors
 /// The code and the message of the error.
 pub fn compile(client: &ClientCreate, text: &str) -> Result<ClientCompile, (i32, String)> {
+    compile_with(client, text, &[])
+}
+
+/// Compiles a program with serialized options.
+///
+/// # Errors
+/// The code and the message of the error.
+pub fn compile_with(
+    client: &ClientCreate,
+    text: &str,
+    options: &[u8],
+) -> Result<ClientCompile, (i32, String)> {
     let mut program: Program = args();
     (program.code, program.code_size) = (text.as_ptr().cast_mut().cast(), text.len());
     (program.format, program.format_size) = (c"mlir".as_ptr(), 4);
     let mut compile: ClientCompile = args();
     (compile.client, compile.program) = (client.client, &program);
+    (compile.compile_options, compile.compile_options_size) =
+        (options.as_ptr().cast(), options.len());
     call("Client_Compile", &mut compile)?;
     Ok(compile)
 }
 
 /// A buffer of numbers on the first device.
 pub fn buffer(client: &ClientCreate, dims: &[i64], elements: &[f32]) -> ClientBufferFromHostBuffer {
+    buffer_on(client, 0, dims, elements)
+}
+
+/// A buffer of numbers on a device.
+pub fn buffer_on(
+    client: &ClientCreate,
+    device: usize,
+    dims: &[i64],
+    elements: &[f32],
+) -> ClientBufferFromHostBuffer {
     let mut devices: ClientDevices = args();
     devices.client = client.client;
     call("Client_AddressableDevices", &mut devices).unwrap();
@@ -81,8 +105,9 @@ pub fn buffer(client: &ClientCreate, dims: &[i64], elements: &[f32]) -> ClientBu
     buffer.client = client.client;
     (buffer.data, buffer.element_type) = (elements.as_ptr().cast(), 11);
     (buffer.dims, buffer.num_dims) = (dims.as_ptr(), dims.len());
-    // SAFETY: there is at least one device.
-    buffer.device = unsafe { devices.devices.read() };
+    assert!(device < devices.num_devices);
+    // SAFETY: there are so many devices.
+    buffer.device = unsafe { devices.devices.add(device).read() };
     call("Client_BufferFromHostBuffer", &mut buffer).unwrap();
     let mut event: EventDestroy = args();
     event.event = buffer.done_with_host_buffer;
@@ -118,14 +143,27 @@ pub fn execute(
     program: &ClientCompile,
     buffers: &[ClientBufferFromHostBuffer],
 ) -> Result<*mut c_void, (i32, String)> {
-    let buffers: Vec<_> = buffers.iter().map(|buffer| buffer.buffer).collect();
-    let mut output = null_mut::<c_void>();
+    execute_on(program, &[buffers]).map(|results| results[0])
+}
+
+/// Runs a program with one result on the buffers of devices.
+///
+/// # Errors
+/// The code and the message of the error.
+pub fn execute_on(
+    program: &ClientCompile,
+    devices: &[&[ClientBufferFromHostBuffer]],
+) -> Result<Vec<*mut c_void>, (i32, String)> {
+    let lists: Vec<Vec<_>> =
+        devices.iter().map(|own| own.iter().map(|buffer| buffer.buffer).collect()).collect();
+    let inputs: Vec<_> = lists.iter().map(|own| own.as_ptr()).collect();
+    let mut outputs = vec![null_mut::<c_void>(); devices.len()];
+    let places: Vec<_> = outputs.iter_mut().map(|place| (&raw mut *place).cast()).collect();
     let options: ExecuteOptions = args();
     let mut execute: LoadedExecute = args();
-    let (inputs, outputs) = (buffers.as_ptr(), (&raw mut output).cast());
     (execute.executable, execute.options) = (program.executable, &options);
-    (execute.argument_lists, execute.num_devices) = (&inputs, 1);
-    (execute.num_args, execute.output_lists) = (buffers.len(), &outputs);
+    (execute.argument_lists, execute.num_devices) = (inputs.as_ptr(), devices.len());
+    (execute.num_args, execute.output_lists) = (lists[0].len(), places.as_ptr());
     call("LoadedExecutable_Execute", &mut execute)?;
-    Ok(output)
+    Ok(outputs)
 }

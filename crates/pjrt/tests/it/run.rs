@@ -83,3 +83,103 @@ fn arguments_of_another_number_or_shape_are_refused() {
     let (_, message) = execute(&program, &[x, buffer(&client, &[6], &X)]).err().unwrap();
     assert_eq!(message, "argument 1 has shape [6] of f32, the program takes [2, 3] of f32");
 }
+
+/// Serialized options with `num_partitions`, field 5 of the build options, or `num_replicas`, 4.
+fn devices(field: u8, count: u8) -> [u8; 4] {
+    [3 << 3 | 2, 2, field << 3, count]
+}
+
+/// Rows are divided over two devices, columns of the result, too: the sums are of whole tensors.
+#[test]
+fn shards_are_put_together_and_divided() {
+    let client = client(2);
+    let text = "sdy.mesh @mesh = <[\"a\"=2]>
+      func.func @main(%x: tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"a\"}, {}]>})
+          -> (tensor<4x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {\"a\"}]>}) {
+        %0 = stablehlo.reverse %x, dims = [0] : tensor<4x2xf32>
+        return %0 : tensor<4x2xf32>
+      }";
+    let program = compile_with(&client, text, &devices(5, 2)).unwrap();
+    let first = buffer_on(&client, 0, &[2, 2], &[1.0, 2.0, 3.0, 4.0]);
+    let second = buffer_on(&client, 1, &[2, 2], &[5.0, 6.0, 7.0, 8.0]);
+    let results = execute_on(&program, &[&[first], &[second]]).unwrap();
+    assert_eq!(elements(results[0], 4).unwrap(), [7.0, 5.0, 3.0, 1.0]);
+    assert_eq!(elements(results[1], 4).unwrap(), [8.0, 6.0, 4.0, 2.0]);
+    let mut device: BufferDevice = args();
+    device.buffer = stablo_pjrt::handle::Handle::from_pointer(results[1]);
+    call("Buffer_Device", &mut device).unwrap();
+    assert!(device.device == second.device);
+    let (_, message) = execute_on(&program, &[&[first]]).err().unwrap();
+    assert_eq!(message, "the program is for 2 devices, there are arguments for 1");
+}
+
+#[test]
+fn dimensions_that_cannot_be_divided_are_refused() {
+    let client = client(2);
+    let text = "func.func @main(%x: tensor<3xf32> {mhlo.sharding = \"{devices=[2]<=[2]}\"})
+      -> tensor<3xf32> { return %x : tensor<3xf32> }";
+    let (code, message) = compile_with(&client, text, &devices(5, 2)).err().unwrap();
+    let expected = "dimension 0 of size 3 cannot be divided into 2 equal tiles";
+    assert_eq!((code, message.contains(expected)), (12, true), "{message}");
+}
+
+#[test]
+fn replicas_add_what_each_has() {
+    let client = client(2);
+    let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = \"stablehlo.all_reduce\"(%x) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+      ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %1 = stablehlo.add %a, %b : tensor<f32>
+        stablehlo.return %1 : tensor<f32>
+      }) : (tensor<2xf32>) -> tensor<2xf32>
+      return %0 : tensor<2xf32>
+    }";
+    let program = compile_with(&client, text, &devices(4, 2)).unwrap();
+    let first = buffer_on(&client, 0, &[2], &[1.0, 2.0]);
+    let second = buffer_on(&client, 1, &[2], &[10.0, 20.0]);
+    for result in execute_on(&program, &[&[first], &[second]]).unwrap() {
+        assert_eq!(elements(result, 2).unwrap(), [11.0, 22.0]);
+    }
+}
+
+/// Programs that are not short run on another thread: what depends on them waits.
+#[test]
+fn executions_that_wait_for_others_have_their_values() {
+    let client = client(1);
+    // So large that it is not taken to be short.
+    let count = 100_000;
+    let text = "func.func @main(%x: tensor<100000xf32>) -> tensor<100000xf32> {
+      %0 = stablehlo.add %x, %x : tensor<100000xf32>
+      return %0 : tensor<100000xf32>
+    }";
+    let program = compile(&client, text).unwrap();
+    let mut x = buffer(&client, &[count], &vec![1.0; count as usize]);
+    for _ in 0..20 {
+        let result = execute(&program, &[x]).unwrap();
+        x.buffer = stablo_pjrt::handle::Handle::from_pointer(result);
+    }
+    let last = elements(x.buffer, count as usize).unwrap();
+    assert!(last.iter().all(|&element| element == 1048576.0));
+}
+
+#[test]
+fn serialized_executables_run() {
+    let client = client(1);
+    let program = compile(&client, SUM).unwrap();
+    let mut executable: LoadedGetExecutable = args();
+    executable.loaded = program.executable;
+    call("LoadedExecutable_GetExecutable", &mut executable).unwrap();
+    let mut bytes: ExecutableBytes = args();
+    bytes.executable = executable.executable;
+    call("Executable_Serialize", &mut bytes).unwrap();
+    let mut load: ExecutableDeserializeAndLoad = args();
+    (load.client, load.serialized, load.serialized_size) =
+        (client.client, bytes.bytes, bytes.bytes_size);
+    call("Executable_DeserializeAndLoad", &mut load).unwrap();
+    let mut program = program;
+    program.executable = load.loaded_executable;
+    let x = buffer(&client, &[2, 3], &X);
+    assert_eq!(elements(execute(&program, &[x, x]).unwrap(), 6).unwrap()[5], 12.0);
+    load.serialized_size -= 20;
+    assert_eq!(call("Executable_DeserializeAndLoad", &mut load).unwrap_err().0, 3);
+}

@@ -17,6 +17,7 @@ mod rules;
 mod sharding;
 mod shards;
 mod text;
+mod tiling;
 
 pub use attrs::*;
 pub use mesh::{AxisPart, Mesh};
@@ -25,6 +26,7 @@ pub use prepare::shard_types;
 pub(crate) use sharding::check_even_shards;
 pub use shards::Shards;
 pub(crate) use text::{parse_shardings_list, print_shardings_list};
+pub use tiling::Tiling;
 
 use mlir::ods::{CustomDirective, Dialect};
 

@@ -20,7 +20,7 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    fn of(mesh: &Mesh, sharding: &Attribute, manual: &[usize]) -> Option<Cut> {
+    pub(super) fn of(mesh: &Mesh, sharding: &Attribute, manual: &[usize]) -> Option<Cut> {
         let params = sharding.as_dialect(&SHARDING)?;
         let parts = |axes: &[Attribute]| -> Option<Vec<AxisPart>> {
             let mut parts =
@@ -57,7 +57,7 @@ impl Cut {
     }
 
     /// The start of the shard at `place` in the whole tensor; shards have shape `shard`.
-    fn start(&self, place: &[usize], shard: &[usize]) -> Vec<usize> {
+    pub(super) fn start(&self, place: &[usize], shard: &[usize]) -> Vec<usize> {
         let number = |parts: &Vec<AxisPart>| {
             parts.iter().fold(0, |n, part| n * part.size + part.index(place))
         };
@@ -65,7 +65,7 @@ impl Cut {
     }
 
     /// Into how many shards each dimension is split.
-    fn counts(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn counts(&self) -> impl Iterator<Item = usize> {
         self.dims.iter().map(|parts| parts.iter().map(|part| part.size).product())
     }
 

@@ -1,0 +1,124 @@
+//! The extension for memory layouts: all arrays are in row-major order.
+//!
+//! Without it, JAX reads the layouts of each program from its text, which takes longer than to
+//! compile it.
+//!
+//! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_layouts_extension.h`, and `LayoutProto` in
+//! `xla/xla_data.proto`.
+
+use crate::abi::{
+    LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
+    LayoutsOfExecutable,
+};
+use crate::call::{Slot, call};
+use crate::error::{Error, Outcome};
+use crate::executable::Parameter;
+use crate::extensions::{Base, FFI_EXTENSION};
+use crate::handle::{Handle, parts};
+use crate::proto::write_layout;
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, PoisonError};
+
+/// `PJRT_Layouts_MemoryLayout`: a serialized layout. There is one for each rank, which is never
+/// freed, so that clients may or may not do that.
+pub struct Layout(Vec<u8>);
+
+/// The layout of arrays of a rank.
+pub fn of_rank(rank: usize) -> Handle<Layout> {
+    static ALL: Mutex<Vec<Handle<Layout>>> = Mutex::new(Vec::new());
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    while all.len() <= rank {
+        let rank = all.len();
+        all.push(Handle::new(Layout(write_layout(rank))));
+    }
+    all[rank]
+}
+
+/// The layouts of arguments or results.
+pub fn of_parameters(parameters: &[Parameter]) -> Vec<Handle<Layout>> {
+    parameters.iter().map(|own| of_rank(own.shape.sizes.len())).collect()
+}
+
+/// `PJRT_Extension_Type_Layouts`.
+const LAYOUTS: c_int = 4;
+
+/// `PJRT_Layouts_Extension`.
+#[repr(C)]
+pub struct LayoutsExtension {
+    base: Base,
+    functions: [Slot; 7],
+}
+
+// SAFETY: nothing changes the extension.
+unsafe impl Sync for LayoutsExtension {}
+
+/// A function of the extension.
+macro_rules! slot {
+    ($function:path) => {{
+        extern "C" fn slot(args: *mut c_void) -> Handle<Error> {
+            call(args, $function)
+        }
+        slot
+    }};
+}
+
+/// The extension.
+pub static LAYOUTS_EXTENSION: LayoutsExtension = LayoutsExtension {
+    base: Base {
+        struct_size: size_of::<LayoutsExtension>(),
+        kind: LAYOUTS,
+        next: (&raw const FFI_EXTENSION).cast(),
+    },
+    functions: [
+        slot!(destroy),
+        slot!(serialize),
+        slot!(of_client),
+        slot!(of_buffer),
+        slot!(of_topology),
+        slot!(of_results),
+        slot!(of_arguments),
+    ],
+};
+
+fn destroy(_: &mut LayoutDestroy) -> Outcome {
+    Ok(())
+}
+
+/// Nothing is to be deleted, but clients require a function.
+unsafe extern "C" fn delete_nothing(_: *mut c_void) {}
+
+fn serialize(args: &mut LayoutSerialize) -> Outcome {
+    (args.bytes, args.bytes_size) = parts(&args.layout.get()?.0);
+    args.owner = std::ptr::null_mut();
+    args.deleter = Some(delete_nothing);
+    Ok(())
+}
+
+fn of_client(args: &mut LayoutOfClient) -> Outcome {
+    args.client.get()?;
+    args.layout = of_rank(args.num_dims);
+    Ok(())
+}
+
+fn of_topology(args: &mut LayoutOfTopology) -> Outcome {
+    args.topology.get()?;
+    args.layout = of_rank(args.num_dims);
+    Ok(())
+}
+
+fn of_buffer(args: &mut LayoutOfBuffer) -> Outcome {
+    args.layout = of_rank(args.buffer.get()?.shape().sizes.len());
+    Ok(())
+}
+
+fn of_results(args: &mut LayoutsOfExecutable) -> Outcome {
+    let layouts = args.executable.get()?.0.result_layouts();
+    (args.layouts, args.count) = (layouts.as_ptr(), layouts.len());
+    Ok(())
+}
+
+fn of_arguments(args: &mut LayoutsOfExecutable) -> Outcome {
+    let layouts = args.executable.get()?.0.argument_layouts();
+    (args.layouts, args.count) = (layouts.as_ptr(), layouts.len());
+    Ok(())
+}

@@ -1,0 +1,110 @@
+"""JAX runs on stablo: small programs, each of a feature that needs the plugin's own code."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import textwrap
+import unittest
+
+
+@unittest.skipUnless(importlib.util.find_spec("jax"), "jax is not installed")
+class JaxPlugin(unittest.TestCase):
+    def run_program(self, program, **environment):
+        """The output of a program; those that fail print their error."""
+        prelude = """
+            import jax, jax.numpy as jnp, numpy as np
+            assert jax.devices()[0].device_kind == "stablo"
+        """
+        program = textwrap.dedent(prelude) + textwrap.dedent(program)
+        environment = {**os.environ, "JAX_PLATFORMS": "stablo", **environment}
+        done = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, text=True
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_arithmetic(self):
+        program = """
+            print(jnp.arange(10).sum(), jax.jit(lambda x: x @ x)(jnp.full((2, 2), 3.0))[0, 0])
+            print(jax.grad(lambda x: x**3)(2.0), jnp.linalg.inv(jnp.diag(jnp.array([2.0, 4.0])))[1, 1])
+        """
+        self.assertEqual(self.run_program(program).split(), ["45", "18.0", "12.0", "0.25"])
+
+    def test_random_numbers_are_jaxs(self):
+        # The first words of Threefry for key 0, as JAX documents them for all platforms.
+        program = "print(*jax.random.key_data(jax.random.split(jax.random.key(0))).ravel())"
+        expected = "1797259609 2579123966 928981903 3453687069"
+        self.assertEqual(self.run_program(program), expected)
+
+    def test_double_precision_and_small_types(self):
+        program = """
+            print(jnp.array(1.0) + 2.0**-52 - 1.0 == 2.0**-52, jnp.array([7, -8], jnp.int4) + 1)
+            print(jnp.array(1.1, jnp.float8_e4m3fn), jnp.array(1 + 2j) * 1j)
+        """
+        output = self.run_program(program, JAX_ENABLE_X64="1")
+        self.assertEqual(output.split(), ["True", "[-8", "-7]", "1.125", "(-2+1j)"])
+
+    def test_callbacks(self):
+        program = """
+            @jax.jit
+            def f(x):
+                jax.debug.print("x is {}", x, ordered=True)
+                return jax.pure_callback(lambda v: v * np.float32(2), x, x)
+            print(f(jnp.float32(3)))
+            def fail(v):
+                raise ValueError("of no use")
+            try:
+                jax.jit(lambda x: jax.pure_callback(fail, x, x))(1.0).block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                print("of no use" in str(error))
+        """
+        self.assertEqual(self.run_program(program).split("\n"), ["x is 3.0", "6.0", "True"])
+
+    def test_donation(self):
+        program = """
+            x = jnp.ones(4)
+            y = jax.jit(lambda x: x + 1, donate_argnums=0)(x)
+            print(x.is_deleted(), y.sum())
+        """
+        self.assertEqual(self.run_program(program), "True 8.0")
+
+    def test_several_devices(self):
+        program = """
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((4, 2), ("a", "b"))
+            x = jax.device_put(jnp.arange(32.0).reshape(8, 4), NamedSharding(mesh, P("a", "b")))
+            print(len(jax.devices()), jax.jit(lambda x: (x @ x.T).sum())(x))
+            f = jax.shard_map(lambda x: jax.lax.psum(x, "a"), mesh=mesh, in_specs=P("a", "b"),
+                              out_specs=P(None, "b"))
+            print(*jax.jit(f)(x).ravel())
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="8")
+        # Columns add up to 112 + 8 c, whose squares add up to 61824; the four blocks of two rows
+        # add up to 48 + 16 r + 4 c.
+        self.assertEqual(
+            output.split("\n"), ["8 61824.0", "48.0 52.0 56.0 60.0 64.0 68.0 72.0 76.0"]
+        )
+
+    def test_nans_are_found(self):
+        program = """
+            try:
+                jax.jit(lambda x: jnp.log(x) * 2)(jnp.array([1.0, -1.0])).block_until_ready()
+            except jax.errors.JaxRuntimeError as error:
+                print("stablehlo.log has the element NaN at [1]" in str(error))
+        """
+        self.assertEqual(self.run_program(program, STABLO_CHECK_NANS="1"), "True")
+
+    def test_wrong_programs_are_refused_with_a_diagnostic(self):
+        program = """
+            call = jax.ffi.ffi_call("no_such_target", jax.ShapeDtypeStruct((), jnp.float32))
+            try:
+                jax.jit(call)(1.0)
+            except jax.errors.JaxRuntimeError as error:
+                print("`no_such_target` is unknown" in str(error))
+        """
+        self.assertEqual(self.run_program(program), "True")
+
+
+if __name__ == "__main__":
+    unittest.main()
