@@ -71,8 +71,8 @@ class JaxPlugin(unittest.TestCase):
 
     def test_several_devices(self):
         program = """
-            from jax.sharding import NamedSharding, PartitionSpec as P
-            mesh = jax.make_mesh((4, 2), ("a", "b"))
+            from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+            mesh = Mesh(np.array(jax.devices()).reshape(4, 2), ("a", "b"))
             x = jax.device_put(jnp.arange(32.0).reshape(8, 4), NamedSharding(mesh, P("a", "b")))
             print(len(jax.devices()), jax.jit(lambda x: (x @ x.T).sum())(x))
             f = jax.shard_map(lambda x: jax.lax.psum(x, "a"), mesh=mesh, in_specs=P("a", "b"),

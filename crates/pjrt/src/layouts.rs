@@ -3,8 +3,7 @@
 //! Without it, JAX reads the layouts of each program from its text, which takes longer than to
 //! compile it.
 //!
-//! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_layouts_extension.h`, and `LayoutProto` in
-//! `xla/xla_data.proto`.
+//! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_layouts_extension.h`.
 
 use crate::abi::{
     LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
@@ -15,13 +14,20 @@ use crate::error::{Error, Outcome};
 use crate::executable::Parameter;
 use crate::extensions::{Base, FFI_EXTENSION};
 use crate::handle::{Handle, parts};
-use crate::proto::write_layout;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
 /// `PJRT_Layouts_MemoryLayout`: a serialized layout. There is one for each rank, which is never
 /// freed, so that clients may or may not do that.
-pub struct Layout(Vec<u8>);
+pub struct Layout(String);
+
+impl Layout {
+    /// The text of row-major order, such as `{1,0}`.
+    fn new(rank: usize) -> Layout {
+        let dims: Vec<String> = (0..rank).rev().map(|dim| dim.to_string()).collect();
+        Layout(format!("{{{}}}", dims.join(",")))
+    }
+}
 
 /// The layout of arrays of a rank.
 pub fn of_rank(rank: usize) -> Handle<Layout> {
@@ -29,7 +35,7 @@ pub fn of_rank(rank: usize) -> Handle<Layout> {
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     while all.len() <= rank {
         let rank = all.len();
-        all.push(Handle::new(Layout(write_layout(rank))));
+        all.push(Handle::new(Layout::new(rank)));
     }
     all[rank]
 }
@@ -88,7 +94,7 @@ fn destroy(_: &mut LayoutDestroy) -> Outcome {
 unsafe extern "C" fn delete_nothing(_: *mut c_void) {}
 
 fn serialize(args: &mut LayoutSerialize) -> Outcome {
-    (args.bytes, args.bytes_size) = parts(&args.layout.get()?.0);
+    (args.bytes, args.bytes_size) = parts(args.layout.get()?.0.as_bytes());
     args.owner = std::ptr::null_mut();
     args.deleter = Some(delete_nothing);
     Ok(())

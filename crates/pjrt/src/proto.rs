@@ -149,17 +149,6 @@ fn push_bytes(bytes: &mut Vec<u8>, field: u64, content: &[u8]) {
     bytes.extend_from_slice(content);
 }
 
-/// `LayoutProto` of row-major order.
-pub fn write_layout(rank: usize) -> Vec<u8> {
-    let mut dims = Vec::new();
-    (0..rank as u64).rev().for_each(|dim| push_varint(&mut dims, dim));
-    let mut bytes = Vec::new();
-    if rank > 0 {
-        push_bytes(&mut bytes, 1, &dims);
-    }
-    bytes
-}
-
 /// `DeviceAssignmentProto` of ids, replica by replica.
 pub fn write_assignment(partitions: usize, devices: &[c_int]) -> Vec<u8> {
     let mut bytes = Vec::new();
