@@ -19,8 +19,9 @@ use crate::layouts::{self, Layout};
 use crate::named::{Attributes, Named};
 use crate::proto::{CompileOptions, write_assignment};
 use crate::types;
+use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
-use stablo::ir::OpRef;
+use stablo::ir::{OpRef, Value, ValueDef};
 use stablo::{
     Attribute, CustomCalls, DType, Distribution, EvalError, Module, PrintOptions, RunOptions,
     RuntimeValue, Type, with_large_stack,
@@ -250,7 +251,16 @@ impl Compiled {
 
     /// The program as text, with the shardings of arguments and results as XLA writes them.
     fn to_text(&self) -> Outcome<String> {
-        let mut module = Module::clone(self.program.module());
+        let own = self.program.module();
+        let has_shardy = stablo::walk(own)
+            .any(|op| op.name().starts_with("sdy.") && !op.is_any(&[sdy::MeshOp::DEF]));
+        let mut module = match has_shardy {
+            // Clients cannot read ops of Shardy here: they get a call with the same types.
+            true => {
+                stablo::load("program", self.stand_in()).map_err(Failure::of(Code::Internal))?
+            }
+            false => Module::clone(own),
+        };
         if self.options.num_partitions > 1 {
             let text = |own: &Parameter| match &own.distribution {
                 Some(distribution) => distribution.to_text(),
@@ -268,6 +278,37 @@ impl Compiled {
             module.set_attr(top, "mhlo.spmd_output_sharding", Attribute::string(results));
         }
         stablo::print(&module, &PrintOptions::default()).map_err(Failure::of(Code::Internal))
+    }
+
+    /// A program of the same arguments and results that is a single call.
+    fn stand_in(&self) -> String {
+        let (inputs, results) = self.program.signature();
+        let list =
+            |types: &[Type]| types.iter().map(Type::to_string).collect::<Vec<_>>().join(", ");
+        let each = |count: usize, name: &str| {
+            (0..count).map(|at| format!("{name}{at}")).collect::<Vec<_>>()
+        };
+        let names = each(inputs.len(), "%arg");
+        let declared: Vec<String> =
+            names.iter().zip(inputs).map(|(name, ty)| format!("{name}: {ty}")).collect();
+        let (bound, values) = match results.len() {
+            0 => (String::new(), Vec::new()),
+            1 => ("%0 = ".to_string(), vec!["%0".to_string()]),
+            count => (format!("%0:{count} = "), each(count, "%0#")),
+        };
+        let (inputs, results) = (list(inputs), list(results));
+        let returned = match values.len() {
+            0 => "return".to_string(),
+            _ => format!("return {} : {results}", values.join(", ")),
+        };
+        format!(
+            "module @{} {{ func.func public @main({}) -> ({results}) {{ {bound}\
+             stablehlo.custom_call @stablo({}) {{has_side_effect = true}} : ({inputs}) -> ({results}) \
+             {returned} }} }}",
+            self.name.replace(|c: char| !(c.is_ascii_alphanumeric() || c == '_'), "_"),
+            declared.join(", "),
+            names.join(", "),
+        )
     }
 
     fn cost(&self) -> &Attributes {
@@ -306,14 +347,39 @@ fn check_custom_calls(module: &Module, own: &CustomCalls) -> Outcome {
     Ok(())
 }
 
+/// For each result of a function: the sharding that a manual computation states for it.
+fn manual_shardings(module: &Module, function: OpRef<'_>) -> Vec<Option<Attribute>> {
+    let entry = function.regions().first().and_then(|&body| module.entry(body));
+    let Some(terminator) = entry.and_then(|entry| module.terminator(entry)) else {
+        return Vec::new();
+    };
+    let sharding = |&value: &Value| {
+        let ValueDef::Result { op, index } = module.definition(value) else { return None };
+        let manual = sdy::ManualComputationOp::cast(module.op(op))?;
+        sdy::shardings(manual.out_shardings()).get(index as usize).cloned()
+    };
+    terminator.operands().iter().map(sharding).collect()
+}
+
 /// The arguments and the results of the function that runs.
 fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
     let function =
         stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
     let (inputs, results) = function.signature();
+    let manual = manual_shardings(module, *function);
     let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>| {
         let each = types.iter().enumerate().map(|(index, ty)| {
             let attributes = attributes.and_then(|all| all.get(index));
+            let own = attributes.and_then(Attribute::as_dictionary);
+            let with_manual = manual.get(index).filter(|_| what == "result").and_then(|manual| {
+                let sharding = manual.clone()?;
+                let mut all = own.cloned().unwrap_or_default();
+                if all.get("sdy.sharding").is_none() {
+                    all.set("sdy.sharding", sharding);
+                }
+                Some(Attribute::from(all))
+            });
+            let attributes = with_manual.as_ref().or(attributes);
             parameter(&format!("{what} {index}"), ty, attributes, *function, partitions)
         });
         each.collect::<Outcome<Vec<Parameter>>>()
