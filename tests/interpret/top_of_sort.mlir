@@ -125,3 +125,22 @@ func.func @main() {
   check.expect_eq_const %u, dense<[[21.0, 17.0], [22.0, 19.0]]> : tensor<2x2xf32>
   return
 }
+
+// -----
+
+// Of sizes that the types do not have, in one result or in both.
+func.func @main() {
+  %x = stablehlo.constant dense<[[1.0, 4.0, 2.0, 3.0], [8.0, 5.0, 7.0, 6.0]]> : tensor<2x4xf32>
+  %v:2 = chlo.top_k(%x, k = 2) : tensor<2x4xf32> -> (tensor<2x?xf32>, tensor<2x?xi32>)
+  %w:2 = chlo.top_k(%x, k = 2) : tensor<2x4xf32> -> (tensor<?x2xf32>, tensor<2x2xi32>)
+  %size = stablehlo.get_dimension_size %v#0, dim = 1 : (tensor<2x?xf32>) -> tensor<i32>
+  check.expect_eq_const %size, dense<2> : tensor<i32>
+  %values = stablehlo.reshape %v#0 : (tensor<2x?xf32>) -> tensor<2x2xf32>
+  %indices = stablehlo.reshape %v#1 : (tensor<2x?xi32>) -> tensor<2x2xi32>
+  %others = stablehlo.reshape %w#0 : (tensor<?x2xf32>) -> tensor<2x2xf32>
+  check.expect_eq_const %values, dense<[[4.0, 3.0], [8.0, 7.0]]> : tensor<2x2xf32>
+  check.expect_eq_const %others, dense<[[4.0, 3.0], [8.0, 7.0]]> : tensor<2x2xf32>
+  check.expect_eq_const %indices, dense<[[1, 3], [0, 2]]> : tensor<2x2xi32>
+  check.expect_eq_const %w#1, dense<[[1, 3], [0, 2]]> : tensor<2x2xi32>
+  return
+}

@@ -77,7 +77,14 @@ fn slices(
         let is_first = starts.iter().all(|&start| start == 0)
             && strides.iter().all(|&stride| stride == 1)
             && limits.iter().zip(&shape).enumerate().all(|(d, (a, b))| d == along || a == b);
-        if !is_first || count == 0 || count > shape[along] / 2 || found.is_some_and(|n| n != count)
+        // Only results of static types are prepared.
+        let sliced = graph.shape(*region.nodes[slice].results.first()?);
+        let is_static = sliced.as_deref() == Some(&limits[..]);
+        if !is_first
+            || !is_static
+            || count == 0
+            || count > shape[along] / 2
+            || found.is_some_and(|n| n != count)
         {
             return None;
         }
