@@ -10,7 +10,8 @@ use std::path::Path;
 /// the text with default options.
 ///
 /// # Errors
-/// If types or attributes that share parts would be too long when written out.
+/// If types or attributes that share parts would be too long when written out, or memory does not
+/// suffice.
 pub fn print(module: &Module, options: &PrintOptions) -> Result<String> {
     mlir::text::try_print_module(module, options).map_err(Error::from)
 }

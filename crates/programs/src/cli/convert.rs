@@ -93,7 +93,9 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let output = match format {
         Format::Text => {
             let print = PrintOptions { debug_info, ..PrintOptions::default() };
-            (stablo::print(&module, &print)? + "\n").into_bytes()
+            let mut text = stablo::print(&module, &print)?;
+            text.push('\n');
+            text.into_bytes()
         }
         format => format.write(&module, !options.only_portable)?,
     };

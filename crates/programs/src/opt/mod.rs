@@ -207,7 +207,10 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         } else if let Some(op) = printed {
             Ok((print_op(op, &print) + "\n").into_bytes())
         } else {
-            stablo::print(module, &print).map(|text| (text + "\n").into_bytes())
+            stablo::print(module, &print).map(|mut text| {
+                text.push('\n');
+                text.into_bytes()
+            })
         };
         match written {
             Ok(written) => output.extend(written),

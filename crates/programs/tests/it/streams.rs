@@ -65,6 +65,29 @@ fn inputs_that_no_memory_is_left_for_are_errors() {
     }
 }
 
+/// A constant of 64 MB, whose text has 128 MB, in an address space of 250 MB.
+#[test]
+#[cfg(target_os = "linux")]
+fn text_that_no_memory_is_left_for_is_an_error() {
+    // A list of elements: equal digits would be a splat in bytecode.
+    let digits = "0123456789ABCDEF".repeat(64 << 17);
+    let ty = "tensor<16777216xf32>";
+    let text = format!(
+        "func.func @main() -> {ty} {{\n  %0 = stablehlo.constant dense<\"0x{digits}\"> : {ty}\n  \
+         return %0 : {ty}\n}}\n"
+    );
+    let folder = std::env::temp_dir().join(format!("stablo-text-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a temporary directory");
+    std::fs::write(folder.join("x.mlir"), text).expect("the program is written");
+    let (code, errors) = run(&format!(
+        "cd {} && \"$0\" convert x.mlir x.mlirbc && (ulimit -v 250000; \"$0\" convert x.mlirbc y.mlir)",
+        folder.display()
+    ));
+    std::fs::remove_dir_all(&folder).expect("the directory is removed");
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("error[print]: no memory is left"), "{errors}");
+}
+
 #[test]
 fn input_that_stalls_is_waited_for_until_the_limit() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stablo"))
@@ -79,5 +102,5 @@ fn input_that_stalls_is_waited_for_until_the_limit() {
     drop(stdin);
     assert_eq!(output.status.code(), Some(1));
     let errors = String::from_utf8(output.stderr).expect("messages are UTF-8");
-    assert_eq!(errors, "error[limit]: this takes longer than 100ms, which is the limit\n");
+    assert_eq!(errors, "error[time_limit]: this takes longer than 100ms, which is the limit\n");
 }

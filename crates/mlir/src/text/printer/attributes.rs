@@ -447,17 +447,19 @@ impl Printer<'_> {
 
     pub(super) fn hex_digits(&mut self, bytes: impl Iterator<Item = u8>) {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-        self.out.reserve(2 * bytes.size_hint().0);
+        if !self.has_room(bytes.size_hint().0.saturating_mul(2)) {
+            return;
+        }
         let mut chunk = String::with_capacity(256);
         for b in bytes {
             chunk.push(DIGITS[usize::from(b >> 4)] as char);
             chunk.push(DIGITS[usize::from(b & 15)] as char);
             if chunk.len() >= 254 {
-                self.out.push_str(&chunk);
+                self.write(&chunk);
                 chunk.clear();
             }
         }
-        self.out.push_str(&chunk);
+        self.write(&chunk);
     }
 
     /// Writes the parameters of an attribute or type after its mnemonic.

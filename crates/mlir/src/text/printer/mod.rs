@@ -93,9 +93,14 @@ impl fmt::Debug for Module {
 /// The text of a whole module, aliases and resources included.
 ///
 /// # Errors
-/// If the expanded types or attributes of an op, which may share parts, are too long.
+/// If the expanded types or attributes of an op, which may share parts, are too long, or memory
+/// does not suffice.
 pub fn try_print_module(module: &Module, options: &PrintOptions) -> Result<String, Diagnostic> {
     let printer = printed_op(module.top(), options);
+    if printer.out_of_memory {
+        let message = format!("no memory is left after {} bytes of text", printer.out.len());
+        return Err(Diagnostic::error("print", message));
+    }
     if printer.written <= printer.limit {
         return Ok(printer.out);
     }
@@ -204,6 +209,8 @@ pub struct Printer<'m> {
     /// printed beyond `limit`.
     written: usize,
     limit: usize,
+    /// Text is missing for lack of memory.
+    out_of_memory: bool,
 }
 
 /// Maximum number of types and attributes in a message, unless a precision limits the text further.
@@ -225,6 +232,7 @@ impl<'m> Printer<'m> {
             distinct: FxHashMap::default(),
             written: 0,
             limit: MAX_PARTS,
+            out_of_memory: false,
         }
     }
 
@@ -247,7 +255,26 @@ impl<'m> Printer<'m> {
 
     /// Writes text verbatim.
     pub fn write(&mut self, text: &str) {
-        self.out.push_str(text);
+        if self.has_room(text.len()) {
+            self.out.push_str(text);
+        }
+    }
+
+    /// Reserves memory for that many bytes, and for the short texts that follow. Once there is
+    /// none, nothing long is written.
+    fn has_room(&mut self, bytes: usize) -> bool {
+        const SHORT: usize = 256;
+        if self.out.capacity() - self.out.len() >= bytes.saturating_add(SHORT) {
+            return !self.out_of_memory;
+        }
+        let bytes = bytes.saturating_add(2 * SHORT);
+        let reserved = self.out.try_reserve(bytes).is_ok();
+        // Doubling may be too much where this much is not.
+        if !self.out_of_memory && (reserved || self.out.try_reserve_exact(bytes).is_ok()) {
+            return true;
+        }
+        self.out_of_memory = true;
+        false
     }
 
     /// Writes a number.
@@ -296,6 +323,9 @@ impl<'m> Printer<'m> {
 
     /// Writes a string literal with its quotes.
     pub fn string(&mut self, bytes: &[u8]) {
+        if !self.has_room(bytes.len().saturating_mul(3)) {
+            return;
+        }
         self.out.push('"');
         for &b in bytes {
             match b {
