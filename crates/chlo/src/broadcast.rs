@@ -80,9 +80,25 @@ fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Ty
         let message = format!("broadcast_dimensions must not be negative; found {negative}");
         return Err(op.error("broadcast_dimensions", message));
     }
-    let common =
-        sizes(lhs).zip(sizes(rhs)).and_then(|(lhs, rhs)| broadcast_sizes(&lhs, &rhs, dims));
-    Ok(vec![result_type(common, element(lhs.element_type()))])
+    // As upstream, operands of equal ranks need no dimensions, which are ignored.
+    let same_rank = lhs.shape().map(<[i64]>::len) == rhs.shape().map(<[i64]>::len);
+    let dims = dims.filter(|_| !same_rank);
+    let common = sizes(lhs).zip(sizes(rhs)).map(|(l, r)| broadcast_sizes(&l, &r, dims));
+    // As upstream, dimensions that do not fit are left to the conversion to StableHLO.
+    if common == Some(None) && dims.is_none() {
+        return Err(incompatible(op));
+    }
+    Ok(vec![result_type(common.flatten(), element(lhs.element_type()))])
+}
+
+/// The error for operands whose shapes have no broadcast.
+fn incompatible(op: OpRef<'_>) -> Diagnostic {
+    let types: Vec<String> = op.operand_types().map(Type::to_string).collect();
+    let message = format!(
+        "the shapes of the operands must be equal or 1 in each dimension, from the last; found {}",
+        types.join(", ")
+    );
+    op.error("broadcast", message)
 }
 
 fn same_element(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
@@ -212,8 +228,15 @@ fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
             format!("both values must have one element type, found {on_true} and {on_false}");
         return Err(op.error("operand-type", message));
     }
-    let mut all = op.operand_types().map(sizes);
-    let first = all.next().flatten();
-    let common = all.fold(first, |all, next| broadcast_sizes(&all?, &next?, None));
+    let known: Option<Vec<Vec<Size>>> = op.operand_types().map(sizes).collect();
+    let common = match known {
+        Some(known) => {
+            let mut all = known.into_iter();
+            let common =
+                all.try_fold(Vec::new(), |common, next| broadcast_sizes(&common, &next, None));
+            Some(common.ok_or_else(|| incompatible(op))?)
+        }
+        None => None,
+    };
     Ok(vec![result_type(common, on_true.element_type().clone())])
 }

@@ -71,10 +71,7 @@ fn simplified(
                 steps.push(step);
                 unique.push(name);
             }
-            Some(at) if shape[at] == size => steps[at] += step,
-            Some(at) => {
-                return Err(invalid(format!("a label stands for sizes {} and {size}", shape[at])));
-            }
+            Some(at) => steps[at] += step,
         }
     }
     let tensor = if unique.len() == names.len() {
@@ -100,17 +97,70 @@ fn simplified(
     Ok((sum, unique.into_iter().filter(|&label| keep(label)).collect()))
 }
 
-/// The dimensions in the order of the result.
+/// The dimensions in the order of the result, which has each label of `names` once.
 fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, EvalError> {
     let place = |label: &Label| names.iter().position(|other| other == label);
     let order: Option<Vec<usize>> = result.iter().map(place).collect();
-    let is_permutation = |order: &Vec<usize>| {
-        order.len() == names.len() && (0..order.len()).all(|d| order.contains(&d))
-    };
-    let order = order
-        .filter(is_permutation)
-        .ok_or_else(|| invalid("the result has a label that no operand has, or twice"))?;
+    let order = order.ok_or_else(|| invalid("the result has a label that no operand has"))?;
     Ok(tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?)
+}
+
+/// The labels of the operands, and of the result.
+fn parse(config: &str, ranks: &[usize]) -> Result<(Vec<Vec<Label>>, Vec<Label>), EvalError> {
+    let (from, to) =
+        config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
+    // That of one operand may begin with a comma, as if there were one of no dimensions before it.
+    let parts: Vec<&str> = from.split(',').collect();
+    let parts = if parts.len() > ranks.len() && parts[0].trim().is_empty() {
+        &parts[1..]
+    } else {
+        &parts[..]
+    };
+    if parts.len() != ranks.len() {
+        let (found, required) = (parts.len(), ranks.len());
+        return Err(invalid(format!("`{config}` is for {found} operands, not for {required}")));
+    }
+    let named: Vec<Vec<Label>> = parts
+        .iter()
+        .zip(ranks)
+        .map(|(text, &rank)| labels(text, Some(rank), 0))
+        .collect::<Result<_, _>>()?;
+    let most = named.iter().map(|names| dots(names)).max().unwrap_or(0);
+    let result = labels(to, None, most)?;
+    let is_known = |label: &Label| named.iter().any(|names| names.contains(label));
+    let repeats = (1..result.len()).any(|i| result[..i].contains(&result[i]));
+    if repeats || !result.iter().all(is_known) {
+        return Err(invalid(format!(
+            "the result of `{config}` has a label that no operand has, or one twice"
+        )));
+    }
+    Ok((named, result))
+}
+
+/// The shape of the result of [`einsum`] for operands of the given shapes. `None` is a size that is
+/// unknown.
+///
+/// # Errors
+/// If `config` is invalid, does not match the ranks, or a label stands for two sizes.
+pub fn result_shape(
+    config: &str,
+    shapes: &[Vec<Option<usize>>],
+) -> Result<Vec<Option<usize>>, EvalError> {
+    let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
+    let (named, result) = parse(config, &ranks)?;
+    let all = || named.iter().flatten().zip(shapes.iter().flatten());
+    let size = |label: &Label| all().filter(|(l, _)| *l == label).find_map(|(_, size)| *size);
+    for (label, found) in all() {
+        let known = size(label);
+        if let (Some(known), Some(found)) = (known, found)
+            && known != *found
+        {
+            return Err(invalid(format!(
+                "a label of `{config}` stands for the sizes {known} and {found}"
+            )));
+        }
+    }
+    Ok(result.iter().map(size).collect())
 }
 
 /// The sums of products given by `config`, of one operand or two, with elements of type `dtype`.
@@ -118,28 +168,11 @@ fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, 
 /// # Errors
 /// If `config` is invalid, or does not match the operands.
 pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tensor, EvalError> {
-    let (from, to) =
-        config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
-    // That of one operand may begin with a comma, as if there were one of no dimensions before it.
-    let parts: Vec<&str> = from.split(',').collect();
-    let parts = if parts.len() > operands.len() && parts[0].trim().is_empty() {
-        &parts[1..]
-    } else {
-        &parts[..]
-    };
-    if parts.len() != operands.len() {
-        return Err(invalid(format!(
-            "`{config}` is for {} operands, not for {}",
-            parts.len(),
-            operands.len()
-        )));
-    }
-    let mut named = Vec::new();
-    for (text, tensor) in parts.iter().zip(&operands) {
-        named.push(labels(text, Some(tensor.rank()), 0)?);
-    }
-    let most = named.iter().map(|names| dots(names)).max().unwrap_or(0);
-    let result = labels(to, None, most)?;
+    let sizes = |tensor: &Tensor| tensor.shape().iter().copied().map(Some).collect();
+    let shapes: Vec<Vec<Option<usize>>> = operands.iter().map(sizes).collect();
+    result_shape(config, &shapes)?;
+    let ranks: Vec<usize> = operands.iter().map(Tensor::rank).collect();
+    let (named, result) = parse(config, &ranks)?;
     let mut simple = Vec::new();
     for (i, tensor) in operands.into_iter().enumerate() {
         let elsewhere = |label| {

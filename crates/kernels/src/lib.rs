@@ -12,7 +12,7 @@ mod converted;
 mod convolution;
 mod depthwise;
 mod direct;
-mod einsum;
+pub mod einsum;
 mod evaluate;
 #[doc(hidden)]
 pub mod extremum; // For its tests.

@@ -14,9 +14,14 @@ op! {
             format:
                 "$lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` \
                  functional-type(operands, results)",
+            verify: verify,
             prepare: prepare,
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::einsum(op, EinsumOp(op).einsum_config())
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -80,7 +80,10 @@ fn infer(op: OpRef<'_>) -> Inferred {
             )?;
             last = Some(lengths[n - 1]);
         }
-        _ => {}
+        _ => {
+            let name = "the last dimensions of operand";
+            check::has_shape(op, "fft_c4", name, &sizes[first..], &required)?;
+        }
     }
     infer::one_sized(op, &element, |operands| {
         let mut sizes = operands[0].to_vec();

@@ -84,6 +84,7 @@ pub(super) fn infer_gather(
             );
             return Err(op.error(label, message));
         }
+        verify_elements(op, &dims, sizes)?;
     }
     let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
     let dropped = |d: &usize| collapsed.contains(&(*d as i64)) || batching.contains(&(*d as i64));
@@ -99,6 +100,25 @@ pub(super) fn infer_gather(
         let sizes: Option<Vec<i64>> = (0..batch_rank + offset.len()).map(at).collect();
         Ok(sizes.unwrap_or_default())
     })
+}
+
+/// Checks that slices have an element if the result does: it has no dimension for those that are
+/// dropped.
+fn verify_elements(op: OpRef<'_>, dims: &GatherDims<'_>, slice_sizes: &[i64]) -> Verdict {
+    let dropped =
+        |d: &i64| dims.collapsed_slice_dims.contains(d) || dims.operand_batching_dims.contains(d);
+    let numbered = || (0i64..).zip(slice_sizes.iter().copied());
+    let indices = (0i64..).zip(shape(op.operand_type(1)).iter().copied());
+    let mut sizes = numbered()
+        .filter(|(d, _)| !dropped(d))
+        .chain(indices.filter(|(d, _)| *d != dims.index_vector_dim));
+    let is_empty = sizes.any(|(_, size)| size == 0 || size == DYNAMIC);
+    let without = numbered().find(|(d, size)| dropped(d) && *size == 0);
+    let Some((d, _)) = without.filter(|_| !is_empty) else { return Ok(()) };
+    let message = format!(
+        "slice_sizes has 0 for dimension {d}, which is dropped, but the result has elements"
+    );
+    Err(op.error("gather_c22", message))
 }
 
 /// Checks the dimension numbers against the shapes of the operands, whatever the sizes of slices.

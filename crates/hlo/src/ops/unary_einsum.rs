@@ -13,9 +13,14 @@ op! {
             format:
                 "$operand `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, \
                  results)",
+            verify: verify,
             prepare: prepare,
         }
     }
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    check::einsum(op, UnaryEinsumOp(op).einsum_config())
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -148,9 +148,15 @@ fn broadcast(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef) -> Option<()>
     let [lhs, rhs] = rw.op(op).operands().try_into().ok()?;
     let result = rw.op(op).result_type(0).clone();
     let (l, r, to) = (rw.ty(lhs).as_tensor()?, rw.ty(rhs).as_tensor()?, result.as_tensor()?);
-    let dims = rw.op(op).int_array("broadcast_dimensions");
+    let dims = rw.op(op).int_array("broadcast_dimensions").map(<[i64]>::to_vec);
+    let dims = dims.as_deref();
     if !is_numpy(dims, l.rank(), r.rank()) {
-        let message = "only broadcasts along the last dimensions can be made explicit";
+        if let Some(operands) = broadcast_along(rw, [lhs, rhs], dims?, &result) {
+            let value = elementwise(rw, op, def, operands, result);
+            rw.replace(op, &[value]);
+            return Some(());
+        }
+        let message = "broadcasts along other dimensions than the last can be made explicit for static shapes that fit only";
         let warning = rw.op(op).error("broadcast", message);
         rw.report(Diagnostic { severity: Severity::Warning, ..warning });
         return None;
@@ -171,6 +177,42 @@ fn broadcast(rw: &mut Rewriter<'_>, op: OpId, def: &'static OpDef) -> Option<()>
     };
     rw.replace(op, &[value]);
     Some(())
+}
+
+/// Broadcasts operands of static shapes to the shape of `result`, the one of lower rank along
+/// `dims`. `None` if they do not fit.
+fn broadcast_along(
+    rw: &mut Rewriter<'_>,
+    operands: [Value; 2],
+    dims: &[i64],
+    result: &Type,
+) -> Option<[Value; 2]> {
+    let shape =
+        |ty: &Type| ty.as_tensor().filter(|t| t.has_static_shape()).map(|t| t.shape.clone());
+    let to = shape(result)?;
+    let from = [shape(rw.ty(operands[0]))?, shape(rw.ty(operands[1]))?];
+    let all: Vec<i64> = (0..to.len() as i64).collect();
+    let along = |from: &[i64]| if from.len() == to.len() { &all } else { dims };
+    let fits = |from: &Vec<i64>| {
+        let along = along(from);
+        let size = |&d: &i64| usize::try_from(d).ok().and_then(|d| to.get(d).copied());
+        along.len() == from.len()
+            && along.iter().enumerate().all(|(i, d)| !along[..i].contains(d))
+            && along.iter().zip(from).all(|(d, &of)| size(d).is_some_and(|to| of == 1 || of == to))
+    };
+    if !from.iter().all(fits) {
+        return None;
+    }
+    let mut broadcast = operands;
+    for (value, from) in broadcast.iter_mut().zip(&from) {
+        if *from != to {
+            let ty = Type::tensor(to.clone(), rw.ty(*value).element_type().clone());
+            let dims = Attribute::i64_array(along(from));
+            let made = rw.make(BroadcastInDimOp::DEF, [*value]);
+            *value = made.attr("broadcast_dimensions", dims).result(ty);
+        }
+    }
+    Some(broadcast)
 }
 
 /// Makes the op without broadcasting, with the attributes of the original.

@@ -95,6 +95,9 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     let group_dim = *ragged.dims.rhs_group_dimensions.first()?;
     let at = usize::try_from(group_dim).ok()?;
     let groups = number_of_groups(*rw.ty(ragged.rhs).shape()?.get(at)?)?;
+    if groups == 0 {
+        return zeros(rw, &ragged.result);
+    }
     let mut masks = Masks::new(rw, ragged)?;
     let without = |dims: &[i64]| {
         dims.iter().map(|&d| if d > group_dim { d - 1 } else { d }).collect::<Vec<_>>()
@@ -119,6 +122,9 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
 /// `[b, m, k] x [b, k, n] -> [g, b, m, n]`: the products `mask(lhs) x rhs`, one per group.
 fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
     let groups = number_of_groups(*rw.ty(ragged.group_sizes).shape()?.last()?)?;
+    if groups == 0 {
+        return zeros(rw, &ragged.result);
+    }
     let result = ragged.result.as_tensor()?;
     let product = Type::tensor(&result.shape[1..], result.element.clone());
     let mut masks = Masks::new(rw, ragged)?;
@@ -151,8 +157,15 @@ fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Val
     Some(all.result(ragged.result.clone()))
 }
 
+/// Zeros: the sum of no products, if the shape is static.
+fn zeros(rw: &mut Rewriter<'_>, ty: &Type) -> Option<Value> {
+    let tensor = ty.as_tensor().filter(|tensor| tensor.has_static_shape())?;
+    let zero = vec![0; tensor.element.dtype()?.bytes()];
+    constant(rw, splat(ty.clone(), zero)?)
+}
+
 fn number_of_groups(size: i64) -> Option<i64> {
-    (1..=MAX_GROUPS).contains(&size).then_some(size)
+    (0..=MAX_GROUPS).contains(&size).then_some(size)
 }
 
 /// Iterates over the groups: `lhs` with zeros outside of each group in turn.

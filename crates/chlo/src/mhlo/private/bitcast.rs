@@ -3,7 +3,7 @@
 use super::invalid;
 use crate::constraints::TENSOR;
 use mlir::prepare::{Prepared, Preparer, native, value_type};
-use mlir::{OpRef, op};
+use mlir::{OpRef, Verdict, op};
 use numerics::shape::StridedView;
 use numerics::{Tensor, math};
 use program::{EvalError, ValueType};
@@ -18,6 +18,7 @@ op! {
         traits [Pure]
         hooks {
             format: "operands attr-dict `:` functional-type(operands, results)",
+            verify: verify,
             prepare: prepare,
         }
     }
@@ -43,10 +44,19 @@ fn layout(op: OpRef<'_>, name: &str, rank: usize) -> Result<Vec<usize>, EvalErro
     Ok(order)
 }
 
-fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+/// The dimensions of operand and result from major to minor.
+fn layouts(op: OpRef<'_>) -> Result<[Vec<usize>; 2], EvalError> {
     let rank = |ty: &mlir::Type| ty.shape().map_or(0, <[i64]>::len);
     let source = layout(op, "source_layout", rank(op.operand_type(0)))?;
-    let target = layout(op, "result_layout", rank(op.result_type(0)))?;
+    Ok([source, layout(op, "result_layout", rank(op.result_type(0)))?])
+}
+
+fn verify(op: OpRef<'_>) -> Verdict {
+    layouts(op).map(drop).map_err(|error| op.error("mhlo", error.message()))
+}
+
+fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let [source, target] = layouts(op)?;
     let ValueType::Tensor { dtype, shape, .. } = value_type(op.result_type(0)) else {
         return Err(invalid("the type of the result has no elements in memory"));
     };

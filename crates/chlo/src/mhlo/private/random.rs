@@ -60,7 +60,17 @@ fn verify_stochastic(op: OpRef<'_>) -> Verdict {
         );
         return Err(op.error("stochastic_convert", message));
     }
-    Ok(())
+    target(op).map(drop).map_err(|message| op.error("stochastic_convert", message))
+}
+
+/// The type of the elements of the result.
+fn target(op: OpRef<'_>) -> Result<DType, String> {
+    let result = op.result_type(0);
+    let signed = matches!(**result.element_type(), TypeKind::Integer { .. });
+    let dtype = result.element_type().dtype().filter(|dtype| {
+        signed && dtype.is_integer() && dtype.is_signed() && (2..=64).contains(&dtype.bits())
+    });
+    dtype.ok_or_else(|| format!("the result must have signed integers as elements; found {result}"))
 }
 
 fn value_type_bits(ty: &Type) -> Option<u32> {
@@ -89,17 +99,8 @@ fn round(x: f64, random: u64, bits: u32, (min, max): (i64, i64)) -> i64 {
 }
 
 fn prepare_stochastic(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    let signed = |ty: &Type| matches!(**ty.element_type(), TypeKind::Integer { .. });
-    let target = match value_type(op.result_type(0)) {
-        ValueType::Tensor { dtype, .. } if signed(op.result_type(0)) => dtype,
-        _ => return Err(invalid("stochastic_convert runs with results of signed integers only")),
-    };
+    let target = target(op).map_err(invalid)?;
     let width = target.bits();
-    if !target.is_integer() || !target.is_signed() || !(2..=64).contains(&width) {
-        return Err(invalid(format!(
-            "stochastic_convert runs with results of signed integers only; found {target}"
-        )));
-    }
     let range = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
     native(op, move |operands| {
         let [operand, random] = kernels::tensors(operands)?;
