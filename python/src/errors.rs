@@ -3,7 +3,7 @@
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use stablo::Diagnostic;
+use stablo::LimitKind;
 
 create_exception!(
     stablo,
@@ -14,18 +14,13 @@ create_exception!(
 
 /// The exception of an error: its text with source lines and carets, and its diagnostics as data.
 pub fn raised(py: Python<'_>, error: &stablo::Error) -> PyErr {
-    let class = error.diagnostics().iter().find(|found| found.label == "limit").map(limit_class);
+    let class = error.limit().map(|limit| match limit {
+        LimitKind::Memory => "MemoryLimitError",
+        LimitKind::Steps => "StepLimitError",
+        LimitKind::Time => "TimeLimitError",
+        _ => "LimitError",
+    });
     exception(py, class, error.to_string(), &error.to_json())
-}
-
-/// The class of the exception for a limit that was reached.
-fn limit_class(found: &Diagnostic) -> &'static str {
-    let says = |text| found.message.starts_with(text);
-    match () {
-        () if says("the run takes longer than") => "TimeLimitError",
-        () if says("the run takes more than") => "StepLimitError",
-        () => "MemoryLimitError",
-    }
 }
 
 /// An exception of a message alone.

@@ -172,6 +172,22 @@ impl Program {
         .map(|module| Program { settings: self.settings.clone(), ..Program::of(module) })
     }
 
+    /// As [`Program::changed`], by a change of the entry function: other functions than `main` are
+    /// made the only public one.
+    fn changed_entry<T>(
+        &self,
+        py: Python<'_>,
+        change: impl FnOnce(&mut Module) -> stablo::Result<T> + Send,
+    ) -> PyResult<Program> {
+        let entry = self.settings.entry.clone();
+        self.changed(py, move |module| {
+            if entry != "main" {
+                stablo::set_entry(module, &entry)?;
+            }
+            change(module)
+        })
+    }
+
     fn prepare(&self, profiling: Profiling) -> stablo::Result<Prepared> {
         let module = Arc::clone(self.verified()?);
         let settings = self.settings.clone();
@@ -320,14 +336,14 @@ impl Program {
         for (name, size) in dimensions {
             options = options.dimension(name, size);
         }
-        self.changed(py, |module| stablo::refine(module, &options))
+        self.changed_entry(py, |module| stablo::refine(module, &options))
     }
 
     /// The program with constants in the place of arguments, by number.
     fn bind(&self, py: Python<'_>, values: Vec<(usize, Array<'_>)>) -> PyResult<Program> {
         let value = |(index, array)| Ok((index, tensor(array)?));
         let values = values.into_iter().map(value).collect::<PyResult<Vec<_>>>()?;
-        self.changed(py, |module| stablo::bind_arguments(module, &values))
+        self.changed_entry(py, |module| stablo::bind_arguments(module, &values))
     }
 
     /// The program after passes.

@@ -316,7 +316,6 @@ class Program:
     ) -> Program:
         """A static program: `dims` are sizes by the names that the exporter gave dimensions, `batch` is the size of the first
         dimension of each argument where that is dynamic, and `types` are the types of all arguments, as in `tensor<2xf32>, i32`."""
-        self._require_main("refine")
         return self._changed(self._native.refine(dims or {}, batch, types))
 
     def with_threads(self, threads: Optional[int]) -> Program:
@@ -376,10 +375,6 @@ class Program:
             program._convention = None
         return program
 
-    def _require_main(self, change: str) -> None:
-        if self._settings.entry != "main":
-            raise Error(f"{change} changes @main, but the entry of this program is @{self._settings.entry}; give it the option `entry` afterwards")
-
     def bind(self, values: Mapping[Union[int, str], Any]) -> Program:
         """The program with constants in the place of these arguments, by number or name as in `signature`; the others are left. Where
         arguments are nested, those that are left are given as before: a dictionary without the entries that became constants, and no
@@ -392,7 +387,6 @@ class Program:
         if not isinstance(values, Mapping):
             raise TypeError(f"values are bound as a dictionary of numbers or names of arguments, not as {type(values).__name__}")
         inputs = self.signature.inputs
-        self._require_main("bind")
         given = []
         for key, value in values.items():
             number = self._native.argument(key) if isinstance(key, str) else operator.index(key)

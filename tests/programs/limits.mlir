@@ -15,12 +15,12 @@
 // RUN: stablo run %s --entry takes --input iota --max-memory 16M | FileCheck %s --check-prefix=ENOUGH
 
 // PROGRAM: cannot read {{.*}} would exceed the limit of 1024 bytes
-// VALUES: error[limit]: 4000000 bytes more than the {{[0-9]+}} in use would exceed the limit of 1048576 bytes
+// VALUES: error[memory_limit]: 4000000 bytes more than the {{[0-9]+}} in use would exceed the limit of 1048576 bytes
 // FILE: of @takes is a tensor<1000000xf32>, given `{{.*}}`: cannot read {{.*}} would exceed the limit of 1048576 bytes
 // INPUT: of @takes is a tensor<1000000xf32>, given `{{.*}}`: 4000000 bytes more than the {{[0-9]+}} in use would exceed the limit of 1048576 bytes
 // CONSTANT: the limit of 1048576 bytes
-// PROCESSES: error[limit]: 4096 processes: 67092480 bytes more than
-// PRINTS: error[limit]: the run takes more than 20000 steps
+// PROCESSES: error[memory_limit]: 4096 processes: 67092480 bytes more than
+// PRINTS: error[step_limit]: the run takes more than 20000 steps
 // PRINTS: %0: tensor<64xf32>
 // ENOUGH: output 0: tensor<1000000xf32>
 

@@ -5,8 +5,8 @@
 // A plan takes no memory for values that are not small, nor for as many index vectors as a type has.
 // 40 GB; the square root is a constant.
 // CHECK: @main: 4 ops in 1 steps, 1 of them loops; peak 40000000000 bytes
-// LIMIT: error[limit]: 40000000000 bytes more than
-// VECTORS: error[limit]: {{.*}} would exceed the limit of 104857600 bytes
+// LIMIT: error[memory_limit]: 40000000000 bytes more than
+// VECTORS: error[memory_limit]: {{.*}} would exceed the limit of 104857600 bytes
 func.func @main() -> tensor<100000x100000xf32> {
   %one = stablehlo.constant dense<1.0> : tensor<f32>
   %x = stablehlo.sqrt %one : tensor<f32>

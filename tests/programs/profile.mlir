@@ -17,7 +17,7 @@
 // CHECK: share    total ms     calls     mean µs      bytes     GB/s  GFLOP/s roofline  step
 // FAILURE: profile of 1 run:
 // FAILURE: stablehlo.dot_general
-// FAILURE: error[limit]: the run takes more than 15 steps
+// FAILURE: error[step_limit]: the run takes more than 15 steps
 // RESULTS-NOT: share
 // RESULTS: output 0: tensor<64x64xf32>
 // USAGE: a trace is written to a file whose name ends in .json; for a table, give `--profile` after the program, as in `stablo run {{.*}}profile.mlir --profile`

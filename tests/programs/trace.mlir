@@ -18,9 +18,9 @@
 // INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 12]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
 // VALUE: [-0.0, -2.0]
 // PROBES: twice/2,tensor<2xf32>,{{.*}}probe1_twice_2.npy
-// STEPS: error[limit]: the run takes more than 2 steps
-// MEMORY: error[limit]: 
-// TIME: error[limit]: the run takes longer than 10ms
+// STEPS: error[step_limit]: the run takes more than 2 steps
+// MEMORY: error[memory_limit]: 
+// TIME: error[time_limit]: the run takes longer than 10ms
 // ZERO: invalid value '0' for '--{{threads|repeat}} <N>': this must be at least 1
 // SECONDS: invalid value '-1' for '--max-time <SECONDS>': this is not a number of seconds
 // BYTES: many

@@ -31,7 +31,7 @@
 // PASSES: the results agree for seed 0, seed 1, seed 2
 // INLINED: stablehlo.constant dense<8.0>
 // DYNAMIC: argument 0 is a tensor<?xf32>, for which no random values can be made
-// STEPS: error[limit]
+// STEPS: error[step_limit]
 func.func @main(%x: tensor<?xf32>) -> tensor<?xf32> {
   %0 = stablehlo.sine %x : tensor<?xf32>
   %1 = stablehlo.cosine %0 : tensor<?xf32>

@@ -55,7 +55,7 @@ typedef enum stablo_error_code {
 stablo_error_code stablo_last_error_code(void);
 
 /* The rule that the first error of that call violates, such as "add_c1" (`stablo explain` has its
- * text), "parse" or "limit"; empty if there is none. Valid until the next call of this thread. */
+ * text), "parse" or "time_limit"; empty if there is none. Valid until the next call of this thread. */
 const char *stablo_last_error_label(void);
 
 /* A program. */

@@ -43,7 +43,7 @@ impl Failure {
         move |error| {
             let label = error.diagnostics().first().map_or("", |d| &*d.label).to_string();
             let code = match &*label {
-                "limit" => Code::LimitExceeded,
+                _ if error.limit().is_some() => Code::LimitExceeded,
                 "interrupted" => Code::Cancelled,
                 "inputs" | "outputs" => Code::InvalidArgument,
                 _ => code,

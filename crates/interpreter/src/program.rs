@@ -318,7 +318,7 @@ fn code_of(module: &Module, entry: OpId, options: &RunOptions) -> (Code, Option<
 }
 
 /// The function with a body named `entry` at the top level of the module; if there is none and
-/// `entry` is `main`, the only function.
+/// `entry` is `main`, the only function or the only public one.
 ///
 /// # Errors
 /// If there is no such function, or it has no body.
@@ -329,7 +329,16 @@ pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<FuncOp<'m>,
     let functions: Vec<FuncOp<'m>> = ops.filter_map(FuncOp::cast).collect();
     let name = |f: &FuncOp<'m>| OpRef::symbol_name(**f).unwrap_or("").to_string();
     let found = functions.iter().find(|f| name(f) == entry);
-    let only = || if entry == "main" && functions.len() == 1 { functions.first() } else { None };
+    let is_public = |f: &&FuncOp<'m>| OpRef::symbol_visibility(***f).is_none_or(|v| v == "public");
+    let only = || {
+        let mut public = functions.iter().filter(is_public);
+        match (functions.len(), public.next(), public.next()) {
+            _ if entry != "main" => None,
+            (1, ..) => functions.first(),
+            (_, only, None) => only,
+            (_, _, Some(_)) => None,
+        }
+    };
     let Some(function) = found.or_else(only).copied() else {
         let names: Vec<String> = functions.iter().map(|f| format!("@{}", name(f))).collect();
         let has = if names.is_empty() { "no functions".into() } else { names.join(", ") };

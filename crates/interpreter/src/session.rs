@@ -94,12 +94,12 @@ impl<'r> Session<'r> {
     ) -> Result<Session<'r>, EvalError> {
         let options = program.options();
         let mut host = program.host();
-        let limit = |message: String| EvalError::new("limit", message);
         let mut charge = None;
         if let Some(memory) = options.limits.memory {
             let (budget, bytes) = (Budget::new(memory), input_bytes());
             charge = Some(budget.reserve(bytes).map_err(|_| {
-                limit(format!("the inputs have {bytes} bytes; the limit is {memory} bytes"))
+                let message = format!("the inputs have {bytes} bytes; the limit is {memory} bytes");
+                EvalError::new("memory_limit", message)
             })?);
             host = host.with_budget(budget);
         }
@@ -111,8 +111,8 @@ impl<'r> Session<'r> {
         let start = match needs_clock {
             None => Duration::ZERO,
             Some(why) => {
-                let missing = || limit(format!("{why}, but its host has no clock"));
-                host.now().ok_or_else(missing)?
+                let message = || format!("{why}, but its host has no clock");
+                host.now().ok_or_else(|| EvalError::new("time_limit", message()))?
             }
         };
         Ok(Session {
@@ -170,7 +170,7 @@ impl<'r> Session<'r> {
         let limits = &self.program.options().limits;
         if let Some(steps) = limits.steps.filter(|&steps| ops > steps) {
             return Err(EvalError::new(
-                "limit",
+                "step_limit",
                 format!("the run takes more than {}, which is its limit", counted(steps, "step")),
             ));
         }
@@ -178,7 +178,7 @@ impl<'r> Session<'r> {
             && self.host.now().is_some_and(|now| now.saturating_sub(self.start) > time)
         {
             return Err(EvalError::new(
-                "limit",
+                "time_limit",
                 format!("the run takes longer than {time:?}, which is its limit"),
             ));
         }
@@ -203,7 +203,7 @@ impl<'r> Session<'r> {
     /// If they are not.
     pub fn check_memory(&self, growth: usize) -> Result<(), EvalError> {
         let Some(budget) = self.host.budget() else { return Ok(()) };
-        budget.check(growth).map_err(|e| EvalError::new("limit", e.to_string()))
+        budget.check(growth).map_err(|e| EvalError::new("memory_limit", e.to_string()))
     }
 
     /// True if more than a quarter of the memory is in use: none should be kept for reuse then.
@@ -215,7 +215,7 @@ impl<'r> Session<'r> {
     fn reserve_processes(&self, count: usize) -> Result<Option<Charge>, EvalError> {
         let bytes = count.saturating_sub(1).saturating_mul(PROCESS_BYTES);
         let charge = self.host.budget().map(|budget| budget.reserve(bytes)).transpose();
-        charge.map_err(|e| EvalError::new("limit", format!("{count} processes: {e}")))
+        charge.map_err(|e| EvalError::new("memory_limit", format!("{count} processes: {e}")))
     }
 
     /// Runs the processes of a grid, one for each job. `depth` counts the blocks that run around

@@ -75,7 +75,7 @@ impl std::error::Error for EvalError {}
 
 impl From<TensorError> for EvalError {
     fn from(error: TensorError) -> EvalError {
-        let label = if matches!(error, TensorError::Budget(_)) { "limit" } else { "tensor" };
+        let label = if matches!(error, TensorError::Budget(_)) { "memory_limit" } else { "tensor" };
         EvalError::new(label, error.to_string())
     }
 }

@@ -187,7 +187,9 @@ impl Deadline {
                     }
                 };
                 if time_out {
-                    eprintln!("error[limit]: this takes longer than {time:?}, which is the limit");
+                    eprintln!(
+                        "error[time_limit]: this takes longer than {time:?}, which is the limit"
+                    );
                     std::process::exit(FAILURE);
                 }
             };

@@ -105,7 +105,10 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
                     false => printed(&mut out, &result, ty),
                 };
                 if let Err(error) = written.and_then(|()| writeln!(out)) {
-                    return vec![Diagnostic::error("limit", format!("the results: {error}"))];
+                    return vec![Diagnostic::error(
+                        "memory_limit",
+                        format!("the results: {error}"),
+                    )];
                 }
             }
             Diagnostics::new()

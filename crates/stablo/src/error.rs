@@ -29,6 +29,18 @@ struct Content {
     cause: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
 
+/// A kind of limit, as in [`Limits`](crate::Limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LimitKind {
+    /// Bytes of inputs and values.
+    Memory,
+    /// Executed ops.
+    Steps,
+    /// Time of a run.
+    Time,
+}
+
 /// Result of a function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -57,6 +69,16 @@ impl Error {
     /// The diagnostics in the order in which they were found.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         &self.0.diagnostics
+    }
+
+    /// The limit that was reached, if the error is one of memory, steps or time.
+    pub fn limit(&self) -> Option<LimitKind> {
+        self.0.diagnostics.iter().find_map(|found| match &*found.label {
+            "memory_limit" => Some(LimitKind::Memory),
+            "step_limit" => Some(LimitKind::Steps),
+            "time_limit" => Some(LimitKind::Time),
+            _ => None,
+        })
     }
 
     /// The diagnostics by value.

@@ -63,7 +63,7 @@ pub use arrays;
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
 pub use engine::{Program, plan_passes};
-pub use error::{Error, Result, has_errors};
+pub use error::{Error, LimitKind, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain, lints};
 pub use hlo::custom_calls::is_known as is_known_custom_call;
 pub use hlo::distribution::Distribution;
@@ -91,7 +91,7 @@ pub use numerics::{Bytes, DType, Tensor, TensorError, TensorMut, TensorRef};
 pub use passes::{Pipeline, run_pipeline};
 pub use portable::{Exported, Tree, artifact_version};
 pub use program::{EvalError, EvalResult, RuntimeValue};
-pub use refine::{RefineOptions, refine, select_platform};
+pub use refine::{RefineOptions, refine, select_platform, set_entry};
 pub use saved::program_in_folder;
 pub use stack::{STACK_BYTES, with_large_stack};
 pub use vhlo::{CompatibilityRequirement, Version};
@@ -207,7 +207,7 @@ pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String 
 }
 
 /// The function that a run of `entry` runs: that of this name with a body; if there is none and
-/// `entry` is `main`, the only function.
+/// `entry` is `main`, the only function or the only public one.
 ///
 /// # Errors
 /// If there is no such function.

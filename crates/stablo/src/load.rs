@@ -123,7 +123,10 @@ impl LoadOptions {
         }
         // Text is copied from a mapped file.
         if let Err(error) = host::check(program.len()) {
-            return unreadable(Diagnostic::error("limit", format!("cannot read {name}: {error}")));
+            return unreadable(Diagnostic::error(
+                "memory_limit",
+                format!("cannot read {name}: {error}"),
+            ));
         }
         match String::from_utf8(program.into_vec()) {
             Ok(text) => self.load_source(Source::new(name, text)),

@@ -1,7 +1,7 @@
 //! Making programs static.
 
 use crate::error::check;
-use crate::{Diagnostics, Error, Module, Result, Type, verify};
+use crate::{Attribute, Diagnostics, Error, Module, Result, Type, verify};
 
 /// Known sizes of the arguments of a program, for making it static.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +49,8 @@ impl RefineOptions {
     }
 }
 
-/// Makes a verified program with dynamic shapes static: the entry function, which is `main` or the
-/// only one, and all that it calls. Assertions on shapes are checked and removed. Returns warnings.
+/// Makes a verified program with dynamic shapes static: the entry function, which is `main`, the only
+/// one or the only public one, and all that it calls. Assertions on shapes are checked and removed. Returns warnings.
 ///
 /// # Errors
 /// If arguments do not fit, an assertion fails, or a value stays dynamic, with the ops responsible.
@@ -78,6 +78,26 @@ pub fn refine(module: &mut Module, options: &RefineOptions) -> Result<Diagnostic
     let warnings = check(transforms::make_static(module, &sizes), module)?;
     verify(module)?;
     Ok(warnings)
+}
+
+/// Makes `entry` the only public function of a verified program, so that [`refine`],
+/// [`bind_arguments`](crate::bind_arguments) and [`select_platform`] change it.
+///
+/// # Errors
+/// If there is no such function with a body.
+pub fn set_entry(module: &mut Module, entry: &str) -> Result<()> {
+    let chosen = crate::entry_function(module, entry)?.id();
+    let body = module.top().regions().first().and_then(|&region| module.entry(region));
+    let ops: Vec<_> = body.into_iter().flat_map(|block| module.ops(block)).collect();
+    let functions = ops.into_iter().filter(|op| op.name() == "func.func").map(|op| op.id());
+    for function in functions.collect::<Vec<_>>() {
+        if function == chosen {
+            module.remove_attr(function, "sym_visibility");
+        } else {
+            module.set_attr(function, "sym_visibility", Attribute::string("private"));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a verified program that was exported for several platforms, such as those of a container

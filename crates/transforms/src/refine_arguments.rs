@@ -64,26 +64,32 @@ pub fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>
     body.into_iter().flat_map(|block| module.ops(block)).filter_map(FuncOp::cast)
 }
 
-/// The function at which refinement starts: the only one, else `main`.
+/// The function at which refinement starts: the only one, else `main` unless it is private, else
+/// the only public one.
 ///
 /// # Errors
 /// If there is no such function, or its body does not have exactly one block.
 pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let functions: Vec<FuncOp<'_>> = functions(module, root).collect();
     let root = module.op(root);
-    let entry = match functions[..] {
-        [only] => Some(only),
-        _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),
+    let is_public = |f: &FuncOp<'_>| OpRef::symbol_visibility(**f).is_none_or(|v| v == "public");
+    let public: Vec<FuncOp<'_>> = functions.iter().copied().filter(is_public).collect();
+    let is_main = |f: &&FuncOp<'_>| OpRef::symbol_name(***f) == Some("main");
+    let entry = match (&functions[..], &public[..]) {
+        ([only], _) | (_, [only]) => Some(only),
+        _ => public.iter().find(is_main).or_else(|| functions.iter().find(is_main)),
     };
     let entry = entry.ok_or_else(|| {
         let found = functions.len();
         root.error(
             "entry",
-            format!("the module must have one function or a function @main; found {found}"),
+            format!(
+                "the module must have one function, one public function or a function @main; found {found}"
+            ),
         )
     })?;
-    one_block(*entry)?;
-    Ok(entry)
+    one_block(**entry)?;
+    Ok(*entry)
 }
 
 /// Checks that the body of a function is a single block.

@@ -17,6 +17,9 @@ Examples:
 pub struct Options {
     /// The program, as MLIR text or bytecode; `-` is standard input
     file: PathBuf,
+    /// The function to make static; the others become private, and go if it does not use them
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
     /// The types of the arguments of the entry function, such as
     /// `tensor<16x128xf32>,tensor<128xf32>`
     #[arg(long, value_name = "TYPES", conflicts_with_all = ["batch", "dim"])]
@@ -60,6 +63,9 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let format = output_format(&options.o, None)?;
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
+    if let Some(entry) = &options.entry {
+        stablo::set_entry(&mut module, entry)?;
+    }
     select_platform(&mut module, &bytes, options.platform.as_deref())?;
     let mut refine = RefineOptions::default();
     refine.input_types = options.input_types.as_deref().map(types).transpose()?;

@@ -2,7 +2,8 @@
 
 use stablo::numerics::TensorError;
 use stablo::{
-    Budget, DType, Engine, Host, Limits, Program, RunOptions, Tensor, TensorMut, TensorRef,
+    Budget, DType, Engine, Host, LimitKind, Limits, Program, RunOptions, Tensor, TensorMut,
+    TensorRef,
 };
 use std::num::NonZeroUsize;
 
@@ -105,7 +106,7 @@ fn results_take_no_memory_but_the_outputs() {
     let program = prepare(LARGE, RunOptions { host: Some(host), ..RunOptions::default() });
     let x = Tensor::splat([100, 100], 0.5f32).unwrap();
     let error = program.run(vec![x.clone().into()]).unwrap_err();
-    assert_eq!(error.diagnostics()[0].label, "limit");
+    assert_eq!(error.limit(), Some(LimitKind::Memory));
     let (mut sums, mut product) = (vec![0f32; 10_000], x.clone());
     let outputs = &mut [
         TensorMut::new(&[100, 100], &mut sums).unwrap(),
