@@ -4,9 +4,7 @@
 //! `differs MESSAGE` and `unread MESSAGE`. After an input that took too much memory, it prints
 //! `large` and ends.
 
-use crate::Kind;
-use crate::input::{Outcome, make, try_input};
-use crate::seeds::Seeds;
+use stablo_fuzz::{Kind, Outcome, Seeds, make, try_input};
 use std::io::{self, Write};
 use std::panic;
 use std::sync::{Arc, Mutex};

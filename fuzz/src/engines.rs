@@ -28,19 +28,53 @@ pub fn compare(text: &[u8], random: &mut Random) -> Result<(), String> {
     let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
     let Ok(module) = stablo::load("program.mlir", text.to_vec()) else { return Ok(()) };
     let Some(inputs) = inputs(&module, random) else { return Ok(()) };
+    compare_runs(&module, &inputs).map(drop)
+}
+
+/// The outcome of all engines, or how they differ.
+fn compare_runs(module: &Module, inputs: &[RuntimeValue]) -> Result<Outcome, String> {
     let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
-    let expected = run(&module, reference, &inputs);
+    let expected = run(module, reference, inputs);
     for (threads, without_machine_code) in WAYS {
         let threads = NonZeroUsize::new(threads);
         let options = RunOptions { threads, without_machine_code, ..RunOptions::default() };
-        let found = run(&module, options, &inputs);
+        let found = run(module, options, inputs);
         if let Some(difference) = difference(&expected, &found) {
             let code = if without_machine_code { "without" } else { "with" };
             let threads = threads.map_or(0, NonZeroUsize::get);
             return Err(format!("threads {threads}, {code} machine code: {difference}"));
         }
     }
-    Ok(())
+    Ok(expected)
+}
+
+/// The outcome of a module in the verifier and in all engines.
+pub enum Verdict {
+    /// The verifier refuses it.
+    Refused,
+    /// It runs.
+    Ran,
+    /// It reaches a limit, or its arguments are not tensors of storage types.
+    Skipped,
+    /// The verifier accepts it, and a run fails with this message after a label.
+    Failed(String),
+    /// Engines differ.
+    Differs(String),
+}
+
+/// Verifies `module`, and runs `main` on random inputs.
+pub fn verdict(module: &Module, random: &mut Random) -> Verdict {
+    let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
+    if stablo::verify(module).is_err() {
+        return Verdict::Refused;
+    }
+    let Some(inputs) = inputs(module, random) else { return Verdict::Skipped };
+    match compare_runs(module, &inputs) {
+        Ok(Outcome::Results(_)) => Verdict::Ran,
+        Ok(Outcome::Failed(message)) => Verdict::Failed(message),
+        Ok(Outcome::Limited) => Verdict::Skipped,
+        Err(difference) => Verdict::Differs(difference),
+    }
 }
 
 /// Results of a run. An error is the program's or a limit's; engines reach limits at different places.
@@ -57,7 +91,7 @@ fn run(module: &Module, options: RunOptions, inputs: &[RuntimeValue]) -> Outcome
         Ok(results) => Outcome::Results(results),
         Err(error) => {
             let is_limit =
-                error.diagnostics().iter().any(|d| ["limit", "tensor"].contains(&&*d.label));
+                error.limit().is_some() || error.diagnostics().iter().any(|d| d.label == "tensor");
             // Notes say what was inlined.
             let message = |d: &Diagnostic| format!("{}: {}", d.label, d.message);
             let messages: Vec<String> = error.diagnostics().iter().map(message).collect();
@@ -114,18 +148,26 @@ fn inputs(module: &Module, random: &mut Random) -> Option<Vec<RuntimeValue>> {
     const SPECIAL: [f64; 6] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e-40, 1e30];
     let main = stablo::entry_function(module, "main").ok()?;
     let has_special = random.one_in(3);
-    let mut input = |ty: &Type| {
+    fn input(ty: &Type, number: &mut dyn FnMut() -> f64) -> Option<RuntimeValue> {
+        if let Some(types) = ty.as_tuple() {
+            let elements = types.iter().map(|ty| input(ty, number)).collect::<Option<Vec<_>>>()?;
+            return Some(RuntimeValue::Tuple(elements.into()));
+        }
+        if ty.to_string() == "!stablehlo.token" {
+            return Some(RuntimeValue::Token);
+        }
         let dtype = stablo::storage_dtype(ty)?;
         let shape = ty.shape()?.iter().map(|&size| usize::try_from(size).ok());
         let shape: Vec<usize> = shape.collect::<Option<_>>()?;
         let count = shape.iter().try_fold(1, |count: usize, &size| count.checked_mul(size));
         let count = count.filter(|&count| count <= MAX_ELEMENTS)?;
-        let number = |_| match has_special && random.one_in(8) {
-            true => *random.choose(&SPECIAL),
-            false => random.between(-24, 24) as f64 / 4.0,
-        };
-        let numbers = Tensor::from_vec(&shape, (0..count).map(number).collect()).ok()?;
+        let numbers = (0..count).map(|_| number()).collect();
+        let numbers = Tensor::from_vec(&shape, numbers).ok()?;
         Some(RuntimeValue::Tensor(math::convert(numbers, dtype).ok()?))
+    }
+    let mut number = || match has_special && random.one_in(8) {
+        true => *random.choose(&SPECIAL),
+        false => random.between(-24, 24) as f64 / 4.0,
     };
-    main.signature().0.iter().map(&mut input).collect()
+    main.signature().0.iter().map(|ty| input(ty, &mut number)).collect()
 }

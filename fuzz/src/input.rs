@@ -76,6 +76,36 @@ pub fn make(kind: Kind, number: u64, seeds: &Seeds) -> (Vec<u8>, Random) {
     (input, random)
 }
 
+/// Mutates an input in place, as its kind wants: bytes, or tokens of a text.
+pub fn mutate(kind: Kind, input: &mut Vec<u8>, random: &mut Random) {
+    let mutate_text = match kind {
+        Kind::Bytecode | Kind::Container => return bytes::mutate(input, random),
+        Kind::Text => text::mutate_tokens,
+        Kind::Program if random.one_in(4) => text::mutate_tokens,
+        Kind::Program => text::mutate_types,
+    };
+    *input = mutate_text(&String::from_utf8_lossy(input), random).into_bytes();
+}
+
+/// All seeds of a kind; texts once in each form that the kind has.
+pub fn corpus(kind: Kind, seeds: &Seeds) -> Box<dyn Iterator<Item = Vec<u8>> + '_> {
+    let texts = || seeds.texts.iter();
+    match kind {
+        Kind::Text | Kind::Program => Box::new(texts().map(|text| text.clone().into_bytes())),
+        Kind::Bytecode => {
+            let numbered = (0..).zip(texts());
+            let encoded = numbered.map(|(seed, text)| encoded(text, &mut Random::new(seed)));
+            let encoded = encoded.filter(|bytes| !bytes.is_empty());
+            Box::new(seeds.bytecode.iter().cloned().chain(encoded))
+        }
+        Kind::Container => {
+            let files = seeds.exported.iter().chain(&seeds.arrays).cloned();
+            let made = (0..20).map(|seed| container(seeds, &mut Random::new(seed)));
+            Box::new(files.chain(made))
+        }
+    }
+}
+
 /// A mutant of a program, or a random one: of sizes at which kernels change their way, with values
 /// that nothing uses, in a function, a loop or a branch.
 fn program(seeds: &Seeds, random: &mut Random) -> String {

@@ -6,31 +6,15 @@
 //! that they refuse to read. An input is a function of its kind and number: `stablo-fuzz replay text
 //! 1234` shows and runs it.
 
-mod bytes;
 mod child;
-mod engines;
-mod input;
+mod ops;
 mod parent;
-mod seeds;
-mod text;
 
-use clap::{Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use clap::{Parser, Subcommand};
+use stablo_fuzz::{Kind, Seeds, corpus};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// The inputs that are mutated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Kind {
-    /// Tokens of texts.
-    Text,
-    /// Bytes of artifacts and of bytecode.
-    Bytecode,
-    /// Bytes of what `jax.export` writes, of npy, npz and safetensors files.
-    Container,
-    /// A size or an element type everywhere in a text, or one number of an attribute; and random
-    /// programs. All engines compute the same bits.
-    Program,
-}
 
 #[derive(Parser)]
 #[command(about = "Fuzzers of stablo")]
@@ -56,6 +40,24 @@ enum Command {
     },
     /// Shows one input and runs it.
     Replay { kind: Kind, number: u64 },
+    /// Writes the inputs that mutants are made of as files, for libFuzzer.
+    Corpus { kind: Kind, folder: PathBuf },
+    /// Tries each op of the project's tests with all element types, and with other sizes and
+    /// attributes: whatever the verifier accepts must run.
+    Ops {
+        /// Only ops with this name.
+        #[arg(long)]
+        op: Option<String>,
+        /// Further files whose ops are tried.
+        #[arg(long)]
+        files: Vec<PathBuf>,
+        /// Programs of one op.
+        #[arg(long, default_value_t = 20)]
+        programs: usize,
+        /// Directory for programs with findings.
+        #[arg(long, default_value = "target/fuzz")]
+        findings: PathBuf,
+    },
     /// Tries mutants and reports each to the parent.
     #[command(hide = true)]
     Child { kind: Kind, first: u64 },
@@ -67,6 +69,10 @@ fn main() -> ExitCode {
             Ok(parent::run(kind, first, seconds, &findings)?.failures() == 0)
         }
         Command::Replay { kind, number } => child::replay(kind, number),
+        Command::Corpus { kind, folder } => write_corpus(kind, &folder).map(|()| true),
+        Command::Ops { op, files, programs, findings } => {
+            ops::run(op.as_deref(), &files, programs, &findings)
+        }
         Command::Child { kind, first } => child::run(kind, first),
     };
     let result = stablo::with_large_stack(run);
@@ -78,4 +84,13 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn write_corpus(kind: Kind, folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    let seeds = Seeds::read()?;
+    for (number, input) in corpus(kind, &seeds).enumerate() {
+        std::fs::write(folder.join(format!("seed_{number}")), input)?;
+    }
+    Ok(())
 }

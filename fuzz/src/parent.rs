@@ -1,9 +1,7 @@
 //! The process that counts, watches the clock and starts the child anew when it ends.
 
-use crate::Kind;
-use crate::input::make;
-use crate::seeds::Seeds;
 use clap::ValueEnum;
+use stablo_fuzz::{Kind, Seeds, make};
 use std::io::{self, BufRead, BufReader};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

@@ -1,0 +1,3 @@
+#![no_main]
+
+stablo_libfuzzer::target!(stablo_fuzz::Kind::Bytecode);

@@ -1,0 +1,94 @@
+//! Variants of the ops of tests, counted by op and outcome.
+
+use generate::Random;
+use stablo_fuzz::single::{Single, singles};
+use stablo_fuzz::{Seeds, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// Outcomes of the variants of an op.
+#[derive(Default)]
+struct Counts {
+    ran: usize,
+    refused: usize,
+    skipped: usize,
+}
+
+/// Tries `programs` programs of each op with all their variants; true if nothing was found.
+pub fn run(
+    op: Option<&str>,
+    files: &[PathBuf],
+    programs: usize,
+    findings: &Path,
+) -> io::Result<bool> {
+    std::fs::create_dir_all(findings)?;
+    let mut texts = Seeds::read()?.texts;
+    for file in files {
+        let text = std::fs::read_to_string(file)?;
+        texts.extend(text.split("// -----").map(String::from));
+    }
+    let mut known = BTreeSet::new();
+    let mut all: BTreeMap<String, Vec<Single>> = BTreeMap::new();
+    for single in texts.iter().flat_map(|text| singles(text)) {
+        if op.is_none_or(|op| single.name == op)
+            && known.insert((single.name.clone(), single.key()))
+        {
+            all.entry(single.name.clone()).or_default().push(single);
+        }
+    }
+    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+    for (name, singles) in &all {
+        let mut counts = Counts::default();
+        // Spread over the files.
+        let step = singles.len().div_ceil(programs).max(1);
+        for single in singles.iter().step_by(step) {
+            let variants = [vec![single.clone()], single.of_elements(), single.of_sizes()];
+            let variants = variants.into_iter().flatten().chain(single.of_attributes());
+            for (number, variant) in variants.enumerate() {
+                let mut random = Random::new(number as u64);
+                let verdict = catch_unwind(AssertUnwindSafe(|| variant.verdict(&mut random)));
+                let message = match verdict {
+                    Ok(Verdict::Ran) => {
+                        counts.ran += 1;
+                        continue;
+                    }
+                    Ok(Verdict::Refused) => {
+                        counts.refused += 1;
+                        continue;
+                    }
+                    Ok(Verdict::Skipped) => {
+                        counts.skipped += 1;
+                        continue;
+                    }
+                    Ok(Verdict::Failed(message)) => format!("fails: {message}"),
+                    Ok(Verdict::Differs(message)) => format!("differs: {message}"),
+                    Err(_) => "panics".to_string(),
+                };
+                let class: String = message.chars().filter(|c| !c.is_ascii_digit()).collect();
+                let class = format!("{name}: {class}");
+                let count = classes.entry(class).or_default();
+                *count += 1;
+                if *count == 1 {
+                    let file = findings.join(format!(
+                        "op_{}_{}.mlir",
+                        name.replace('.', "_"),
+                        classes.len()
+                    ));
+                    std::fs::write(&file, variant.text())?;
+                    println!("{name}: {message} ({})", file.display());
+                }
+            }
+        }
+        let Counts { ran, refused, skipped } = counts;
+        println!(
+            "{name}: {} programs, {ran} variants ran, {refused} were refused, {skipped} skipped",
+            singles.len().min(programs)
+        );
+    }
+    for (class, count) in &classes {
+        println!("{count:6} {class}");
+    }
+    Ok(classes.is_empty())
+}
