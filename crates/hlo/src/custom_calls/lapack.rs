@@ -189,12 +189,14 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
     })
 }
 
-/// True if a call has two operands and a result of one element type, which is complex or not.
+/// True if a call has two operands and a result of one element type, which is complex or not, and
+/// the result has the shape of the second operand: plans rely on it.
 fn has_one_type(op: OpRef<'_>, complex: bool) -> bool {
     let dtype = |ty: &Type| ty.element_type().dtype();
     let types: Vec<_> = op.operand_types().chain(op.result_types()).map(dtype).collect();
     let fits = |dtype: DType| if complex { dtype.is_complex() } else { dtype.is_float() };
     matches!(types[..], [Some(a), b, x] if fits(a) && [b, x] == [Some(a); 2])
+        && op.operand_type(1) == op.result_type(0)
 }
 
 /// Everything that a call depends on besides its operands.
