@@ -90,19 +90,24 @@ func.func @main() {
 func.func @main() {
   %operand = stablehlo.constant dense<0.0> : tensor<2x3xf32>
   %indices = stablehlo.constant dense<9> : tensor<4x1xi64>
+  %dynamic = stablehlo.optimization_barrier %indices : tensor<4x1xi64>
+  %size = stablehlo.constant dense<[4, 1]> : tensor<2xi64>
+  %unknown = stablehlo.dynamic_reshape %dynamic, %size : (tensor<4x1xi64>, tensor<2xi64>) -> tensor<?x1xi64>
   // expected-error @+1 {{slices of sizes [2, 0] have none along the dropped dimension 1}}
-  %0 = "stablehlo.gather"(%operand, %indices) {
+  %0 = "stablehlo.gather"(%operand, %unknown) {
     dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [1], start_index_map = [1], index_vector_dim = 1>,
     slice_sizes = array<i64: 2, 0>
-  } : (tensor<2x3xf32>, tensor<4x1xi64>) -> tensor<4x2xf32>
+  } : (tensor<2x3xf32>, tensor<?x1xi64>) -> tensor<?x2xf32>
   return
 }
 
 // -----
 
-func.func @main() -> tensor<6xcomplex<f32>> {
+func.func @main() -> tensor<?xcomplex<f32>> {
   %operand = stablehlo.constant dense<(1.0, 0.0)> : tensor<6xcomplex<f32>>
+  %size = stablehlo.constant dense<[6]> : tensor<1xi64>
+  %unknown = stablehlo.dynamic_reshape %operand, %size : (tensor<6xcomplex<f32>>, tensor<1xi64>) -> tensor<?xcomplex<f32>>
   // expected-error @+1 {{the last dimensions have sizes [6], but [5] are required}}
-  %0 = stablehlo.fft %operand, type = FFT, length = [5] : (tensor<6xcomplex<f32>>) -> tensor<6xcomplex<f32>>
-  return %0 : tensor<6xcomplex<f32>>
+  %0 = stablehlo.fft %unknown, type = FFT, length = [5] : (tensor<?xcomplex<f32>>) -> tensor<?xcomplex<f32>>
+  return %0 : tensor<?xcomplex<f32>>
 }

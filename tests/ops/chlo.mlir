@@ -184,3 +184,28 @@ func.func @main() {
   check.expect_eq_const %indices, dense<[0, 3, 2]> : tensor<3xi32>
   return
 }
+
+// -----
+
+// Along the first dimension, not the last: 1 + 10, 2 + 10, 3 + 20, 4 + 20.
+func.func @main() {
+  %a = stablehlo.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>
+  %b = stablehlo.constant dense<[10, 20]> : tensor<2xi32>
+  %0 = chlo.broadcast_add %a, %b {broadcast_dimensions = array<i64: 0>} : (tensor<2x2xi32>, tensor<2xi32>) -> tensor<2x2xi32>
+  check.expect_eq_const %0, dense<[[11, 12], [23, 24]]> : tensor<2x2xi32>
+  return
+}
+
+// -----
+
+// The sum over no groups is zero.
+func.func @main() {
+  %a = stablehlo.constant dense<1.0> : tensor<3x2xf32>
+  %b = stablehlo.constant dense<1.0> : tensor<0x2x4xf32>
+  %sizes = stablehlo.constant dense<1> : tensor<0xi64>
+  %0 = "chlo.ragged_dot"(%a, %b, %sizes) {
+    ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>
+  } : (tensor<3x2xf32>, tensor<0x2x4xf32>, tensor<0xi64>) -> tensor<3x4xf32>
+  check.expect_eq_const %0, dense<0.0> : tensor<3x4xf32>
+  return
+}

@@ -4,8 +4,11 @@
 pub(crate) use hlo::constraints::{ANY_RANK_TENSOR as TENSOR, INT_TENSOR as RANKED_INTS};
 pub(crate) use hlo::constraints::{PRED_TENSOR as RANKED_BOOLEANS, STATIC_TENSOR};
 
+use hlo::check::require;
 use hlo::constraints::{COMPLEX, FLOAT, PRED, SIGNED, UNSIGNED};
+use hlo::quantized;
 use mlir::ods::{ElementSet, Ranks, TensorRule, TypeConstraint, TypeRule};
+use mlir::{OpRef, Verdict};
 
 const fn any_rank(elements: &'static [&'static ElementSet]) -> TypeRule {
     TypeRule::Tensor(TensorRule { ranks: Ranks::Any, ..TensorRule::ranked(elements) })
@@ -24,4 +27,14 @@ tensors! {
     FLOATS_OR_COMPLEXES = "a tensor of floats or complex numbers", [FLOAT, COMPLEX];
     BOOLEANS = "a tensor of booleans", [PRED];
     BOOLEANS_OR_INTS = "a tensor of booleans or integers", [PRED, SIGNED, UNSIGNED];
+}
+
+/// Checks that no operand is quantized, for ops whose decomposition needs zeros.
+pub(crate) fn refuse_quantized(op: OpRef<'_>) -> Verdict {
+    match op.operand_types().find(|ty| quantized::is_quantized(ty)) {
+        Some(ty) => require(op, "operand-type", false, || {
+            format!("{} has no meaning for quantized elements; found {ty}", op.name())
+        }),
+        None => Ok(()),
+    }
 }

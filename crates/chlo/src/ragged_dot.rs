@@ -1,6 +1,6 @@
 //! `chlo.ragged_dot`.
 
-use crate::constraints::{RANKED_INTS, TENSOR};
+use crate::constraints::{RANKED_INTS, TENSOR, refuse_quantized};
 use crate::enums::PRECISION;
 use hlo::attrs::DotDims;
 use hlo::check::{self, require};
@@ -147,6 +147,7 @@ const LABELS: check::DotLabels = check::DotLabels {
 fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let dims = RaggedDotOp(op).ragged_dot_dimension_numbers();
     let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    refuse_quantized(op)?;
     if let Some(config) = RaggedDotOp(op).precision_config() {
         require(op, "attribute", matches!(config.len(), 0 | 2), || {
             format!(

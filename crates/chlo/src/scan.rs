@@ -1,6 +1,6 @@
 //! `chlo.scan`.
 
-use crate::constraints::TENSOR;
+use crate::constraints::{TENSOR, refuse_quantized};
 use hlo::check::{self, require};
 use hlo::compat;
 use mlir::attrs::AttrKind;
@@ -45,6 +45,7 @@ fn argument_name(op: OpRef<'_>, _: usize, argument: usize) -> Option<String> {
 /// The body takes a slice of each input and the carried values, and returns elements of the outputs
 /// and the carried values.
 fn verify(op: OpRef<'_>) -> Result<(), Diagnostic> {
+    refuse_quantized(op)?;
     let scan = ScanOp(op);
     let inputs = scan.inputs().len();
     let carries = scan.inits().len();

@@ -330,9 +330,12 @@ pub fn reducer<'m>(
         let required = inits.get(i).map_or(&[][..], |init| shape(init));
         let fits = |t: &Type| t.as_tensor().is_some_and(|t| compat::shapes(&t.shape, required));
         require(op, label, fits(lhs) && fits(rhs) && fits(result), || {
+            let of = inits
+                .get(i)
+                .map_or(String::new(), |init| format!(", that of the initial value {init}"));
             let required = show(required);
             format!(
-                "{name} must take and return tensors of shape {required}; found {lhs}, {rhs} and {result}"
+                "{name} must take and return tensors of shape {required}{of}; found {lhs}, {rhs} and {result}"
             )
         })?;
         // As upstream, floats of any width may accumulate in each other.

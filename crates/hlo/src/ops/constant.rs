@@ -58,7 +58,14 @@ fn parse(parser: &mut Parser<'_>, state: &mut OpState) -> Parsed<()> {
         return Ok(());
     }
     parser.optional_attr_dict(state)?;
+    let at = parser.here();
     let value = parser.attribute(None)?;
+    if !value.is_elements() {
+        let message = format!(
+            "expected elements with a type, such as `dense<[1, 2]> : tensor<2xi32>`, found `{value:.80}`"
+        );
+        return parser.error_at(at, message);
+    }
     state.set_result_type(0, value.ty());
     state.properties[0] = Some(value);
     Ok(())

@@ -16,6 +16,7 @@ op! {
             format:
                 "$operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length \
                  attr-dict `:` functional-type(operands, results)",
+            verify: verify,
             infer: infer,
             infer_label: "fft_c5",
             prepare: prepare,
@@ -80,10 +81,7 @@ fn infer(op: OpRef<'_>) -> Inferred {
             )?;
             last = Some(lengths[n - 1]);
         }
-        _ => {
-            let name = "the last dimensions of operand";
-            check::has_shape(op, "fft_c4", name, &sizes[first..], &required)?;
-        }
+        _ => {}
     }
     infer::one_sized(op, &element, |operands| {
         let mut sizes = operands[0].to_vec();
@@ -92,6 +90,16 @@ fn infer(op: OpRef<'_>) -> Inferred {
         }
         Ok(sizes)
     })
+}
+
+/// Checks that complex transforms have the lengths of their operand; inference checks others.
+fn verify(op: OpRef<'_>) -> Verdict {
+    if !matches!(FFT_TYPE.case(FftOp(op).fft_type()), Some("FFT" | "IFFT")) {
+        return Ok(());
+    }
+    let (sizes, lengths) = (shape(op.operand_type(0)), FftOp(op).fft_length());
+    let last = &sizes[sizes.len().saturating_sub(lengths.len())..];
+    check::has_shape(op, "fft_c4", "the last dimensions of operand", last, lengths)
 }
 
 fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -18,6 +18,7 @@ op! {
         traits [NoMemoryEffect]
         rules include_str!("gather.txt");
         hooks {
+            verify: verify_elements,
             infer: infer,
             infer_label: "gather_c22",
             reify: reify,
@@ -84,7 +85,6 @@ pub(super) fn infer_gather(
             );
             return Err(op.error(label, message));
         }
-        verify_elements(op, &dims, sizes)?;
     }
     let size = |d: usize| slice_sizes.map_or(DYNAMIC, |sizes| sizes[d]);
     let dropped = |d: &usize| collapsed.contains(&(*d as i64)) || batching.contains(&(*d as i64));
@@ -104,7 +104,8 @@ pub(super) fn infer_gather(
 
 /// Checks that slices have an element if the result does: it has no dimension for those that are
 /// dropped.
-fn verify_elements(op: OpRef<'_>, dims: &GatherDims<'_>, slice_sizes: &[i64]) -> Verdict {
+fn verify_elements(op: OpRef<'_>) -> Verdict {
+    let (dims, slice_sizes) = (GatherOp(op).dimension_numbers(), GatherOp(op).slice_sizes());
     let dropped =
         |d: &i64| dims.collapsed_slice_dims.contains(d) || dims.operand_batching_dims.contains(d);
     let numbered = || (0i64..).zip(slice_sizes.iter().copied());

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use mlir::ir::{Loc, OpName, OpParts};
+use mlir::nearest::suggestion;
 use mlir::ods::{OpDef, Trait};
 use mlir::text::{OpState, OperandList, Parsed, Parser, Printer};
 
@@ -144,10 +145,16 @@ fn parse_combiner(parser: &mut Parser<'_>) -> Parsed<&'static OpDef> {
     let name = parser.word("the name of an op")?;
     match parser.registry().op(name) {
         Some(def) if is_combiner(def) => Ok(def),
-        _ => parser.error_at(
-            at,
-            format!("`{name}` is not a commutative StableHLO op of two operands and one result"),
-        ),
+        _ => {
+            let combiners = parser.registry().ops().filter(|def| is_combiner(def));
+            let near = suggestion(name, combiners.map(|def| def.name));
+            let help = near
+                .or_else(|| Some("such ops are `stablehlo.add` and `stablehlo.maximum`".into()));
+            let message = format!(
+                "`{name}` is not a commutative StableHLO op of two operands and one result"
+            );
+            parser.error_with_help(at, message, help)
+        }
     }
 }
 
