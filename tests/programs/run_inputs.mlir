@@ -41,7 +41,7 @@
 // LACKS: there is no array `x`, `input_0`, `arr_0`, `0`; it has `result['y']`, `output_1`, `output_2`, `output_3`
 // FORMAT: it is no .npy, .npz or safetensors file
 // SHAPE: argument 0 (`x`) of @main is a tensor<2x2xf32>, given `[1, 2]`: this is a tensor<2xf32>
-// INTEGER: argument 1 (`n`) of @main is a tensor<i32>, given `1.5`: cannot read 1.5
+// INTEGER: argument 1 (`n`) of @main is a tensor<i32>, given `1.5`: `1.5` is not a number of type i32
 // UNSIZED: its type has unknown sizes: write them as in `iota:2x3`
 // RAGGED: argument 2 of @main is a tensor<?xcomplex<f32>>, given `{{\[}}[1], [1, 2]]`
 func.func @main(%arg0: tensor<2x2xf32> loc("x"), %arg1: tensor<i32> loc("n"), %arg2: tensor<?xcomplex<f32>>, %arg3: tensor<2xi1>)

@@ -441,7 +441,7 @@ func.func @f(%a: tensor<2x3xf32>, %i: tensor<f32>) -> tensor<2xf32> {
 // -----
 // terminators
 func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
-  // expected-error @+1 {{the block ends with `stablehlo.abs`, which is not a terminator}}
+  // expected-error @+1 {{the block must end with a terminator such as `func.return`, but ends with `stablehlo.abs`}}
   %0 = stablehlo.abs %a : tensor<2xf32>
 }
 // -----
@@ -654,4 +654,66 @@ func.func @f(%a: tensor<3xf32>) -> tensor<3xf32> {
   // expected-error @+1 {{expected a function type, with operand types in parentheses as in `(tensor<2xf32>) -> tensor<2xf32>`, found `tensor`}}
   %0 = stablehlo.transpose %a, dims = [0] : tensor<3xf32> -> tensor<3xf32>
   return %0 : tensor<3xf32>
+}
+// -----
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{expected `,` and the operand `rhs`, found `:`}}
+  %0 = stablehlo.add %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// -----
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+2 {{expected `:`, found `,`}}
+  // expected-help @+1 {{`stablehlo.add` has 2 operands: lhs, rhs}}
+  %0 = stablehlo.add %a, %a, %a : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// -----
+func.func @f(%a: tensor<2xf32>, %p: tensor<f32>) -> tensor<4xf32> {
+  // expected-error @+1 {{expected `,` and `interior`, found `:`}}
+  %0 = stablehlo.pad %a, %p, low = [1], high = [1] : (tensor<2xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// -----
+// expected-error @+2 {{expected a type, found `a`}}
+// expected-help @+1 {{names of values start with `%`: `%a: …`}}
+func.func @f(a: tensor<2xf32>) {
+  return
+}
+// -----
+// expected-error @+2 {{expected an operation, found `=`}}
+// expected-help @+1 {{did you mean `->`?}}
+func.func @f(%a: tensor<2xf32>) => tensor<2xf32> {
+  return %a : tensor<2xf32>
+}
+// -----
+// expected-error @+1 {{a dimension must have a size of at least 0, or `?`}}
+func.func @f(%a: tensor<-2xf32>) {
+  return
+}
+// -----
+func.func @f() -> tensor<2xi8> {
+  // expected-error @+1 {{expected elements with a type, such as `dense<[1, 2]> : tensor<2xi32>`, found `[1, 2]`}}
+  %0 = stablehlo.constant [1, 2] : tensor<2xi8>
+  return %0 : tensor<2xi8>
+}
+// -----
+func.func @f(%a: tensor<2x3xf32>, %i: tensor<f32>) -> tensor<2xf32> {
+  // expected-error @+2 {{`stablehlo.sum` is not a commutative StableHLO op of two operands and one result}}
+  // expected-help @+1 {{did you mean `stablehlo.add`?}}
+  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.sum across dimensions = [1] : (tensor<2x3xf32>, tensor<f32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// -----
+func.func @f(%a: tensor<2x3xf32>, %i: tensor<1xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{body must take and return tensors of shape [1], that of the initial value tensor<1xf32>; found tensor<f32>, tensor<f32> and tensor<f32>}}
+  %0 = stablehlo.reduce(%a init: %i) applies stablehlo.add across dimensions = [1] : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+// -----
+// The name begins a line: it is not missing at the end of the line before.
+func.func @f(%a: tensor<2xf32>) {
+  // expected-error @+1 {{expected an operation, found `0`}}
+  0 = stablehlo.add %a, %a : tensor<2xf32>
+  return
 }

@@ -25,7 +25,7 @@ pub fn nearest<'n>(name: &str, candidates: impl Iterator<Item = &'n str>) -> Opt
         }
         let distance = distance(name, candidate);
         let length = name.len().max(candidate.len());
-        if distance <= candidate.len().max(3) / 3 && 2 * distance <= length {
+        if distance <= candidate.len().max(3) / 3 && 2 * distance < length {
             let found = (distance, candidate);
             like = like.map_or(Some(found), |best| Some(found.min(best)));
         }

@@ -10,6 +10,13 @@ use std::path::Path;
 /// If the extension is unknown, or the target is not a version.
 pub fn output_format(path: &Path, target: Option<&str>) -> Result<Format, Failure> {
     if let Some(target) = target {
+        if path.extension().is_some_and(|extension| extension == "mlir") {
+            return Err(Failure::usage(format!(
+                "{} is the name of a text, but --target asks for an artifact: end it in .mlir.bc or \
+                 .stablehlo",
+                path.display()
+            )));
+        }
         let version = stablo::target_version(target);
         return version.map(Format::Artifact).map_err(|error| Failure::usage(first(&error)));
     }

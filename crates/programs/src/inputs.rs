@@ -195,7 +195,8 @@ fn input(spec: &str, ty: &Type, index: usize, io: &mut Io<'_>) -> Result<Tensor,
             }
             None => match not_a_number(spec, dtype) {
                 Some(word) if !io.path(Path::new(spec)).exists() => {
-                    Err(format!("`{word}` in the list is not a number of type {dtype}"))
+                    let place = if word == spec.trim() { "" } else { " in the list" };
+                    Err(format!("`{word}`{place} is not a number of type {dtype}"))
                 }
                 _ => file(spec, dtype, io),
             },
@@ -292,7 +293,8 @@ fn rewrite_elements(text: &str, dtype: DType) -> Option<String> {
 
 /// Returns the first word of a list that is not a number, if this is a list.
 fn not_a_number(text: &str, dtype: DType) -> Option<&str> {
-    if !text.trim_start().starts_with(['[', '(']) {
+    let is_list = text.trim_start().starts_with(['[', '(']);
+    if !is_list && text.trim().parse::<f64>().is_err() {
         return None;
     }
     let words = text.split(|c| "[](), \n\t".contains(c)).filter(|word| !word.is_empty());

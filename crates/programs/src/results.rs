@@ -35,6 +35,21 @@ pub struct ResultFlags {
 }
 
 impl ResultFlags {
+    /// Fails if the results would go to a directory whose name is that of a file of one array.
+    ///
+    /// # Errors
+    /// See above.
+    pub fn check(&self, io: &Io<'_>) -> Result<(), Failure> {
+        let array = |path: &&PathBuf| path.extension().is_some_and(|end| end == "npy");
+        match self.outputs.as_ref().filter(array) {
+            Some(path) if !io.path(path).is_dir() => Err(Failure::usage(format!(
+                "results are saved in a directory, a .npz or a .safetensors file, not in {}",
+                path.display()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
     /// How far a result may be from the expected one.
     fn tolerance(&self, leaf: &Leaf<'_>) -> Tolerance {
         match self {

@@ -60,10 +60,23 @@ impl<'m> Verifier<'m> {
         }
         let may_end = last.def().is_none_or(|def| def.has_trait(&Trait::Terminator));
         if !may_end && self.needs_terminator(region) {
-            let message =
-                format!("the block ends with `{}`, which is not a terminator", last.name());
+            let such_as = match self.usual_terminator(region) {
+                Some(name) => format!(" such as `{name}`"),
+                None => String::new(),
+            };
+            let message = format!(
+                "the block must end with a terminator{such_as}, but ends with `{}`",
+                last.name()
+            );
             self.report(last.error("terminator", message));
         }
+    }
+
+    /// The terminator of the dialect of the op that a region belongs to.
+    fn usual_terminator(&self, region: RegionId) -> Option<&'static str> {
+        let parent = self.module.op(self.module.region_parent(region)?);
+        let def = self.module.registry().op(&format!("{}.return", parent.def()?.dialect()))?;
+        def.has_trait(&Trait::Terminator).then_some(def.name)
     }
 
     fn needs_terminator(&self, region: RegionId) -> bool {

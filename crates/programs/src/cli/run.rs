@@ -147,6 +147,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 impl Options {
     /// Runs the command within its limits.
     fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
+        self.results.check(io)?;
         self.check_outputs(io)?;
         let mut timings = Timings::default();
         let bytes = read_program(io, &self.file)?;

@@ -47,6 +47,9 @@ pub struct ParseFailed;
 /// A parsed value; on failure, the diagnostic is already recorded.
 pub type Parsed<T> = Result<T, ParseFailed>;
 
+/// The element of blocks, for messages.
+const OPERATION: &str = "an operation";
+
 /// Approximate size in bytes of the text of an op.
 const BYTES_OF_OP: usize = 64;
 
@@ -564,7 +567,7 @@ impl Parser<'_> {
         // line.
         let (last_end, start) = (self.last_end, self.token.span.start);
         let gap = self.text.as_bytes().get(last_end as usize..start as usize).unwrap_or_default();
-        let is_stray = text == "#" || self.token.kind == Kind::Invalid;
+        let is_stray = text == "#" || expected == OPERATION || self.token.kind == Kind::Invalid;
         let at = if last_end > 0 && gap.contains(&b'\n') && !is_stray {
             Span { start: last_end - 1, end: last_end }
         } else {
@@ -572,6 +575,9 @@ impl Parser<'_> {
         };
         let help = match text {
             "#" => Some("comments start with `//`".to_string()),
+            "=" if self.text[self.token.span.end as usize..].starts_with('>') => {
+                Some("did you mean `->`?".to_string())
+            }
             _ => suggestion(text, names.iter().copied()),
         };
         self.error_with_help(at, message, help)

@@ -4,7 +4,7 @@ use super::locations::Located;
 use super::regions::RegionArgument;
 use super::scope::Definition;
 use super::templates::OpText;
-use super::{Kind, Parsed, Parser};
+use super::{Kind, OPERATION, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
 use crate::builtin::ModuleOp;
 use crate::diag::{Diagnostic, Severity, Span, counted};
@@ -38,7 +38,7 @@ impl<'a> Parser<'a> {
                     }
                     Kind::Exclaim => self.type_alias(),
                     Kind::MetadataStart => self.metadata(),
-                    Kind::Punct(b'}') => self.unexpected("an operation"),
+                    Kind::Punct(b'}') => self.unexpected(OPERATION),
                     _ => {
                         if std::mem::take(&mut is_first_op) {
                             ahead = self.read_ahead(scope);
@@ -95,7 +95,10 @@ impl<'a> Parser<'a> {
                 Ok(())
             });
             read?;
-            self.expect_punct(b'=')?;
+            if let Err(failed) = self.expect_punct(b'=') {
+                self.define_poisoned(&names)?;
+                return Err(failed);
+            }
         }
         let text = self.op_text();
         self.resolved.clear();
@@ -106,9 +109,7 @@ impl<'a> Parser<'a> {
         let op = match result {
             Ok(op) => op,
             Err(failed) => {
-                for &(name, _, span) in &names {
-                    self.define(name, span, Definition::Poisoned)?;
-                }
+                self.define_poisoned(&names)?;
                 return Err(failed);
             }
         };
@@ -122,13 +123,18 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// Defines the results of an op that could not be read, so that uses are no further errors.
+    fn define_poisoned(&mut self, names: &[ResultName<'a>]) -> Parsed<()> {
+        names.iter().try_for_each(|&(name, _, span)| self.define(name, span, Definition::Poisoned))
+    }
+
     /// Reads an op that is not written like an earlier one.
     pub(super) fn parse_op_uncached(&mut self, text: Option<OpText>) -> Parsed<OpId> {
         self.reads_values = false;
         let op = match self.token.kind {
             Kind::String => self.generic_op(),
             Kind::Word => self.pretty_op(),
-            _ => self.unexpected("an operation"),
+            _ => self.unexpected(OPERATION),
         }?;
         if let Some(text) = text {
             self.record_template(&text, op);

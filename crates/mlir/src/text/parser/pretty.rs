@@ -2,7 +2,7 @@
 
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, counted};
 use crate::ods::{Arity, AttrConstraint, Directive, Literal, Trait, TypeSource};
 use crate::text::{OpState, TypeList};
 use crate::types::{Signedness, Type};
@@ -17,7 +17,43 @@ impl<'a> Parser<'a> {
     }
 
     fn directives(&mut self, directives: &'static [Directive], state: &mut OpState) -> Parsed<()> {
-        directives.iter().try_for_each(|d| self.directive(d, state))
+        directives.iter().enumerate().try_for_each(|(i, directive)| match directive {
+            Directive::Literal(Literal::Text(text)) if !self.at(text) => {
+                self.literal_before(text, directives.get(i + 1), state)
+            }
+            directive => self.directive(directive, state),
+        })
+    }
+
+    /// Reads a literal that does not come next as a token. The error names the operand that is
+    /// missing after a comma, or all operands if there is one too many.
+    fn literal_before(
+        &mut self,
+        text: &str,
+        next: Option<&'static Directive>,
+        state: &OpState,
+    ) -> Parsed<()> {
+        let operands = state.def.operands;
+        if text == ","
+            && let Some(Directive::Operand(slot)) = next
+        {
+            let name = operands[*slot].name;
+            return self.unexpected(&format!("`,` and the operand `{name}`"));
+        }
+        if text == ","
+            && let Some(Directive::Literal(Literal::Text(word))) = next
+        {
+            return self.unexpected(&format!("`,` and `{word}`"));
+        }
+        let is_fixed = operands.iter().all(|slot| slot.arity == Arity::Single);
+        if text == ":" && self.at_punct(b',') && is_fixed && !operands.is_empty() {
+            let names: Vec<&str> = operands.iter().map(|slot| slot.name).collect();
+            let (name, count) = (state.def.name, counted(names.len(), "operand"));
+            let help = format!("`{name}` has {count}: {}", names.join(", "));
+            let message = "expected `:`, found `,`";
+            return self.error_with_help(self.here(), message, Some(help));
+        }
+        self.literal(text)
     }
 
     fn directive(&mut self, directive: &'static Directive, state: &mut OpState) -> Parsed<()> {

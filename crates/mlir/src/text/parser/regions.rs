@@ -4,7 +4,7 @@ use super::locations::{Located, TrailingLocation};
 use super::scope::Definition;
 use super::{Checkpoint, Kind, Parsed, Parser};
 use crate::attrs::Dictionary;
-use crate::diag::Span;
+use crate::diag::{Diagnostic, Span};
 use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
 use crate::ods::{OpDef, Trait};
 use crate::types::Type;
@@ -88,6 +88,7 @@ impl<'a> Parser<'a> {
         default_dialect: &'static str,
         arguments: Vec<RegionArgument>,
     ) -> Parsed<RegionId> {
+        let opening = self.here();
         self.expect_punct(b'{')?;
         let region = self.module.create_region();
         self.enter_region(isolated);
@@ -96,6 +97,13 @@ impl<'a> Parser<'a> {
         self.default_dialects.pop();
         self.leave_region(region);
         result?;
+        // Upstream says no more than that.
+        if self.token.kind == Kind::Eof && !self.options.stop_at_first_error {
+            let message = "expected `}`, found the end of the text";
+            let end = Span { start: self.last_end.saturating_sub(1), end: self.last_end };
+            let error = Diagnostic::error("parse", message).at(end);
+            return self.report(error.note("this region is not closed", opening));
+        }
         self.expect_punct(b'}')?;
         Ok(region)
     }

@@ -26,7 +26,12 @@ impl<'a> Parser<'a> {
             None if self.token.kind == Kind::Word => {
                 let word = self.token_text();
                 let message = format!("expected a type, found `{word}`");
-                self.error_with_help(self.here(), message, spelling(word))
+                let is_name = self.text[self.token.span.end as usize..].starts_with(':');
+                let help = match is_name {
+                    true => Some(format!("names of values start with `%`: `%{word}: …`")),
+                    false => spelling(word),
+                };
+                self.error_with_help(self.here(), message, help)
             }
             None => self.unexpected("a type"),
         }
@@ -268,6 +273,9 @@ impl<'a> Parser<'a> {
                         Ok(size) => size,
                         Err(_) => return self.error("this dimension does not fit 64 bits"),
                     }
+                }
+                Some(b'-') => {
+                    return self.error("a dimension must have a size of at least 0, or `?`");
                 }
                 _ => return self.checked_shape(shape),
             };
