@@ -1,9 +1,9 @@
 //! Variants of the ops of tests, counted by op and outcome.
 
 use generate::Random;
-use stablo_fuzz::single::{Single, singles};
+use stablo_fuzz::single::by_op;
 use stablo_fuzz::{Seeds, Verdict};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -29,24 +29,15 @@ pub fn run(
         let text = std::fs::read_to_string(file)?;
         texts.extend(text.split("// -----").map(String::from));
     }
-    let mut known = BTreeSet::new();
-    let mut all: BTreeMap<String, Vec<Single>> = BTreeMap::new();
-    for single in texts.iter().flat_map(|text| singles(text)) {
-        if op.is_none_or(|op| single.name == op)
-            && known.insert((single.name.clone(), single.key()))
-        {
-            all.entry(single.name.clone()).or_default().push(single);
-        }
-    }
+    let mut all = by_op(&texts);
+    all.retain(|name, _| op.is_none_or(|op| op == name));
     let mut classes: BTreeMap<String, usize> = BTreeMap::new();
     for (name, singles) in &all {
         let mut counts = Counts::default();
         // Spread over the files.
         let step = singles.len().div_ceil(programs).max(1);
         for single in singles.iter().step_by(step) {
-            let variants = [vec![single.clone()], single.of_elements(), single.of_sizes()];
-            let variants = variants.into_iter().flatten().chain(single.of_attributes());
-            for (number, variant) in variants.enumerate() {
+            for (number, variant) in single.variants().enumerate() {
                 let mut random = Random::new(number as u64);
                 let verdict = catch_unwind(AssertUnwindSafe(|| variant.verdict(&mut random)));
                 let message = match verdict {

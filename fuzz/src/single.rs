@@ -101,8 +101,20 @@ pub struct Single {
     op: OpId,
 }
 
+/// Different programs of each op of some texts, by its name.
+pub fn by_op<'t>(texts: impl IntoIterator<Item = &'t String>) -> BTreeMap<String, Vec<Single>> {
+    let mut known = BTreeSet::new();
+    let mut all: BTreeMap<String, Vec<Single>> = BTreeMap::new();
+    for single in texts.into_iter().flat_map(|text| singles(text)) {
+        if known.insert((single.name.clone(), single.key())) {
+            all.entry(single.name.clone()).or_default().push(single);
+        }
+    }
+    all
+}
+
 /// The ops of a text that run, each in a program.
-pub fn singles(text: &str) -> Vec<Single> {
+fn singles(text: &str) -> Vec<Single> {
     let Ok(module) = stablo::load("seed.mlir", text.to_string()) else { return Vec::new() };
     let functions = stablo::walk(&module).filter(|op| op.name() == "func.func");
     let mut singles = Vec::new();
@@ -210,7 +222,7 @@ impl Single {
     }
 
     /// A key that is equal for programs whose ops have equal types, attributes and regions.
-    pub fn key(&self) -> String {
+    fn key(&self) -> String {
         let op = self.module.op(self.op);
         let types: Vec<String> = op.operand_types().map(Type::to_string).collect();
         let regions: Vec<&str> = self.module.walk(self.op).map(OpRef::name).collect();
@@ -267,8 +279,14 @@ impl Single {
         is_changed.then_some(single)
     }
 
+    /// The program and all its variants.
+    pub fn variants(&self) -> impl Iterator<Item = Single> {
+        let retyped = [vec![self.clone()], self.of_elements(), self.of_sizes()];
+        retyped.into_iter().flatten().chain(self.of_attributes())
+    }
+
     /// The programs with another element type in the place of one: of all values, and of one.
-    pub fn of_elements(&self) -> Vec<Single> {
+    fn of_elements(&self) -> Vec<Single> {
         let elements: Vec<Type> =
             ELEMENTS.iter().filter_map(|text| stablo::parse_type(text).ok()).collect();
         let values = self.values();
@@ -312,7 +330,7 @@ impl Single {
 
     /// The programs with another size in the place of one: of all values, and of one; and with a
     /// dimension more or less of one.
-    pub fn of_sizes(&self) -> Vec<Single> {
+    fn of_sizes(&self) -> Vec<Single> {
         let values = self.values();
         let shape = |value: Value| self.module.ty(value).shape().unwrap_or(&[]).to_vec();
         let known: BTreeSet<i64> = values.iter().flat_map(|&value| shape(value)).collect();
@@ -355,7 +373,7 @@ impl Single {
     }
 
     /// The programs with another value of one attribute.
-    pub fn of_attributes(&self) -> Vec<Single> {
+    fn of_attributes(&self) -> Vec<Single> {
         let op = self.module.op(self.op);
         let Some(def) = op.def() else { return Vec::new() };
         let mut all = Vec::new();
@@ -400,8 +418,8 @@ impl Single {
             "rng",
             "set_dimension_size",
         ];
-        const LABELS: [&str; 4] =
-            ["process_group", "deadlock", "rng_bit_generator_i2", "broadcast"];
+        const LABELS: [&str; 5] =
+            ["process_group", "deadlock", "rng_bit_generator_i2", "broadcast", "infeed"];
         let label = message.split(':').next().unwrap_or_default();
         let is_dynamic = |value: Value| {
             self.module.ty(value).shape().is_some_and(|shape| shape.contains(&DYNAMIC))
