@@ -51,3 +51,19 @@ func.func @main() {
   check.expect_eq_const %result, dense<[[2, 3], [4, 5]]> : tensor<2x2xi32>
   return
 }
+
+// -----
+
+// Slices without elements, which begin behind the last element.
+func.func @main() {
+  %x = stablehlo.iota dim = 0 : tensor<72xi32>
+  %operand = stablehlo.reshape %x : (tensor<72xi32>) -> tensor<2x4x9xi32>
+  %indices = stablehlo.constant dense<9> : tensor<1x5x2xi32>
+  %sizes = stablehlo.constant dense<[0, 1, 0]> : tensor<3xi32>
+  %0 = "stablehlo.dynamic_gather"(%operand, %indices, %sizes) <{
+    dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 2>
+  }> : (tensor<2x4x9xi32>, tensor<1x5x2xi32>, tensor<3xi32>) -> tensor<1x5x?xi32>
+  %size = stablehlo.get_dimension_size %0, dim = 2 : (tensor<1x5x?xi32>) -> tensor<i32>
+  check.expect_eq_const %size, dense<0> : tensor<i32>
+  return
+}

@@ -306,6 +306,10 @@ impl Gather {
         {
             return Err(TensorError::OutOfBounds);
         }
+        // Slices without elements may begin at the end of the operand.
+        if result.is_empty() {
+            return Ok(());
+        }
         with_indices!(self.windows.index.0, indices, read => match self.run * size {
             1 => self.copy::<1>(operand, read, result),
             2 => self.copy::<2>(operand, read, result),
