@@ -7,7 +7,7 @@
 // SECOND-NOT: @first
 // SECOND: func.func @second(%arg0: tensor<3xf32>) -> tensor<3xf32>
 // SECOND-NOT: @first
-// UNCLEAR: error[entry]: the module must have one function, one public function or a function @main; found 3
+// UNCLEAR: error[entry]: the module must have one function or a function @main; found 3
 // UNKNOWN: error[entry]: there is no function @third to run; the module has @first, @second, @twice
 // VALUES: [2.0, 4.0, 6.0]
 func.func @first(%x: tensor<?xf32>) -> tensor<?xf32> {

@@ -39,9 +39,9 @@ fn run(cx: &mut Context<'_>) {
 /// Refines the arguments of the entry function to the given types, in MLIR syntax.
 ///
 /// # Errors
-/// If a text is not a type, and those of [`entry_function`] and [`refine_arguments`].
+/// If a text is not a type, and those of [`main_function`] and [`refine_arguments`].
 pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
-    let entry = entry_function(cx.module, cx.root)?.id();
+    let entry = main_function(cx.module, cx.root)?.id();
     let types = parse_types(cx.module.op(cx.root), types)?;
     let mut rewriter = Rewriter::new(cx.module, cx.options);
     refine_arguments(&mut rewriter, entry, &types)
@@ -64,32 +64,40 @@ pub fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>
     body.into_iter().flat_map(|block| module.ops(block)).filter_map(FuncOp::cast)
 }
 
-/// The function at which refinement starts: the only one, else `main` unless it is private, else
-/// the only public one.
+/// The function of a program that is changed: the only public one, else [`main_function`].
 ///
 /// # Errors
 /// If there is no such function, or its body does not have exactly one block.
 pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
+    let is_public = |f: &FuncOp<'_>| OpRef::symbol_visibility(**f).is_none_or(|v| v == "public");
+    let mut public = functions(module, root).filter(is_public);
+    let (Some(only), None) = (public.next(), public.next()) else {
+        return main_function(module, root);
+    };
+    one_block(*only)?;
+    Ok(only)
+}
+
+/// The function at which upstream's passes start: the only one, else `main`.
+///
+/// # Errors
+/// As [`entry_function`].
+pub fn main_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let functions: Vec<FuncOp<'_>> = functions(module, root).collect();
     let root = module.op(root);
-    let is_public = |f: &FuncOp<'_>| OpRef::symbol_visibility(**f).is_none_or(|v| v == "public");
-    let public: Vec<FuncOp<'_>> = functions.iter().copied().filter(is_public).collect();
-    let is_main = |f: &&FuncOp<'_>| OpRef::symbol_name(***f) == Some("main");
-    let entry = match (&functions[..], &public[..]) {
-        ([only], _) | (_, [only]) => Some(only),
-        _ => public.iter().find(is_main).or_else(|| functions.iter().find(is_main)),
+    let entry = match functions[..] {
+        [only] => Some(only),
+        _ => functions.iter().copied().find(|f| OpRef::symbol_name(**f) == Some("main")),
     };
     let entry = entry.ok_or_else(|| {
         let found = functions.len();
         root.error(
             "entry",
-            format!(
-                "the module must have one function, one public function or a function @main; found {found}"
-            ),
+            format!("the module must have one function or a function @main; found {found}"),
         )
     })?;
-    one_block(**entry)?;
-    Ok(*entry)
+    one_block(*entry)?;
+    Ok(entry)
 }
 
 /// Checks that the body of a function is a single block.

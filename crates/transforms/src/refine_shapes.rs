@@ -9,8 +9,8 @@ use crate::calls::{self, Calls};
 use crate::evaluate::{Limits, evaluate, scalar};
 use crate::folder::concatenate_splats;
 use crate::refine_arguments::{
-    OPERAND_WRAPPER, entry_function, functions, one_block, refine_arguments, set_signature,
-    substitute_argument,
+    OPERAND_WRAPPER, entry_function, functions, main_function, one_block, refine_arguments,
+    set_signature, substitute_argument,
 };
 use hlo::compat;
 use hlo::ops::{
@@ -68,7 +68,8 @@ pub fn refine_shapes(
     options: &PassOptions,
     copies: bool,
 ) -> Diagnostics {
-    let entry = match entry_function(module, root) {
+    let entry = if copies { entry_function } else { main_function };
+    let entry = match entry(module, root) {
         Ok(entry) => entry.id(),
         // Nothing to refine, as in upstream's pass.
         Err(_) if functions(module, root).next().is_none() => return Vec::new(),
