@@ -134,3 +134,79 @@ fn dead_results_of_every_op() {
     println!("{count} programs, {} mismatches", wrong.len());
     assert!(count > 150 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
 }
+
+/// Each program without effects takes the same nodes when its results are computed twice, and none
+/// when they are not used.
+#[test]
+fn equal_and_dead_ops_cost_nothing() {
+    /// Ops that draw numbers, exchange values or run code of users, that may fail or go on for
+    /// ever, dynamic shapes, and branches, which are not compared.
+    const EXCLUDED: &[&str] = &[
+        "rng",
+        "all_",
+        "collective_",
+        "reduce_scatter",
+        "feed",
+        "send",
+        "recv",
+        "custom_call",
+        "partition_id",
+        "dynamic_",
+        "einsum",
+        "torch_index_select",
+        "fft",
+        "while",
+        ".if",
+        ".case",
+    ];
+    let (mut count, mut wrong) = (0, Vec::new());
+    for program in programs() {
+        let main = stablo::entry_function(&program.module, "main").unwrap();
+        let (arguments, results) = main.signature();
+        let text = program.module.to_string();
+        let is_sized = |ty: &Type| ty.shape().is_some_and(|shape| shape.iter().all(|&n| n >= 0));
+        let is_static = arguments.iter().chain(results).all(is_sized);
+        if !is_static
+            || EXCLUDED.iter().any(|op| text.contains(op))
+            || program.name.contains("side_dialects")
+        {
+            continue;
+        }
+        let Call { text: call, results, .. } = call(arguments, results);
+        let parameters: Vec<String> =
+            arguments.iter().enumerate().map(|(i, ty)| format!("%a{i}: {ty}")).collect();
+        let names: Vec<&str> = results.iter().map(|(name, _)| &**name).collect();
+        let types: Vec<&str> = results.iter().map(|(_, ty)| &**ty).collect();
+        let seven = "%seven = stablehlo.constant dense<7> : tensor<i32>\n";
+        let function = |body: String, names: &str, types: &str| {
+            format!(
+                "func.func @test({}) -> ({types}) {{\n{body}return {names} : {types}\n}}",
+                parameters.join(", ")
+            )
+        };
+        let other: Vec<String> = names.iter().map(|name| name.replace("%r", "%s")).collect();
+        let other: Vec<&str> = other.iter().map(|name| &**name).collect();
+        let join = |first: &[&str], second: &[&str]| [first, second].concat().join(", ");
+        let twice = format!("{call}{}", call.replace("%r", "%s"));
+        let doubled = function(twice, &join(&names, &other), &join(&types, &types));
+        let repeated = function(call.clone(), &join(&names, &names), &join(&types, &types));
+        let dead = function(format!("{call}{seven}"), "%seven", "tensor<i32>");
+        let none = function(seven.into(), "%seven", "tensor<i32>");
+        for (name, one, other) in [("doubled", &doubled, &repeated), ("dead", &dead, &none)] {
+            let nodes = |function: &str| {
+                let body = text.trim_end().strip_suffix('}').expect("a module ends with a brace");
+                let module = stablo::load("test.mlir", format!("{body}{function}\n}}")).ok()?;
+                let options = stablo::RunOptions::default();
+                let program = stablo::Program::prepare(module, "test", options).ok()?;
+                Some(program.graph_after("dce", None).ok()?.lines().count())
+            };
+            let (Some(one), Some(other)) = (nodes(one), nodes(other)) else { continue };
+            count += 1;
+            if one != other {
+                wrong.push(format!("{} {name}: {one} nodes, not {other}", program.name));
+            }
+        }
+    }
+    println!("{count} programs, {} mismatches", wrong.len());
+    assert!(count > 150 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
+}
