@@ -168,6 +168,8 @@ def initialize() -> None:
     if PLATFORM not in (bridge.config.jax_platforms.value or "").split(","):
         return
     path = _library()
-    bridge.register_plugin(PLATFORM, priority=-100, library_path=path, options=_options)
+    bridge.register_plugin(PLATFORM, priority=-100, library_path=path, options=_options())
     ctypes.CDLL(path).stablo_pjrt_set_call_python(_CALL_PYTHON)
-    bridge.register_backend_initialization_hook(_answer_for_cpu)
+    # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
+    if hasattr(bridge, "register_backend_initialization_hook"):
+        bridge.register_backend_initialization_hook(_answer_for_cpu)

@@ -26,11 +26,14 @@ pub const MINOR: c_int = 114;
 ///
 /// # Safety
 /// All bits must be a valid value: clients need not write what a function returns.
-pub unsafe trait Args: Copy {}
+pub unsafe trait Args: Copy {
+    /// The bytes that every client has, whatever size it states.
+    const LEAST: usize = size_of::<usize>();
+}
 
 /// Declares structures that begin with their size and a list of extensions.
 macro_rules! structures {
-    ($($name:ident { $($field:ident: $type:ty),* $(,)? })*) => {$(
+    ($($name:ident $(at least $least:literal)? { $($field:ident: $type:ty),* $(,)? })*) => {$(
         #[repr(C)]
         #[derive(Clone, Copy)]
         pub struct $name {
@@ -41,7 +44,9 @@ macro_rules! structures {
 
         // SAFETY: of pointers, numbers, flags and functions that may be absent, all bits are valid:
         // clients need not write what they do not pass.
-        unsafe impl Args for $name {}
+        unsafe impl Args for $name {
+            $(const LEAST: usize = $least;)?
+        }
     )*};
 }
 
@@ -60,7 +65,8 @@ structures! {
     ErrorForEachPayload { error: Handle<Error>, visitor: PayloadFn, user_arg: *mut c_void }
 
     PluginInitialize {}
-    PluginAttributes { attributes: *const NamedValue, num_attributes: usize }
+    // Clients up to 2025 state a size without the last field, which they have.
+    PluginAttributes at least 32 { attributes: *const NamedValue, num_attributes: usize }
 
     EventDestroy { event: Handle<Event> }
     EventIsReady { event: Handle<Event>, is_ready: Flag }

@@ -145,6 +145,15 @@ pub fn structure<T: Args>(pointer: *const T) -> Outcome<T> {
     })
 }
 
+/// The bytes of a structure that the client has and we know.
+///
+/// # Safety
+/// The structure begins with its size.
+unsafe fn size_of_args<T: Args>(pointer: *const c_void) -> usize {
+    // SAFETY: as the caller says.
+    unsafe { pointer.cast::<usize>().read() }.max(T::LEAST).min(size_of::<T>())
+}
+
 /// Copies a structure with as many bytes as the client states, zeros after these.
 pub fn read<T: Args>(pointer: *const c_void) -> Option<T> {
     if pointer.is_null() {
@@ -154,7 +163,7 @@ pub fn read<T: Args>(pointer: *const c_void) -> Option<T> {
     // SAFETY: the first field is the size of the structure, of which no more is read; `Args` may be
     // zeros or what clients write.
     unsafe {
-        let size = pointer.cast::<usize>().read().min(size_of::<T>());
+        let size = size_of_args::<T>(pointer);
         std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size);
         Some(copy.assume_init())
     }
@@ -164,7 +173,7 @@ pub fn read<T: Args>(pointer: *const c_void) -> Option<T> {
 pub fn write<T: Args>(pointer: *mut c_void, from: &T) {
     // SAFETY: the client's structure, which was read by [`read`], has as many bytes as it states.
     unsafe {
-        let size = pointer.cast::<usize>().read().min(size_of::<T>());
+        let size = size_of_args::<T>(pointer);
         std::ptr::copy_nonoverlapping(std::ptr::from_ref(from).cast::<u8>(), pointer.cast(), size);
     }
 }

@@ -63,6 +63,15 @@ fn shorter_and_longer_structures_work() {
     }
 }
 
+/// Older headers define the size of this structure without its last field.
+#[test]
+fn attributes_are_counted_for_clients_that_state_too_small_a_size() {
+    let mut memory = [24usize, 0, 0, 77];
+    let slot = API.slot("Plugin_Attributes").unwrap();
+    assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+    assert_eq!(memory[3], 3);
+}
+
 /// Structures of results come with any bits.
 #[test]
 fn results_need_not_be_initialized() {
