@@ -270,6 +270,8 @@ impl Compiled {
             let results: Vec<String> = self.results.iter().map(text).collect();
             let results = match &results[..] {
                 [one] => one.clone(),
+                // An empty tuple has a sharding all the same.
+                [] => "{replicated}".to_string(),
                 all => format!("{{{}}}", all.join(", ")),
             };
             let top = module.top().id();
