@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 /// Nodes of one hash beyond this number are not compared.
 const MAX_CANDIDATES: usize = 16;
-/// Longer constants are not compared,
-const MAX_CONSTANT: usize = 1 << 16;
+/// Constants of more bytes are not compared, unless they share their memory,
+const MAX_CONSTANT: usize = 1 << 22;
 /// nor are longer blocks.
 const MAX_INSTRUCTIONS: usize = 64;
 /// Leading bytes of a constant that its hash depends on.
@@ -133,7 +133,9 @@ fn are_equal(code: &Code, one: &Primitive, other: &Primitive) -> bool {
     };
     match (one, other) {
         (P::Constant(one), P::Constant(other)) => {
-            one.tensor.bytes().len() <= MAX_CONSTANT && one == other
+            let (first, second) = (one.tensor.bytes(), other.tensor.bytes());
+            let are_shared = first.as_ptr() == second.as_ptr();
+            (are_shared || first.len() <= MAX_CONSTANT) && one == other
         }
         (P::Native(one), P::Native(other)) => {
             one == other || one.class.is_some() && one.class == other.class
