@@ -121,27 +121,27 @@ macro_rules! dispatch_operation {
         match ($dtype, $op) {
             $((numerics::DType::$fast, BinaryOp::Add) => {
                 $crate::body::dispatch_operation!(
-                    @bind $T $fast_ty, $f numerics::Number::add, $body
+                    @bind $T $fast_ty, $f add, $body
                 )
             }
             (numerics::DType::$fast, BinaryOp::Multiply) => {
                 $crate::body::dispatch_operation!(
-                    @bind $T $fast_ty, $f numerics::Number::multiply, $body
+                    @bind $T $fast_ty, $f multiply, $body
                 )
             }
             (numerics::DType::$fast, BinaryOp::Maximum) => {
                 $crate::body::dispatch_operation!(
-                    @bind $T $fast_ty, $f numerics::Number::maximum, $body
+                    @bind $T $fast_ty, $f maximum, $body
                 )
             }
             (numerics::DType::$fast, BinaryOp::Minimum) => {
                 $crate::body::dispatch_operation!(
-                    @bind $T $fast_ty, $f numerics::Number::minimum, $body
+                    @bind $T $fast_ty, $f minimum, $body
                 )
             })*
             $((numerics::DType::$narrow, BinaryOp::Add) => {
                 $crate::body::dispatch_operation!(
-                    @bind $T $narrow_ty, $f numerics::Number::add, $body
+                    @bind $T $narrow_ty, $f add, $body
                 )
             }
             (
@@ -181,9 +181,10 @@ macro_rules! dispatch_operation {
         };
         $body
     }};
-    (@bind $T:ident $ty:ty, $f:ident $function:path, $body:expr) => {{
+    // Not a closure, which would be a type of each place that uses the macro, and every loop with it.
+    (@bind $T:ident $ty:ty, $f:ident $function:ident, $body:expr) => {{
         type $T = $ty;
-        let $f = |x: $T, y: $T| $function(x, y);
+        let $f = <$T as numerics::Number>::$function;
         $body
     }};
 }

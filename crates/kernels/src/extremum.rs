@@ -86,6 +86,17 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel for 
             (*best, *place) = combine(init, found, &precedes);
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element + PartialOrd, I: Integer + Ord>(
+            kernel: Rows<'_, T, I, &dyn Fn(T, T) -> bool>,
+        ) {
+            kernel.run();
+        }
+        let Rows { elements, count, init, outs, precedes } = self;
+        run(Rows { elements, count, init, outs, precedes: &precedes });
+    }
 }
 
 /// The body, on an accumulator and a value.

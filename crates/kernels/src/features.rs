@@ -55,6 +55,9 @@ impl Sample for f64 {
     }
 }
 
+/// A function of parameters and two elements, called by a pointer.
+type Pointer<'f, const P: usize> = &'f dyn Fn([f64; P], f64, f64) -> f64;
+
 /// A function of the elements at the same place of two tensors, with parameters of the feature.
 #[derive(Clone, Copy)]
 pub struct Function<'a, S, F, const P: usize> {
@@ -74,6 +77,14 @@ impl<'a, S: Sample, F: Fn([f64; P], f64, f64) -> f64 + Copy, const P: usize> Fun
     fn part(self, start: usize, len: usize) -> Self {
         let operands = self.operands.map(|elements| &elements[start..][..len]);
         Function { operands, ..self }
+    }
+
+    /// The same function, called by a pointer.
+    fn shared<'f>(&self, f: Pointer<'f, P>) -> Function<'f, S, Pointer<'f, P>, P>
+    where
+        'a: 'f,
+    {
+        Function { operands: self.operands, parameters: self.parameters, f }
     }
 
     /// The parameters of features from the first one on.
@@ -270,6 +281,15 @@ where
             *out = T::narrow((function.f)(parameters, x.wide(), y.wide()));
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<S: Sample, T: Sample, const P: usize>(kernel: Run<'_, S, Pointer<'_, P>, T, P>) {
+            kernel.run();
+        }
+        let Run { feature, out, function } = self;
+        run(Run { feature, out, function: function.shared(&function.f) });
+    }
 }
 
 /// The sums of each feature in each block of rows.
@@ -319,6 +339,15 @@ where
                 *out = last.into_iter().chain(sums).reduce(|sum, left| left + sum).unwrap_or(0.0);
             }
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<S: Sample, const P: usize>(kernel: Columns<'_, S, Pointer<'_, P>, P>) {
+            kernel.run();
+        }
+        let Columns { count, subtrees, function } = self;
+        run(Columns { count, subtrees, function: function.shared(&function.f) });
     }
 }
 
@@ -391,5 +420,14 @@ where
                 *out = S::narrow(value);
             }
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<S: Sample, const P: usize>(kernel: MappedColumns<'_, S, Pointer<'_, P>, P>) {
+            kernel.run();
+        }
+        let MappedColumns { count, out, function } = self;
+        run(MappedColumns { count, out, function: function.shared(&function.f) });
     }
 }

@@ -202,9 +202,10 @@ impl FourierTransform {
         let from = (from, &self.given[..]);
         let beside = beside.unwrap_or(1);
         with_rooms(&GROUPS, |rooms| {
-            if beside <= FEW_LINES {
+            let isa = Isa::best();
+            if beside <= FEW_LINES || !<[f64; LANES]>::is_compiled(isa) {
                 run::<S, D, 1>(&passes, &dims, from, to, rooms)
-            } else if beside > LANES && Isa::best().has_avx512() && size <= MAX_WIDE {
+            } else if beside > LANES && <[f64; WIDE]>::is_compiled(isa) && size <= MAX_WIDE {
                 run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
             } else {
                 run::<S, D, LANES>(&passes, &dims, from, to, rooms)

@@ -526,8 +526,16 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool> Kernel
         self.run_with::<false>();
     }
 
+    /// Blocks of any depth by one function.
     fn run_baseline(self) {
-        self.run_with::<true>();
+        #[inline(never)]
+        fn run<T: Accumulator, const R: usize, const C: usize>(
+            tiles: Tiles<'_, '_, T, R, C, true>,
+        ) {
+            tiles.run_with::<true>();
+        }
+        let Tiles { block, row, column, sums, out } = self;
+        run(Tiles { block, row, column, sums, out });
     }
 }
 

@@ -12,7 +12,7 @@ use super::sums::{
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
+use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 
@@ -263,7 +263,7 @@ fn combine_into(
     }
     let is_commutative = is_commutative(op, dtype);
     let combined = if (op, dtype) == (BinaryOp::Add, DType::F32) {
-        run::<f32>(&Addition(|x: f32, y: f32| x + y), (input, init), layout, out)?
+        run::<f32>(&Addition(<f32 as Number>::add), (input, init), layout, out)?
     } else {
         dispatch_operation!(
             op,

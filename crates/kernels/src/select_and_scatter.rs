@@ -227,6 +227,15 @@ impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for Select<'_, T, F> {
             }
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: Select<'_, T, &dyn Fn(T, T) -> bool>) {
+            kernel.run();
+        }
+        let Select { elements, dimensions, taps, first, line, selected, keeps } = self;
+        run(Select { elements, dimensions, taps, first, line, selected, keeps: &keeps });
+    }
 }
 
 /// Selects for neighbouring windows among the elements at some distances from their starts.

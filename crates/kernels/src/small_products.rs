@@ -148,6 +148,23 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
             }
         }
     }
+
+    /// One result after the other.
+    fn run_shared(self) {
+        let Products { m, k, n, a, b, out } = self;
+        for (row, out) in out.chunks_exact_mut(n).enumerate() {
+            let a_stride = a.strides[1];
+            let a = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
+            for (column, out) in out.iter_mut().enumerate() {
+                let b_elements = &b.elements[b.starts[row / m] + column * b.strides[0]..];
+                let step = |sum: T, l: usize| {
+                    let (x, y) = (a[l * a_stride], b_elements[l * b.strides[1]]);
+                    if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) }
+                };
+                *out = (0..k).fold(T::ZERO, step).finish();
+            }
+        }
+    }
 }
 
 impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {

@@ -296,6 +296,15 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Merge<'_, T, F> {
             *x = (self.f)(*x, y);
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: Merge<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let Merge { left, right, f } = self;
+        run(Merge { left, right, f: &f });
+    }
 }
 
 struct MergeRowsAt<'a, T, F> {
@@ -321,6 +330,15 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRowsAt<'_, T, F> {
             rest.iter_mut().zip(last).for_each(|(x, &y)| *x = (self.f)(*x, y));
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: MergeRowsAt<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let MergeRowsAt { elements, targets, values, f } = self;
+        run(MergeRowsAt { elements, targets, values, f: &f });
+    }
 }
 
 struct MergeRows<'a, T, F> {
@@ -339,6 +357,15 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
             let left = f(f(a[j], b[j]), f(c[j], d[j]));
             *out = f(left, f(f(e[j], g[j]), f(h[j], i[j])));
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: MergeRows<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let MergeRows { rows, out, f } = self;
+        run(MergeRows { rows, out, f: &f });
     }
 }
 
@@ -380,6 +407,15 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
             }
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: Rows<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let Rows { elements, len, out, f } = self;
+        run(Rows { elements, len, out, f: &f });
+    }
 }
 
 struct Chain<'a, T, F> {
@@ -402,6 +438,15 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Chain<'_, T, F> {
                 chain_line::<T, true>(&elements[start..], stride, taps, &f, out);
             }
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: Chain<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let Chain { elements, windows, out, f } = self;
+        run(Chain { elements, windows, out, f: &f });
     }
 }
 
@@ -502,6 +547,17 @@ impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel for RowsInLanes<'_
                 *out = lanes[0];
             }
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element, const LANES: usize>(
+            kernel: RowsInLanes<'_, T, &dyn Fn(T, T) -> T, LANES>,
+        ) {
+            kernel.run();
+        }
+        let RowsInLanes { elements, len, out, f } = self;
+        run::<T, LANES>(RowsInLanes { elements, len, out, f: &f });
     }
 }
 

@@ -35,6 +35,20 @@ impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
             *sum = sum.finish();
         }
     }
+
+    /// One result after the other.
+    fn run_shared(self) {
+        let VectorProduct { a, b: Matrix { elements, strides }, out, .. } = self;
+        for (column, out) in out.iter_mut().enumerate() {
+            let mut tree = Tree::new();
+            let mut elements = elements[column * strides[1]..].iter().step_by(strides[0]);
+            for a in a.chunks(BLOCK) {
+                let products = a.iter().zip(&mut elements);
+                tree.push(products.fold(T::ZERO, |sum, (a, b)| sum.multiply_add(*a, *b)), T::add);
+            }
+            *out = tree.finish(T::add).unwrap_or(T::ZERO).finish();
+        }
+    }
 }
 
 /// The sums stay in the cache while the rows of `b` are read in order.

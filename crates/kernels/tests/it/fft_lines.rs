@@ -70,16 +70,19 @@ fn lines_of_every_kind() {
         let lines: Vec<_> = (0..6).map(|seed| line(n, seed)).collect();
         let plans = [Plan::new(n, false), Plan::new(n, true)];
         let [together, alone] = plans.each_ref().map(|plan| {
-            let found = transformed::<4>(Isa::BASELINE, plan, &lines, way);
+            let found = transformed::<1>(Isa::BASELINE, plan, &lines, way);
+            let check = |again: Vec<Vec<[f64; 2]>>| {
+                for (again, found) in again.iter().zip(&found) {
+                    assert_eq!(again[..n], found[..n], "the same bits");
+                }
+            };
             for isa in Isa::available() {
-                for again in [
-                    transformed::<4>(isa, plan, &lines, way),
-                    transformed::<8>(isa, plan, &lines, way),
-                    transformed::<1>(isa, plan, &lines, way),
-                ] {
-                    for (again, found) in again.iter().zip(&found) {
-                        assert_eq!(again[..n], found[..n], "the same bits");
-                    }
+                check(transformed::<1>(isa, plan, &lines, way));
+                if <[f64; 4]>::is_compiled(isa) {
+                    check(transformed::<4>(isa, plan, &lines, way));
+                }
+                if <[f64; 8]>::is_compiled(isa) {
+                    check(transformed::<8>(isa, plan, &lines, way));
                 }
             }
             found

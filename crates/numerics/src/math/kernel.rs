@@ -390,6 +390,16 @@ impl<T: Element, F: Fn(T) -> T> Kernel for InPlaceLoop<'_, T, F> {
             *x = (self.f)(*x);
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: InPlaceLoop<'_, T, &dyn Fn(T) -> T>) {
+            kernel.run();
+        }
+        let InPlaceLoop { elements, f } = self;
+        let f: &dyn Fn(T) -> T = f;
+        run(InPlaceLoop { elements, f: &f });
+    }
 }
 
 struct OneLoop<'a, T, R, F> {
@@ -404,6 +414,16 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
         for (result, &x) in self.results.iter_mut().zip(self.xs) {
             *result = (self.f)(x);
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element, R: Element>(kernel: OneLoop<'_, T, R, &dyn Fn(T) -> R>) {
+            kernel.run();
+        }
+        let OneLoop { results, xs, f } = self;
+        let f: &dyn Fn(T) -> R = f;
+        run(OneLoop { results, xs, f: &f });
     }
 }
 
@@ -430,6 +450,12 @@ impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLo
             }
         }
     }
+
+    fn run_shared(self) {
+        let EasyLoop { results, xs, f, easy, other } = self;
+        let f = |x| if easy(x) { f(x) } else { other(x) };
+        OneLoop { results, xs, f: &f }.run_shared();
+    }
 }
 
 struct TwoLoop<'a, T, R, F> {
@@ -445,6 +471,16 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
         for ((result, &x), &y) in self.results.iter_mut().zip(xs).zip(ys) {
             *result = (self.f)(x, y);
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element, R: Element>(kernel: TwoLoop<'_, T, R, &dyn Fn(T, T) -> R>) {
+            kernel.run();
+        }
+        let TwoLoop { results, operands, f } = self;
+        let f: &dyn Fn(T, T) -> R = f;
+        run(TwoLoop { results, operands, f: &f });
     }
 }
 

@@ -239,6 +239,16 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
             write(memory, result, start, results);
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element, R: Element>(kernel: OneLoop<'_, T, R, &dyn Fn(T) -> R>) {
+            kernel.run();
+        }
+        let OneLoop { memory, result, operand, count, types, f } = self;
+        let f: &dyn Fn(T) -> R = f;
+        run(OneLoop { memory, result, operand, count, types, f: &f });
+    }
 }
 
 struct TwoLoop<'a, T, R, F> {
@@ -263,5 +273,15 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
             }
             write(memory, result, start, results);
         }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element, R: Element>(kernel: TwoLoop<'_, T, R, &dyn Fn(T, T) -> R>) {
+            kernel.run();
+        }
+        let TwoLoop { memory, result, operands, count, types, f } = self;
+        let f: &dyn Fn(T, T) -> R = f;
+        run(TwoLoop { memory, result, operands, count, types, f: &f });
     }
 }

@@ -132,49 +132,82 @@ pub trait DoublesKernel {
 
 /// Numbers of kernels: one, four or eight.
 pub trait DoublesArray: Sized {
+    /// True if kernels of so many numbers are compiled for an instruction set. Those of one number
+    /// are for all.
+    fn is_compiled(isa: Isa) -> bool;
+
     /// Runs a kernel with the vectors of an instruction set.
+    ///
+    /// # Panics
+    /// If it is not compiled for that.
     fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>);
 }
 
 impl Isa {
     /// Runs a computation with these instructions.
+    ///
+    /// # Panics
+    /// If kernels of so many numbers are not compiled for them: see [`DoublesArray::is_compiled`].
     pub fn run_doubles<K: DoublesKernel>(self, kernel: K) {
         K::Array::run(self, kernel);
     }
 }
 
-/// For each number of numbers, the vectors of each level.
-macro_rules! arrays {
-    ($($count:literal $baseline:ty, $avx2:ty, $avx512:ty;)*) => {$(
-        impl DoublesArray for [f64; $count] {
-            fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
-                match isa.0 {
-                    Level::Baseline => kernel.run::<$baseline, Plain<4>>(),
-                    // SAFETY: only `available` makes these levels, after it has detected the
-                    // features.
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx2 => unsafe { x86::run_avx2::<$avx2, _>(kernel) },
-                    // SAFETY: as above.
-                    #[cfg(target_arch = "x86_64")]
-                    Level::Avx512 => unsafe { x86::run_avx512::<$avx512, _>(kernel) },
-                }
-            }
+impl DoublesArray for [f64; 1] {
+    fn is_compiled(_: Isa) -> bool {
+        true
+    }
+
+    fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
+        match isa.0 {
+            Level::Baseline => kernel.run::<f64, Plain<4>>(),
+            // SAFETY: only `available` makes these levels, after it has detected the features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { x86::run_avx2::<f64, _>(kernel) },
         }
-    )*};
+    }
 }
-arrays! {
-    1 f64, f64, f64;
-    4 Plain<4>, x86::Four, x86::Four;
-    8 Plain<8>, Many<8, false>, x86::Eight;
+
+/// Without vectors, x86-64 has one number at a time.
+impl DoublesArray for [f64; 4] {
+    fn is_compiled(isa: Isa) -> bool {
+        !cfg!(target_arch = "x86_64") || isa.has_avx2()
+    }
+
+    fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
+        match isa.0 {
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Baseline => kernel.run::<Plain<4>, Plain<4>>(),
+            #[cfg(target_arch = "x86_64")]
+            Level::Baseline => unreachable!("four numbers at a time without AVX2"),
+            // SAFETY: as above. AVX-512 has no more instructions for four numbers.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 | Level::Avx512 => unsafe { x86::run_avx2::<x86::Four, _>(kernel) },
+        }
+    }
+}
+
+/// Only AVX-512 has eight numbers at a time.
+impl DoublesArray for [f64; 8] {
+    fn is_compiled(isa: Isa) -> bool {
+        isa.has_avx512()
+    }
+
+    fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
+        #[cfg(target_arch = "x86_64")]
+        if isa.0 == Level::Avx512 {
+            // SAFETY: as above.
+            return unsafe { x86::run_avx512(kernel) };
+        }
+        drop(kernel);
+        unreachable!("eight numbers at a time with {isa:?}");
+    }
 }
 
 /// Numbers that the compiler vectorizes. Where fused multiply-adds are function calls, one shared
 /// function makes them for all numbers: inlined, they would be most of the code.
 #[derive(Clone, Copy)]
-struct Many<const N: usize, const CALLS: bool>([f64; N]);
-
-/// The numbers of a [`Many`] for the baseline.
-type Plain<const N: usize> = Many<N, { Isa::HAS_CALLS }>;
+struct Plain<const N: usize>([f64; N]);
 
 /// Each `x * y + z`, rounded once.
 #[inline(never)]
@@ -184,53 +217,53 @@ fn mul_add_calls<const N: usize>(x: &[f64; N], y: &[f64; N], z: &[f64; N]) -> [f
 
 macro_rules! each {
     ($($op:ident $method:ident)*) => {$(
-        impl<const N: usize, const CALLS: bool> $op for Many<N, CALLS> {
-            type Output = Many<N, CALLS>;
+        impl<const N: usize> $op for Plain<N> {
+            type Output = Plain<N>;
             #[inline(always)]
-            fn $method(self, other: Many<N, CALLS>) -> Many<N, CALLS> {
-                Many(from_fn(|l| self.0[l].$method(other.0[l])))
+            fn $method(self, other: Plain<N>) -> Plain<N> {
+                Plain(from_fn(|l| self.0[l].$method(other.0[l])))
             }
         }
     )*};
 }
 each! { Add add Sub sub Mul mul Div div }
 
-impl<const N: usize, const CALLS: bool> Neg for Many<N, CALLS> {
-    type Output = Many<N, CALLS>;
+impl<const N: usize> Neg for Plain<N> {
+    type Output = Plain<N>;
     #[inline(always)]
-    fn neg(self) -> Many<N, CALLS> {
-        Many(self.0.map(|x| -x))
+    fn neg(self) -> Plain<N> {
+        Plain(self.0.map(|x| -x))
     }
 }
 
-impl<const N: usize, const CALLS: bool> Doubles for Many<N, CALLS> {
+impl<const N: usize> Doubles for Plain<N> {
     type Array = [f64; N];
 
     #[inline(always)]
-    fn splat(x: f64) -> Many<N, CALLS> {
-        Many([x; N])
+    fn splat(x: f64) -> Plain<N> {
+        Plain([x; N])
     }
     #[inline(always)]
-    fn mul_add(self, factor: Many<N, CALLS>, sum: Many<N, CALLS>) -> Many<N, CALLS> {
-        if CALLS {
-            return Many(mul_add_calls(&self.0, &factor.0, &sum.0));
+    fn mul_add(self, factor: Plain<N>, sum: Plain<N>) -> Plain<N> {
+        if Isa::HAS_CALLS {
+            return Plain(mul_add_calls(&self.0, &factor.0, &sum.0));
         }
-        Many(from_fn(|l| self.0[l].mul_add(factor.0[l], sum.0[l])))
+        Plain(from_fn(|l| self.0[l].mul_add(factor.0[l], sum.0[l])))
     }
     #[inline(always)]
-    fn mul_sub(self, factor: Many<N, CALLS>, other: Many<N, CALLS>) -> Many<N, CALLS> {
+    fn mul_sub(self, factor: Plain<N>, other: Plain<N>) -> Plain<N> {
         self.mul_add(factor, -other)
     }
     #[inline(always)]
-    fn read(array: &[f64; N]) -> Many<N, CALLS> {
-        Many(*array)
+    fn read(array: &[f64; N]) -> Plain<N> {
+        Plain(*array)
     }
     #[inline(always)]
     fn array(self) -> [f64; N] {
         self.0
     }
     #[inline(always)]
-    fn transpose(rows: &mut [Many<N, CALLS>]) {
+    fn transpose(rows: &mut [Plain<N>]) {
         for row in 1..N {
             for column in 0..row {
                 let [upper, lower] = [rows[column].0[row], rows[row].0[column]];
@@ -239,12 +272,12 @@ impl<const N: usize, const CALLS: bool> Doubles for Many<N, CALLS> {
         }
     }
     #[inline(always)]
-    fn read_pairs(pairs: &[[f32; 2]]) -> Many<N, CALLS> {
+    fn read_pairs(pairs: &[[f32; 2]]) -> Plain<N> {
         let mut numbers = [0.0; N];
         for (number, &pair) in numbers.iter_mut().zip(&pairs[..N]) {
             *number = from_pair(pair);
         }
-        Many(numbers)
+        Plain(numbers)
     }
     #[inline(always)]
     fn write_pairs(self, pairs: &mut [[f32; 2]]) {
@@ -253,31 +286,31 @@ impl<const N: usize, const CALLS: bool> Doubles for Many<N, CALLS> {
         }
     }
     #[inline(always)]
-    fn widened(self) -> [Many<N, CALLS>; 2] {
+    fn widened(self) -> [Plain<N>; 2] {
         let mut parts = [[0.0; N]; 2];
         for (lane, pair) in self.0.into_iter().enumerate() {
             [parts[0][lane], parts[1][lane]] = to_pair(pair).map(f64::from);
         }
-        parts.map(Many)
+        parts.map(Plain)
     }
     #[inline(always)]
-    fn narrowed([first, second]: [Many<N, CALLS>; 2]) -> Many<N, CALLS> {
+    fn narrowed([first, second]: [Plain<N>; 2]) -> Plain<N> {
         let mut pairs = [0.0; N];
         for (pair, (first, second)) in pairs.iter_mut().zip(first.0.into_iter().zip(second.0)) {
             *pair = from_pair([first as f32, second as f32]);
         }
-        Many(pairs)
+        Plain(pairs)
     }
     #[inline(always)]
-    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Many<N, CALLS>; 2] {
+    fn read_wide_pairs(pairs: &[[f64; 2]]) -> [Plain<N>; 2] {
         let mut parts = [[0.0; N]; 2];
         for (lane, pair) in pairs[..N].iter().enumerate() {
             [parts[0][lane], parts[1][lane]] = *pair;
         }
-        parts.map(Many)
+        parts.map(Plain)
     }
     #[inline(always)]
-    fn write_wide_pairs([first, second]: [Many<N, CALLS>; 2], pairs: &mut [[f64; 2]]) {
+    fn write_wide_pairs([first, second]: [Plain<N>; 2], pairs: &mut [[f64; 2]]) {
         for (lane, pair) in pairs[..N].iter_mut().enumerate() {
             *pair = [first.0[lane], second.0[lane]];
         }
@@ -307,8 +340,8 @@ mod x86 {
     }
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
-    pub fn run_avx512<V: Doubles<Array = K::Array>, K: DoublesKernel>(kernel: K) {
-        kernel.run::<V, Four>();
+    pub fn run_avx512<K: DoublesKernel<Array = [f64; 8]>>(kernel: K) {
+        kernel.run::<Eight, Four>();
     }
 
     macro_rules! registers {

@@ -3,7 +3,8 @@
 //! A [`Kernel`] is plain Rust whose results do not depend on how it is compiled. [`Isa::run`]
 //! instantiates it for the baseline and, on x86-64, for AVX2, so that the compiler vectorizes its
 //! loops and turns `mul_add` into one instruction where there is one. AArch64 has NEON and fused
-//! multiply-adds in its baseline.
+//! multiply-adds in its baseline. The baseline of x86-64 is a fallback, for which kernels share
+//! loops: see [`Kernel::run_shared`].
 
 // `target_feature` functions may only be called where the features are known to exist.
 #![allow(unsafe_code)]
@@ -39,6 +40,16 @@ pub trait Kernel {
         Self: Sized,
     {
         self.run();
+    }
+
+    /// Runs the loop, with the same results, on a machine with x86-64 but without AVX2. Only old
+    /// and small ones are, so that code for them is to be little rather than fast: a kernel that is
+    /// generic over a function may share one loop for all functions, which it calls by a pointer.
+    fn run_shared(self)
+    where
+        Self: Sized,
+    {
+        self.run_baseline();
     }
 }
 
@@ -131,6 +142,7 @@ impl Isa {
     /// Runs a kernel with these instructions.
     pub fn run(self, kernel: impl Kernel) {
         match self.0 {
+            Level::Baseline if cfg!(target_arch = "x86_64") => kernel.run_shared(),
             Level::Baseline if Isa::HAS_CALLS => kernel.run_baseline(),
             Level::Baseline => kernel.run(),
             // SAFETY: only `available` makes these levels, after it has detected the features.

@@ -39,11 +39,18 @@ impl<A: DoublesArray + AsRef<[f64]> + AsMut<[f64]>> DoublesKernel for Moves<A> {
     }
 }
 
+fn move_on<A: DoublesArray + AsRef<[f64]> + AsMut<[f64]>>(isa: Isa) {
+    if A::is_compiled(isa) {
+        isa.run_doubles(Moves::<A>(Default::default()));
+    }
+}
+
 #[test]
 fn moves() {
     for isa in Isa::available() {
-        isa.run_doubles(Moves::<[f64; 1]>(Default::default()));
-        isa.run_doubles(Moves::<[f64; 4]>(Default::default()));
-        isa.run_doubles(Moves::<[f64; 8]>(Default::default()));
+        assert!(<[f64; 1]>::is_compiled(isa));
+        move_on::<[f64; 1]>(isa);
+        move_on::<[f64; 4]>(isa);
+        move_on::<[f64; 8]>(isa);
     }
 }
