@@ -19,28 +19,43 @@ pub fn parallel<T: Send, E: Send>(
 ) -> Result<(), E> {
     let helpers = workers().min(tasks.len()).saturating_sub(1);
     if helpers == 0 || tasks.len() > Queue::MAX {
-        return tasks.into_iter().try_for_each(work);
+        for task in tasks {
+            perform(&work, task)?;
+        }
+        return Ok(());
     }
-    let queue = Queue::new(tasks.len());
     let tasks: Vec<_> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
     let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
-    let task = |index: usize| tasks[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-    let run = |is_helper| {
-        while let Some(index) = queue.next(is_helper) {
-            let Some(task) = task(index) else { continue };
-            if let Err(error) = work(task) {
-                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                if failure.as_ref().is_none_or(|&(first, _)| index < first) {
-                    *failure = Some((index, error));
-                }
+    share_numbers(helpers, tasks.len(), &|index| {
+        let task = tasks[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Err(error)) = task.map(|task| perform(&work, task)) {
+            let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if failure.as_ref().is_none_or(|&(first, _)| index < first) {
+                *failure = Some((index, error));
             }
         }
-    };
-    share(helpers, &run);
+    });
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some((_, error)) => Err(error),
         None => Ok(()),
     }
+}
+
+/// Does a task. Not inlined, so that a kernel is compiled once for both loops that call it.
+#[inline(never)]
+fn perform<T, E>(work: &impl Fn(T) -> Result<(), E>, task: T) -> Result<(), E> {
+    work(task)
+}
+
+/// Calls `run` with the numbers below `count` on this thread and up to `helpers` others. Apart from
+/// [`parallel`], so that it is compiled once.
+fn share_numbers(helpers: usize, count: usize, run: &(dyn Fn(usize) + Sync)) {
+    let queue = Queue::new(count);
+    share(helpers, &|is_helper| {
+        while let Some(index) = queue.next(is_helper) {
+            run(index);
+        }
+    });
 }
 
 /// Numbers that threads take from both ends.
@@ -72,7 +87,7 @@ impl Queue {
 }
 
 /// Calls `work` on this thread with false, and with true on up to `helpers` others that have its
-/// host. Apart from [`parallel`], so that it is compiled once.
+/// host.
 fn share(helpers: usize, work: &(dyn Fn(bool) + Sync)) {
     // The panic of a helper goes on in this thread.
     let panic: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
