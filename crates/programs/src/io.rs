@@ -1,6 +1,7 @@
 //! Input and output of a program: streams and files, of the process or of a test.
 
 use crate::args::Color;
+use crate::closed_streams;
 use crate::files::{FileSet, WriteSeek, write_whole};
 use crate::limits;
 use stablo::{Bytes, Diagnostic, Source, Styles, render_styled};
@@ -11,6 +12,9 @@ use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// The program that all others are part of.
+const STABLO: &str = "stablo";
 
 /// Invalid input.
 pub const FAILURE: i32 = 1;
@@ -298,43 +302,6 @@ impl Read for ClosedInput {
 const STDIN: usize = 0;
 const STDOUT: usize = 1;
 
-/// Notes which of standard input and output were closed when the process was started. The standard
-/// library opens the null device in their place before `main`, so that reading finds nothing and
-/// writing seems to succeed.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)] // a function that runs before `main`; the block gives the reason
-mod closed_streams {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    static CLOSED: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
-
-    // SAFETY: the section holds pointers to functions without arguments that are called once.
-    #[used]
-    #[unsafe(link_section = ".init_array")]
-    static CHECK: extern "C" fn() = check;
-
-    extern "C" fn check() {
-        for (number, closed) in (0..).zip(&CLOSED) {
-            // SAFETY: asking for the flags of any number of a file is harmless.
-            let is_closed = unsafe { libc::fcntl(number, libc::F_GETFD) } == -1;
-            closed.store(is_closed, Ordering::Relaxed);
-        }
-    }
-
-    /// True if there was no such stream.
-    pub fn is_closed(number: usize) -> bool {
-        CLOSED[number].load(Ordering::Relaxed)
-    }
-}
-
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-mod closed_streams {
-    /// Not known on this system.
-    pub fn is_closed(_: usize) -> bool {
-        false
-    }
-}
-
 /// Minimum size in bytes of files that are mapped.
 const MAPPED_FROM: u64 = 1 << 20;
 
@@ -399,10 +366,24 @@ mod heap {
     pub fn keep_nothing_free() {}
 }
 
-/// Runs the program `name` as this process.
-pub fn main(name: &'static str) -> ExitCode {
+/// Runs this process as one of the programs: the one that its first argument names, as
+/// `stablehlo-opt` passes its name on, or that its own file name is, as that of a link. Others are
+/// `stablo`.
+pub fn main() -> ExitCode {
     heap::begin_large();
-    let code = run_as_process(name, std::env::args_os().collect());
+    let mut args: Vec<OsString> = std::env::args_os().collect();
+    let named = |arg: &OsString| crate::known(Path::new(arg).file_stem()?.to_str()?);
+    let part = |name: &&str| *name != STABLO;
+    let own = args.first().and_then(named).filter(part);
+    let passed = args.get(1).and_then(|arg| crate::known(arg.to_str()?)).filter(part);
+    let name = match (own, passed) {
+        (None, Some(passed)) => {
+            args.remove(0);
+            passed
+        }
+        (own, _) => own.unwrap_or(STABLO),
+    };
+    let code = run_as_process(name, args);
     // Exit codes of programs are 0, 1, 2 and that of a panic.
     ExitCode::from(u8::try_from(code).unwrap_or(1))
 }

@@ -6,6 +6,7 @@
 mod args;
 mod array_files;
 mod cli;
+mod closed_streams;
 pub mod display;
 pub mod expected;
 pub mod files;
@@ -38,6 +39,11 @@ pub type Program = fn(&[OsString], &mut Io<'_>) -> i32;
 /// The programs by name.
 pub static PROGRAMS: &[(&str, Program)] =
     &[("stablehlo-opt", opt::run), ("stablehlo-translate", translate::run), ("stablo", cli::run)];
+
+/// The name of a program, if it is one.
+fn known(name: &str) -> Option<&'static str> {
+    PROGRAMS.iter().map(|(known, _)| *known).find(|known| *known == name)
+}
 
 /// Looks up a program by name.
 pub fn program(name: &str) -> Option<Program> {

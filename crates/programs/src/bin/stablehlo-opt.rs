@@ -1,5 +1,8 @@
 //! The program `stablehlo-opt`.
 
+#[path = "../launch.rs"]
+mod launch;
+
 fn main() -> std::process::ExitCode {
-    programs::io::main("stablehlo-opt")
+    launch::stablo("stablehlo-opt")
 }

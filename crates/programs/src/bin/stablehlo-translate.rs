@@ -1,5 +1,8 @@
 //! The program `stablehlo-translate`.
 
+#[path = "../launch.rs"]
+mod launch;
+
 fn main() -> std::process::ExitCode {
-    programs::io::main("stablehlo-translate")
+    launch::stablo("stablehlo-translate")
 }

@@ -1,5 +1,5 @@
-//! The program `stablo`.
+//! The program `stablo`, which is `stablehlo-opt` and `stablehlo-translate`, too.
 
 fn main() -> std::process::ExitCode {
-    programs::io::main("stablo")
+    programs::io::main()
 }

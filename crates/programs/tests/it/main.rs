@@ -10,6 +10,7 @@ mod files;
 mod folders;
 mod format;
 mod generated;
+mod launching;
 mod limits;
 #[cfg(unix)]
 mod output_files;
