@@ -6,6 +6,7 @@ use hlo::prepare;
 use mlir::prepare::{Prepared, Preparer, native};
 use mlir::{Diagnostic, OpRef, Type, op};
 use numerics::math::{self, BinaryOp, UnaryOp};
+use program::operands;
 
 /// The type of the operand.
 fn same_type(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
@@ -82,7 +83,7 @@ unary! {
 
 fn conj(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |operands| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         if !operand.dtype().is_complex() {
             return Ok(vec![operand.into()]);
         }

@@ -14,7 +14,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Module, OpRef, Type, Value};
 use numerics::Tensor;
 use numerics::shape::StridedView;
-use program::{EvalError, Primitive, ProcessId};
+use program::{EvalError, Primitive, ProcessId, operands};
 use side_dialects::func::FuncOp;
 
 /// A call that returns its operand.
@@ -161,12 +161,12 @@ pub fn full_to_shard(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let Some(split) = Split::new(sharding, whole, shard)? else { return annotation(op, cx) };
     native_with_env(op, move |_, operands, env| {
         // The shape of the shard may follow as an operand.
-        let mut operands = kernels::tensor_list(operands)?.into_iter();
+        let mut operands = operands::tensor_list(operands)?.into_iter();
         let operand = operands.next().ok_or_else(|| EvalError::new("sharding", "no operand"))?;
         let place = split.place(env.world()?.process())?;
         let mut shard = operand;
         for (dimension, (&index, &count)) in place.iter().zip(&split.counts).enumerate() {
-            shard = kernels::part(&shard, dimension, index, count)?;
+            shard = operands::part(&shard, dimension, index, count)?;
         }
         Ok(vec![shard.into()])
     })

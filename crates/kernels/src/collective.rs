@@ -3,12 +3,13 @@
 //!
 //! Source: specification, "Parallel execution" and the sections of the ops.
 
-use crate::movement::{concatenate, part};
+use crate::Combiner;
+use crate::movement::concatenate;
 use crate::quantize::quantize;
-use crate::{Combiner, values};
 use numerics::math::{self, BinaryOp};
 use numerics::{Tensor, TensorError};
 use program::collective::{Collective, CollectiveKind, Pairs, Zeros};
+use program::operands::{part, values};
 use program::{
     Body, Channel, Contributions, Env, EvalError, EvalResult, Origin, ProcessId, RuntimeValue,
 };

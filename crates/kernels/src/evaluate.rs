@@ -6,15 +6,15 @@ use crate::convolution;
 use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
-    Combiner, Stream, batch_norm, broadcast_scalars, concatenate, einsum::einsum, expect_n,
-    fft::fourier, fits_declared, gather, index_select::index_select, iota, linalg, movement, pad,
-    reduce, reduce_window, reduce_window_inside, rng::random_bits, scatter, select_and_scatter,
-    sizes, slice, sort, split_at, subnormals::without_subnormals, tensor_list, tensors, top_k,
-    values,
+    Combiner, Stream, batch_norm, broadcast_scalars, concatenate, einsum::einsum, fft::fourier,
+    fits_declared, gather, index_select::index_select, iota, linalg, movement, pad, reduce,
+    reduce_window, reduce_window_inside, rng::random_bits, scatter, select_and_scatter, sort,
+    subnormals::without_subnormals, top_k,
 };
 use numerics::math;
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor};
+use program::operands::{expect_n, sizes, slice, split_at, tensor_list, tensors, values};
 use program::primitives::{self, BatchNormKind, Comparison, DotDims, Dynamic};
 use program::{
     Conventions, Env, EvalError, EvalResult, Origin, Primitive, Quantized, RuntimeValue, WindowDim,

@@ -70,10 +70,8 @@ pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use movement::{
-    Rearrangement, clamped_starts, concatenate, iota, pad, part, read_view, sizes, slice,
-    transpose, write_iota,
+    Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose, write_iota,
 };
-pub use order::place_of_scalar;
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;
 pub use reduce::{Reduction, SHORT_WINDOW, reduce};
@@ -85,67 +83,8 @@ pub use sums::Tree;
 pub use top_k::top_k;
 pub use window::{WindowReduction, num_windows, reduce_window, reduce_window_inside};
 
-use numerics::{I1, Tensor};
-use program::{DYNAMIC, EvalError, RuntimeValue};
-
-/// The operands of an op that takes exactly `N` tensors.
-///
-/// # Errors
-/// If there are not as many, or one is no tensor: only for an op that does not satisfy its
-/// declaration.
-pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
-    expect_n(tensor_list(operands)?)
-}
-
-/// Exactly `N` tensors.
-///
-/// # Errors
-/// If there are not as many.
-pub fn expect_n<const N: usize>(tensors: Vec<Tensor>) -> Result<[Tensor; N], EvalError> {
-    let found = tensors.len();
-    tensors
-        .try_into()
-        .map_err(|_| EvalError::new("operands", format!("expected {N} operands, found {found}")))
-}
-
-/// All operands as tensors.
-///
-/// # Errors
-/// If one is no tensor.
-pub fn tensor_list(operands: Vec<RuntimeValue>) -> Result<Vec<Tensor>, EvalError> {
-    operands.into_iter().map(RuntimeValue::into_tensor).collect()
-}
-
-/// Tensors as the results of an op.
-pub fn values(tensors: Vec<Tensor>) -> Vec<RuntimeValue> {
-    tensors.into_iter().map(RuntimeValue::Tensor).collect()
-}
-
-/// The first `count` tensors, and the rest.
-///
-/// # Errors
-/// If there are fewer than `count`.
-pub fn split_at(
-    mut tensors: Vec<Tensor>,
-    count: usize,
-) -> Result<(Vec<Tensor>, Vec<Tensor>), EvalError> {
-    if tensors.len() < count {
-        return Err(EvalError::new(
-            "operands",
-            format!("expected at least {count} operands, found {}", tensors.len()),
-        ));
-    }
-    let rest = tensors.split_off(count);
-    Ok((tensors, rest))
-}
-
-/// The value of a boolean scalar.
-///
-/// # Errors
-/// If it is another tensor.
-pub fn boolean(tensor: &Tensor) -> Result<bool, EvalError> {
-    Ok(tensor.item::<I1>()? == I1::from(true))
-}
+use numerics::Tensor;
+use program::{DYNAMIC, EvalError};
 
 /// Scalars among `tensors` repeated over the shape of the others: elementwise functions run on
 /// vectors where they are declared on scalars.

@@ -124,37 +124,6 @@ fn task_rows(view: &StridedView, dtype: DType) -> Option<usize> {
     (count < rows).then_some(count)
 }
 
-/// The elements from `starts` up to but without `limits`, by `strides`, one of each a dimension.
-///
-/// # Errors
-/// If the lists do not fit the shape, or a stride is zero.
-pub fn slice(
-    operand: &Tensor,
-    starts: &[usize],
-    limits: &[usize],
-    strides: &[usize],
-) -> Result<Tensor, EvalError> {
-    let rank = operand.rank();
-    let valid = [starts.len(), limits.len(), strides.len()] == [rank; 3]
-        && (0..rank)
-            .all(|d| starts[d] <= limits[d] && limits[d] <= operand.shape()[d] && strides[d] > 0);
-    if !valid {
-        return Err(EvalError::new(
-            "slice_c3",
-            format!(
-                "no slice of shape {:?} from {starts:?} to {limits:?} by {strides:?}",
-                operand.shape()
-            ),
-        ));
-    }
-    let sizes: Vec<usize> =
-        (0..rank).map(|d| (limits[d] - starts[d]).div_ceil(strides[d])).collect();
-    let steps: Vec<isize> =
-        strides.iter().map(|&s| isize::try_from(s).unwrap_or(isize::MAX)).collect();
-    let view = StridedView::window(operand.shape(), starts, &sizes, &steps)?;
-    Ok(operand.gather(&view)?)
-}
-
 /// Start indices of a dynamic slice: scalar tensors, each clamped so that a slice of `sizes` stays
 /// within `shape`.
 ///
@@ -178,16 +147,6 @@ pub fn clamped_starts(
         Ok(if beyond { last } else { usize::try_from(value).unwrap_or(0).min(last) })
     };
     starts.iter().enumerate().map(clamp).collect()
-}
-
-/// The values of a vector of sizes.
-///
-/// # Errors
-/// If it holds no integers, or a negative one.
-pub fn sizes(tensor: &Tensor) -> Result<Vec<usize>, EvalError> {
-    let sizes: Option<Vec<usize>> =
-        tensor.to_i64s()?.into_iter().map(|v| usize::try_from(v).ok()).collect();
-    sizes.ok_or_else(|| EvalError::new("shape", "a size is negative"))
 }
 
 /// Values that count up from zero along `dimension`.
@@ -257,30 +216,6 @@ pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalE
         start[dimension] += size;
     }
     Ok(result)
-}
-
-/// Part `index` of `count` equal ones along a dimension.
-///
-/// # Errors
-/// If the dimension cannot be split so.
-pub fn part(
-    tensor: &Tensor,
-    dimension: usize,
-    index: usize,
-    count: usize,
-) -> Result<Tensor, EvalError> {
-    let size = tensor.shape().get(dimension).copied().unwrap_or(0);
-    if count == 0 || size % count != 0 || index >= count {
-        let message = format!(
-            "dimension {dimension} of shape {:?} cannot be split into {count}",
-            tensor.shape()
-        );
-        return Err(EvalError::new("split", message));
-    }
-    let (mut starts, mut limits) = (vec![0; tensor.rank()], tensor.shape().to_vec());
-    starts[dimension] = index * (size / count);
-    limits[dimension] = starts[dimension] + size / count;
-    slice(tensor, &starts, &limits, &vec![1; tensor.rank()])
 }
 
 /// The elements backwards along `dimensions`.

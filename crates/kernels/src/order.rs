@@ -167,6 +167,15 @@ impl<T: Element, F: Fn(T) -> u64> Kernel for KeyLoop<'_, T, F> {
             *value = (self.key)(x);
         }
     }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: KeyLoop<'_, T, &dyn Fn(T) -> u64>) {
+            kernel.run();
+        }
+        let KeyLoop { values, elements, key } = self;
+        run(KeyLoop { values, elements, key: &key });
+    }
 }
 
 fn elements_of<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
@@ -185,15 +194,6 @@ fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
         place = if x.is_nan() { nan } else { place };
     }
     place
-}
-
-/// The position of a float scalar in the total order; `None` for other tensors.
-pub fn place_of_scalar(scalar: &Tensor) -> Option<i64> {
-    dispatch!(
-        scalar.dtype(),
-        [float] T => scalar.item::<T>().ok().map(math::compare::total_order_key),
-        else None
-    )
 }
 
 /// For each row, the indices of its first `count` elements in the order of their keys: by the

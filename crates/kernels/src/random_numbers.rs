@@ -10,6 +10,7 @@ use numerics::math::{self, UnaryOp};
 use numerics::shape::num_elements;
 use numerics::{DType, Element, Tensor};
 use program::EvalError;
+use program::operands::slice;
 use program::primitives::Distribution;
 
 /// The Philox generator of one run of an op: its key and its counter.
@@ -230,7 +231,7 @@ impl Pairs<'_> {
         }
         let limits = if self.shape.is_empty() { &[1] } else { self.shape };
         let whole = Tensor::from_vec(&self.whole[..], results)?;
-        super::slice(&whole, &vec![0; limits.len()], limits, &vec![1; limits.len()])
+        slice(&whole, &vec![0; limits.len()], limits, &vec![1; limits.len()])
     }
 }
 

@@ -560,6 +560,18 @@ impl Attribute {
         }
     }
 
+    /// The size in bytes of the elements of a `dense` attribute or resource as they are stored: of a
+    /// splat, one element.
+    pub fn stored_bytes(&self) -> usize {
+        match &**self {
+            AttrKind::Dense(elements) => elements.data().len(),
+            AttrKind::DenseResource { resource, .. } => {
+                resource.blob().map_or(0, |blob| blob.data.len())
+            }
+            _ => 0,
+        }
+    }
+
     /// The elements of a `dense` attribute.
     pub fn as_dense(&self) -> Option<&DenseElements> {
         match &**self {

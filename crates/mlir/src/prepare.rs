@@ -12,7 +12,7 @@ use crate::types::{DYNAMIC, Type, TypeKind};
 use program::primitives;
 use program::{
     Block, Code, Env, EvalError, EvalResult, Function, FunctionId, Instruction, NativeFunction,
-    NoEnv, Operand, Origin, Primitive, RuntimeValue, Slot, UNUSED, ValueType,
+    Operand, Origin, Primitive, RuntimeValue, Slot, UNUSED, ValueType,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -261,16 +261,15 @@ pub fn prepare(context: Context<'_>) -> Code {
     preparer.code
 }
 
-/// Evaluates a single op without regions or calls on its operands.
+/// Prepares a single op without regions or calls.
 ///
 /// # Errors
-/// If the op has no meaning, or whatever stops it.
-pub fn evaluate(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> EvalResult {
+/// If the op has no meaning.
+pub fn single(op: OpRef<'_>) -> Prepared {
     let Some(prepare) = op.def().and_then(|def| def.prepare) else {
         return Err(no_meaning(op));
     };
-    let primitive = prepare(op, &mut Preparer::new(op.module()))?;
-    kernels::evaluate(&primitive, op.id().into(), operands, &mut NoEnv)
+    prepare(op, &mut Preparer::new(op.module()))
 }
 
 /// Larger splats are not kept as tensors: they are made when they are needed, to be overwritten

@@ -16,6 +16,7 @@ mod code;
 mod env;
 mod error;
 mod fused;
+pub mod operands;
 pub mod primitives;
 mod process;
 mod quantized;

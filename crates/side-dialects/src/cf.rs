@@ -7,7 +7,7 @@ use mlir::ods::{Dialect, TypeConstraint, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native};
 use mlir::text::{OpState, Parsed, Parser, Printer, TypeList};
 use mlir::{OpRef, Type, Value, Verdict, op};
-use program::EvalError;
+use program::{EvalError, operands};
 
 /// The cf dialect.
 pub static CF: Dialect = Dialect {
@@ -35,8 +35,8 @@ op! {
 fn prepare_assert(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let message = AssertOp(op).msg().to_string();
     native(op, move |operands| {
-        let [holds] = kernels::tensors(operands)?;
-        if kernels::boolean(&holds)? {
+        let [holds] = operands::tensors(operands)?;
+        if operands::boolean(&holds)? {
             return Ok(Vec::new());
         }
         Err(EvalError::new("assert", message.clone()))

@@ -9,7 +9,7 @@ use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::types::Signedness;
 use mlir::{Attribute, OpRef, Type, op};
 use numerics::Tensor;
-use program::EvalError;
+use program::{EvalError, operands};
 
 /// The check dialect.
 pub static CHECK: Dialect = Dialect {
@@ -136,7 +136,7 @@ fn prepare_serialized_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let iteration = usize::try_from(view.iteration()).unwrap_or(usize::MAX);
     let declared = op.operand_type(0).to_string();
     native_with_env(op, move |_, operands, env| {
-        let [expected] = kernels::tensors(operands)?;
+        let [expected] = operands::tensors(operands)?;
         let (ty, actual) = env.world()?.probed(&name, iteration)?;
         if ty != declared {
             let message = format!("the probe `{name}` saved a {ty}, but {declared} is expected");
@@ -154,7 +154,7 @@ fn check(
 ) -> Prepared {
     let constant = op.attr("value").and_then(Attribute::to_tensor).transpose()?;
     native(op, move |operands| {
-        let mut operands = kernels::tensor_list(operands)?.into_iter();
+        let mut operands = operands::tensor_list(operands)?.into_iter();
         let actual =
             operands.next().ok_or_else(|| EvalError::new("operands", "nothing to check"))?;
         let expected = operands.next().or_else(|| constant.clone());

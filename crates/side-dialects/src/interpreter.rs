@@ -8,6 +8,7 @@ use mlir::diag::counted;
 use mlir::ods::{AttrConstraint, Dialect};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::{Attribute, Diagnostic, OpRef, Verdict, op};
+use program::operands;
 use program::{EvalError, FunctionId, Grid, Task};
 
 /// The interpreter dialect.
@@ -133,7 +134,7 @@ fn verify_run_parallel(op: OpRef<'_>) -> Verdict {
 
 fn prepare_print(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native_with_env(op, |origin, operands, env| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         env.world()?.print(origin, &operand)?;
         Ok(Vec::new())
     })
@@ -142,7 +143,7 @@ fn prepare_print(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 fn prepare_probe(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let name = ProbeOp(op).probe_id().to_string();
     native_with_env(op, move |origin, operands, env| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         env.world()?.probe(origin, &name, &operand)?;
         Ok(vec![operand.into()])
     })

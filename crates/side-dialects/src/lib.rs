@@ -8,6 +8,7 @@ pub mod cf;
 pub mod check;
 pub mod constraints;
 pub mod expect;
+mod folding;
 pub mod func;
 pub mod interpreter;
 pub mod llvm;

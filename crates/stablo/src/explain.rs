@@ -2,9 +2,14 @@
 
 use crate::ir::OpDef;
 use crate::registry;
+#[cfg(feature = "run")]
 use analysis::lint::LINTS;
 use mlir::ods::Rule;
 use mlir::verify::{LABELS, Label};
+
+/// The lints, which are among the analyses.
+#[cfg(not(feature = "run"))]
+const LINTS: &[Label] = &[];
 
 /// The meaning of a label or of the name of an op.
 #[derive(Clone)]

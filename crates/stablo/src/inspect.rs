@@ -158,7 +158,7 @@ impl Inspection {
         } else if let Some(composite) = CompositeOp::cast(op) {
             *self.composites.entry(composite.name().to_string()).or_default() += 1;
         } else if let Some(constant) = ConstantOp::cast(op) {
-            let bytes = analysis::cost::stored_bytes(constant.value());
+            let bytes = constant.value().stored_bytes();
             self.constants.count += 1;
             self.constants.bytes += bytes;
             if self.constants.largest.as_ref().is_none_or(|(_, largest)| bytes > *largest) {

@@ -29,12 +29,18 @@
 //!   [`Profile`] of its steps; [`run`] runs it once; [`arrays`] reads inputs from files and writes
 //!   results.
 //!
+//! Without the feature `run`, which is on by default, programs are read, checked, built, edited and
+//! written, but neither transformed, run nor analysed: neither kernels nor the generator of machine
+//! code are compiled then. The feature `arrays`, on by default, too, is [`arrays`].
+//!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on
 //! a thread with a stack of at least [`STACK_BYTES`], as [`with_large_stack`] makes.
 
+#[cfg(feature = "run")]
 mod analysis;
 mod build;
+#[cfg(feature = "run")]
 mod engine;
 mod error;
 mod explain;
@@ -42,15 +48,21 @@ mod inspect;
 mod json;
 mod load;
 mod names;
+#[cfg(feature = "run")]
 pub mod passes;
+#[cfg(feature = "run")]
 mod refine;
 mod saved;
+#[cfg(feature = "run")]
 mod specialized;
+#[cfg(feature = "run")]
 mod spmd;
 mod stack;
+#[cfg(feature = "run")]
 mod weights;
 mod write;
 
+#[cfg(feature = "run")]
 pub use analysis::{
     Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, OpCost, Parting,
     Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors, Tolerance, View, ViewOptions,
@@ -62,6 +74,7 @@ pub use arrays;
 #[cfg(feature = "arrays")]
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
+#[cfg(feature = "run")]
 pub use engine::{Program, plan_passes};
 pub use error::{Error, LimitKind, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain, lints};
@@ -70,6 +83,7 @@ pub use hlo::distribution::Distribution;
 pub use host::stack_left;
 pub use host::{Budget, Charge, Entered, Host, OverBudget};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
+#[cfg(feature = "run")]
 pub use interpreter::{
     Conventions, CustomCall, CustomCalls, Engine, Execution, Grid, Limits, MAX_PROCESSES, Observer,
     ProcessId, Profiling, Progress, RunOptions, StepKind, Unobserved, storage_dtype, value_fits,
@@ -88,13 +102,16 @@ pub use mlir::{Attribute, Module, Type};
 pub use names::{ArgumentNames, keep_argument_names, result_names};
 pub use numerics;
 pub use numerics::{Bytes, DType, Tensor, TensorError, TensorMut, TensorRef};
+#[cfg(feature = "run")]
 pub use passes::{Pipeline, run_pipeline};
 pub use portable::{Exported, Tree, artifact_version};
 pub use program::{EvalError, EvalResult, RuntimeValue};
+#[cfg(feature = "run")]
 pub use refine::{RefineOptions, refine, select_platform, set_entry};
 pub use saved::program_in_folder;
 pub use stack::{STACK_BYTES, with_large_stack};
 pub use vhlo::{CompatibilityRequirement, Version};
+#[cfg(feature = "run")]
 pub use weights::{WeightForm, bind_arguments, extract_weights, insert_weights};
 pub use write::{
     BytecodeOptions, Format, SerializeOptions, print, print_op, serialize, target_version,
@@ -135,7 +152,7 @@ pub mod dialects {
 }
 
 /// The Rust code of the README.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "run"))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
@@ -211,22 +228,24 @@ pub fn print_attribute(attribute: &Attribute, options: &PrintOptions) -> String 
 ///
 /// # Errors
 /// If there is no such function.
+#[cfg(feature = "run")]
 pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<dialects::func::FuncOp<'m>> {
     let function = interpreter::entry_function(module, entry);
     function.map_err(|error| Error::in_module(vec![error], module))
 }
 
-/// Runs the function `entry` of a verified module with the reference interpreter; `main` may also
-/// stand for the only function.
+/// Runs the function `entry` of a verified module with the default engine; `main` may also stand for
+/// the only function.
 ///
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever
 /// stops an op.
+#[cfg(feature = "run")]
 pub fn run(module: &Module, entry: &str, inputs: Vec<RuntimeValue>) -> Result<Vec<RuntimeValue>> {
     Program::prepare(module.clone(), entry, RunOptions::default())?.run(inputs)
 }
 
 /// The examples of the guide are tests.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "run"))]
 #[doc = include_str!("../../../docs/library.md")]
 mod guide {}

@@ -3,7 +3,7 @@
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::ods::Trait;
-use mlir::rewrite::fold::{self, constant_value};
+use mlir::rewrite::fold::constant_value;
 use mlir::{Attribute, BlockId, Module, OpRef, Type, Value};
 use numerics::{Tensor, math};
 use program::RuntimeValue;
@@ -39,7 +39,7 @@ pub fn evaluate(op: OpRef<'_>, limits: Limits) -> Option<Vec<Attribute>> {
     if op.has_trait(&Trait::Elementwise) && constants?.iter().all(has_equal_elements) {
         return evaluate_element(op, limits.equal_elements);
     }
-    let results = fold::results(op, limits.elements, |value| fold::constant(module, value))?;
+    let results = folding::results(op, limits.elements, |value| folding::constant(module, value))?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| elements(&value.into_tensor().ok()?, ty);
     results.into_iter().zip(op.result_types()).map(attribute).collect()
 }
@@ -56,7 +56,7 @@ fn evaluate_element(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>
         let tensor = Tensor::splat_bytes(dense.dtype(), [], &dense.data()[..]).ok()?;
         Some(RuntimeValue::Tensor(tensor))
     };
-    let results = fold::results(op, max_elements, element)?;
+    let results = folding::results(op, max_elements, element)?;
     let attribute = |(value, ty): (RuntimeValue, &Type)| {
         let tensor = value.into_tensor().ok()?;
         if Some(tensor.dtype()) != ty.element_type().dtype() {
@@ -80,12 +80,12 @@ pub fn evaluate_block(
     let mut known: HashMap<Value, RuntimeValue> =
         module.arguments(block).iter().copied().zip(arguments).collect();
     let value_of = |known: &HashMap<Value, RuntimeValue>, value: Value| {
-        known.get(&value).cloned().or_else(|| fold::constant(module, value))
+        known.get(&value).cloned().or_else(|| folding::constant(module, value))
     };
     let mut ops = module.ops(block);
     let end = ops.next_back()?;
     for op in ops.filter(|op| !op.has_trait(&Trait::ConstantLike)) {
-        let results = fold::results(op, MAX_BLOCK_ELEMENTS, |value| value_of(&known, value))?;
+        let results = folding::results(op, MAX_BLOCK_ELEMENTS, |value| value_of(&known, value))?;
         known.extend(op.results().zip(results));
     }
     end.operands().iter().map(|&value| value_of(&known, value)?.into_tensor().ok()).collect()

@@ -2,7 +2,6 @@
 
 use crate::calls::callee;
 use mlir::ods::Trait;
-use mlir::rewrite::fold;
 use mlir::{Module, OpRef, Type, Value};
 use program::RuntimeValue;
 use side_dialects::func::FuncOp;
@@ -64,7 +63,7 @@ impl<'m> Integers<'m> {
                 let arguments = op.operands().iter().map(value).collect::<Option<_>>()?;
                 self.call(function, arguments, depth)
             }
-            None => fold::results(op, MAX_ELEMENTS, |operand| value(&operand)),
+            None => folding::results(op, MAX_ELEMENTS, |operand| value(&operand)),
         }
     }
 

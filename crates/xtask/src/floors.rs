@@ -1,28 +1,41 @@
-//! Checks the layering: no crate may depend on one of a higher floor.
+//! Checks the layering: each crate is on the floor that ARCHITECTURE.md says, which is one above the
+//! highest crate that it depends on, and some crates never depend on some others.
 
 use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::Command;
 
-/// The crates of the project by their folders, lowest floor first. A crate may depend on its own
-/// floor and on those below; dev-dependencies are free.
-const FLOORS: [&[&str]; 9] = [
-    &["arrays", "codegen", "host", "kernels", "lapack", "numerics", "plan", "program", "wire"],
-    &["mlir"],
-    &["side-dialects", "vhlo"],
-    &["hlo"],
-    &["chlo", "portable", "interpreter"],
-    &["analysis", "transforms"],
-    &["stablo"],
-    &["programs", "capi", "pjrt", "examples", "filetests", "generate", "xtask"],
-    &["benches", "fuzz"],
+/// Crates that others never depend on, directly or not.
+const NEVER: [(&str, &[&str]); 7] = [
+    ("numerics", &["mlir", "program"]),
+    ("program", &["mlir"]),
+    ("kernels", &["mlir"]),
+    ("plan", &["mlir"]),
+    ("mlir", &["kernels", "hlo", "vhlo", "side-dialects"]),
+    ("portable", &["interpreter", "plan", "transforms"]),
+    ("transforms", &["interpreter", "plan"]),
 ];
 
 /// Crates that depend on the façade and on no other crate of the project.
 const ON_FACADE: [&str; 4] = ["programs", "capi", "pjrt", "examples"];
 
-fn floor(folder: &str) -> Option<usize> {
-    FLOORS.iter().position(|floor| floor.contains(&folder))
+/// Packages that the façade without its default features does not compile.
+const NOT_FOR_READING: [&str; 6] = [
+    "stablo-analysis",
+    "stablo-folding",
+    "stablo-interpreter",
+    "stablo-kernels",
+    "stablo-plan",
+    "stablo-transforms",
+];
+
+/// The crates of the project by their folders, with those that they depend on, dev-dependencies
+/// aside. Tools are those that are not published.
+#[derive(Default)]
+struct Crates {
+    dependencies: BTreeMap<String, BTreeSet<String>>,
+    tools: BTreeSet<String>,
 }
 
 /// The last part of a path.
@@ -30,72 +43,147 @@ fn folder(path: &str) -> String {
     Path::new(path).file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Violations among the packages listed by `cargo metadata --no-deps`.
-fn violations(metadata: &Value) -> Vec<String> {
-    let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
-    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
-    let mut violations = Vec::new();
-    for package in list(metadata, "packages") {
-        let manifest = text(&package, "manifest_path");
-        let name = folder(manifest.trim_end_matches("Cargo.toml"));
-        let Some(own) = floor(&name) else {
-            violations.push(format!("{name} has no floor"));
-            continue;
-        };
-        for dependency in list(&package, "dependencies") {
-            let in_project = dependency["path"].is_string();
-            if !in_project || dependency["kind"] == "dev" {
-                continue;
+impl Crates {
+    /// Reads the packages listed by `cargo metadata --no-deps`.
+    fn of(metadata: &Value) -> Crates {
+        let list = |value: &Value, key: &str| value[key].as_array().cloned().unwrap_or_default();
+        let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+        let mut crates = Crates::default();
+        for package in list(metadata, "packages") {
+            let name = folder(text(&package, "manifest_path").trim_end_matches("Cargo.toml"));
+            if package["publish"].is_array() {
+                crates.tools.insert(name.clone());
             }
-            let other = folder(&text(&dependency, "path"));
-            match floor(&other) {
-                Some(_) if ON_FACADE.contains(&&*name) && other != "stablo" => {
-                    violations.push(format!("{name} depends on {other}, not only on stablo"));
+            let used = list(&package, "dependencies").into_iter();
+            let used = used.filter(|used| used["path"].is_string() && used["kind"] != "dev");
+            let used = used.map(|used| folder(&text(&used, "path"))).collect();
+            crates.dependencies.insert(name, used);
+        }
+        crates
+    }
+
+    /// All crates that a crate depends on, directly or not.
+    fn below(&self, name: &str) -> BTreeSet<&str> {
+        let mut found = BTreeSet::new();
+        let mut left = vec![name];
+        while let Some(next) = left.pop() {
+            for used in self.dependencies.get(next).into_iter().flatten() {
+                if found.insert(used.as_str()) {
+                    left.push(used);
                 }
-                None => violations.push(format!("{name} depends on {other}, which has no floor")),
-                Some(floor) if floor > own => violations
-                    .push(format!("{name} (floor {own}) depends on {other} (floor {floor})")),
-                Some(_) => {}
             }
         }
+        found
     }
-    violations
+
+    /// The floor of a crate: 0 if it depends on no other, or one above the highest of them.
+    fn floor(&self, name: &str) -> usize {
+        let used = self.dependencies.get(name).into_iter().flatten();
+        used.map(|used| self.floor(used) + 1).max().unwrap_or(0)
+    }
+
+    /// Violations of the rules, and rows of the table in ARCHITECTURE.md that are wrong.
+    fn violations(&self, architecture: &str) -> Vec<String> {
+        let mut violations = Vec::new();
+        for (name, used) in &self.dependencies {
+            if ON_FACADE.contains(&name.as_str()) {
+                let others = used.iter().filter(|used| *used != "stablo");
+                violations.extend(
+                    others.map(|other| format!("{name} depends on {other}, not only on stablo")),
+                );
+            }
+            let below = self.below(name);
+            let never = NEVER.iter().filter(|(own, _)| own == name).flat_map(|(_, never)| *never);
+            let found = never.filter(|never| below.contains(*never));
+            violations.extend(found.map(|other| format!("{name} depends on {other}")));
+            let expected = match self.tools.contains(name) {
+                true => "tool".to_owned(),
+                false => self.floor(name).to_string(),
+            };
+            match floor_in(architecture, name) {
+                Some(found) if found == expected => {}
+                Some(found) => violations.push(format!(
+                    "ARCHITECTURE.md has {name} on floor {found}; by its dependencies, it is on \
+                     {expected}"
+                )),
+                None => violations.push(format!("ARCHITECTURE.md has no row for {name}")),
+            }
+        }
+        violations
+    }
 }
 
-#[test]
-fn no_crate_depends_on_a_higher_floor() {
+/// The floor that the table in ARCHITECTURE.md gives a crate.
+fn floor_in<'a>(architecture: &'a str, name: &str) -> Option<&'a str> {
+    let quoted = format!("`{name}`");
+    architecture.lines().find_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let (floor, names) = (cells.next()?, cells.next()?);
+        names.split(", ").any(|name| name == quoted).then_some(floor)
+    })
+}
+
+/// The output of cargo, run by this test.
+fn cargo(args: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .args(args)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo runs: it runs this test");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo writes valid JSON");
-    assert!(metadata["packages"].as_array().is_some_and(|packages| !packages.is_empty()));
-    assert_eq!(violations(&metadata), [""; 0]);
+    String::from_utf8(output.stdout).expect("cargo writes text")
+}
+
+#[test]
+fn crates_are_on_their_floors() {
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1"]);
+    let metadata: Value = serde_json::from_str(&metadata).expect("cargo writes valid JSON");
+    let crates = Crates::of(&metadata);
+    assert!(crates.dependencies.len() > 20);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ARCHITECTURE.md");
+    let architecture = std::fs::read_to_string(path).expect("ARCHITECTURE.md is there");
+    assert_eq!(crates.violations(&architecture), [""; 0]);
+}
+
+#[test]
+fn reading_compiles_no_kernels() {
+    let args = ["--edges", "normal", "--prefix", "none", "--format", "{p}"];
+    let tree = cargo(&[&["tree", "-p", "stablo", "--no-default-features"], &args[..]].concat());
+    let names: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
+    assert!(names.contains("stablo-mlir"), "{tree}");
+    let found: Vec<_> = NOT_FOR_READING.iter().filter(|name| names.contains(**name)).collect();
+    assert!(found.is_empty(), "the façade without features compiles {found:?}");
 }
 
 #[test]
 fn violations_are_found() {
     let metadata = serde_json::json!({"packages": [
-        {"manifest_path": "/crates/mlir/Cargo.toml", "dependencies": [
+        {"manifest_path": "/crates/numerics/Cargo.toml", "dependencies": []},
+        {"manifest_path": "/crates/kernels/Cargo.toml", "dependencies": [
             {"path": "/crates/numerics", "kind": null},
-            {"path": "/crates/hlo", "kind": null},
-            {"path": "/crates/filetests", "kind": "dev"},
+            {"path": "/crates/hlo", "kind": "dev"},
             {"name": "half", "kind": null},
-            {"path": "/crates/nowhere", "kind": "build"},
         ]},
-        {"manifest_path": "/crates/elsewhere/Cargo.toml", "dependencies": []},
+        {"manifest_path": "/crates/folding/Cargo.toml", "dependencies": [
+            {"path": "/crates/kernels", "kind": null},
+        ]},
+        {"manifest_path": "/crates/mlir/Cargo.toml", "dependencies": [
+            {"path": "/crates/folding", "kind": null},
+        ]},
         {"manifest_path": "/crates/capi/Cargo.toml", "dependencies": [
             {"path": "/crates/stablo", "kind": null},
             {"path": "/crates/mlir", "kind": null},
         ]},
+        {"manifest_path": "/crates/xtask/Cargo.toml", "publish": [], "dependencies": []},
     ]});
+    let architecture =
+        "| 0 | `numerics` | x |\n| 1 | `kernels`, `folding` | x |\n| 3 | `mlir` | x |
+        | 0 | `capi` | x |\n| tool | `xtask` | x |";
     let expected = [
-        "mlir (floor 1) depends on hlo (floor 3)",
-        "mlir depends on nowhere, which has no floor",
-        "elsewhere has no floor",
         "capi depends on mlir, not only on stablo",
+        "ARCHITECTURE.md has no row for capi",
+        "ARCHITECTURE.md has folding on floor 1; by its dependencies, it is on 2",
+        "mlir depends on kernels",
     ];
-    assert_eq!(violations(&metadata), expected);
+    assert_eq!(Crates::of(&metadata).violations(architecture), expected);
 }

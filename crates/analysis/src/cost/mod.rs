@@ -14,8 +14,7 @@ pub use program::work::Work;
 pub use report::{Grouping, Row};
 
 use crate::place::Location;
-use mlir::attrs::AttrKind;
-use mlir::{Attribute, Module, OpId, OpRef, Type};
+use mlir::{Module, OpId, OpRef, Type};
 use program::primitives;
 use program::work::{Shapes, elements};
 use program::{Block, BlockId, Callee, Code, Instruction, Primitive, Slot, UNUSED, ValueType};
@@ -38,7 +37,7 @@ impl Tensors {
     /// Adds a constant as it is stored: a splat is one element.
     fn add_constant(&mut self, op: OpRef<'_>) {
         let Some(ty) = op.result_types().next().map(Type::element_type) else { return };
-        let bytes = op.property(0).map_or(0, |value| stored_bytes(value) as u64);
+        let bytes = op.property(0).map_or(0, |value| value.stored_bytes() as u64);
         let element = ty.dtype().map_or(1, |dtype| dtype.bytes() as u64).max(1);
         self.count += 1;
         self.elements = self.elements.saturating_add(bytes / element);
@@ -49,18 +48,6 @@ impl Tensors {
         self.count += 1;
         self.elements = self.elements.saturating_add(elements(ty));
         self.bytes = self.bytes.saturating_add(ty.min_bytes() as u64);
-    }
-}
-
-/// The size in bytes of the elements of a constant's value as they are stored: of a splat, one
-/// element.
-pub fn stored_bytes(value: &Attribute) -> usize {
-    match &**value {
-        AttrKind::Dense(elements) => elements.data().len(),
-        AttrKind::DenseResource { resource, .. } => {
-            resource.blob().map_or(0, |blob| blob.data.len())
-        }
-        _ => 0,
     }
 }
 

@@ -6,6 +6,7 @@ use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::{DType, Tensor, math};
 use program::EvalError;
+use program::operands;
 use program::primitives::Fourier;
 use wire::flatbuffer::{Budget, Table};
 
@@ -28,7 +29,7 @@ const SCALE_TOLERANCE: f64 = 1e-5;
 /// third one has the sizes on the real side; strides follow, and the factor of the result.
 pub(super) fn dynamic(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |operands| {
-        let operands = kernels::tensor_list(operands)?;
+        let operands = operands::tensor_list(operands)?;
         let [descriptor, operand, sizes, _, _, scale, ..] = &operands[..] else {
             return Err(invalid("expected at least 6 operands"));
         };
@@ -36,7 +37,7 @@ pub(super) fn dynamic(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         let bytes: Vec<u8> = bytes.into_iter().filter_map(|byte| u8::try_from(byte).ok()).collect();
         let (transform, axes) =
             described(&bytes).ok_or_else(|| invalid("the descriptor cannot be read"))?;
-        let sizes = kernels::sizes(sizes)?;
+        let sizes = operands::sizes(sizes)?;
         let first = operand.rank().checked_sub(axes.len()).unwrap_or(usize::MAX);
         if !axes.iter().map(|&axis| axis as usize).eq(first..operand.rank()) {
             return Err(invalid("the axes are not the last ones"));

@@ -27,7 +27,7 @@ use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
 use mlir::{OpRef, Type};
 use numerics::{Complex64, DType, Tensor, math};
-use program::{EvalError, Primitive};
+use program::{EvalError, Primitive, operands};
 use std::iter::repeat_n;
 
 /// The results of a call.
@@ -306,7 +306,7 @@ impl Call<'_> {
         let operands = self.parameters.shape_operands.as_ref();
         let operand = operands.and_then(|operands| operands.get(result).copied());
         let operand = operand.ok_or_else(|| self.missing("indices_of_shape_operands"))?;
-        kernels::sizes(self.given.get(operand).ok_or_else(|| self.missing("shape"))?)
+        operands::sizes(self.given.get(operand).ok_or_else(|| self.missing("shape"))?)
     }
 }
 

@@ -4,7 +4,7 @@ use crate::prepare;
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::Tensor;
-use program::EvalError;
+use program::{EvalError, operands};
 
 /// `cu_lu_pivots_to_permutation`, `hip_lu_pivots_to_permutation`: the permutation has as many
 /// elements as the result.
@@ -12,7 +12,7 @@ pub(super) fn to_permutation(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let shape = prepare::expect_static(op, 0)?;
     let size = shape.last().copied().unwrap_or(0);
     native(op, move |operands| {
-        let [pivots] = kernels::tensors(operands)?;
+        let [pivots] = operands::tensors(operands)?;
         Ok(vec![permutation(&pivots, size)?.into()])
     })
 }

@@ -4,7 +4,7 @@ use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::math::{self, BinaryOp};
 use numerics::{DType, Tensor, TensorError};
-use program::EvalError;
+use program::{EvalError, operands};
 
 fn invalid(message: impl Into<String>) -> EvalError {
     EvalError::new("csr", message)
@@ -16,12 +16,12 @@ fn invalid(message: impl Into<String>) -> EvalError {
 ///
 /// Sums are formed in double precision, or modulo 2^64, and rounded once.
 pub(super) fn csr_product(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    native(op, |operands| Ok(vec![product(kernels::tensor_list(operands)?)?.into()]))
+    native(op, |operands| Ok(vec![product(operands::tensor_list(operands)?)?.into()]))
 }
 
 fn product(operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
-    let (factors, _) = kernels::split_at(operands, 4)?;
-    let [elements, starts, columns, dense] = kernels::expect_n(factors)?;
+    let (factors, _) = operands::split_at(operands, 4)?;
+    let [elements, starts, columns, dense] = operands::expect_n(factors)?;
     let dtype = elements.dtype();
     let (starts, columns) = (starts.to_i64s()?, columns.to_i64s()?);
     let &inner = dense
@@ -65,8 +65,8 @@ fn product(operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
     let dense = dense.reshape([inner, width])?;
     let mut sums = Tensor::zeros(wide, &shape)?.reshape([rows, width])?;
     for (i, (&row, &column)) in row_of.iter().zip(&column_of).enumerate() {
-        let element = kernels::slice(&elements, &[i], &[i + 1], &[1])?.reshape([])?;
-        let line = |t: &Tensor, at: usize| kernels::slice(t, &[at, 0], &[at + 1, width], &[1, 1]);
+        let element = operands::slice(&elements, &[i], &[i + 1], &[1])?.reshape([])?;
+        let line = |t: &Tensor, at: usize| operands::slice(t, &[at, 0], &[at + 1, width], &[1, 1]);
         let product = math::binary(BinaryOp::Multiply, line(&dense, column)?, element)?;
         let sum = math::binary(BinaryOp::Add, line(&sums, row)?, product)?;
         let place =

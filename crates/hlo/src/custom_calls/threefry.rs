@@ -4,13 +4,13 @@
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::Tensor;
-use program::EvalError;
+use program::{EvalError, operands};
 
 /// `cu_threefry2x32_ffi`, and its older form without `_ffi`, which may have the number of elements as
 /// its last operand.
 pub(super) fn threefry(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |operands| {
-        let operands = kernels::tensor_list(operands)?;
+        let operands = operands::tensor_list(operands)?;
         let [k0, k1, x0, x1, ..] = &operands[..] else {
             return Err(EvalError::new(
                 "custom_call",

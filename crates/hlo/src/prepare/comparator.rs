@@ -157,5 +157,5 @@ fn is_zero(module: &Module, value: Value) -> bool {
 
 /// The place of a float constant in the total order.
 fn place_of_constant(module: &Module, value: Value) -> Option<i64> {
-    kernels::place_of_scalar(&constant(module, value)?)
+    math::compare::total_order_key_of(&constant(module, value)?)
 }

@@ -134,6 +134,15 @@ pub fn total_order_key<T: Float>(x: T) -> i64 {
     if x.to_raw() & sign != 0 { !magnitude } else { magnitude }
 }
 
+/// The [`total_order_key`] of a float scalar; `None` for other tensors.
+pub fn total_order_key_of(scalar: &Tensor) -> Option<i64> {
+    dispatch!(
+        scalar.dtype(),
+        [float] T => scalar.item::<T>().ok().map(total_order_key),
+        else None
+    )
+}
+
 fn check_types(lhs: &Tensor, rhs: &Tensor) -> Result<(), TensorError> {
     if lhs.dtype() == rhs.dtype() {
         Ok(())

@@ -1,6 +1,6 @@
 //! Folds of the dialect's ops over constants and casts.
 
-pub(super) use mlir::rewrite::fold::evaluate;
+pub(super) use crate::folding::evaluate;
 
 use super::{IndexCastOp, IndexCastUIOp};
 use mlir::rewrite::Folded;

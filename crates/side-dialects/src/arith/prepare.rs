@@ -10,6 +10,7 @@ use mlir::prepare::{Prepared, Preparer, native};
 use mlir::{AttrKind, OpRef};
 use numerics::math::{self, BinaryOp, Direction, UnaryOp};
 use numerics::{DType, I1, Tensor};
+use program::operands;
 use program::primitives;
 use program::{EvalError, EvalResult, Primitive, RuntimeValue};
 use std::cmp::Ordering;
@@ -131,7 +132,7 @@ pub(super) fn integers(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let found = INTEGERS.iter().find(|(name, ..)| *name == mnemonic(op));
     let &(_, sign, f) = found.ok_or_else(unknown)?;
     native(op, move |operands| {
-        let [lhs, rhs] = kernels::tensors(operands)?;
+        let [lhs, rhs] = operands::tensors(operands)?;
         let (a, b) = (extend(&lhs, sign)?, extend(&rhs, sign)?);
         one(cut(a.into_iter().zip(b).map(|(a, b)| f(a, b)).collect(), lhs.shape(), lhs.dtype())?)
     })
@@ -148,7 +149,7 @@ pub(super) fn floats(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         return Ok(Primitive::Binary(f));
     }
     native(op, move |operands| {
-        let [lhs, rhs] = kernels::tensors(operands)?;
+        let [lhs, rhs] = operands::tensors(operands)?;
         let nan = |t: &Tensor| math::compare(Direction::Ne, t, t);
         let (no_lhs, no_rhs) = (nan(&lhs)?, nan(&rhs)?);
         let both = math::binary(f, lhs.clone(), rhs.clone())?;
@@ -189,7 +190,7 @@ pub(super) fn cast_integers(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let sign = if ["extui", "index_castui"].contains(&mnemonic(op)) { Unsigned } else { Signed };
     let dtype = result_dtype(op)?;
     native(op, move |operands| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         one(cut(extend(&operand, sign)?, operand.shape(), dtype)?)
     })
 }
@@ -203,7 +204,7 @@ pub(super) fn integers_to_floats(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepare
     let sign = if mnemonic(op) == "uitofp" { Unsigned } else { Signed };
     let dtype = result_dtype(op)?;
     native(op, move |operands| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         let wide = Tensor::from_vec(operand.shape(), extend(&operand, sign)?)?;
         let wide = if sign == Unsigned { math::bitcast(&wide, DType::U64)? } else { wide };
         one(math::convert(wide, dtype)?)
@@ -214,7 +215,7 @@ pub(super) fn floats_to_integers(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepare
     let wide = if mnemonic(op) == "fptoui" { DType::U64 } else { DType::I64 };
     let dtype = result_dtype(op)?;
     native(op, move |operands| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         let shape = operand.shape().to_vec();
         one(cut(math::convert(operand, wide)?.to_i64s()?, &shape, dtype)?)
     })
@@ -237,7 +238,7 @@ pub(super) fn cmpi(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     };
     let holds = relation_of(relation.trim_start_matches(['s', 'u']));
     native(op, move |operands| {
-        let [lhs, rhs] = kernels::tensors(operands)?;
+        let [lhs, rhs] = operands::tensors(operands)?;
         let (a, b) = (extend(&lhs, sign)?, extend(&rhs, sign)?);
         booleans(lhs.shape(), a.into_iter().zip(b).map(|(a, b)| holds(order(a, b))))
     })
@@ -271,7 +272,7 @@ pub(super) fn cmpf(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         _ => relation_of(&relation[1..]),
     };
     native(op, move |operands| {
-        let [lhs, rhs] = kernels::tensors(operands)?;
+        let [lhs, rhs] = operands::tensors(operands)?;
         let shape = lhs.shape().to_vec();
         let a = math::convert(lhs, DType::F64)?.to_vec::<f64>()?;
         let b = math::convert(rhs, DType::F64)?.to_vec::<f64>()?;

@@ -5,6 +5,7 @@ use mlir::ods::{TypeConstraint, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::text::{OpState, Parsed, Parser, Printer};
 use mlir::{OpRef, Type, Verdict, op};
+use program::operands;
 
 /// Conditions.
 pub(super) static BOOLEAN: TypeConstraint =
@@ -94,8 +95,8 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
         _ => Some(cx.block(view.elseRegion())?),
     };
     native_with_env(op, move |_, operands, env| {
-        let [condition] = kernels::tensors(operands)?;
-        match (kernels::boolean(&condition)?, otherwise) {
+        let [condition] = operands::tensors(operands)?;
+        match (operands::boolean(&condition)?, otherwise) {
             (true, _) => env.block(then, Vec::new()),
             (false, Some(otherwise)) => env.block(otherwise, Vec::new()),
             (false, None) => Ok(Vec::new()),

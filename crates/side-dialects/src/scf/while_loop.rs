@@ -7,7 +7,7 @@ use mlir::ods::TypeConstraint;
 use mlir::prepare::{Prepared, Preparer, native_with_env};
 use mlir::text::{OpState, Parsed, Parser, Printer, RegionArgument};
 use mlir::{OpRef, Type, Verdict, op};
-use program::EvalError;
+use program::{EvalError, operands};
 
 op! {
     /// Runs `before` on the carried values, which start as `inits`. If its condition holds, `after`
@@ -139,8 +139,8 @@ fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
                 return Err(EvalError::new("scf", "the region `before` has no condition"));
             }
             let rest = passed.split_off(1);
-            let [condition] = kernels::tensors(passed)?;
-            if !kernels::boolean(&condition)? {
+            let [condition] = operands::tensors(passed)?;
+            if !operands::boolean(&condition)? {
                 return Ok(rest);
             }
             values = env.block(after, rest)?;

@@ -1,7 +1,7 @@
 //! Folds of the dialect's ops over constants and static types.
 
+pub(super) use crate::folding::evaluate;
 pub(super) use crate::tensor::fold::dim;
-pub(super) use mlir::rewrite::fold::evaluate;
 
 use super::types::{is_extent_tensor, shape, size, witness};
 use super::{

@@ -1,6 +1,6 @@
 //! Folds of the dialect's ops over constants and static types.
 
-pub(super) use mlir::rewrite::fold::evaluate;
+pub(super) use crate::folding::evaluate;
 
 use super::{DimOp, FromElementsOp};
 use crate::shape::ShapeOfOp;

@@ -6,6 +6,7 @@ use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpRef, Type};
 use numerics::shape::{Indices, StridedView};
 use numerics::{DType, Tensor};
+use program::operands;
 use program::primitives;
 use program::{BlockId, Env, EvalError, EvalResult, Primitive, RuntimeValue};
 use std::ops::Range;
@@ -234,7 +235,7 @@ pub(super) fn reshape(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, move |operands| {
         let operands = all(operands)?;
         let shape = operands.get(1).ok_or_else(|| invalid("an operand is missing"))?;
-        fits(&declared, first(&operands)?.reshape(kernels::sizes(shape)?)?)
+        fits(&declared, first(&operands)?.reshape(operands::sizes(shape)?)?)
     })
 }
 

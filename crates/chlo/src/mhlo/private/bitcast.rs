@@ -6,7 +6,7 @@ use mlir::prepare::{Prepared, Preparer, native, value_type};
 use mlir::{OpRef, Verdict, op};
 use numerics::shape::StridedView;
 use numerics::{Tensor, math};
-use program::{EvalError, ValueType};
+use program::{EvalError, ValueType, operands};
 
 op! {
     /// The bytes of `operand` in memory, read with another shape or element type. The discardable
@@ -66,7 +66,7 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         .collect::<Result<_, _>>()
         .map_err(|_| invalid("the shape of the result must be static"))?;
     native(op, move |operands| {
-        let [operand] = kernels::tensors(operands)?;
+        let [operand] = operands::tensors(operands)?;
         let view = StridedView::dense(operand.shape())?.permute(&source)?;
         let count = operand.num_elements();
         let flat = operand.gather(&view)?.into_shape([count])?;

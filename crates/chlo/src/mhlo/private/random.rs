@@ -6,7 +6,7 @@ use mlir::ods::{TensorRule, TypeConstraint, TypeRule};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env, value_type};
 use mlir::{Diagnostic, OpRef, Type, TypeKind, Verdict, op};
 use numerics::{DType, Tensor, math};
-use program::{Origin, ValueType};
+use program::{Origin, ValueType, operands};
 
 static FLOATS: TypeConstraint = TypeConstraint {
     summary: "a ranked tensor of floats",
@@ -103,7 +103,7 @@ fn prepare_stochastic(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let width = target.bits();
     let range = (i64::MIN >> (64 - width), i64::MAX >> (64 - width));
     native(op, move |operands| {
-        let [operand, random] = kernels::tensors(operands)?;
+        let [operand, random] = operands::tensors(operands)?;
         let (shape, bits) = (operand.shape().to_vec(), random.dtype().bits());
         let values = math::convert(operand, DType::F64)?.to_vec::<f64>()?;
         let random = math::convert(random, DType::U64)?.to_vec::<u64>()?;

@@ -6,7 +6,7 @@ use kernels::linalg::{self, Field, Stack};
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::{Complex64, Tensor};
-use program::EvalError;
+use program::{EvalError, operands};
 
 /// A system of equations with the elements of its diagonals that are outside of the matrix: the
 /// first of the lower one and the last of the upper one.
@@ -70,7 +70,7 @@ pub(super) fn gtsv<T: Field>(call: &Call<'_>) -> Results {
 /// where they are too small.
 pub(in crate::custom_calls) fn solve_perturbed(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |operands| {
-        let operands = kernels::tensor_list(operands)?;
+        let operands = operands::tensor_list(operands)?;
         let complex = operands.first().is_some_and(|t| t.dtype().is_complex());
         let solve = if complex { solved::<Complex64> } else { solved::<f64> };
         Ok(vec![solve(&operands)?.into()])
