@@ -8,6 +8,7 @@ use std::time::Instant;
 
 #[cfg(test)]
 mod floors;
+mod idioms;
 #[cfg(test)]
 mod modules;
 #[cfg(test)]
@@ -46,6 +47,8 @@ usage: cargo xtask TASK
 tasks:
   ci    check formatting, lints, tests, documentation and licences
   docs  write docs/status.md, docs/ops/, docs/passes/ and the outputs in docs/tutorial.md
+  idioms
+        count idioms in comments by crate, which a test holds below ceilings
   upstream [CLONE]
         run the tests of openxla/stablehlo, from a clone or from one that git fetches";
 
@@ -78,6 +81,10 @@ fn main() -> ExitCode {
     match args[..] {
         ["ci"] => exit(STEPS.iter().try_for_each(Step::run)),
         ["docs"] => exit(DOCS.run()),
+        ["idioms"] => {
+            idioms::print();
+            ExitCode::SUCCESS
+        }
         ["upstream"] => exit(fetch().and_then(|clone| upstream(&clone))),
         ["upstream", clone] => exit(upstream(Path::new(clone))),
         ["help" | "-h" | "--help"] => {
