@@ -8,7 +8,7 @@ use std::ffi::{CString, c_char, c_void};
 use std::sync::LazyLock;
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[repr(C)]
 pub struct stablo_array {
     dtype: *const c_char,

@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 const MESSAGE_BYTES: usize = 1024;
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 pub type stablo_custom_call_function = extern "C" fn(
     context: *mut c_void,
     attributes: *const c_char,
@@ -25,7 +25,7 @@ pub type stablo_custom_call_function = extern "C" fn(
 ) -> bool;
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct stablo_custom_call {

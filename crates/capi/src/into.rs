@@ -8,7 +8,7 @@ use std::ffi::{c_char, c_void};
 use std::ops::Range;
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[repr(C)]
 pub struct stablo_buffer {
     dtype: *const c_char,

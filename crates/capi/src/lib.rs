@@ -31,7 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
 
 /// A program, opaque to C.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 pub struct stablo_module(Module);
 
 /// Runs `work` on a large stack and returns its result, with errors as [`report`] reports them.
@@ -346,7 +346,10 @@ unsafe fn run(
 ///
 /// # Safety
 /// All pointers are as the header says.
-#[allow(clippy::too_many_arguments)] // a C function has no other way to return several values
+#[allow(
+    clippy::too_many_arguments,
+    reason = "a C function has no other way to return several values"
+)]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stablo_run(
     module: *const stablo_module,
@@ -372,7 +375,7 @@ pub unsafe extern "C" fn stablo_run(
 }
 
 /// A prepared program, opaque to C.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 pub struct stablo_program {
     program: Program,
     cancellation: Cancellation,

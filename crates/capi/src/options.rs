@@ -9,21 +9,21 @@ use std::ffi::{c_char, c_void};
 use std::time::Duration;
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct stablo_load_options {
-    #[allow(dead_code)] // read through a pointer
+    #[allow(dead_code, reason = "read through a pointer")]
     struct_size: usize,
     pub(crate) allow_unregistered_dialects: bool,
 }
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct stablo_run_options {
-    #[allow(dead_code)] // read through a pointer
+    #[allow(dead_code, reason = "read through a pointer")]
     struct_size: usize,
     max_memory: usize,
     max_steps: u64,
@@ -35,11 +35,11 @@ pub struct stablo_run_options {
 }
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct stablo_refine_options {
-    #[allow(dead_code)] // read through a pointer
+    #[allow(dead_code, reason = "read through a pointer")]
     struct_size: usize,
     input_types: *const c_char,
     batch: i64,

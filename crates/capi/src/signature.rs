@@ -6,7 +6,7 @@ use stablo::{Program, Type};
 use std::ffi::{CString, c_char};
 
 /// See `stablo.h`.
-#[allow(non_camel_case_types)] // the name in C
+#[allow(non_camel_case_types, reason = "the name in C")]
 #[repr(C)]
 pub struct stablo_value_type {
     text: *const c_char,

@@ -53,7 +53,7 @@ op! {
 
 /// The dimension numbers of a `ragged_dot`.
 #[derive(Clone, Copy)]
-#[allow(missing_docs)] // the names are those of the attribute
+#[allow(missing_docs, reason = "the names are those of the attribute")]
 pub struct RaggedDims<'a> {
     pub lhs_batching_dimensions: &'a [i64],
     pub rhs_batching_dimensions: &'a [i64],

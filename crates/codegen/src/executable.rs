@@ -1,7 +1,6 @@
 //! Memory with code.
 
-// Code that was made here is called through a pointer.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "code that was made here is called through a pointer")]
 
 use memmap2::{Mmap, MmapMut};
 

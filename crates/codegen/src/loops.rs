@@ -269,7 +269,7 @@ impl LoopCode {
         // SAFETY: a function made by `new` starts at `entry`. It reads and writes `count` elements
         // at the addresses, which `run` has checked, or one where iterations share it, and a vector
         // of exceptions at the last one if it has any.
-        #[allow(unsafe_code)]
+        #[allow(unsafe_code, reason = "machine code is called")]
         unsafe {
             executable.call(self.entry, addresses.as_mut_ptr().cast(), count);
         }

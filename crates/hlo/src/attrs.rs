@@ -482,7 +482,7 @@ macro_rules! dimension_numbers {
     }) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug)]
-        #[allow(missing_docs)] // the names are the specification's
+        #[allow(missing_docs, reason = "the names are the specification's")]
         pub struct $view<'a> {
             $(pub $field: dimension_numbers!(@type $kind)),*
         }

@@ -4,8 +4,10 @@
 //! work for a while after it has done some, so that the next job reaches it in less than a
 //! microsecond, and then sleeps.
 
-// A job borrows from the thread that offers it, which no lifetime can express here.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "a job borrows from the thread that offers it, which no lifetime can express here"
+)]
 
 use std::cell::Cell;
 use std::hint::spin_loop;

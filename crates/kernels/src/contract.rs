@@ -76,7 +76,7 @@ macro_rules! dispatch_sum {
         match $dtype {
             $(numerics::DType::$variant => {
                 type $T = $ty;
-                #[allow(dead_code)] // Some expressions need only the columns.
+                #[allow(dead_code, reason = "some expressions need only the columns")]
                 const $R: usize = $rows;
                 const $C: usize = $columns;
                 $body

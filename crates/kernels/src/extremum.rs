@@ -112,7 +112,7 @@ pub fn combine<T: Element + PartialOrd, I: Integer + Ord>(
 }
 
 #[inline(always)]
-#[allow(clippy::eq_op)]
+#[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
 fn is_nan<T: PartialOrd>(x: T) -> bool {
     x != x
 }

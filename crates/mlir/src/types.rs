@@ -40,7 +40,7 @@ macro_rules! float_kinds {
     ) => {
         /// The builtin float formats.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        #[allow(missing_docs)] // the names are the documentation
+        #[allow(missing_docs, reason = "the names are the documentation")]
         pub enum FloatKind {
             $($float,)*
             F80,

@@ -2,7 +2,7 @@
 //! first write, which takes longer than arithmetic on the elements where pages are small.
 
 // Memory of the system, and advice to it, are addresses.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "functions of the system")]
 
 use bytemuck::allocation::try_zeroed_vec;
 use std::ops::{Deref, DerefMut};

@@ -1,7 +1,7 @@
 //! Runs the machine code of blocks.
 
 // Generated code works on memory and a context through their addresses.
-#![allow(unsafe_code)]
+#![allow(unsafe_code, reason = "machine code is called, which each block gives a reason for")]
 
 use crate::block::{Block, Ticks};
 use crate::native::Native;

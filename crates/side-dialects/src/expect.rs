@@ -101,7 +101,7 @@ fn parts(tensor: &Tensor) -> Result<Vec<f64>, EvalError> {
     Ok(math::convert(tensor.clone(), DType::F64)?.to_vec()?)
 }
 
-#[allow(clippy::eq_op)]
+#[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
 fn is_nan(tensor: &Tensor, index: usize) -> bool {
     // NaN is the only value that differs from itself.
     dispatch_all!(tensor.dtype(), T => tensor.as_slice::<T>().is_ok_and(|v| v[index] != v[index]))

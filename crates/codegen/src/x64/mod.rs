@@ -9,7 +9,7 @@ use crate::machine::{self, Base, Condition, Constant, ConstantBytes, Label};
 /// A general-purpose register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are those of registers")]
 pub enum Gpr {
     Rax,
     Rcx,

@@ -72,7 +72,7 @@ macro_rules! op {
         #[derive(Clone, Copy)]
         $vis struct $view<'m>($vis $crate::ir::OpRef<'m>);
 
-        #[allow(dead_code, unused_imports, missing_docs, non_upper_case_globals, non_snake_case)]
+        #[allow(dead_code, unused_imports, missing_docs, non_upper_case_globals, non_snake_case, reason = "a declaration may not use all that is generated, whose names are those of slots")]
         const _: () = {
             use $crate::ods::{AttrConstraint::*, DefaultValue, Presence, ResultName::*, Trait::*};
             static FORMAT: $crate::ods::ParsedFormat = $crate::ods::ParsedFormat::new();

@@ -46,7 +46,7 @@ macro_rules! unary_ops {
             fn functions(self) -> Functions {
                 match self {
                     $(UnaryOp::$variant => {
-                        #[allow(unused_mut)]
+                        #[allow(unused_mut, reason = "some functions do not change it")]
                         let mut functions = Functions::default();
                         $(functions.$kind = Some($function);)*
                         $(functions.complex = Some([

@@ -6,8 +6,10 @@
 //! multiply-adds in its baseline. The baseline of x86-64 is a fallback, for which kernels share
 //! loops: see [`Kernel::run_shared`].
 
-// `target_feature` functions may only be called where the features are known to exist.
-#![allow(unsafe_code)]
+#![allow(
+    unsafe_code,
+    reason = "`target_feature` functions may only be called where the features are known to exist"
+)]
 
 mod columns;
 mod doubles;

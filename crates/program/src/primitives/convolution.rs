@@ -47,7 +47,7 @@ impl Convolution {
 
 /// Dimension numbers of `convolution`, named as in the specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub struct ConvDims {
     pub input_batch_dimension: i64,
     pub input_feature_dimension: i64,

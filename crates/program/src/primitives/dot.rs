@@ -53,7 +53,7 @@ impl Operation for Dot {
 
 /// Dimension numbers of `dot_general`, named as in the specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub struct DotDims {
     pub lhs_batching_dimensions: Vec<i64>,
     pub rhs_batching_dimensions: Vec<i64>,

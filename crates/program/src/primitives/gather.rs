@@ -47,7 +47,7 @@ impl Operation for Gather {
 
 /// Dimension numbers of `gather`, named as in the specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub struct GatherDims {
     pub offset_dims: Vec<i64>,
     pub collapsed_slice_dims: Vec<i64>,

@@ -45,7 +45,7 @@ impl Operation for Scatter {
 
 /// Dimension numbers of `scatter`, named as in the specification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "the names are the specification's")]
 pub struct ScatterDims {
     pub update_window_dims: Vec<i64>,
     pub inserted_window_dims: Vec<i64>,

@@ -1,6 +1,7 @@
 //! The façade against upstream's files, arithmetic and broken input; one binary, so that tests
 //! link once.
 
+mod api;
 mod artifacts;
 mod compare;
 mod crates;

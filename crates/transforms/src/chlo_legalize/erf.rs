@@ -65,7 +65,10 @@ fn erf_f64(x: Expr<'_>) -> Expr<'_> {
     select(x.abs().lt(one), center, tail)
 }
 
-#[allow(clippy::approx_constant)] // the last coefficient is one unit less than 2 / sqrt(pi)
+#[allow(
+    clippy::approx_constant,
+    reason = "the last coefficient is one unit less than 2 / sqrt(pi)"
+)]
 const ERF_T_F32: &[f32] = &[
     7.8538615e-5,
     -0.00080101937,

@@ -278,7 +278,7 @@ fn sum(emit: &mut Emit<'_, '_>, value: Value, dimensions: &[i64]) -> Option<Valu
 
 /// Broadcasts a summed operand to the result: its batching dimensions map to the leading ones, the
 /// others follow from `first` on.
-#[allow(clippy::too_many_arguments)] // distinct parameters of the product
+#[allow(clippy::too_many_arguments, reason = "distinct parameters of the product")]
 fn to_result(
     emit: &mut Emit<'_, '_>,
     part: Value,
