@@ -136,7 +136,7 @@ pub(crate) fn write(tensors: &[Tensor]) -> Box<[stablo_array]> {
         let bytes = tensor.bytes();
         let mut data = vec![0 as Unit; bytes.len().div_ceil(size_of::<Unit>())].into_boxed_slice();
         let start = data.as_mut_ptr().cast::<u8>();
-        // SAFETY: the units are at least as many bytes, and nothing else has them yet.
+        // SAFETY: the units have at least that size, and nothing else refers to them yet.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), start, bytes.len()) };
         stablo_array {
             dtype: name_of(tensor.dtype()),

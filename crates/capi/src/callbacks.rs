@@ -34,7 +34,7 @@ pub struct stablo_custom_call {
     context: *mut c_void,
 }
 
-/// A pointer that the host gave for its own functions.
+/// A pointer that the host passes to its functions.
 #[derive(Clone, Copy)]
 struct Context(*mut c_void);
 

@@ -38,7 +38,7 @@ pub struct Failure {
 pub type Failable<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Converts errors of the library; `code` is for those whose label does not imply one.
+    /// Converts errors of the library; `code` is for labels that do not imply one.
     pub fn of(code: Code) -> impl Fn(stablo::Error) -> Failure {
         move |error| {
             let label = error.diagnostics().first().map_or("", |d| &*d.label).to_string();
@@ -80,7 +80,7 @@ thread_local! {
 static PANIC_PLACE: Mutex<String> = Mutex::new(String::new());
 
 /// Keeps panics from printing: the process belongs to the host. The hook is private to the library,
-/// which links its own copy of Rust's standard library.
+/// which links a second copy of Rust's standard library.
 fn silence_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -118,7 +118,7 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
     };
     LAST.set((code, CString::new(label).unwrap_or_default()));
     if error.is_null() {
-        // SAFETY: `c_string` made it, and there is no other pointer to it.
+        // SAFETY: `c_string` made it, and no other pointer to it exists.
         unsafe { free_string(text) };
     } else {
         // SAFETY: the caller guarantees that `error` may be written.

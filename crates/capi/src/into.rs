@@ -95,7 +95,7 @@ pub unsafe extern "C" fn stablo_program_run_into(
 ) -> bool {
     // SAFETY: the caller gives a program that lives or null.
     let program = unsafe { program.as_ref() };
-    // SAFETY: the caller gives so many arrays and buffers, which no one else writes.
+    // SAFETY: the caller gives arrays and buffers of these numbers, which no one else writes.
     let values = unsafe { read(inputs, num_inputs, outputs, num_outputs) };
     let work = || {
         let program = program.ok_or("there is no program at NULL")?;
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn stablo_program_run_into(
 /// The values of a call.
 ///
 /// # Safety
-/// There are so many arrays and buffers, whose pointers are as the header says.
+/// The numbers of arrays and buffers are right, and their pointers are as the header says.
 unsafe fn read<'a>(
     inputs: *const stablo_array,
     num_inputs: usize,
@@ -151,7 +151,7 @@ unsafe fn read<'a>(
         let bytes: &mut [u8] = match (data.is_null(), size) {
             (_, 0) => &mut [],
             (true, _) => return Err(failed("there is nothing at NULL".into())),
-            // SAFETY: the caller gives so many bytes, which neither an input that is borrowed nor
+            // SAFETY: the caller gives that number of bytes, which neither an input that is borrowed nor
             // another output has, as was found above.
             (false, _) => unsafe { std::slice::from_raw_parts_mut(data.cast(), size) },
         };

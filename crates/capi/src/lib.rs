@@ -88,7 +88,7 @@ unsafe fn text_at(text: *const c_char, default: &str) -> Failable<&str> {
     if text.is_null() {
         return Ok(default);
     }
-    // SAFETY: the caller guarantees that there is such a string.
+    // SAFETY: the caller guarantees that the string is there.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| "a text given is not UTF-8".into())
 }
 
@@ -100,7 +100,7 @@ unsafe fn slice_at<'a, T>(data: *const T, size: usize) -> Failable<&'a [T]> {
     match (data.is_null(), size) {
         (_, 0) => Ok(&[]),
         (true, _) => Err("there is nothing at NULL".into()),
-        // SAFETY: the caller says that there are so many values.
+        // SAFETY: the caller guarantees the number of values.
         (false, _) => Ok(unsafe { std::slice::from_raw_parts(data, size) }),
     }
 }
@@ -143,7 +143,7 @@ pub unsafe extern "C" fn stablo_load_with(
     options: *const stablo_load_options,
     error: *mut *mut c_char,
 ) -> *mut stablo_module {
-    // SAFETY: the caller says that `name` is null or a text, and that there are so many bytes.
+    // SAFETY: the caller says that `name` is null or a text, and guarantees the number of bytes.
     let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
     // SAFETY: the caller says that `options` is null or as long as it says.
     let options = unsafe { options::read(options) };
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn stablo_inspect(
     name: *const c_char,
     error: *mut *mut c_char,
 ) -> *mut c_char {
-    // SAFETY: the caller says that `name` is null or a text, and that there are so many bytes.
+    // SAFETY: the caller says that `name` is null or a text, and guarantees the number of bytes.
     let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
     let inspect = move || {
         let inspection =
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn stablo_run(
     num_outputs: *mut usize,
     error: *mut *mut c_char,
 ) -> bool {
-    // SAFETY: the caller gives a module that lives, a text or null, and so many arrays.
+    // SAFETY: the caller gives a module that lives, a text or null, and that number of arrays.
     let (module, entry, inputs) =
         unsafe { (module_at(module), text_at(entry, "main"), arrays::read(inputs, num_inputs)) };
     // SAFETY: the caller says that `options` is null or as the header says.
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn stablo_program_run(
     num_outputs: *mut usize,
     error: *mut *mut c_char,
 ) -> bool {
-    // SAFETY: the caller gives a program that lives or null, and so many arrays.
+    // SAFETY: the caller gives a program that lives or null, and that number of arrays.
     let (program, inputs) = unsafe { (program.as_ref(), arrays::read(inputs, num_inputs)) };
     let work = move || {
         let program = program.ok_or("there is no program at NULL")?;

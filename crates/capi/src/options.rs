@@ -68,7 +68,7 @@ unsafe impl Options for stablo_refine_options {}
 /// The options behind a pointer; the defaults for null, and for fields beyond the size given.
 ///
 /// # Safety
-/// `options` is null or leads to as many bytes as its first field says.
+/// `options` is null or has the size in bytes that its first field says.
 pub(crate) unsafe fn read<T: Options>(options: *const T) -> Failable<T> {
     let mut read = std::mem::MaybeUninit::<T>::zeroed();
     if !options.is_null() {
@@ -78,7 +78,7 @@ pub(crate) unsafe fn read<T: Options>(options: *const T) -> Failable<T> {
             return Err("the options do not say their size: set struct_size".into());
         }
         let size = size.min(size_of::<T>());
-        // SAFETY: there are so many bytes at both places, which do not overlap.
+        // SAFETY: both places have that size, and do not overlap.
         unsafe {
             std::ptr::copy_nonoverlapping(options.cast::<u8>(), read.as_mut_ptr().cast(), size);
         }
@@ -109,7 +109,7 @@ impl stablo_run_options {
 /// The options of a run, and what ends it.
 ///
 /// # Safety
-/// `options` is null or leads to as many bytes as its first field says; its pointers are as the
+/// `options` is null or has the size in bytes that its first field says; its pointers are as the
 /// header says.
 pub(crate) unsafe fn run(
     options: *const stablo_run_options,
@@ -128,7 +128,7 @@ pub(crate) unsafe fn run(
 /// The options of a refinement.
 ///
 /// # Safety
-/// `options` is null or leads to as many bytes as its first field says; its pointers lead to as
+/// `options` is null or has the size in bytes that its first field says; its pointers lead to as
 /// many values as it says.
 pub(crate) unsafe fn refine(options: *const stablo_refine_options) -> Failable<RefineOptions> {
     let mut refine = RefineOptions::default();

@@ -29,8 +29,8 @@ fn evaluate_op(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> EvalResult {
     evaluate_primitive(&single(op)?, op.id().into(), operands, &mut NoEnv)
 }
 
-/// Evaluates an op without regions whose tensors have at most so many elements, on the values that
-/// `operand` gives for its operands. `None` if there are others, or the op has no results for them.
+/// Evaluates an op without regions whose tensors have at most `max_elements` elements, on the
+/// values that `operand` gives for its operands. `None` if there are others, or the op has no results for them.
 pub fn results(
     op: OpRef<'_>,
     max_elements: usize,

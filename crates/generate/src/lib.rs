@@ -26,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_ELEMENTS: usize = 1024;
 /// and if sizes are those at the [`EDGES`].
 const MAX_EDGE_ELEMENTS: usize = 1 << 14;
-/// Sizes at and beside those at which kernels change their way.
+/// Sizes at and beside the limits at which kernels change their way.
 const EDGES: [i64; 24] =
     [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 512, 513];
 
@@ -38,7 +38,7 @@ type Recipe = fn(&mut Generator) -> Option<()>;
 pub struct GenerateOptions {
     /// Seed of all random choices.
     pub seed: u64,
-    /// Number of ops, not counting those in regions.
+    /// Number of ops outside of regions.
     pub ops: usize,
     /// Element types to use.
     pub types: Vec<DType>,
@@ -46,7 +46,7 @@ pub struct GenerateOptions {
     pub extremes: bool,
     /// Embed the inputs as constants; the program then takes no arguments.
     pub constants: bool,
-    /// Use sizes at and beside those at which kernels change their way.
+    /// Use sizes at and beside the limits at which kernels change their way.
     pub edges: bool,
     /// Return few of the values, so that most are dead.
     pub few_results: bool,
@@ -175,7 +175,7 @@ impl Generator {
         Type::tensor(self.shape(rank), dtype.into())
     }
 
-    /// An element type that satisfies `fits`, if there is one.
+    /// An element type that satisfies `fits`, if any.
     fn dtype(&mut self, fits: impl Fn(DType) -> bool) -> Option<DType> {
         let fitting: Vec<DType> = self.types.iter().copied().filter(|&dtype| fits(dtype)).collect();
         (!fitting.is_empty()).then(|| *self.random.choose(&fitting))

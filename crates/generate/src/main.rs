@@ -27,7 +27,7 @@ struct Args {
     /// Embed the inputs as constants in the program
     #[arg(long)]
     constants: bool,
-    /// Use sizes at and beside those at which kernels change their way
+    /// Use sizes at and beside the limits at which kernels change their way
     #[arg(long)]
     edges: bool,
     /// Return few of the values, so that most are dead

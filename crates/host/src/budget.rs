@@ -73,7 +73,7 @@ impl Drop for Charge {
     }
 }
 
-/// The error that a budget does not have so many bytes.
+/// The error that a budget does not have `bytes` bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget {
     /// The number of bytes asked for.

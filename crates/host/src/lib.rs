@@ -90,7 +90,7 @@ thread_local! {
 }
 
 impl Host {
-    /// The host that this thread has entered; the default if there is none.
+    /// The host that this thread has entered, or the default.
     pub fn current() -> Host {
         CURRENT.with(|current| current.borrow().clone()).unwrap_or_default()
     }

@@ -6,13 +6,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Does each task, on as many threads as the host of this one lets a kernel use. Tasks are taken by
+/// Does each task, on the threads that the host of this one lets a kernel use. Tasks are taken by
 /// whichever thread is free, so that none waits for one that the system has stopped: this one
 /// begins with the first task, helpers with the last, so that they find in their caches what they
 /// wrote in a kernel before. The results must not depend on who does what.
 ///
 /// # Errors
-/// That of the first task, in order, among those that failed.
+/// The error of the first task, in order, that failed.
 pub fn parallel<T: Send, E: Send>(
     tasks: Vec<T>,
     work: impl Fn(T) -> Result<(), E> + Sync,
@@ -72,7 +72,7 @@ impl Queue {
         Queue(AtomicU64::new(count as u64))
     }
 
-    /// Takes the first number, or the last one; `None` if there are no more.
+    /// Takes the first number, or the last one; `None` if all are taken.
     fn next(&self, is_last: bool) -> Option<usize> {
         let ends = |state: u64| (state >> 32, state & u64::from(u32::MAX));
         let take = |state: u64| {
@@ -111,7 +111,7 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::{Barrier, MutexGuard};
 
-    /// Tests whose tasks wait for each other need the pool for themselves.
+    /// Tests with tasks that meet need the pool for themselves.
     fn alone() -> MutexGuard<'static, ()> {
         static TURN: Mutex<()> = Mutex::new(());
         TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!((done, threads.into_inner().expect("no panic").len()), (Ok(()), 2));
     }
 
-    /// Many jobs after each other, from several threads, each of which sees all its tasks done.
+    /// Many jobs in a row, from several threads, each of which sees all its tasks done.
     #[test]
     fn jobs_end_before_their_caller_goes_on() {
         let _turn = alone();

@@ -20,11 +20,11 @@ use std::time::{Duration, Instant};
 
 /// Bytes of stack of a helper. Kernels do not recurse, but have large frames without optimization.
 const STACK_BYTES: usize = 8 << 20;
-/// At most so many helpers are started.
+/// Maximum number of helpers.
 const MAX_HELPERS: usize = 255;
-/// How long threads wait for each other before they sleep.
+/// How long threads spin before they sleep.
 const PATIENCE: Duration = Duration::from_micros(200);
-/// So many jobs, each soon after the one before, wake helpers that sleep.
+/// Number of jobs in quick succession that wake helpers that sleep.
 const JOBS_IN_A_ROW: u32 = 4;
 
 type Job<'a> = &'a (dyn Fn() + Sync);
@@ -63,7 +63,7 @@ impl Gate {
         self.0.load(Ordering::SeqCst) & Gate::WORKING == 0
     }
 
-    /// Takes a vacancy, if there is one.
+    /// Takes a vacancy, if any.
     fn enter(&self) -> bool {
         let take = |state: u64| {
             let has_vacancy = state & Gate::VACANCIES != 0;
@@ -143,7 +143,7 @@ pub fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
         return work();
     }
     // SAFETY: the reference is gone before `job`'s lifetime ends. Helpers read it from `POOL` only
-    // after they have entered the gate, which `end` closes, before it waits for those that have.
+    // after they have entered the gate, which `end` closes, before it waits for them.
     // `end` runs before this function returns, also if `work` panics. No other thread offers
     // another job meanwhile, because `is_taken` is set.
     let mut job = unsafe { transmute::<Job<'_>, Job<'static>>(job) };
@@ -187,7 +187,7 @@ impl Pool {
         }
     }
 
-    /// Wakes up to so many helpers, if they sleep.
+    /// Wakes up to `helpers` helpers, if they sleep.
     fn wake(&self, helpers: usize) {
         let asleep = self.asleep.load(Ordering::SeqCst);
         if asleep > 0 {

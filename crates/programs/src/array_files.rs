@@ -20,7 +20,7 @@ impl Wanted<'_> {
     fn names(&self) -> Vec<String> {
         let Wanted { stem, number, name } = *self;
         let own = name.map(str::to_string);
-        // The last ones are those that `numpy.savez` gives, and plain numbers.
+        // The last ones are the names that `numpy.savez` gives, and plain numbers.
         let numbered = [format!("{stem}_{number}"), format!("arr_{number}"), number.to_string()];
         own.into_iter().chain(numbered).collect()
     }

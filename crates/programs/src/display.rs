@@ -22,7 +22,7 @@ pub fn printable(name: &str) -> String {
 /// Writes a value with its type and name, as lines of text.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn display(out: &mut dyn Write, name: &str, value: &RuntimeValue, ty: &Type) -> io::Result<()> {
     match value {
         RuntimeValue::Token => writeln!(out, "{name}: a token"),

@@ -51,7 +51,7 @@ pub fn with_weights(
                 path.join("constants").join(position.to_string())
             }
             (Some("input_arg"), Some(position), _) => {
-                // Named inputs and those that are missing are reported with the others.
+                // Named and missing inputs are reported with the others.
                 values.extend(given.get(position).map(|value| named(index, value)));
                 continue;
             }

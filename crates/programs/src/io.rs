@@ -320,7 +320,7 @@ fn mapped(file: &File) -> Option<memmap2::Mmap> {
     unsafe { memmap2::Mmap::map(file) }.ok()
 }
 
-/// Options of glibc's allocator; of others, there are none.
+/// Options of glibc's allocator.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)] // functions of C; each block gives the reason
 mod heap {

@@ -1,5 +1,5 @@
 //! How `stablehlo-opt` and `stablehlo-translate` run: they are parts of the program `stablo` in the
-//! same folder, which they start with their own name before their arguments. So all of stablo is
+//! same folder, which they start with their name before their arguments. So all of stablo is
 //! linked and installed once.
 
 #[cfg(unix)]

@@ -66,7 +66,7 @@ impl LimitFlags {
     /// Does `work` within the limits of memory and time.
     ///
     /// # Errors
-    /// Its own.
+    /// Errors of `work`.
     pub fn enforce<T>(
         &self,
         io: &mut Io<'_>,

@@ -7,10 +7,10 @@ use std::fmt::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// At most so many steps have a line of their own.
+/// Maximum number of steps that have a line each.
 const LISTED_STEPS: usize = 30;
 
-/// At most so many executions of steps are written.
+/// Maximum number of executions of steps that are written.
 pub const MAX_EXECUTIONS: usize = 1_000_000;
 
 /// The value of `--profile`: the file of a trace.

@@ -101,7 +101,7 @@ impl TrialFlags {
 
 /// The inputs of all trials.
 pub enum Trials {
-    /// Those of the user, until they are taken.
+    /// The inputs of the user, until they are taken.
     Given(Option<Vec<RuntimeValue>>),
     /// The next seed and how many are left.
     Random(u32, u32),

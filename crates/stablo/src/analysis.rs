@@ -248,7 +248,7 @@ pub fn same_signature(left: &Program, right: &Program) -> Result<()> {
 /// ```
 ///
 /// # Errors
-/// Those of the test.
+/// Errors of the test.
 pub fn reduce<E>(
     module: Module,
     max_tests: usize,

@@ -133,7 +133,7 @@ impl<'m> Builder<'m> {
     /// are the result types.
     ///
     /// # Errors
-    /// Those of `body`.
+    /// Errors of `body`.
     pub fn function(
         &mut self,
         name: &str,
@@ -155,7 +155,7 @@ impl<'m> Builder<'m> {
             .build()
     }
 
-    /// A region with one block that has arguments of those types.
+    /// A region with one block that has arguments of the given types.
     fn region(
         &mut self,
         arguments: impl IntoIterator<Item = Type>,
@@ -184,7 +184,7 @@ impl<'m> Builder<'m> {
 
 /// Editing.
 impl Builder<'_> {
-    /// Puts values in the place of the results of an op, and erases it.
+    /// Replaces the results of an op by values, and erases it.
     ///
     /// # Errors
     /// If there are more or fewer values than results, or one has another type.
@@ -322,7 +322,7 @@ impl<'b, 'm> OpBuilder<'b, 'm> {
         }
     }
 
-    /// Adds a region with one block that takes arguments of those types. `body` gets the arguments
+    /// Adds a region with one block that takes arguments of the given types. `body` gets the arguments
     /// and gives the values that the region returns; the terminator is that of the dialect.
     pub fn body(
         mut self,
@@ -470,7 +470,7 @@ impl OpKind {
     }
 }
 
-/// The value of that spelling among those that a constraint allows.
+/// The value of that spelling, if a constraint allows it.
 fn enumerated(constraint: &AttrConstraint, case: &str) -> Option<Attribute> {
     match *constraint {
         AttrConstraint::Enum(def) => Some(Attribute::enumeration(def, def.value(case)?)),

@@ -154,7 +154,7 @@ impl Program {
         profile
     }
 
-    /// Measures the limits of the machine with as many threads as runs use.
+    /// Measures the limits of the machine with the number of threads that runs use.
     pub fn roofline(&self) -> Option<Roofline> {
         Roofline::measure(&self.program.host())
     }

@@ -33,7 +33,7 @@ pub enum Explanation {
 /// ```
 ///
 /// # Errors
-/// If there is no such label or op; the nearest one, if there is one near.
+/// If there is no such label or op: the nearest one, unless none is near.
 pub fn explain(name: &str) -> Result<Explanation, Option<String>> {
     let name = name.to_ascii_lowercase();
     let mut checks = LABELS.iter().chain(LINTS);
@@ -63,12 +63,12 @@ pub fn constraints() -> impl Iterator<Item = (&'static OpDef, Rule)> {
     registry().ops().flat_map(|op| op.rules().into_iter().map(move |rule| (op, rule)))
 }
 
-/// The checks of the parser and verifier that have labels of their own.
+/// The labels of the checks of the parser and verifier.
 pub fn checks() -> &'static [Label] {
     LABELS
 }
 
-/// The lints, which have labels of their own.
+/// The labels of the lints.
 pub fn lints() -> &'static [Label] {
     LINTS
 }

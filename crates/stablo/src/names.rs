@@ -169,7 +169,7 @@ fn name_of(location: &Attribute) -> Option<String> {
     }
 }
 
-/// The names without those that occur more than once.
+/// The names that occur once.
 fn unique(names: Vec<Option<String>>) -> Vec<Option<String>> {
     let mut sorted: Vec<&String> = names.iter().flatten().collect();
     sorted.sort_unstable();

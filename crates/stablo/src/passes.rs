@@ -51,7 +51,7 @@ pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<Diagnostics> 
     pipeline.parse::<Pipeline>()?.run(module)
 }
 
-/// Passes to run one after the other.
+/// Passes to run in sequence.
 ///
 /// The text of a pipeline is MLIR's: names of passes and pipelines with commas between, options in
 /// braces, and `op.name(…)` around passes for each op of that name, as in

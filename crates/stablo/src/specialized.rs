@@ -29,7 +29,7 @@ pub(crate) struct Specializations {
     kept: Mutex<Vec<Specialization>>,
 }
 
-/// The ranks and sizes of the inputs whose declared shapes are dynamic, one after the other.
+/// The ranks and sizes of the inputs whose declared shapes are dynamic, in order.
 pub(crate) type Shapes = SmallVec<[usize; 8]>;
 
 /// The static form of a program for inputs of some shapes.
@@ -85,7 +85,7 @@ impl Specializations {
     /// form for them, if a run had them before.
     ///
     /// # Errors
-    /// Those of `run`.
+    /// Errors of `run`.
     pub fn run<T>(
         &self,
         program: &Program,
@@ -125,7 +125,7 @@ impl Specializations {
         kept.insert(0, Specialization { shapes, program: Arc::default() });
     }
 
-    /// Makes the static form for some shapes. `None` if there is none.
+    /// Makes the static form for some shapes. `None` if they have no static form.
     pub fn make(&self, shapes: &Shapes) -> Option<Program> {
         let mut types = self.inputs.clone();
         let mut rest = shapes.iter();

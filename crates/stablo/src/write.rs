@@ -109,7 +109,7 @@ impl SerializeOptions {
 }
 
 /// A verified program as a portable artifact, which readers of the target version and of all later
-/// ones can read. The bytes are those that upstream writes for the same program and target.
+/// ones can read. The bytes are what upstream writes for the same program and target.
 ///
 /// # Errors
 /// Lists the features that the target version lacks, each with the op and the first version that

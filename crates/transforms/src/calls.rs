@@ -61,7 +61,7 @@ pub fn callees_first(module: &Module) -> Vec<OpId> {
     order
 }
 
-/// The functions without side effects: neither their own ops nor their callees have any.
+/// The functions without side effects: neither their ops nor their callees have any.
 pub fn effect_free_functions(module: &Module) -> Calls {
     let mut free = Calls::default();
     for function in callees_first(module) {

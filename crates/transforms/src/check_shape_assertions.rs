@@ -13,7 +13,7 @@ use mlir::rewrite::fold::constant_value;
 use mlir::types::Signedness;
 use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
 
-/// Removes assertions that hold and reports those that fail.
+/// Removes assertions that hold and reports the others.
 pub const PASS: Pass = Pass::on_functions(
     "stablehlo-check-shape-assertions",
     "Remove shape assertions that hold, and report those that fail",

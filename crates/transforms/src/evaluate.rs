@@ -70,7 +70,7 @@ fn evaluate_element(op: OpRef<'_>, max_elements: usize) -> Option<Vec<Attribute>
 /// Maximum number of elements of a value in an evaluated block.
 const MAX_BLOCK_ELEMENTS: usize = 1 << 16;
 
-/// Evaluates a block without nested regions for those arguments; from outside it may use constants
+/// Evaluates a block without nested regions for given arguments; from outside it may use constants
 /// only.
 pub fn evaluate_block(
     module: &Module,
@@ -91,7 +91,7 @@ pub fn evaluate_block(
     end.operands().iter().map(|&value| value_of(&known, value)?.into_tensor().ok()).collect()
 }
 
-/// The value of a tensor as an attribute of that type; none if they do not fit.
+/// The value of a tensor as an attribute of that type; `None` if they do not fit.
 pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     let fits = ty.as_tensor()?.static_shape()? == tensor.shape()
         && ty.element_type().dtype()? == tensor.dtype();
@@ -101,7 +101,7 @@ pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     Some(AttrKind::Dense(DenseElements::new(ty.clone(), tensor.bytes().clone())?).into())
 }
 
-/// An integer as a constant of a type of one element; none if it is out of range.
+/// An integer as a constant of a type of one element; `None` if it is out of range.
 pub fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
     let dtype = ty.element_type().dtype()?;
     let shape = ty.as_tensor()?.static_shape()?;

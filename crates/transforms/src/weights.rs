@@ -28,7 +28,7 @@ pub const POSITION: &str = "stablo.weight_position";
 pub enum WeightForm {
     /// An argument of the entry function.
     Arguments,
-    /// Resources without contents, in the place of the elements.
+    /// Resources without contents, instead of the elements.
     Resources,
 }
 
@@ -323,7 +323,7 @@ pub fn bind_arguments(
     })
 }
 
-/// True for a function with arguments in the place of constants, and for a constant that is a
+/// True for a function with arguments instead of constants, and for a constant that is a
 /// resource without contents.
 fn is_without_constants(op: OpRef<'_>) -> bool {
     let has_weight = |function: FuncOp<'_>| {

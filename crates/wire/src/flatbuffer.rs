@@ -97,7 +97,7 @@ impl<'a> Table<'a> {
         self.table_at(self.follow(self.field(number)?)?)
     }
 
-    /// Number of tables nested in each other, starting from the given field.
+    /// Depth of nested tables, starting from the given field.
     pub fn depth(&self, number: usize) -> usize {
         std::iter::successors(self.table(number), |table| table.table(number))
             .take(MAX_DEPTH)

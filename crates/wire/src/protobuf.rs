@@ -50,7 +50,7 @@ impl<'a> Message<'a> {
         self.all(number).map(Message)
     }
 
-    /// The last string of a number; empty if there is none.
+    /// The last string of a number; empty if it is absent.
     pub fn string(self, number: u64) -> &'a str {
         self.all(number).last().and_then(|bytes| str::from_utf8(bytes).ok()).unwrap_or("")
     }

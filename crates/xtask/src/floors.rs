@@ -30,8 +30,8 @@ const NOT_FOR_READING: [&str; 6] = [
     "stablo-transforms",
 ];
 
-/// The crates of the project by their folders, with those that they depend on, dev-dependencies
-/// aside. Tools are those that are not published.
+/// The crates of the project by their folders, with their dependencies, dev-dependencies
+/// aside. Tools are not published.
 #[derive(Default)]
 struct Crates {
     dependencies: BTreeMap<String, BTreeSet<String>>,

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The modules of `mlir`, each with those that it may name. Ops are data with functions in them, so
-/// declarations name what those functions take: `ods` and `params` see the parser, the printer and
+/// The modules of `mlir`, each with the others that it may name. Ops are data with functions in them, so
+/// declarations name what these functions take: `ods` and `params` see the parser, the printer and
 /// the rewriter. What must not be is that data knows its formats (`ir`, `attrs` and `types` name
 /// neither `bytecode` nor `text`), or that rewriting knows passes.
 const MODULES: [(&str, &[&str]); 20] = [
@@ -32,7 +32,7 @@ const MODULES: [(&str, &[&str]); 20] = [
     ("pass", &["diag", "ir", "nearest", "options", "rewrite", "verify"]),
     ("prepare", &["attrs", "ir", "ods", "types"]),
     ("raw", &["attrs", "types"]),
-    ("rewrite", &["attrs", "builtin", "diag", "ir", "ods", "options", "prepare", "types"]),
+    ("rewrite", &["attrs", "builtin", "diag", "ir", "ods", "options", "types"]),
     (
         "text",
         &["affine", "attrs", "builtin", "diag", "ir", "nearest", "node", "ods", "raw", "types"],

@@ -1,7 +1,8 @@
 //! Tests of `movement.rs`.
 
-use kernels::{clamped_starts, concatenate, pad, part, transpose};
+use kernels::{clamped_starts, concatenate, pad, transpose};
 use numerics::Tensor;
+use program::operands::part;
 
 fn ints(shape: &[usize], values: &[i64]) -> Tensor {
     Tensor::from_vec(shape, values.to_vec()).expect("shape and values agree")

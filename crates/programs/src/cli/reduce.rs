@@ -79,7 +79,7 @@ impl Directory {
         let base = std::env::temp_dir();
         let failed =
             |e| Failure::input(format!("cannot make a directory in {}: {e}", base.display()));
-        // Directories of other processes, and of those of the same number before, may exist.
+        // Directories of other processes, and of former ones of the same number, may exist.
         for number in 0..1000 {
             let path = base.join(format!("stablo-reduce-{}-{number}", std::process::id()));
             match std::fs::create_dir(&path) {

@@ -196,7 +196,7 @@ impl Options {
         for _ in 0..self.repeat {
             deadline.restart();
             let execute;
-            // Those of the run before leave their memory to this one.
+            // The results of the run before leave their memory to this one.
             outcome.iter_mut().for_each(Vec::clear);
             (outcome, execute) = timed(|| self.execute(&program, grid, inputs.clone(), io));
             timings.execute.push(execute);

@@ -24,7 +24,8 @@ fn items(source: &str) -> Vec<String> {
         }
         // The declaration: up to its body, or its end.
         let mut item = text.to_owned();
-        while !item.ends_with(['{', ';', '}', ',']) || item.matches('(').count() > item.matches(')').count()
+        while !item.ends_with(['{', ';', '}', ','])
+            || item.matches('(').count() > item.matches(')').count()
         {
             let Some(next) = lines.next() else { break };
             write!(item, " {}", next.trim()).expect("a string takes all");
@@ -73,8 +74,11 @@ fn names(text: &str) -> Vec<String> {
 /// The interface by files.
 fn interface() -> String {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut paths: Vec<_> =
-        std::fs::read_dir(sources).expect("the sources").flatten().map(|entry| entry.path()).collect();
+    let mut paths: Vec<_> = std::fs::read_dir(sources)
+        .expect("the sources")
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
     paths.sort();
     let mut text = String::from(
         "The public interface, as lines of the sources declare it; `cargo xtask docs` writes this \

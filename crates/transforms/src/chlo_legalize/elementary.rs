@@ -1,7 +1,7 @@
 //! Inverse trigonometric and hyperbolic functions, of real and of complex numbers, and a few
 //! simpler ones.
 //!
-//! The formulas for complex numbers are those of Hull, Fairgrieve and Tang, "Implementing the
+//! The formulas for complex numbers are by Hull, Fairgrieve and Tang, "Implementing the
 //! complex arcsine and arccosine functions using exception handling" (1997), with fewer regions.
 
 use super::expr::{Constants, Expr, atan2, complex, max, min, select};

@@ -193,7 +193,7 @@ fn offset(
     let mut total: Option<Value> = None;
     let mut sizes: Option<Value> = None;
     let rank = emit.ty(lhs).shape()?.len();
-    // Result dimensions: batching ones first, then those of lhs, then those of rhs.
+    // Result dimensions: batching ones first, then the others of lhs, then of rhs.
     let first_of_rhs = match dims.lhs.spatial.is_empty() || dims.rhs.spatial.is_empty() {
         true => (rank - dims.lhs.contracting.len()) as i64,
         false => *dims.lhs.contracting.first()?,
@@ -397,7 +397,7 @@ fn convolution_fits(
     right.axes == [last] && result.zero_points.iter().all(|&z| z == 0) && ratios.iter().all(even)
 }
 
-/// The dimension numbers of a convolution. Batch comes first, and those of result and input agree.
+/// The dimension numbers of a convolution. Batch comes first, and result and input agree.
 struct Layout {
     rank: i64,
     /// True if features come last.

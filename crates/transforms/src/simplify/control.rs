@@ -22,7 +22,7 @@ pub(super) static PATTERNS: &[Pattern] = &[
     Pattern::new("while-invariant", WhileOp::DEF, while_invariant),
 ];
 
-/// Patterns for any op, tried after those for specific ops.
+/// Patterns for any op, tried after patterns for specific ops.
 pub(super) static EMPTY_TENSORS: &[Pattern] =
     &[Pattern::any("empty-tensor", empty_tensor).with_benefit(0)];
 

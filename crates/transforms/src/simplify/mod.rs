@@ -1,8 +1,8 @@
 //! `stablehlo-aggressive-simplification`: rewrites ops to simpler, equivalent ones.
 //!
-//! Each pattern is a named function documented by its equation. `arithmetic.rs` has those of
-//! elementwise ops, `shapes.rs` those of ops that move elements, `dynamic.rs` those of ops with
-//! sizes as operands, and `control.rs` those of ops with regions and of tuples.
+//! Each pattern is a named function documented by its equation. `arithmetic.rs` has patterns of
+//! elementwise ops, `shapes.rs` of ops that move elements, `dynamic.rs` of ops with
+//! sizes as operands, and `control.rs` of ops with regions and of tuples.
 //!
 //! With `optimize-float` (the default, as upstream), the sign of a zero may change: `x + 0.0`
 //! becomes `x`.
