@@ -5,7 +5,7 @@
 //! computed are promises (`event.rs`).
 
 #![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
-#![allow(missing_docs)] // the interface is the header's; names are those of it
+#![allow(missing_docs, reason = "the interface and its names are the header's")]
 
 #[doc(hidden)]
 pub mod abi; // For tests, as the others.

@@ -20,7 +20,7 @@ macro_rules! slots {
         /// The names of the functions without the prefix `PJRT_`.
         pub static NAMES: &[&str] = &[$(stringify!($name)),*];
 
-        #[allow(dead_code, non_camel_case_types, clippy::enum_variant_names)] // the header's names
+        #[allow(dead_code, non_camel_case_types, clippy::enum_variant_names, reason = "the header's names")]
         enum Index { $($name),* }
 
         static SLOTS: [Slot; NUM_SLOTS] = [$(slots!(@slot $name $($function)?)),*];

@@ -1,6 +1,6 @@
 //! Tests of the plugin as a client of the interface sees it.
 
-#![allow(unsafe_code)] // the tests are a client, which passes pointers
+#![allow(unsafe_code, reason = "the tests are a client, which passes pointers")]
 
 mod client;
 mod contract;
