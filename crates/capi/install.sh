@@ -19,9 +19,20 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/../../Cargo.toml" | head -1
 # Programs ask for the library by the name that build.rs gives it.
 interface=$(echo "$version" | sed -e 's/^0\.\([0-9]*\).*/0.\1/' -e 't' -e 's/\..*//')
 if [ -f "$built/libstablo_c.a" ]; then
-  cp "$built/libstablo_c.a" "$prefix/lib/"
-  # Debug information is four fifths of it.
-  strip --strip-debug "$prefix/lib/libstablo_c.a" 2> /dev/null || strip -S "$prefix/lib/libstablo_c.a" 2> /dev/null || true
+  joined=$(mktemp -d)
+  # One object that shows the functions of the header alone: half the size, and another library in
+  # Rust may be linked beside it.
+  grep -o 'stablo_[a-z0-9_]* *(' "$here/include/stablo.h" | tr -d ' (' | sort -u > "$joined/names"
+  if ld -r --gc-sections $(sed 's/^/-u /' "$joined/names") -o "$joined/all.o" "$built/libstablo_c.a" 2> /dev/null &&
+    objcopy --keep-global-symbols="$joined/names" --strip-unneeded -R .llvmbc -R .llvmcmd "$joined/all.o" "$joined/stablo_c.o" 2> /dev/null &&
+    ar rcs "$joined/libstablo_c.a" "$joined/stablo_c.o"; then
+    cp "$joined/libstablo_c.a" "$prefix/lib/"
+  else
+    # Where these are not GNU's, the debug information of Rust's library goes.
+    cp "$built/libstablo_c.a" "$prefix/lib/"
+    strip --strip-debug "$prefix/lib/libstablo_c.a" 2> /dev/null || strip -S "$prefix/lib/libstablo_c.a" 2> /dev/null || true
+  fi
+  rm -rf "$joined"
 fi
 if [ -f "$built/libstablo_c.so" ]; then
   cp "$built/libstablo_c.so" "$prefix/lib/libstablo_c.so.$version"
