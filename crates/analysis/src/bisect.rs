@@ -116,7 +116,7 @@ impl Observer for Recorder {
 pub struct Parting {
     /// The op of the left program.
     pub left: Side,
-    /// The op of the right program that corresponds to it, if there is one.
+    /// The op of the right program that corresponds to it, if any.
     pub right: Option<Side>,
     /// How these differ.
     pub details: Vec<Detail>,
@@ -128,7 +128,7 @@ pub struct Parting {
     pub operands: Vec<(String, Tensor)>,
     /// The result that parts: its index and its value on the left.
     pub result: (usize, Tensor),
-    /// Its value on the right, if there is one.
+    /// Its value on the right, if any.
     pub other: Option<Tensor>,
     /// The distance, if these have the same shape and element type.
     pub comparison: Option<Comparison>,

@@ -134,7 +134,7 @@ fn unused_functions(ops: &[OpRef<'_>], findings: &mut Vec<(OpId, Diagnostic)>) {
     }
 }
 
-/// Ops that compute with constants alone, for those that use their results.
+/// Ops that compute with constants alone, for the users of their results.
 fn constant_expressions<'m>(
     ops: &[OpRef<'m>],
     users: &HashMap<Value, Vec<OpRef<'m>>>,

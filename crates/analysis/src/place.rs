@@ -78,7 +78,7 @@ pub fn shown(attribute: &Attribute) -> String {
     shortened(&print_attribute(attribute, &options))
 }
 
-/// An op in a line: that of the text in which it stands, if there is one.
+/// An op in a line: that of the text in which it stands, if any.
 pub fn line<'m>(op: OpRef<'m>, names: &mut ValueNames<'m>) -> String {
     let source = op.module().source();
     if let (Some(source), Some(span)) = (source, op.position().span()) {

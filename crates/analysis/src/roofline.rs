@@ -21,9 +21,9 @@ const MEASURED: Duration = Duration::from_millis(5);
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Roofline {
-    /// Operations on `f32` a second: those of a product of matrices that caches hold.
+    /// Operations on `f32` a second, in a product of matrices that caches hold.
     pub flops: f64,
-    /// Bytes a second: those that a copy beyond the caches reads and writes.
+    /// Bytes a second that a copy beyond the caches reads and writes.
     pub bytes: f64,
     /// The number of threads.
     pub threads: usize,

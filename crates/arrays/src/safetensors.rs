@@ -63,7 +63,7 @@ impl File {
     /// Opens the file in `bytes`, which its tensors share.
     ///
     /// # Errors
-    /// If the bytes are not such a file.
+    /// If the bytes are not a safetensors file.
     pub fn new(bytes: impl Into<Bytes>) -> Result<File, ArrayError> {
         let bytes = bytes.into();
         SafeTensors::deserialize(&bytes).map_err(|e| invalid(&e))?;

@@ -1,4 +1,4 @@
-//! The attributes of the dialect, and typed views of those used by ops.
+//! The attributes of the dialect, and typed views of what ops use.
 
 use crate::directives::{parse_conv_dims, print_conv_dims};
 use crate::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
@@ -576,7 +576,7 @@ pub struct CollectiveAttrs<'m> {
     pub replica_groups: Option<&'m Attribute>,
     /// The channel id, if there is a channel.
     pub channel: Option<i64>,
-    /// Ids are those of devices instead of replicas.
+    /// Ids are of devices instead of replicas.
     pub use_global_device_ids: bool,
 }
 
@@ -590,7 +590,7 @@ impl<'m> CollectiveAttrs<'m> {
         }
     }
 
-    /// The channel id; 0 if there is none.
+    /// The channel id, or 0.
     pub fn channel_or_zero(&self) -> i64 {
         self.channel.unwrap_or(0)
     }

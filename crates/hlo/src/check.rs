@@ -289,7 +289,7 @@ pub fn signature(op: OpRef<'_>, region: RegionId) -> (Vec<&Type>, Vec<&Type>) {
     (arguments, results)
 }
 
-/// Element types returned by a reducing region, or those of the inputs if it returns no tensors.
+/// Element types returned by a reducing region, or of the inputs if it returns no tensors.
 pub fn accumulators<'m>(
     op: OpRef<'m>,
     region: RegionId,
@@ -358,7 +358,7 @@ pub fn reducer<'m>(
     Ok(())
 }
 
-/// Checks that the dimensions of a reducer's arguments are among those of `allowed`, in order.
+/// Checks that the dimensions of a reducer's arguments are a subsequence of `allowed`.
 pub fn reducer_dims(
     op: OpRef<'_>,
     label: &'static str,
@@ -580,7 +580,7 @@ pub fn same_index_types(op: OpRef<'_>, label: &'static str, first: usize) -> Ver
     })
 }
 
-/// Checks that sizes of a part are not negative and at most those of the whole.
+/// Checks that sizes of a part are not negative and not larger than the whole.
 pub fn sizes_fit(
     op: OpRef<'_>,
     label: &'static str,
@@ -674,13 +674,13 @@ pub fn shape_operand(op: OpRef<'_>, label: &'static str, name: &str, operand: us
 /// The labels of the constraints on the dimension numbers of a dot product: of batching, then of
 /// contracting dimensions.
 pub struct DotLabels {
-    /// `lhs` and `rhs` have as many.
+    /// `lhs` and `rhs` have the same number.
     pub counts: [&'static str; 2],
     /// All dimensions of `lhs` are distinct, and all of `rhs`.
     pub distinct: [&'static str; 2],
-    /// Those of `lhs` are in range.
+    /// Dimensions of `lhs` are in range.
     pub lhs_in_range: [&'static str; 2],
-    /// Those of `rhs` are in range.
+    /// Dimensions of `rhs` are in range.
     pub rhs_in_range: [&'static str; 2],
     /// Each dimension of `lhs` has the size of that of `rhs`.
     pub sizes: [&'static str; 2],

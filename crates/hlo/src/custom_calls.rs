@@ -98,7 +98,8 @@ pub fn is_known(target: &str) -> bool {
         || lapack::is_target(target)
 }
 
-/// Prepares a `stablehlo.custom_call` by its target; those registered by the user take precedence.
+/// Prepares a `stablehlo.custom_call` by its target; functions registered by the user take
+/// precedence.
 ///
 /// # Errors
 /// If the target is unknown, or does not accept the attributes.
@@ -177,7 +178,7 @@ fn approx_top_k(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         let axis = if dimension < 0 { dimension + rank as i64 } else { dimension };
         let axis = usize::try_from(axis).ok().filter(|&axis| axis < rank);
         let axis = axis.ok_or_else(|| invalid("no such dimension"))?;
-        // The result may have more elements than `top_k`; those are the next in order.
+        // The result may have more elements than `top_k`: the next in order.
         let declared = declared.as_ref().and_then(|shape| usize::try_from(*shape.get(axis)?).ok());
         let given = operands.get(4).filter(|k| k.rank() == 0).map(Tensor::to_i64s).transpose()?;
         let given = given.and_then(|k| usize::try_from(*k.first()?).ok());

@@ -7,10 +7,10 @@ use crate::types;
 use mlir::types::DYNAMIC;
 use mlir::{Diagnostic, OpRef, Type};
 
-/// Inferred types, or the reason why there are none.
+/// Inferred types, or the reason why they are unknown.
 pub type Inferred = Result<Vec<Type>, Diagnostic>;
 
-/// Infers a result type from sizes computed by `sizes` from those of the operands, one list per
+/// Infers a result type from sizes computed by `sizes` from the operands', one list per
 /// operand. Bounds of dynamic dimensions are computed by the same function from the operands'
 /// bounds, so it must be monotonic.
 ///
@@ -102,7 +102,7 @@ pub fn process_id(_op: OpRef<'_>) -> Inferred {
     Ok(vec![Type::tensor([], Type::ui32())])
 }
 
-/// The parts of complex operands; other operands have their own type.
+/// The types of parts of complex operands; of other operands, the type itself.
 pub fn real_part(op: OpRef<'_>) -> Inferred {
     let operand = op.operand_type(0);
     let element = match &**operand.element_type() {

@@ -22,7 +22,7 @@ pub(crate) enum Sharding {
         tiles: Vec<usize>,
         /// Number of devices that share each tile.
         copies: usize,
-        /// The devices of the tiles in row-major order, those of one tile adjacent.
+        /// The devices of the tiles in row-major order, the devices of a tile adjacent.
         devices: Vec<usize>,
     },
 }

@@ -267,7 +267,7 @@ pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), 
 }
 
 /// The factors of a tridiagonal matrix whose rows were exchanged by the sizes of pivots relative to
-/// their rows: those of `lagtf`.
+/// their rows, as `lagtf` does.
 struct Factors<T> {
     diagonal: Vec<T>,
     above: Vec<T>,

@@ -75,7 +75,7 @@ impl<T: Scalar> Kernel for Left<'_, T> {
     }
 }
 
-/// Matrices of so many elements are reflected in the order of memory.
+/// Number of elements from which matrices are reflected in the order of memory.
 const MIN_BY_ROWS: usize = 1 << 15;
 /// Rows whose products are added to the sums of columns at a time, in that order.
 const ROWS: usize = 8;
@@ -159,7 +159,7 @@ fn in_order<T: Scalar>(
 }
 
 /// [`Reflections::reflect`], all of them on some columns, which a cache close to the processor
-/// holds, before the next ones: columns do not depend on each other.
+/// holds, before the next ones: columns are independent.
 struct LeftAll<'a, T> {
     reflections: &'a Reflections<'a, T>,
     a: &'a mut Matrix<T>,
@@ -317,7 +317,7 @@ pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let mut taus = Vec::with_capacity(m.min(n));
     let mut v = Vec::with_capacity(m);
     let block = if is_large(a) { BLOCK } else { n.max(1) };
-    // Those that later blocks need.
+    // Rows that later blocks need.
     let mut vectors = Matrix::zeros(if n > block { m.min(n) } else { 0 }, m);
     for start in (0..n).step_by(block) {
         let end = (start + block).min(n);

@@ -5,7 +5,7 @@ use crate::matrix::{Entry, Matrix, Scalar};
 use std::array::from_fn;
 use std::ops::Range;
 
-/// Panels are for so many elements at most, which a cache close to the processor holds.
+/// Maximum number of elements of a panel, which a cache close to the processor holds.
 const MAX_PANELS: usize = 1 << 12;
 
 /// Room for a list, which is not allocated for a short one.

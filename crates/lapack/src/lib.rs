@@ -5,7 +5,7 @@
 //! precision, one matrix at a time, in plain loops without blocking: results have the same bits on
 //! every machine.
 //!
-//! The algorithms are those of the *LAPACK Users' Guide* and of G. Golub and C. Van Loan, *Matrix
+//! The algorithms are from the *LAPACK Users' Guide* and of G. Golub and C. Van Loan, *Matrix
 //! Computations*; each function cites what is peculiar. Where LAPACK divides large problems
 //! (`stedc` and `bdsdc` above 25 rows, `laqr0` above 75) these functions iterate as for small ones:
 //! vectors may then differ from LAPACK's in their sign or phase.

@@ -72,7 +72,7 @@ pub trait Scalar:
     fn im(self) -> f64;
     /// A real number.
     fn real(re: f64) -> Self;
-    /// The number with these parts; the imaginary one is dropped where there is none.
+    /// The number with these parts; the imaginary one is dropped for real numbers.
     fn from_parts(re: f64, im: f64) -> Self;
     /// The absolute value, without needless overflow.
     fn abs(self) -> f64;

@@ -69,13 +69,13 @@ impl Rotation {
     }
 }
 
-/// Rows of at least so many elements are turned later, by many rotations at a time.
+/// Number of elements from which rows are turned later, by many rotations at a time.
 const MIN_DEFERRED: usize = 96;
-/// So many rotations for each row are kept until then.
+/// Number of rotations for each row that are kept until then.
 const KEPT_TURNS: usize = 16;
 
 /// Rotations of the rows of a matrix in their order. All are applied to some columns, which a cache
-/// close to the processor holds, before the next ones: columns do not depend on each other.
+/// close to the processor holds, before the next ones: columns are independent.
 pub(crate) struct Turns<'a> {
     matrix: &'a mut Matrix<f64>,
     kept: Vec<(Rotation, usize, usize)>,

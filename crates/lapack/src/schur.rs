@@ -231,7 +231,7 @@ impl Balance {
         }
     }
 
-    /// Makes of right (or left) vectors of the balanced matrix those of the given one.
+    /// Converts right (or left) vectors of the balanced matrix to vectors of the given one.
     pub fn undo<T: Scalar>(&self, z: &mut Matrix<T>, left: bool) {
         for (i, &factor) in self.factors.iter().enumerate() {
             let factor = if left { 1.0 / factor } else { factor };

@@ -9,7 +9,7 @@ use std::ops::Range;
 /// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
 pub(crate) const MAX_STEPS: usize = 30;
 
-/// After so many steps without success, exceptional shifts are tried.
+/// Number of steps without success after which exceptional shifts are tried.
 pub(crate) const PATIENCE: usize = 10;
 
 /// Factors of exceptional shifts.

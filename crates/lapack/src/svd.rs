@@ -16,9 +16,9 @@ const MAX_STEPS: usize = 6;
 pub enum Vectors {
     /// None.
     None,
-    /// Those of the singular values.
+    /// The vectors of the singular values.
     Some,
-    /// As many as there are rows (columns).
+    /// A square matrix of vectors, by rows (columns).
     All,
 }
 
@@ -95,7 +95,7 @@ pub fn gesdd<T: Scalar>(
         let core = bidiagonal.decompose(!tall, count > 0, driver, precision)?;
         Core { u: bidiagonal.times_q(core.u, count), ..core }
     };
-    // Of a wide matrix, the vectors are those of its adjoint: a^H = u s v^H is a = v s u^H.
+    // A wide matrix has the vectors of its adjoint: a^H = u s v^H is a = v s u^H.
     let (u, v) = if tall { (core.u, core.v) } else { (core.v, core.u) };
     let values = core.values.into_iter().map(|x| x / scale).collect();
     Ok(Svd { values, u, vh: v.adjoint() })
@@ -115,12 +115,12 @@ fn padded<T: Scalar>(square: Matrix<T>, rows: usize, columns: usize) -> Matrix<T
 struct Bidiagonal<T> {
     diagonal: Vec<f64>,
     beside: Vec<f64>,
-    /// The vectors of the reflections: those of `q` from the diagonal down, those of `p` right of
-    /// it. The first element of each is one.
+    /// The vectors of the reflections: of `q` from the diagonal down, of `p` right of it. The first
+    /// element of each is one.
     vectors: Matrix<T>,
-    /// The factors of the reflections whose product is `q`,
+    /// The factors of the reflections whose product is `q`.
     q: Vec<T>,
-    /// and of those whose product is `p`.
+    /// The factors of the reflections whose product is `p`.
     p: Vec<T>,
 }
 

@@ -117,7 +117,7 @@ pub fn syevd<T: Scalar>(
     Ok(diagonal.into_iter().map(|x| x / scale).collect())
 }
 
-/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, in place of its diagonal, by
+/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, which replace its diagonal, by
 /// implicit QL or QR iteration, whichever end of a block is the smaller one; the rows of `z` are
 /// turned along.
 fn steqr(
@@ -146,7 +146,7 @@ fn steqr(
         start = end + 1;
     }
     let z = z.finish();
-    // Exchanges as few vectors as there can be.
+    // Exchanges a minimal number of vectors.
     for i in 0..n {
         let smallest = (i..n).fold(i, |best, j| if d[j] < d[best] { j } else { best });
         if smallest != i {

@@ -1,7 +1,7 @@
 //! The cost of running a program once: arithmetic, bytes moved, memory.
 //!
 //! Costs are formulas of the types of a prepared program, one for each [`Primitive`]; nothing runs.
-//! They are those of a run op by op, in which each op reads its operands from memory and writes
+//! They model a run op by op, in which each op reads its operands from memory and writes
 //! its results: what a compiler has to improve on by fusion.
 
 mod report;
@@ -98,7 +98,7 @@ pub enum Doubt {
     Trips,
     /// One of several branches runs: the costliest one counts.
     Branch,
-    /// Functions call each other in a circle: the inner call does not count.
+    /// Functions are mutually recursive: the inner call does not count.
     Recursion,
     /// The op has no known formula, such as a custom call.
     Formula,
@@ -183,7 +183,7 @@ struct Walk<'c> {
     definitions: Definitions<'c>,
     /// The totals of blocks that are complete.
     totals: Vec<Option<Total>>,
-    /// Those blocks, inner ones before outer ones.
+    /// Nested blocks, inner ones before outer ones.
     order: Vec<BlockId>,
     /// The position of each block in that order.
     ranks: Vec<usize>,

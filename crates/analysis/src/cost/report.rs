@@ -61,7 +61,7 @@ impl Cost {
         let mut by_name: BTreeMap<String, usize> = BTreeMap::new();
         for op in &self.ops {
             let name = grouping.name(&op.location);
-            // Ops in one place, such as those of expanded ones, are different ops.
+            // Ops at one location, as an expansion makes, are different ops.
             let index = match grouping {
                 Grouping::Each => rows.len(),
                 _ => *by_name.entry(name.clone()).or_insert(rows.len()),

@@ -9,7 +9,7 @@ use std::hash::{Hash, Hasher};
 /// The attributes that name an op or a function: differences in them do not count.
 pub const NAMES: [&str; 2] = ["sym_name", "sym_visibility"];
 
-/// The attributes of an op, declared ones with their defaults, without those in `ignored`.
+/// The attributes of an op, declared ones with their defaults, except `ignored`.
 pub fn attributes<'m>(
     op: OpRef<'m>,
     ignored: &[String],
@@ -42,7 +42,7 @@ fn hash_attribute(attribute: &Attribute, hasher: &mut FxHasher) {
 /// contents of regions. Equal ops have equal hashes.
 pub fn fingerprints(module: &Module, ignored: &[String]) -> FxHashMap<OpId, u64> {
     let mut hashes = FxHashMap::default();
-    // Ops within regions come before those around them.
+    // Ops within regions come before the ops around them.
     for id in module.post_order(module.top().id()) {
         let op = module.op(id);
         let mut hasher = FxHasher::default();

@@ -41,9 +41,9 @@ struct Open {
     ready: BTreeSet<usize>,
     /// The ops on the right.
     right: FxHashSet<OpId>,
-    /// Those of a fingerprint and with operands, in order.
+    /// Ops by fingerprint and operands, in order.
     equal: FxHashMap<(u64, Vec<Value>), VecDeque<OpId>>,
-    /// Those of a kind, in order.
+    /// Ops by kind, in order.
     kinds: HashMap<Kind, VecDeque<OpId>>,
     /// Operands of corresponding ops that may correspond.
     uses: VecDeque<(OpId, OpId, usize)>,

@@ -71,7 +71,7 @@ pub enum Detail {
 }
 
 impl Side {
-    /// An op; `names` are those of its module.
+    /// An op; `names` are its module's.
     pub fn of<'m>(op: OpRef<'m>, names: &mut ValueNames<'m>) -> Side {
         Side { op: op.id(), location: Location::of(op), text: line(op, names) }
     }

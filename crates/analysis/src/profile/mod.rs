@@ -29,7 +29,7 @@ pub struct Profile {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StepProfile {
-    /// The name of the step, as in listings of plans; of the entry function, its own.
+    /// The name of the step, as in listings of plans; of the entry function, its name.
     pub title: String,
     /// The types of the results of the op that it ends with; empty for blocks and functions.
     pub types: String,
@@ -101,7 +101,7 @@ impl StepProfile {
     }
 }
 
-/// The profile of what a program has run so far.
+/// The profile of what a program has run.
 pub fn profile(program: &Program) -> Profile {
     let recorded = program.recorded();
     let works = Works::of(program);

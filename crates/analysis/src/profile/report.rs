@@ -11,10 +11,10 @@ impl Profile {
     /// The profile as a JSON object, with times in seconds:
     ///
     /// - `runs`, their number, and `seconds`, their time;
-    /// - `roofline`: `flops` and `bytes` a second with so many `threads`; null if it is not known;
+    /// - `roofline`: `flops` and `bytes` a second with `threads` threads; null if it is not known;
     /// - `steps`, the longest first: `title`, `types`, `kind`, the `op` to which it is attributed
     ///   with its `function`, `source` and `scope`, `call` (the place of the call around it, or
-    ///   null), `calls`, `seconds` without those of steps in it and `total_seconds` with them; the
+    ///   null), `calls`, `seconds` without nested steps and `total_seconds` with them; the
     ///   `flops`, `transcendentals` and `bytes` of an execution, null if they are not known; the
     ///   share of the `roofline` that it reaches, or null; and `ops` that it computes, each with
     ///   `op`, `function`, `source` and `scope`;

@@ -17,10 +17,10 @@ impl Profile {
     /// are threads.
     ///
     /// # Errors
-    /// Those of the output.
+    /// Errors of the output.
     pub fn write_trace(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut order: Vec<usize> = (0..self.executions.len()).collect();
-        // Each before those in it, which ended before it did.
+        // Each before its nested steps, which ended before it did.
         order.sort_by_key(|&at| {
             let Execution { process, lane, start, duration, .. } = self.executions[at];
             (process, lane, start, Reverse(duration), Reverse(at))
@@ -47,7 +47,7 @@ impl Profile {
     }
 }
 
-/// The fields of an event that are those of its step.
+/// The fields of an event that come from its step.
 fn described(step: &StepProfile) -> String {
     let places = |place: fn(&Location) -> Option<&str>| {
         let mut all: Vec<&str> =

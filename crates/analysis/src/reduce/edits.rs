@@ -10,7 +10,7 @@ use numerics::{Bytes, Tensor};
 use side_dialects::func::FuncOp;
 use std::collections::HashSet;
 
-/// A value in place of a result of an op.
+/// A replacement for a result of an op.
 #[derive(Clone, Copy)]
 pub enum Replacement {
     /// Zeros.

@@ -1,7 +1,7 @@
 //! The smallest program that still satisfies a test: delta debugging with edits of StableHLO.
 //!
 //! A change is made to a copy, which is cleaned of dead code, verified, and tested; if it passes,
-//! it takes the place of the program. Changes to many ops come before those to few. Rounds of all
+//! it takes the place of the program. Changes to many ops come before changes to few. Rounds of all
 //! kinds of changes go on until one changes nothing.
 
 mod edits;
@@ -33,7 +33,7 @@ pub struct Reduced {
 /// Reduces a verified program that passes the test, with at most `max_tests` tests.
 ///
 /// # Errors
-/// Those of the test.
+/// Errors of the test.
 pub fn reduce<E>(module: Module, max_tests: usize, test: Test<'_, E>) -> Result<Reduced, E> {
     let mut reducer = Reducer {
         module,
@@ -124,7 +124,7 @@ impl<E> Reducer<'_, E> {
         Ok(passes)
     }
 
-    /// Makes a change to as many of `items` as possible: to chunks of them, of half the size each
+    /// Makes a change to a maximal number of `items`: to chunks of them, of half the size each
     /// time. `change` skips items that are gone, and is `None` if there is nothing to change.
     fn chunks<T: Copy>(
         &mut self,
@@ -195,7 +195,7 @@ impl<E> Reducer<'_, E> {
             let count = |module: &Module| FuncOp(module.op(function)).signature().1.len();
             let mut size = count(&self.module);
             while size > 0 {
-                // Those before a range that goes keep their positions.
+                // Items before a removed range keep their positions.
                 let mut end = count(&self.module);
                 while end > 0 {
                     let start = end.saturating_sub(size);
@@ -243,7 +243,7 @@ impl<E> Reducer<'_, E> {
         })
     }
 
-    /// Puts a region of an op in its place: a branch, or one iteration of a loop.
+    /// Replaces an op by one of its regions: a branch, or one iteration of a loop.
     fn regions(&mut self) -> Result<(), E> {
         for op in self.ids(|op| !op.regions().is_empty() && op.num_results() > 0) {
             let count = match self.module.is_attached(op) {
@@ -259,7 +259,7 @@ impl<E> Reducer<'_, E> {
         Ok(())
     }
 
-    /// Returns the result of an op in place of all results of its function, if there are few ops.
+    /// Makes the result of an op the only result of its function, if there are few ops.
     fn returns(&mut self) -> Result<(), E> {
         const MAX_OPS: usize = 64;
         for function in uncalled(&self.module) {

@@ -103,7 +103,7 @@ impl View {
 }
 
 /// Makes the view of a verified module. `cost` is that of running the function of that name,
-/// `values` are those of such a run, and `profile` is of such runs.
+/// `values` and `profile` are of runs of it.
 pub fn view(
     module: &Module,
     name: &str,

@@ -4,7 +4,7 @@ use mlir::Module;
 use mlir::text::ValueNames;
 use rustc_hash::FxHashSet;
 
-/// The names of a module's values: those in the text that it was read from, else as printed.
+/// The names of a module's values: as in the text that it was read from, else as printed.
 pub(super) fn as_written(module: &Module) -> ValueNames<'_> {
     let mut names = ValueNames::of(module.top());
     let Some(source) = module.source() else { return names };

@@ -27,7 +27,7 @@ pub fn html(model: &str) -> String {
         ("{{search.js}}", include_str!("page/search.js")),
         ("{{page.js}}", include_str!("page/page.js")),
     ];
-    // One after the other: a part that mentions the place of another is left as it is.
+    // In sequence: a part that mentions the place of another is left as it is.
     for (place, part) in parts {
         let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
         html.push_str(before);

@@ -21,7 +21,7 @@ struct Time<'p> {
 }
 
 impl<'p> Times<'p> {
-    /// The times of the ops of a profile. Those that a step computes share its time equally.
+    /// The times of the ops of a profile. Ops that one step computes share its time equally.
     pub fn of(profile: &'p Profile) -> Times<'p> {
         let mut ops: FxHashMap<OpId, Time<'p>> = FxHashMap::default();
         for (number, step) in profile.steps.iter().enumerate() {

@@ -37,7 +37,7 @@ impl Observer for LastValues {
 }
 
 impl LastValues {
-    /// Adds the value of the result `index` of an op: the last one so far.
+    /// Adds the value of the result `index` of an op, which replaces former ones.
     pub fn add(&mut self, op: OpRef<'_>, index: usize, tensor: &Tensor) {
         let (last, count) =
             self.values.entry((op.id(), index)).or_insert_with(|| (tensor.clone(), 0));

@@ -1,5 +1,5 @@
 //! Custom calls of LAPACK's routines, as JAX exports linear algebra for CPUs: `lapack_` and the
-//! letter of the element type, the routine, `_ffi`. Those without `_ffi` are older (`older.rs`).
+//! letter of the element type, the routine, `_ffi`. Names without `_ffi` are older (`older.rs`).
 //!
 //! Exports for GPU and TPU call the same routines by other names (`device.rs`).
 //!
@@ -119,7 +119,7 @@ fn routine(target: &str) -> Option<Target> {
     Some(Target { routine, complex: Some(complex), convention })
 }
 
-/// True if there is such a routine.
+/// True if the routine is known.
 pub(super) fn is_target(target: &str) -> bool {
     routine(target).is_some()
 }
@@ -316,7 +316,7 @@ fn letter(config: Option<&Dictionary>, name: &str) -> Option<char> {
     u8::try_from(code).ok().map(char::from)
 }
 
-/// The precision of elements; double only for those of double precision.
+/// The precision of elements; double only for double precision.
 fn precision_of(dtype: DType) -> Precision {
     if dtype.part() == DType::F64 { Precision::DOUBLE } else { Precision::SINGLE }
 }
@@ -347,7 +347,7 @@ impl Outputs<'_> {
     }
 }
 
-/// Room for matrices that may be much larger than those of the operand.
+/// Room for matrices that may be much larger than the operand's.
 fn room<T>(count: usize, rows: usize, columns: usize) -> Result<Vec<T>, EvalError> {
     let mut elements = Vec::new();
     let size = rows.checked_mul(columns).and_then(|n| n.checked_mul(count.max(1)));

@@ -17,7 +17,7 @@ pub(super) fn to_permutation(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     })
 }
 
-/// The permutations of `size` rows that exchange row `i` and row `pivots[i]`, one after the other.
+/// The permutations of `size` rows that exchange row `i` and row `pivots[i]`, in sequence.
 ///
 /// # Errors
 /// If a pivot is no row.

@@ -43,7 +43,7 @@ fn verify(op: OpRef<'_>) -> Verdict {
     })?;
     for (name, list, types) in layouts {
         let Some(list) = list else { continue };
-        // The layouts of a single tuple are those of its elements.
+        // A single tuple has the layouts of its elements.
         let types = match types[..] {
             [tuple] => tuple.as_tuple().map_or(types, |elements| elements.iter().collect()),
             _ => types,

@@ -29,7 +29,7 @@ pub fn comparator(
     Ok(Box::new(Comparator { block, used, keys }))
 }
 
-/// The keys of a comparator that compares keys one after the other until two are unequal:
+/// The keys of a comparator that compares keys in sequence until two are unequal:
 /// `key0 < key0' || (key0 == key0' && (key1 < key1' || …))`.
 fn keys_of(module: &Module, region: RegionId) -> Option<Vec<SortKey>> {
     let block = module.entry(region)?;

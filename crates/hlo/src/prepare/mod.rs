@@ -1,7 +1,7 @@
 //! Preparation shared by several ops: numbers from attributes, quantized types as plain data,
 //! bodies and comparators, groups of processes.
 //!
-//! The meaning of each op is the `prepare` in its own file under `ops/`.
+//! The meaning of each op is the `prepare` in its file under `ops/`.
 
 mod body;
 mod collective;

@@ -127,7 +127,7 @@ const CALLS: &[Older] = &[
     },
 ];
 
-/// The older call of a routine, if there is one.
+/// The older call of a routine, if any.
 pub(super) fn of(routine: &str) -> Option<&'static Older> {
     CALLS.iter().find(|call| call.names.contains(&routine))
 }
