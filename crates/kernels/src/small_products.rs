@@ -149,7 +149,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
         }
     }
 
-    /// One result after the other.
+    /// One result at a time.
     fn run_shared(self) {
         let Products { m, k, n, a, b, out } = self;
         for (row, out) in out.chunks_exact_mut(n).enumerate() {

@@ -36,15 +36,16 @@ impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
         }
     }
 
-    /// One result after the other.
+    /// One result at a time.
     fn run_shared(self) {
         let VectorProduct { a, b: Matrix { elements, strides }, out, .. } = self;
         for (column, out) in out.iter_mut().enumerate() {
             let mut tree = Tree::new();
-            let mut elements = elements[column * strides[1]..].iter().step_by(strides[0]);
-            for a in a.chunks(BLOCK) {
-                let products = a.iter().zip(&mut elements);
-                tree.push(products.fold(T::ZERO, |sum, (a, b)| sum.multiply_add(*a, *b)), T::add);
+            for (block, a) in a.chunks(BLOCK).enumerate() {
+                let first = block * BLOCK * strides[0] + column * strides[1];
+                let b = |k: usize| elements[first + k * strides[0]];
+                let step = |sum: T, (k, &a): (usize, &T)| sum.multiply_add(a, b(k));
+                tree.push(a.iter().enumerate().fold(T::ZERO, step), T::add);
             }
             *out = tree.finish(T::add).unwrap_or(T::ZERO).finish();
         }

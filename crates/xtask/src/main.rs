@@ -25,10 +25,15 @@ struct Step {
 }
 
 /// The steps of `cargo xtask ci`, run in this order up to the first failure.
-const STEPS: [Step; 5] = [
+const STEPS: [Step; 6] = [
     Step { cargo: &["fmt", "--all", "--check"], environment: &[], optional: None },
     Step {
         cargo: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        environment: &[],
+        optional: None,
+    },
+    Step {
+        cargo: &["check", "--package", "stablo", "--no-default-features"],
         environment: &[],
         optional: None,
     },
