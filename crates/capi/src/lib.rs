@@ -3,7 +3,7 @@
 //! Every function that reads, writes or drops a program does so on a thread with a large stack:
 //! programs may nest deeper than the stack of the caller allows.
 
-#![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
+#![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 
 mod arrays;
 mod callbacks;

@@ -15,7 +15,7 @@ pub fn stack_left() -> Option<usize> {
 
 /// The lowest address of the stack of this thread.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-#[allow(unsafe_code)] // functions of C; the block gives the reason
+#[allow(unsafe_code, reason = "functions of C; the block gives the reason")]
 fn lowest_address() -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut start, mut size) = (std::ptr::null_mut(), 0);
@@ -33,7 +33,7 @@ fn lowest_address() -> Option<usize> {
 
 /// The lowest address of the stack of this thread.
 #[cfg(target_os = "macos")]
-#[allow(unsafe_code)] // functions of C; the block gives the reason
+#[allow(unsafe_code, reason = "functions of C; the block gives the reason")]
 fn lowest_address() -> Option<usize> {
     // SAFETY: both functions read the description of this thread, which lives.
     let (top, size) = unsafe {

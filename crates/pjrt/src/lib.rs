@@ -4,7 +4,7 @@
 //! structure of arguments, which `call.rs` reads from clients of any version. Values that are still
 //! computed are promises (`event.rs`).
 
-#![allow(unsafe_code)] // a C interface is made of pointers; each block gives its reason
+#![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 #![allow(missing_docs, reason = "the interface and its names are the header's")]
 
 #[doc(hidden)]

@@ -194,7 +194,7 @@ fn unnamed_file(directory: &Path) -> io::Result<File> {
 
 /// Gives a name to a file without one.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)] // a function of C; the block gives the reason
+#[allow(unsafe_code, reason = "a function of C; the block gives the reason")]
 fn name_file(file: &File, path: &Path) -> io::Result<()> {
     use std::ffi::CString;
     use std::os::fd::AsRawFd;

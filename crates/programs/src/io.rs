@@ -312,7 +312,10 @@ fn starts_as_text(file: &mut File) -> bool {
     head[..length].iter().all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace())
 }
 
-#[allow(unsafe_code)] // mapping a file is unsafe by its interface; the block gives the reason
+#[allow(
+    unsafe_code,
+    reason = "mapping a file is unsafe by its interface; the block gives the reason"
+)]
 fn mapped(file: &File) -> Option<memmap2::Mmap> {
     // SAFETY: the bytes are only read, and every reader of a program validates them as it goes. If
     // the file is modified meanwhile, the result is a wrong program or an error; if it is
@@ -322,7 +325,7 @@ fn mapped(file: &File) -> Option<memmap2::Mmap> {
 
 /// Options of glibc's allocator.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)] // functions of C; each block gives the reason
+#[allow(unsafe_code, reason = "functions of C; each block gives the reason")]
 mod heap {
     fn set(options: &[(i32, i32)]) {
         for &(option, value) in options {

@@ -109,7 +109,7 @@ pub fn default_memory() -> Option<usize> {
 
 /// The bytes of address space that this process may still use, if they are limited (`ulimit -v`).
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)] // a function of C; the block gives the reason
+#[allow(unsafe_code, reason = "a function of C; the block gives the reason")]
 fn free_address_space() -> Option<usize> {
     let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
     // SAFETY: `limit` is a place for the limits, which the function writes.
@@ -130,7 +130,7 @@ fn free_address_space() -> Option<usize> {
 }
 
 #[cfg(unix)]
-#[allow(unsafe_code)] // a function of C; the block gives the reason
+#[allow(unsafe_code, reason = "a function of C; the block gives the reason")]
 fn physical_memory() -> Option<usize> {
     // SAFETY: `sysconf` may be called at any time; it returns -1 for what it does not know.
     let [pages, size] =

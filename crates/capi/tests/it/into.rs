@@ -1,6 +1,6 @@
 //! Results in memory of the caller: overlaps and mistakes.
 
-#![allow(unsafe_code)] // functions for C; each block gives its reason
+#![allow(unsafe_code, reason = "functions for C; each block gives its reason")]
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};

@@ -1,6 +1,6 @@
 //! Programs are handled on threads with small stacks.
 
-#![allow(unsafe_code)] // functions for C; each block gives its reason
+#![allow(unsafe_code, reason = "functions for C; each block gives its reason")]
 
 use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
