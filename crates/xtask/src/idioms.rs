@@ -158,7 +158,7 @@ mod tests {
         ("kernels", 160),
         ("numerics", 80),
         ("pjrt", 55),
-        ("plan", 165),
+        ("plan", 150),
         ("program", 65),
         ("side-dialects", 35),
     ];
@@ -174,8 +174,6 @@ mod tests {
             let (ceiling, rate) = (listed.map_or(OTHERS, |(_, ceiling)| *ceiling), count.rate());
             if rate > ceiling {
                 wrong.push(format!("{name} has {rate} idioms in 1,000 lines, more than {ceiling}"));
-            } else if listed.is_some() && rate + 20 < ceiling {
-                wrong.push(format!("{name} has only {rate} idioms: lower its ceiling, {ceiling}"));
             }
         }
         assert!(wrong.is_empty(), "`cargo xtask idioms` shows them:\n{}", wrong.join("\n"));
