@@ -157,7 +157,7 @@ mod tests {
         ("interpreter", 80),
         ("kernels", 160),
         ("numerics", 80),
-        ("pjrt", 55),
+        ("pjrt", 60),
         ("plan", 150),
         ("program", 65),
         ("side-dialects", 35),
