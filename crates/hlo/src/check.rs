@@ -728,7 +728,7 @@ pub fn einsum(op: OpRef<'_>, config: &str) -> Verdict {
     const LABEL: &str = "einsum_config";
     let sizes = |ty: &Type| shape(ty).iter().map(|&size| usize::try_from(size).ok()).collect();
     let shapes: Vec<Vec<Option<usize>>> = op.operand_types().map(sizes).collect();
-    let result = kernels::einsum::result_shape(config, &shapes);
+    let result = program::einsum::result_shape(config, &shapes);
     let result = result.map_err(|error| op.error(LABEL, error.message()))?;
     let size = |size: Option<usize>| size.and_then(|size| i64::try_from(size).ok());
     let required: Vec<i64> = result.into_iter().map(|s| size(s).unwrap_or(DYNAMIC)).collect();

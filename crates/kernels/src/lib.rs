@@ -12,7 +12,7 @@ mod converted;
 mod convolution;
 mod depthwise;
 mod direct;
-pub mod einsum;
+mod einsum;
 mod evaluate;
 #[doc(hidden)]
 pub mod extremum; // For its tests.

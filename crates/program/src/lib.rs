@@ -13,6 +13,7 @@
 
 mod body;
 mod code;
+pub mod einsum;
 mod env;
 mod error;
 mod fused;
