@@ -151,7 +151,7 @@ fn inputs(module: &Module, random: &mut Random) -> Option<Vec<RuntimeValue>> {
     fn input(ty: &Type, number: &mut dyn FnMut() -> f64) -> Option<RuntimeValue> {
         if let Some(types) = ty.as_tuple() {
             let elements = types.iter().map(|ty| input(ty, number)).collect::<Option<Vec<_>>>()?;
-            return Some(RuntimeValue::Tuple(elements.into()));
+            return Some(RuntimeValue::Tuple(elements));
         }
         if ty.to_string() == "!stablehlo.token" {
             return Some(RuntimeValue::Token);

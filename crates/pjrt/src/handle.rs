@@ -96,7 +96,7 @@ impl<T: Sync> Handle<T> {
 ///
 /// # Errors
 /// If it passed null for an array that is not empty.
-pub fn array<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
+pub(crate) fn array<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
     match (data.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => {
@@ -112,7 +112,7 @@ pub fn array<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
 ///
 /// # Errors
 /// As [`array`].
-pub fn array_mut<'a, T>(data: *mut T, len: usize) -> Outcome<&'a mut [T]> {
+pub(crate) fn array_mut<'a, T>(data: *mut T, len: usize) -> Outcome<&'a mut [T]> {
     array(data.cast_const(), len)?;
     if len == 0 {
         return Ok(&mut []);
@@ -125,12 +125,12 @@ pub fn array_mut<'a, T>(data: *mut T, len: usize) -> Outcome<&'a mut [T]> {
 ///
 /// # Errors
 /// As [`array`].
-pub fn bytes<'a>(data: *const c_char, len: usize) -> Outcome<&'a [u8]> {
+pub(crate) fn bytes<'a>(data: *const c_char, len: usize) -> Outcome<&'a [u8]> {
     array(data.cast(), len)
 }
 
 /// The text that a client passed.
-pub fn text<'a>(data: *const c_char, len: usize) -> Outcome<std::borrow::Cow<'a, str>> {
+pub(crate) fn text<'a>(data: *const c_char, len: usize) -> Outcome<std::borrow::Cow<'a, str>> {
     Ok(String::from_utf8_lossy(bytes(data, len)?))
 }
 
@@ -138,7 +138,7 @@ pub fn text<'a>(data: *const c_char, len: usize) -> Outcome<std::borrow::Cow<'a,
 ///
 /// # Errors
 /// If it passed null.
-pub fn structure<T: Args>(pointer: *const T) -> Outcome<T> {
+pub(crate) fn structure<T: Args>(pointer: *const T) -> Outcome<T> {
     let found = read(pointer.cast());
     found.ok_or_else(|| {
         Failure::new(Code::InvalidArgument, "a structure is required, found null".to_string())
@@ -155,7 +155,7 @@ unsafe fn size_of_args<T: Args>(pointer: *const c_void) -> usize {
 }
 
 /// Copies a structure with as many bytes as the client states, zeros after these.
-pub fn read<T: Args>(pointer: *const c_void) -> Option<T> {
+pub(crate) fn read<T: Args>(pointer: *const c_void) -> Option<T> {
     if pointer.is_null() {
         return None;
     }
@@ -170,7 +170,7 @@ pub fn read<T: Args>(pointer: *const c_void) -> Option<T> {
 }
 
 /// Copies the bytes of a structure that the client has.
-pub fn write<T: Args>(pointer: *mut c_void, from: &T) {
+pub(crate) fn write<T: Args>(pointer: *mut c_void, from: &T) {
     // SAFETY: the client's structure, which was read by [`read`], has as many bytes as it states.
     unsafe {
         let size = size_of_args::<T>(pointer);
