@@ -12,7 +12,6 @@
 
 mod compiled;
 mod engine;
-mod factors;
 mod frame;
 mod inputs;
 mod lent;
@@ -21,6 +20,7 @@ mod memory;
 mod observer;
 mod order;
 mod planned;
+mod prepacked;
 mod profile;
 mod program;
 mod results;

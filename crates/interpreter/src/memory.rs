@@ -1,7 +1,7 @@
 //! The memory of runs of plans, which they leave to later ones.
 
 use crate::compiled::Plan;
-use crate::factors::PackedFactors;
+use crate::prepacked::PrepackedOperands;
 use kernels::fused::Registers;
 use numerics::Tensor;
 use numerics::math::AlignedBytes;
@@ -36,8 +36,8 @@ pub(crate) struct Frame {
     pub spare: Vec<Tensor>,
     /// Memory for small results while they are computed.
     pub unused: Vec<AlignedBytes>,
-    /// Operands that are packed.
-    pub factors: PackedFactors,
+    /// Operands that are prepacked.
+    pub prepacked: PrepackedOperands,
 }
 
 impl Planned<'_> {
@@ -56,7 +56,7 @@ impl Planned<'_> {
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
-                factors: PackedFactors::new(unit.factors),
+                prepacked: PrepackedOperands::new(unit.prepacked),
             }
         })
     }

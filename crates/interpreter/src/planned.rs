@@ -8,15 +8,14 @@ use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
 use crate::memory::{Frame, MAX_SPARE, Planned};
 use crate::profile::Running;
 use crate::results::SmallResults;
+use kernels::Kernel;
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
 use numerics::shape::{self, Sizes};
 use numerics::{DType, Tensor, TensorError, TensorRef};
-use plan::{
-    Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
-};
+use plan::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
 use program::{
     EvalError, EvalResult, Evaluation, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType,
 };
@@ -182,10 +181,11 @@ impl<'r, 'a> Run<'r, 'a> {
                 })
             }
             Action::Rows { steps, rows, operands, outputs } => {
-                let packed: Vec<_> = steps.iter().map(|step| self.packed(&step.action)).collect();
+                let packed: Vec<_> =
+                    steps.iter().map(|step| self.prepacked(&step.action)).collect();
                 let kernels = steps.iter().zip(&packed).filter_map(|(step, packed)| {
-                    let packed = packed.as_ref().map(|packed| &packed[..]);
-                    Some(step.action.row_kernel()?.with_packed(packed))
+                    let prepacked = packed.as_ref().map(|packed| &packed[..]);
+                    Some(RowKernel { kernel: step.action.row_wise()?, prepacked })
                 });
                 let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
                 self.run_loop(operands, outputs, &rows.outputs, |bytes, results, registers| {
@@ -202,11 +202,11 @@ impl<'r, 'a> Run<'r, 'a> {
                 self.frame.registers = registers;
                 self.put(*output, held)
             }
-            Action::Apply { function, operands, output, ty, .. } => {
-                let packed = self.packed(&step.action);
-                let packed = packed.as_ref().map(|packed| &packed[..]);
+            Action::Apply { kernel, operands, output, ty, .. } => {
+                let packed = self.prepacked(&step.action);
+                let prepacked = packed.as_ref().map(|packed| &packed[..]);
                 let mut held = self.hold(*output, ty)?;
-                self.run_function(function, operands, packed, held.bytes_mut()?)?;
+                self.apply(&**kernel, operands, prepacked, held.bytes_mut()?)?;
                 self.put(*output, held)
             }
             Action::Kernel { primitive, operands, results, types, growth, captures } => {
@@ -299,9 +299,9 @@ impl<'r, 'a> Run<'r, 'a> {
         Ok(())
     }
 
-    /// The second operand of a function as it packs it, if it is the same as in an earlier run.
-    fn packed(&mut self, action: &Action) -> Option<Arc<AlignedBytes>> {
-        let Action::Apply { function, operands, factor: Some(factor), .. } = action else {
+    /// The second operand of a kernel as it prepacks it, if it is the same as in an earlier run.
+    fn prepacked(&mut self, action: &Action) -> Option<Arc<AlignedBytes>> {
+        let Action::Apply { kernel, operands, prepacked: Some(number), .. } = action else {
             return None;
         };
         let operand = match self.place(*operands.get(1)?) {
@@ -312,21 +312,21 @@ impl<'r, 'a> Run<'r, 'a> {
             },
             Place::Memory { .. } | Place::Nowhere => return None,
         };
-        self.frame.factors.packed(*factor, function, operand.bytes())
+        self.frame.prepacked.packed(*number, &**kernel, operand.bytes())
     }
 
-    fn run_function(
+    fn apply(
         &self,
-        function: &Function,
+        kernel: &dyn Kernel,
         operands: &[Value],
-        packed: Option<&[u8]>,
+        prepacked: Option<&[u8]>,
         result: &mut [u8],
     ) -> Result<(), EvalError> {
         let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
         for &value in operands {
             bytes.push(self.bytes(value)?);
         }
-        Ok(function.run_packed(&bytes, packed, result)?)
+        Ok(kernel.run_prepacked(&bytes, prepacked, &mut [result])?)
     }
 
     fn run_move(

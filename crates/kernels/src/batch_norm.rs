@@ -4,6 +4,7 @@
 
 use super::converted::{elements, elements_mut};
 use super::features::{Features, Function, Sample};
+use super::kernel::{Kernel, expect_bytes};
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError, math};
 use program::EvalError;
@@ -111,6 +112,13 @@ impl Normalization {
         let [scale, offset] = [scale, offset].map(wide);
         batch.normalize(x, [&scale, &offset, &mean, &variance], epsilon, result);
         Ok(())
+    }
+}
+
+impl Kernel for Normalization {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let (operands, result) = expect_bytes(operands, results)?;
+        self.run(operands, result)
     }
 }
 

@@ -1,13 +1,15 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
+use super::fused::Registers;
+use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::{self, Product, Results};
 use super::rows::Matrix;
 use super::small_products;
 use numerics::budget::{self, Reserved};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::Isa;
+use numerics::simd::{Isa, TILE_ROWS};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
@@ -22,6 +24,14 @@ const FEW_PRODUCTS: usize = 1 << 12;
 const MIN_PACKED: usize = 1 << 12;
 /// At most so many products are prepared.
 const MAX_PREPARED: usize = 1 << 16;
+/// Fewer products of matrices are not divided among rows.
+const MIN_PRODUCTS: usize = 8;
+/// Matrices of fewer rows leave too few to each thread, which reads all of the other factor.
+pub(super) const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
+/// Right factors of more elements are in no cache while rows are multiplied with them.
+pub(super) const MAX_SHARED: usize = 1 << 18;
+/// Rows of products are divided into multiples of so many: a third of a tile.
+pub(super) const TILE_UNIT: usize = TILE_ROWS / 3;
 
 pub(super) fn invalid(label: &'static str, message: impl Into<String>) -> EvalError {
     EvalError::new(label, message)
@@ -407,22 +417,6 @@ impl Dot {
         })
     }
 
-    /// Number of products of matrices, and of rows of each.
-    pub fn matrices(&self) -> [usize; 2] {
-        [self.sizes.count, self.sizes.m]
-    }
-
-    /// Columns and depth of each product.
-    pub fn columns(&self) -> [usize; 2] {
-        [self.sizes.n, self.sizes.k]
-    }
-
-    /// Number of multiplications.
-    pub fn work(&self) -> usize {
-        let Sizes { count, m, n, k } = self.sizes;
-        [m, n, k].into_iter().fold(count, usize::saturating_mul)
-    }
-
     /// As [`Dot::run_packed`], of some of `rows` parts of the result, on this thread. Operands are
     /// whole, or the same parts of them if that is true.
     ///
@@ -473,6 +467,82 @@ impl Dot {
             }
             Ok(())
         })
+    }
+}
+
+impl Kernel for Dot {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        self.run_prepacked(operands, None, results)
+    }
+
+    fn is_packable(&self) -> bool {
+        self.is_packable()
+    }
+
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+        self.pack(operand)
+    }
+
+    fn run_prepacked(
+        &self,
+        operands: &[&[u8]],
+        prepacked: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+    ) -> Result<(), TensorError> {
+        let ([lhs, rhs], result) = expect_bytes(operands, results)?;
+        self.run_packed(lhs, rhs, prepacked, result)
+    }
+
+    fn row_wise(&self) -> Option<&dyn RowWise> {
+        self.rows().is_some().then_some(self)
+    }
+
+    fn form(&self) -> Form<'_> {
+        Form::Dot(self)
+    }
+}
+
+impl RowWise for Dot {
+    fn rows(&self) -> Option<usize> {
+        let Sizes { count, m, n, k } = self.sizes;
+        match count {
+            1 => (m >= MIN_MATRIX_ROWS && n.saturating_mul(k) <= MAX_SHARED).then_some(m),
+            _ => (count >= MIN_PRODUCTS).then_some(count),
+        }
+    }
+
+    fn row_results(&self, rows: usize) -> Option<usize> {
+        // Of a matrix, each row is one of the loop.
+        if self.rows() == Some(rows) { self.row_results(rows) } else { None }
+    }
+
+    fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool {
+        operand < 2 && self.reads_rows(rows, operand == 1, elements)
+    }
+
+    fn tile_rows(&self) -> usize {
+        if self.sizes.count == 1 { TILE_UNIT } else { 1 }
+    }
+
+    fn work(&self) -> usize {
+        let Sizes { count, m, n, k } = self.sizes;
+        [m, n, k].into_iter().fold(count, usize::saturating_mul)
+    }
+
+    fn run_rows(
+        &self,
+        rows: usize,
+        range: Range<usize>,
+        operands: &[RowOperand<'_>],
+        prepacked: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+        _: &mut Registers,
+    ) -> Result<(), TensorError> {
+        let (&[lhs, rhs], [result]) = (operands, results) else {
+            return Err(TensorError::OutOfBounds);
+        };
+        let operands = [lhs, rhs].map(|operand| (operand.bytes, operand.is_part));
+        self.run_rows(rows, range, operands, prepacked, result)
     }
 }
 

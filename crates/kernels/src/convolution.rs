@@ -4,9 +4,13 @@
 //! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
 //! a time are copied.
 
-use super::contract::{accumulation, dispatch_sum, distinct, invalid, packed};
+use super::contract::{
+    MAX_SHARED, MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, packed,
+};
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
+use super::fused::Registers;
+use super::kernel::{Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::{self, Accumulator, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
@@ -15,7 +19,7 @@ use super::rows::{Matrix, Rows};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{self, Isa};
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::primitives::ConvDims;
 use program::{EvalError, WindowDim};
@@ -464,7 +468,7 @@ impl PreparedConvolution {
     }
 
     /// Its work for a window, in elementary operations: a rough estimate.
-    pub fn row_work(&self) -> usize {
+    fn row_work(&self) -> usize {
         self.kernel_len() / if self.depthwise.is_some() { 4 } else { 1 }
     }
 
@@ -631,10 +635,80 @@ impl PreparedConvolution {
     }
 }
 
+impl Kernel for PreparedConvolution {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        self.run_prepacked(operands, None, results)
+    }
+
+    fn is_packable(&self) -> bool {
+        self.is_packable()
+    }
+
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+        self.pack(operand)
+    }
+
+    fn run_prepacked(
+        &self,
+        operands: &[&[u8]],
+        prepacked: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+    ) -> Result<(), TensorError> {
+        let ([lhs, rhs], result) = expect_bytes(operands, results)?;
+        self.run_packed(lhs, rhs, prepacked, result)
+    }
+
+    fn row_wise(&self) -> Option<&dyn RowWise> {
+        let has_many = self.rows() >= MIN_MATRIX_ROWS && self.kernel_len() <= MAX_SHARED;
+        (has_many && self.is_of_rows()).then_some(self)
+    }
+}
+
+impl RowWise for PreparedConvolution {
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows())
+    }
+
+    fn row_results(&self, rows: usize) -> Option<usize> {
+        (rows == self.rows()).then_some(self.features())
+    }
+
+    fn reads_rows(&self, _: usize, _: usize, _: usize) -> bool {
+        // A window sees other rows.
+        false
+    }
+
+    fn tile_rows(&self) -> usize {
+        TILE_UNIT
+    }
+
+    fn work(&self) -> usize {
+        self.rows().saturating_mul(self.row_work())
+    }
+
+    fn run_rows(
+        &self,
+        rows: usize,
+        range: Range<usize>,
+        operands: &[RowOperand<'_>],
+        prepacked: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+        _: &mut Registers,
+    ) -> Result<(), TensorError> {
+        let (&[input, kernel], [result]) = (operands, results) else {
+            return Err(TensorError::OutOfBounds);
+        };
+        if rows != self.rows() {
+            return Err(TensorError::OutOfBounds);
+        }
+        self.run_rows(range, [input.whole()?, kernel.whole()?], prepacked, result)
+    }
+}
+
 /// True if zero times any of these is zero: else padding counts.
 fn all_finite<T: Accumulator>(weights: &[T]) -> bool {
     struct AllFinite<'a, T>(&'a [T], &'a mut bool);
-    impl<T: Accumulator> Kernel for AllFinite<'_, T> {
+    impl<T: Accumulator> simd::Kernel for AllFinite<'_, T> {
         #[inline(always)]
         fn run(self) {
             // Without a branch, so that vectors are compared.

@@ -2,6 +2,7 @@
 //!
 //! All are computed in double precision and rounded once.
 
+use super::kernel::{Kernel, expect_bytes};
 use super::parallel::task_size;
 use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
 use crate::fft_moves::{Grouped, Load, Regroup, Sample, Scale, StoreColumns, StoreRows};
@@ -211,6 +212,13 @@ impl FourierTransform {
                 run::<S, D, LANES>(&passes, &dims, from, to, rooms)
             }
         })
+    }
+}
+
+impl Kernel for FourierTransform {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([operand], result) = expect_bytes(operands, results)?;
+        self.run(operand, result)
     }
 }
 

@@ -4,6 +4,7 @@
 //! elementwise kernels: so the results have their bits, whatever the size of tiles. Machine code of
 //! several operations has the same bits.
 
+use crate::kernel::{RowOperand, RowWise};
 use crate::parallel::task_size;
 use codegen::{LoopCode, MAX_STEP, NotRun};
 use numerics::TensorError;
@@ -90,9 +91,55 @@ pub fn run(
     })
 }
 
+impl RowWise for Fused {
+    fn rows(&self) -> Option<usize> {
+        None
+    }
+
+    fn row_results(&self, rows: usize) -> Option<usize> {
+        self.elements.is_multiple_of(rows).then(|| self.elements / rows)
+    }
+
+    fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool {
+        let row = self.elements / rows;
+        let mut loads = self.loads.iter().filter(|load| load.operand == operand);
+        loads.all(|load| match &load.view {
+            None => elements == row,
+            Some(view) => {
+                row.is_multiple_of(elements) && view.repeats_each(rows * elements, row / elements)
+            }
+        })
+    }
+
+    fn work(&self) -> usize {
+        self.work()
+    }
+
+    fn run_rows(
+        &self,
+        rows: usize,
+        range: Range<usize>,
+        operands: &[RowOperand<'_>],
+        _: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+        registers: &mut Registers,
+    ) -> Result<(), TensorError> {
+        let source = |load: &Load| match operands.get(load.operand) {
+            Some(&RowOperand { bytes, is_part: true }) => Ok(Source { bytes, is_part: true }),
+            Some(operand) => Source::whole(load, operand.bytes),
+            None => Err(TensorError::OutOfBounds),
+        };
+        let sources = self.loads.iter().map(source);
+        let sources: SmallVec<[Source<'_>; 6]> = sources.collect::<Result<_, _>>()?;
+        let row = self.elements / rows;
+        let results = results.iter_mut().map(|result| &mut **result).collect();
+        Chunk::new(self, &sources, range.start * row, range.len() * row, results).run(registers)
+    }
+}
+
 /// The elements that a load of a loop reads.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+struct Source<'a> {
     pub bytes: &'a [u8],
     /// True if these are only what the iterations of the chunk read.
     pub is_part: bool,
@@ -109,7 +156,7 @@ impl<'a> Source<'a> {
 }
 
 /// Consecutive iterations of a loop.
-pub(super) struct Chunk<'a, 'o> {
+struct Chunk<'a, 'o> {
     fused: &'a Fused,
     layout: &'a Layout,
     sources: &'a [Source<'a>],

@@ -1,5 +1,6 @@
 //! Windows of a tensor at positions given by index vectors, and `gather`.
 
+use super::kernel::{Form, Kernel, expect_bytes};
 use numerics::budget::Scratch;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
@@ -348,5 +349,16 @@ impl Gather {
             }
         }
         Ok(())
+    }
+}
+
+impl Kernel for Gather {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([operand, indices], result) = expect_bytes(operands, results)?;
+        self.run(operand, indices, result)
+    }
+
+    fn form(&self) -> Form<'_> {
+        Form::Gather(self)
     }
 }

@@ -25,6 +25,7 @@ mod fft_moves;
 pub mod fused;
 mod index_select;
 mod index_vectors;
+mod kernel;
 pub mod linalg;
 #[doc(hidden)]
 pub mod matmul; // For its tests.
@@ -69,8 +70,9 @@ pub use einsum::einsum;
 pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
+pub use kernel::{Form, Kernel, RowOperand, RowWise};
 pub use movement::{
-    Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose, write_iota,
+    Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose,
 };
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;

@@ -4,6 +4,7 @@
 //! `lapack`.
 
 use crate::converted::{elements, elements_mut};
+use crate::kernel::{Kernel, expect_bytes};
 use lapack::{Four, Matrix, Scalar};
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{BinaryOp, UnaryOp};
@@ -295,6 +296,13 @@ impl Cholesky {
     }
 }
 
+impl Kernel for Cholesky {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([a], result) = expect_bytes(operands, results)?;
+        self.run(a, result)
+    }
+}
+
 /// The Cholesky factor of each matrix: the lower one, `l` where `a = l * l^H`, from the lower
 /// triangle, or its conjugate transpose from the upper triangle. The other triangle is zero. A
 /// matrix that is not positive definite gives NaN.
@@ -426,6 +434,13 @@ impl TriangularSolve {
             memory = (a.into_elements(), x.into_elements());
         }
         Ok(())
+    }
+}
+
+impl Kernel for TriangularSolve {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([a, b], result) = expect_bytes(operands, results)?;
+        self.run(a, b, result)
     }
 }
 

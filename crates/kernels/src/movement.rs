@@ -1,5 +1,6 @@
 //! Movement of elements: parts, padding, concatenation.
 
+use super::kernel::{Kernel, expect_bytes};
 use super::parallel::task_size;
 use numerics::shape::{Runs, StridedView};
 use numerics::{DType, Iota, Tensor, TensorError};
@@ -49,6 +50,20 @@ impl Rearrangement {
             return Err(TensorError::OutOfBounds);
         }
         gather(&self.view, self.dtype, operand, out)
+    }
+}
+
+impl Kernel for Rearrangement {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([operand], result) = expect_bytes(operands, results)?;
+        self.run(operand, result)
+    }
+}
+
+impl Kernel for Iota {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([], result) = expect_bytes(operands, results)?;
+        write_iota(self, result)
     }
 }
 
@@ -107,7 +122,7 @@ pub fn read_view(
 ///
 /// # Errors
 /// If `out` is no memory of such elements.
-pub fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
+fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
     let bytes = iota.dtype().bytes();
     let elements = task_size(out.len() / bytes, 4, 1);
     let tasks = out.chunks_mut(elements * bytes).enumerate();

@@ -3,6 +3,8 @@
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{MAX_CONVERTED, convert_into, converted};
 use super::extremum;
+use super::fused::Registers;
+use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::Accumulator;
 use super::narrow::{NARROW, combine_narrow};
 use super::parallel::task_size;
@@ -15,6 +17,7 @@ use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Windows of at most so many elements are combined one by one, in the type of the elements.
 pub const SHORT_WINDOW: usize = 32;
@@ -540,6 +543,63 @@ impl Reduction {
     pub fn element(&self, result: usize, number: usize) -> usize {
         let (group, column) = (result / self.inner, result % self.inner);
         (group * self.count() + number) * self.inner + column
+    }
+}
+
+impl Kernel for Reduction {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([input, init], result) = expect_bytes(operands, results)?;
+        self.run(input, init, result)
+    }
+
+    fn row_wise(&self) -> Option<&dyn RowWise> {
+        self.is_of_rows().then_some(self)
+    }
+
+    fn form(&self) -> Form<'_> {
+        Form::Reduction(self)
+    }
+}
+
+impl RowWise for Reduction {
+    fn rows(&self) -> Option<usize> {
+        Some(self.rows)
+    }
+
+    fn row_results(&self, rows: usize) -> Option<usize> {
+        self.rows.is_multiple_of(rows).then(|| self.rows / rows)
+    }
+
+    fn row_inputs(&self, rows: usize) -> Option<usize> {
+        Some(self.row_results(rows)? * self.count())
+    }
+
+    fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool {
+        operand == 0 && self.row_inputs(rows) == Some(elements)
+    }
+
+    fn work(&self) -> usize {
+        self.rows.saturating_mul(self.count()).saturating_mul(2)
+    }
+
+    fn run_rows(
+        &self,
+        rows: usize,
+        range: Range<usize>,
+        operands: &[RowOperand<'_>],
+        _: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+        _: &mut Registers,
+    ) -> Result<(), TensorError> {
+        let (&[input, init], [result]) = (operands, results) else {
+            return Err(TensorError::OutOfBounds);
+        };
+        let row = self.row_inputs(rows).ok_or(TensorError::OutOfBounds)? * self.dtype.bytes();
+        let input = match input.is_part {
+            true => Some(input.bytes),
+            false => input.bytes.get(range.start * row..range.end * row),
+        };
+        self.run_rows(input.ok_or(TensorError::OutOfBounds)?, init.whole()?, result)
     }
 }
 

@@ -4,6 +4,7 @@
 //! functions; XLA on CPU for how the state is counted up and how words are spread over a tensor.
 
 use crate::converted::{elements, elements_mut};
+use crate::kernel::Kernel;
 use crate::{philox, threefry};
 use numerics::budget::Scratch;
 use numerics::math;
@@ -11,6 +12,7 @@ use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError};
 use program::EvalError;
 use program::primitives::Generator;
+use smallvec::{SmallVec, smallvec};
 
 /// The state after, and a tensor of `shape` filled with random bits.
 ///
@@ -39,7 +41,8 @@ pub fn random_bits(
     Ok((math::bitcast(&after, dtype_of_state)?, output))
 }
 
-/// A number of random bits, of which a state has some words.
+/// A number of random bits, of which a state has some words. As a [`Kernel`], its results are the
+/// state after and the bits, or some of these.
 #[derive(Debug)]
 pub struct RandomBits {
     generator: Generator,
@@ -48,6 +51,8 @@ pub struct RandomBits {
     dtype: DType,
     /// The words of 32 bits that elements are made of.
     words: usize,
+    /// The results of the kernel: 0 is the state after, 1 the bits.
+    results: SmallVec<[usize; 2]>,
 }
 
 impl RandomBits {
@@ -78,7 +83,14 @@ impl RandomBits {
             let message = format!("a state of {state} words does not fit {generator:?}");
             return Err(EvalError::new("rng_bit_generator_c2", message));
         }
-        Ok(RandomBits { generator, state, shape: shape.to_vec(), dtype, words })
+        Ok(RandomBits {
+            generator,
+            state,
+            shape: shape.to_vec(),
+            dtype,
+            words,
+            results: smallvec![0, 1],
+        })
     }
 
     /// Computes the bytes of the tensor from those of the state.
@@ -98,6 +110,11 @@ impl RandomBits {
         after.copy_from_slice(elements(state, self.state)?);
         self.advance(after);
         Ok(())
+    }
+
+    /// The kernel of some results only: 0 is the state after, 1 the bits.
+    pub fn with_results(self, results: &[usize]) -> RandomBits {
+        RandomBits { results: SmallVec::from_slice(results), ..self }
     }
 
     fn fill(&self, state: &[u64], out: &mut [u8]) -> Result<(), TensorError> {
@@ -161,6 +178,22 @@ impl RandomBits {
         let inner = shape.get(paired + 1..).unwrap_or_default().iter().product();
         // Pairs of an even dimension are on their own.
         (if size.is_multiple_of(2) { 2 } else { size }, inner)
+    }
+}
+
+impl Kernel for RandomBits {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let &[state] = operands else { return Err(TensorError::OutOfBounds) };
+        if results.len() != self.results.len() {
+            return Err(TensorError::OutOfBounds);
+        }
+        for (number, result) in self.results.iter().zip(results) {
+            match number {
+                0 => self.run_state(state, result)?,
+                _ => self.run(state, result)?,
+            }
+        }
+        Ok(())
     }
 }
 

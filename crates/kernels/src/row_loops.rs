@@ -3,14 +3,12 @@
 //! Values of some rows are in the cache when the next kernel reads them, and stored only if they
 //! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
-use crate::contract::Dot;
-use crate::convolution::PreparedConvolution;
-use crate::fused::{Chunk, Registers, Source};
+use crate::fused::Registers;
+use crate::kernel::{RowOperand, RowWise};
 use crate::parallel::task_size;
-use crate::reduce::Reduction;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
-use program::{Fused, Load, LoopOutput};
+use program::LoopOutput;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -68,41 +66,11 @@ pub struct RowValue {
 
 /// A kernel of a row loop.
 #[derive(Clone, Copy, Debug)]
-pub enum RowKernel<'a> {
-    /// A loop over all elements of the rows, or over an element for each row.
-    Loop(&'a Fused),
-    /// Reductions of equal parts of each row.
-    Reduce(&'a Reduction),
-    /// Products for each row, with the right factor as [`Dot::pack`] has ordered it, if it has.
-    Dot(&'a Dot, Option<&'a [u8]>),
-    /// A window for each row, with the kernel as [`PreparedConvolution::pack`] has ordered it, if
-    /// it has.
-    Convolution(&'a PreparedConvolution, Option<&'a [u8]>),
-}
-
-impl<'a> RowKernel<'a> {
-    /// Its work on all rows, in elementary operations: a rough estimate.
-    pub fn work(&self) -> usize {
-        match self {
-            RowKernel::Loop(fused) => fused.work(),
-            RowKernel::Reduce(reduction) => {
-                reduction.results().saturating_mul(reduction.count()).saturating_mul(2)
-            }
-            RowKernel::Dot(dot, _) => dot.work(),
-            RowKernel::Convolution(convolution, _) => {
-                convolution.rows().saturating_mul(convolution.row_work())
-            }
-        }
-    }
-
-    /// The kernel with the second operand as it has ordered it.
-    pub fn with_packed(self, packed: Option<&'a [u8]>) -> RowKernel<'a> {
-        match self {
-            RowKernel::Dot(dot, _) => RowKernel::Dot(dot, packed),
-            RowKernel::Convolution(convolution, _) => RowKernel::Convolution(convolution, packed),
-            RowKernel::Loop(_) | RowKernel::Reduce(_) => self,
-        }
-    }
+pub struct RowKernel<'a> {
+    /// The kernel.
+    pub kernel: &'a dyn RowWise,
+    /// Its second operand as [`Kernel::prepack`](crate::Kernel::prepack) has ordered it, if it has.
+    pub prepacked: Option<&'a [u8]>,
 }
 
 impl RowLoop {
@@ -135,7 +103,7 @@ pub fn run(
         return Err(TensorError::OutOfBounds);
     }
     let mut whole = Rows { rows, kernels, operands, start: 0, count: rows.rows, outputs };
-    let work = kernels.iter().fold(0, |sum: usize, kernel| sum.saturating_add(kernel.work()));
+    let work = kernels.iter().map(|kernel| kernel.kernel.work()).fold(0, usize::saturating_add);
     let size = task_size(rows.rows, work / rows.rows, rows.unit);
     // A task for each thread if that leaves few rows to each: see `least`.
     let share = rows.rows.div_ceil(host::workers()).min(rows.least);
@@ -225,56 +193,16 @@ impl<'a, 'o> Rows<'a, 'o> {
         let mut results: SmallVec<[&mut [u8]; 2]> =
             results.map(|(place, &value)| &mut place[..bytes(value)]).collect();
         let part_of = |value: usize| &places[place(value)][..bytes(value)];
-        match kernel {
-            RowKernel::Loop(fused) => {
-                let source = |load: &Load| match part.operands[load.operand] {
-                    RowSource::Operand(operand) => Source::whole(load, self.operands[operand]),
-                    RowSource::Value(value) => Ok(Source { bytes: part_of(value), is_part: true }),
-                };
-                let sources = fused.loads.iter().map(source);
-                let sources: SmallVec<[Source<'_>; 6]> = sources.collect::<Result<_, _>>()?;
-                let row = fused.elements / self.rows.rows;
-                let (start, len) = (rows.start * row, rows.len() * row);
-                let results = std::mem::take(&mut results);
-                Chunk::new(fused, &sources, start, len, results).run(registers)?;
+        let source = |source: &RowSource| match *source {
+            RowSource::Operand(operand) => {
+                RowOperand { bytes: self.operands[operand], is_part: false }
             }
-            RowKernel::Reduce(reduction) => {
-                let (&[operand, init], [result]) = (&part.operands[..], &mut results[..]) else {
-                    return Err(TensorError::OutOfBounds);
-                };
-                let operand = match operand {
-                    RowSource::Operand(operand) => {
-                        let count = reduction.results() / self.rows.rows * reduction.count();
-                        let bytes = count * reduction.dtype().bytes();
-                        let bytes = rows.start * bytes..rows.end * bytes;
-                        self.operands[operand].get(bytes).ok_or(TensorError::OutOfBounds)?
-                    }
-                    RowSource::Value(value) => part_of(value),
-                };
-                let RowSource::Operand(init) = init else { return Err(TensorError::OutOfBounds) };
-                reduction.run_rows(operand, self.operands[init], result)?;
-            }
-            RowKernel::Dot(dot, panels) => {
-                let (&[lhs, rhs], [result]) = (&part.operands[..], &mut results[..]) else {
-                    return Err(TensorError::OutOfBounds);
-                };
-                let operands = [lhs, rhs].map(|source| match source {
-                    RowSource::Operand(operand) => (self.operands[operand], false),
-                    RowSource::Value(value) => (part_of(value), true),
-                });
-                dot.run_rows(self.rows.rows, rows, operands, panels, result)?;
-            }
-            RowKernel::Convolution(convolution, panels) => {
-                let (&[RowSource::Operand(input), RowSource::Operand(kernel)], [result]) =
-                    (&part.operands[..], &mut results[..])
-                else {
-                    return Err(TensorError::OutOfBounds);
-                };
-                let operands = [self.operands[input], self.operands[kernel]];
-                convolution.run_rows(rows, operands, panels, result)?;
-            }
-        }
-        drop(results);
+            RowSource::Value(value) => RowOperand { bytes: part_of(value), is_part: true },
+        };
+        let operands: SmallVec<[RowOperand<'_>; 6]> = part.operands.iter().map(source).collect();
+        let (all, RowKernel { kernel, prepacked }) = (self.rows.rows, kernel);
+        kernel.run_rows(all, rows, &operands, prepacked, &mut results, registers)?;
+        drop((operands, results));
         for (&value, taken) in part.results.iter().zip(taken) {
             places[place(value)] = taken;
         }

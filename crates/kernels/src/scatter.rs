@@ -4,12 +4,13 @@ use super::body::{Combiner, dispatch_operation, operation_type};
 use super::index_vectors::{
     Entry, IndexDims, IndexedWindows, dims, others, pick, positions, with_indices,
 };
+use super::kernel::{Form, Kernel, expect_bytes};
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::math::BinaryOp;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{self, Isa};
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::primitives::ScatterDims;
 use program::{BodyShape, EvalError};
@@ -326,7 +327,7 @@ impl Entry {
             starts: &'a [I],
             targets: &'a mut [usize],
         }
-        impl<I: Copy + Into<i64>> Kernel for Find<'_, I> {
+        impl<I: Copy + Into<i64>> simd::Kernel for Find<'_, I> {
             #[inline(always)]
             fn run(self) {
                 for (target, &start) in self.targets.iter_mut().zip(self.starts) {
@@ -532,6 +533,17 @@ impl Scatter {
                 Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
             }
         }
+    }
+}
+
+impl Kernel for Scatter {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let (operands, result) = expect_bytes(operands, results)?;
+        self.run(operands, result)
+    }
+
+    fn form(&self) -> Form<'_> {
+        Form::Scatter(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! `sort`: stable, with any comparator, which runs on vectors.
 
 use crate::evaluate::from_end;
+use crate::kernel::{Kernel, expect_bytes};
 use crate::order::{self, Keys, Rows, permute_bytes, permuted};
 use numerics::budget;
 use numerics::shape::{StridedView, num_elements};
@@ -106,6 +107,13 @@ impl Sorting {
     }
 }
 
+impl Kernel for Sorting {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let [result] = results else { return Err(TensorError::OutOfBounds) };
+        self.run(operands, result)
+    }
+}
+
 /// The elements of rows at indices, as a [`Sorting`] gives them.
 #[derive(Debug)]
 pub struct Permutation {
@@ -140,6 +148,13 @@ impl Permutation {
             return Err(TensorError::OutOfBounds);
         }
         order::take_along(self.dtype, operand, result, self.rows, indices)
+    }
+}
+
+impl Kernel for Permutation {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([operand, indices], result) = expect_bytes(operands, results)?;
+        self.run(operand, indices, result)
     }
 }
 

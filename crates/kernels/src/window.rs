@@ -1,6 +1,7 @@
 //! Folding over windows: `reduce_window`.
 
 use super::converted::MAX_CONVERTED;
+use super::kernel::{Kernel, expect_bytes};
 use super::reduce::{
     AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
 };
@@ -340,6 +341,13 @@ impl WindowReduction {
             }
         }
         combine_converted(self.op, types, padded.bytes(), init, &layout, out)
+    }
+}
+
+impl Kernel for WindowReduction {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([input, init], result) = expect_bytes(operands, results)?;
+        self.run(input, init, result)
     }
 }
 

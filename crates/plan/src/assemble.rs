@@ -147,8 +147,9 @@ impl Assembler<'_> {
             Action::Move { parts, fill, output, ty } => {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
             }
-            Action::Apply { function, operands, output, ty, .. } => {
-                if let Some(added) = self.at_known_indices(function, operands, *output, ty.dtype) {
+            Action::Apply { kernel, operands, output, ty, .. } => {
+                let form = kernel.form();
+                if let Some(added) = self.at_known_indices(form, operands, *output, ty.dtype) {
                     return Some(added);
                 }
                 let mut ranges = [const { 0..0 }; 3];
@@ -156,8 +157,8 @@ impl Assembler<'_> {
                 for (range, &operand) in ranges.get_mut(..arity)?.iter_mut().zip(operands) {
                     *range = self.range(operand)?;
                 }
-                let (function, result) = (function.clone(), self.range(*output)?);
-                self.ops.push(Op::Apply { function, operands: ranges, arity, result });
+                let (kernel, result) = (Arc::clone(kernel), self.range(*output)?);
+                self.ops.push(Op::Apply { kernel, operands: ranges, arity, result });
                 Some(())
             }
             Action::While { initial, cond, condition, body } => {

@@ -4,7 +4,7 @@
 //! values, types or steps left, only positions in a memory, so that an op takes nanoseconds.
 
 use crate::native::Native;
-use crate::unit::Function;
+use kernels::Kernel;
 use numerics::math::element::integer;
 use numerics::math::within::{ALIGNMENT, MemoryKernel, disjoint};
 use numerics::math::{SliceKernel, fill};
@@ -45,8 +45,8 @@ pub(crate) enum Op {
     Collect { elements: Elements, starts: Box<[BlockStart]>, to: u32 },
     /// Moves neighbouring elements to places, which have numbers.
     Spread { from: u32, elements: Elements, starts: Box<[BlockStart]> },
-    /// A prepared function of `arity` operands.
-    Apply { function: Arc<Function>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
+    /// A prepared kernel of `arity` operands.
+    Apply { kernel: Arc<dyn Kernel>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
     /// Counts ops of the program.
     Tick(u32),
     /// Goes on at another op.
@@ -183,10 +183,10 @@ impl Op {
             }
             Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
             Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
-            Op::Apply { function, operands, arity, result } => {
+            Op::Apply { kernel, operands, arity, result } => {
                 let operands = operands.each_ref().map(range);
                 match disjoint(memory, range(result), operands, *arity) {
-                    Some((result, operands)) => function.run(&operands[..*arity], result),
+                    Some((result, operands)) => kernel.run(&operands[..*arity], &mut [result]),
                     None => Err(TensorError::OutOfBounds),
                 }
             }

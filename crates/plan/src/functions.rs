@@ -1,13 +1,13 @@
-//! Operations that are prepared for the types of their operands.
+//! The kernels of nodes, prepared for the types of their operands.
 
-use crate::graph::{Node, Value};
+use crate::graph::{Graph, Node, Value};
 use crate::sorts;
-use crate::unit::{Action, Function};
+use crate::unit::Action;
 use crate::views::{Definitions, Viewed};
 use kernels::linalg::{Cholesky, TriangularSolve};
 use kernels::{
-    Dot, FourierTransform, Gather, Normalization, PreparedConvolution, RandomBits, Rearrangement,
-    Reduction, Scatter, Sorted, WindowReduction,
+    Dot, FourierTransform, Gather, Kernel, Normalization, PreparedConvolution, RandomBits,
+    Rearrangement, Reduction, Scatter, Sorted, Sorting, WindowReduction,
 };
 use numerics::shape::num_elements;
 use numerics::{DType, Iota};
@@ -15,6 +15,9 @@ use program::primitives::{self, BatchNormKind, Convolution, DotDims};
 use program::{LoopOutput, Primitive, WindowDim};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
+
+/// The values that a kernel reads.
+type Operands = SmallVec<[Value; 3]>;
 
 /// More elements are sorted once for all results.
 const MAX_SORTED: usize = 128;
@@ -64,39 +67,30 @@ fn sorted_with_indices(
         [Sorted::Indices, Sorted::Operand(_)] => (second, first),
         _ => return None,
     };
+    let (sorting, operands) = sort(definitions, node, indices)?;
     let [output, indices] = [values, indices].map(|i| node.results[i]);
-    let ranked = function(definitions, node, indices)?;
-    let Action::Apply { function, .. } = &ranked else { return None };
-    let Function::Sort(sorting) = &**function else { return None };
-    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    let function = Arc::new(Function::Permute(sorting.permutation(ty.dtype)));
-    let mut operands: SmallVec<[Value; 3]> = smallvec![node.operands[values]];
-    share_memory(definitions, &mut operands);
-    operands.push(indices);
-    Some(smallvec![ranked, Action::Apply { function, operands, output, ty, factor: None }])
+    let mut operand = [node.operands[values]];
+    share_memory(definitions, &mut operand);
+    let permutation = Arc::new(sorting.permutation(graph.dtype(output)?));
+    Some(smallvec![
+        apply(graph, Arc::new(sorting), operands, indices)?,
+        apply(graph, permutation, smallvec![operand[0], indices], output)?,
+    ])
 }
 
 /// The prepared function of one result of a node, if it has one.
 fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<Action> {
     let graph = definitions.graph;
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    if let Some((function, mut operands)) = one_result(definitions, node, output) {
-        share_memory(definitions, &mut operands);
-        let function = Arc::new(function);
-        return Some(Action::Apply { function, operands, output, ty, factor: None });
+    if let Some((kernel, operands)) = one_result(definitions, node, output) {
+        return apply(graph, kernel, operands, output);
     }
     if node.results.len() > 1 {
         return None;
     }
     if let Primitive::Iota(primitives::Iota { dtype, shape, dimension }) = &*node.primitive {
-        let function = Arc::new(Function::Iota(Iota::new(*dtype, shape, *dimension)?));
-        return Some(Action::Apply {
-            function,
-            operands: SmallVec::new(),
-            output,
-            ty,
-            factor: None,
-        });
+        let iota = Iota::new(*dtype, shape, *dimension)?;
+        return apply(graph, Arc::new(iota), SmallVec::new(), output);
     }
     if let Primitive::Transpose(_)
     | Primitive::Reshape(_)
@@ -110,20 +104,14 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
         if memory == output || view.is_dense() {
             return None;
         }
-        let function = Arc::new(Function::Rearrangement(Rearrangement::new(view, ty.dtype, len)?));
-        return Some(Action::Apply {
-            function,
-            operands: smallvec![memory],
-            output,
-            ty,
-            factor: None,
-        });
+        let rearrangement = Rearrangement::new(view, ty.dtype, len)?;
+        return apply(graph, Arc::new(rearrangement), smallvec![memory], output);
     }
     let &[first, ..] = &node.operands[..] else { return None };
     // Of one operand, nothing reads a second one.
     let second = node.operands.get(1).copied().unwrap_or(first);
     let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
-    let function = match &*node.primitive {
+    let kernel: Arc<dyn Kernel> = match &*node.primitive {
         Primitive::Dot(primitives::Dot { dims, dtype }) => {
             let vectors = || DotDims {
                 lhs_contracting_dimensions: vec![lhs.len() as i64 - 1],
@@ -134,13 +122,13 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let types = [graph.dtype(first)?, graph.dtype(second)?];
             let dot;
             (dot, operands) = product(definitions, [first, second], types, &dims, *dtype)?;
-            Function::Dot(dot)
+            Arc::new(dot)
         }
         Primitive::Convolution(parameters)
             if let Some((dot, factors)) = pointwise(definitions, [first, second], parameters) =>
         {
             operands = factors;
-            Function::Dot(dot)
+            Arc::new(dot)
         }
         Primitive::Convolution(parameters) => {
             // Zeros around the input are padding of the windows.
@@ -156,14 +144,14 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let types = [(graph.dtype(first)?, &input[..]), (graph.dtype(second)?, &kernel[..])];
             let convolution = PreparedConvolution::new(parameters, types)?;
             definitions.list(Some(convolution.listed()))?;
-            Function::Convolution(Box::new(convolution))
+            Arc::new(convolution)
         }
         Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
             let is_scalar = graph.elements(second) == Some(1);
             let is_of_type = graph.dtype(output) == Some(dtype);
             let reduction = Reduction::new(body.shape, dtype, &lhs, dimensions);
-            Function::Reduce(reduction.filter(|_| is_scalar && is_of_type)?)
+            Arc::new(reduction.filter(|_| is_scalar && is_of_type)?)
         }
         Primitive::ReduceWindow(primitives::ReduceWindow {
             window: Some(window),
@@ -176,14 +164,14 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let reduction = WindowReduction::prepare(body.shape, dtype, &lhs, window);
             let reduction = reduction.filter(|_| is_scalar && is_of_type)?;
             definitions.list(Some(reduction.listed()))?;
-            Function::ReduceWindow(reduction)
+            Arc::new(reduction)
         }
         Primitive::Gather(primitives::Gather { dims, sizes }) => {
             let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
             let operand = (&lhs[..], graph.dtype(first)?);
             let count = listed(&indices, dims.index_vector_dim, num_elements(sizes)?);
             definitions.list(count)?;
-            Function::Gather(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
+            Arc::new(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
         }
         Primitive::Scatter(primitives::Scatter { dims, body }) => {
             let &[_, _, updates] = &node.operands[..] else { return None };
@@ -194,17 +182,17 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             definitions.list(count)?;
             let is_of_type = graph.dtype(output) == Some(dtype);
             let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
-            Function::Scatter(scatter.filter(|_| is_of_type)?)
+            Arc::new(scatter.filter(|_| is_of_type)?)
         }
         Primitive::Cholesky(primitives::Cholesky { lower }) => {
             let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
-            Function::Cholesky(Cholesky::new(dtype, &lhs, *lower).ok()?)
+            Arc::new(Cholesky::new(dtype, &lhs, *lower).ok()?)
         }
         Primitive::TriangularSolve(system) => {
             let dtype = graph.dtype(second).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
             let (shapes, is_of_type) = ([&lhs[..], &graph.shape(second)?], graph.dtype(first));
             let solve = TriangularSolve::new(dtype, shapes, *system).ok();
-            Function::TriangularSolve(solve.filter(|_| is_of_type == Some(dtype))?)
+            Arc::new(solve.filter(|_| is_of_type == Some(dtype))?)
         }
         Primitive::Fft(primitives::Fft { transform, lengths }) => {
             let new = || {
@@ -224,12 +212,23 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
                 None => (first, new()?),
             };
             operands[0] = input;
-            Function::Fourier(Box::new(prepared))
+            Arc::new(prepared)
         }
         _ => return None,
     };
     share_memory(definitions, &mut operands);
-    Some(Action::Apply { function: Arc::new(function), operands, output, ty, factor: None })
+    apply(graph, kernel, operands, output)
+}
+
+/// The step that computes a value by a kernel.
+fn apply(
+    graph: &Graph<'_>,
+    kernel: Arc<dyn Kernel>,
+    operands: Operands,
+    output: Value,
+) -> Option<Action> {
+    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
+    Some(Action::Apply { kernel, operands, output, ty, prepacked: None })
 }
 
 /// Replaces operands by values with the same elements in another shape.
@@ -240,12 +239,12 @@ fn share_memory(definitions: &Definitions<'_>, operands: &mut [Value]) {
     }
 }
 
-/// The function of one result of a node that may have several, and its operands.
+/// The kernel of one result of a node that may have several, and its operands.
 fn one_result(
     definitions: &Definitions<'_>,
     node: &Node,
     output: Value,
-) -> Option<(Function, SmallVec<[Value; 3]>)> {
+) -> Option<(Arc<dyn Kernel>, Operands)> {
     let graph = definitions.graph;
     let &[first, ..] = &node.operands[..] else { return None };
     let position = node.results.iter().position(|&value| value == output)?;
@@ -258,21 +257,36 @@ fn one_result(
         }) if position == 0 => {
             let normalization =
                 Normalization::new(graph.dtype(first)?, &shape, *feature_index, *epsilon)?;
-            Some((Function::Normalization(normalization), SmallVec::from_slice(&node.operands)))
+            let mut operands = SmallVec::from_slice(&node.operands);
+            share_memory(definitions, &mut operands);
+            Some((Arc::new(normalization), operands))
         }
         Primitive::Sort(_) => {
-            let sorting = sorts::sorting(graph, node, sorts::sorted(definitions, node, position))?;
-            let operands = sorting.operands().map(|i| node.operands[i]).collect();
-            Some((Function::Sort(sorting), operands))
+            let (sorting, operands) = sort(definitions, node, position)?;
+            Some((Arc::new(sorting), operands))
         }
         Primitive::RandomBits(primitives::RandomBits { generator, shape: Some(shape), dtype }) => {
             let state = graph.elements(first).filter(|_| graph.dtype(first) == Some(DType::U64))?;
             let bits = RandomBits::new(*generator, state, shape, *dtype).ok()?;
-            let function = if position == 0 { Function::RandomState } else { Function::RandomBits };
-            Some((function(bits), smallvec![first]))
+            let mut operands = smallvec![first];
+            share_memory(definitions, &mut operands);
+            Some((Arc::new(bits.with_results(&[position])), operands))
         }
         _ => None,
     }
+}
+
+/// The sort of one result of a node, and the operands that it reads.
+fn sort(
+    definitions: &Definitions<'_>,
+    node: &Node,
+    position: usize,
+) -> Option<(Sorting, Operands)> {
+    let sorted = sorts::sorted(definitions, node, position);
+    let sorting = sorts::sorting(definitions.graph, node, sorted)?;
+    let mut operands = sorting.operands().map(|i| node.operands[i]).collect::<Operands>();
+    share_memory(definitions, &mut operands);
+    Some((sorting, operands))
 }
 
 /// The product of two values, and the values whose memory it reads.
@@ -282,7 +296,7 @@ fn product(
     types: [DType; 2],
     dims: &DotDims,
     dtype: DType,
-) -> Option<(Dot, SmallVec<[Value; 3]>)> {
+) -> Option<(Dot, Operands)> {
     let dot = |views: [&Viewed; 2]| {
         let [lhs, rhs] = views.map(|viewed| &viewed.view);
         let dot = Dot::new((types[0], lhs), (types[1], rhs), dims, dtype)?;
@@ -311,7 +325,7 @@ fn pointwise(
     definitions: &Definitions<'_>,
     [input, kernel]: [Value; 2],
     parameters: &Convolution,
-) -> Option<(Dot, SmallVec<[Value; 3]>)> {
+) -> Option<(Dot, Operands)> {
     let (graph, dims) = (definitions.graph, &parameters.dims);
     let types = [graph.dtype(input)?, graph.dtype(kernel)?];
     let is_single = |dim: &WindowDim| {

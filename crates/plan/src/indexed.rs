@@ -4,8 +4,7 @@ use crate::assemble::Assembler;
 use crate::block::Op;
 use crate::graph::Value;
 use crate::passes;
-use crate::unit::Function;
-use kernels::{Gather, Scatter};
+use kernels::{Form, Gather, Scatter};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use std::sync::Arc;
@@ -14,20 +13,20 @@ use std::sync::Arc;
 const MAX_UPDATES: usize = 8;
 
 impl Assembler<'_> {
-    /// Adds the ops of a gather or scatter at indices that are known; `None` for other functions.
+    /// Adds the ops of a gather or scatter at indices that are known; `None` for other kernels.
     pub(crate) fn at_known_indices(
         &mut self,
-        function: &Function,
+        form: Form<'_>,
         operands: &[Value],
         output: Value,
         dtype: DType,
     ) -> Option<()> {
         let indices = passes::known(self.graph, *operands.get(1)?)?;
-        match (function, operands) {
-            (Function::Gather(gather), &[operand, _]) => {
+        match (form, operands) {
+            (Form::Gather(gather), &[operand, _]) => {
                 self.gather(gather, operand, indices.bytes(), output, dtype)
             }
-            (Function::Scatter(scatter), &[input, _, updates]) => {
+            (Form::Scatter(scatter), &[input, _, updates]) => {
                 self.scatter(scatter, [input, updates], indices.bytes(), output, dtype)
             }
             _ => None,

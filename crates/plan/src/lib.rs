@@ -10,7 +10,6 @@ mod block;
 mod build;
 mod call;
 mod explain;
-mod factors;
 mod functions;
 mod graph;
 mod groups;
@@ -23,6 +22,7 @@ mod outer;
 mod parts;
 mod passes;
 mod places;
+mod prepacked;
 mod print;
 mod rows;
 mod short;
@@ -33,9 +33,7 @@ mod views;
 
 pub use block::{Block, Ticks, branch, clamped};
 pub use explain::{describe, explain, explain_unit, title};
-pub use unit::{
-    Action, Captures, Function, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
-};
+pub use unit::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
 
 pub use passes::{PASSES, Pass};
 
@@ -57,7 +55,7 @@ pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit>
     let constants = places.constants.iter().map(|value| graph.constants[value].clone()).collect();
     let makes_code = makes_code && codegen::is_available();
     let assembled = assemble::assemble(&graph, &places, &mut body, makes_code);
-    let factors = factors::number(&mut body.steps, arguments, &places.places);
+    let prepacked = prepacked::number(&mut body.steps, arguments, &places.places);
     Some(Unit {
         arguments: arguments.clone(),
         body,
@@ -67,7 +65,7 @@ pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit>
         places: places.places,
         types: graph.types.iter().map(Arc::clone).collect(),
         slots: places.slots,
-        factors,
+        prepacked,
         is_flat: graph.is_flat(),
         calls: graph.calls,
     })

@@ -6,7 +6,8 @@
 
 use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, for_each_value_of, is_small, update};
-use crate::unit::{Action, Function, Sequence, Step, Transfer};
+use crate::unit::{Action, Sequence, Step, Transfer};
+use kernels::Form;
 use numerics::shape::num_elements;
 use rustc_hash::FxHashSet;
 
@@ -66,8 +67,8 @@ fn uses_parts(action: &Action, values: &FxHashSet<Value>) -> bool {
     for_each_result(action, &mut |value| writes |= values.contains(&value));
     match action {
         Action::Move { .. } => !writes || update(action).is_some(),
-        Action::Apply { function, .. } => {
-            !writes && (!reads || matches!(**function, Function::Dot(_)))
+        Action::Apply { kernel, .. } => {
+            !writes && (!reads || matches!(kernel.form(), Form::Dot(_)))
         }
         Action::Loop { .. } => !reads && !writes,
         Action::While { cond, body, .. } => [cond, body]

@@ -5,10 +5,10 @@ use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, is_small};
 use crate::unit::{Action, Step};
 use codegen::MAX_STEP;
-use kernels::row_loops::{RowKernel, RowLoop, RowPart, RowSource, RowValue};
-use kernels::{Dot, PreparedConvolution};
+use kernels::RowWise;
+use kernels::row_loops::{RowLoop, RowPart, RowSource, RowValue};
 use numerics::simd::TILE_ROWS;
-use program::{Load, LoopOutput};
+use program::LoopOutput;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -20,17 +20,8 @@ const MAX_ROW: usize = 1 << 14;
 const MIN_WORK: usize = 1 << 20;
 /// A row loop has at most so many steps.
 const MAX_STEPS: usize = 32;
-/// Fewer products of matrices are not divided.
-const MIN_PRODUCTS: usize = 8;
-/// Matrices of fewer rows leave too few to each thread, which reads all of the other factor.
-const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
 /// So many rows are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
-/// Rows of products are divided into multiples of so many: a third of a tile.
-const ROWS_UNIT: usize = TILE_ROWS / 3;
-/// Matrices of more elements are in no cache while others are multiplied with them.
-const MAX_FACTOR: usize = 1 << 18;
-
 /// Steps that may become a row loop, of `rows` rows.
 struct Group {
     rows: usize,
@@ -77,41 +68,10 @@ fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
     if is_small(&graph.types[*operands.first()? as usize]) {
         return None;
     }
-    let [rows, row] = match action.row_kernel()? {
-        RowKernel::Reduce(reduction) if reduction.is_of_rows() => {
-            [reduction.results(), reduction.count()]
-        }
-        RowKernel::Dot(dot, _) => {
-            let rows = product_rows(dot)?;
-            [rows, dot.row_results(rows)?]
-        }
-        RowKernel::Convolution(convolution, _) if is_of_parts(convolution) => {
-            [convolution.rows(), convolution.features()]
-        }
-        _ => return None,
-    };
+    let kernel = action.row_wise()?;
+    let rows = kernel.rows()?;
+    let row = kernel.row_inputs(rows).or_else(|| kernel.row_results(rows))?;
     (rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row)).then_some([rows, row])
-}
-
-/// The number of rows that products are divided into, if they are: of matrices, or of a single one.
-fn product_rows(dot: &Dot) -> Option<usize> {
-    let [count, rows] = dot.matrices();
-    match count {
-        1 => (rows >= MIN_MATRIX_ROWS && has_small_factor(dot)).then_some(rows),
-        _ => (count >= MIN_PRODUCTS).then_some(count),
-    }
-}
-
-/// True if the windows of a convolution are divided: as many as rows of a matrix are, with a kernel
-/// that stays in a cache.
-fn is_of_parts(convolution: &PreparedConvolution) -> bool {
-    convolution.rows() >= MIN_MATRIX_ROWS && convolution.kernel_len() <= MAX_FACTOR
-}
-
-/// True if the right factor stays in a cache.
-fn has_small_factor(dot: &Dot) -> bool {
-    let [columns, depth] = dot.columns();
-    columns.saturating_mul(depth) <= MAX_FACTOR
 }
 
 impl Group {
@@ -147,33 +107,15 @@ impl Group {
 
     /// The elements in a row of the values of a step, if it computes these rows.
     fn elements(&self, action: &Action) -> Option<usize> {
-        let part =
-            |elements: usize| elements.is_multiple_of(self.rows).then(|| elements / self.rows);
-        let elements = match action.row_kernel()? {
-            RowKernel::Loop(fused) => part(fused.elements)?,
-            RowKernel::Reduce(reduction) if reduction.is_of_rows() => part(reduction.results())?,
-            RowKernel::Reduce(_) => return None,
-            // Of a matrix, each row is one of the group: that is how many there are.
-            RowKernel::Dot(dot, _) if product_rows(dot) == Some(self.rows) => {
-                dot.row_results(self.rows)?
-            }
-            RowKernel::Dot(..) => return None,
-            RowKernel::Convolution(convolution, _)
-                if is_of_parts(convolution) && convolution.rows() == self.rows =>
-            {
-                convolution.features()
-            }
-            RowKernel::Convolution(..) => return None,
-        };
+        let elements = action.row_wise()?.row_results(self.rows)?;
         (1..=MAX_ROW).contains(&elements).then_some(elements)
     }
 
     /// True if a step computes rows like those that the group was made for, or of values of it.
     fn is_related(&self, action: &Action, elements: usize) -> bool {
         let mut is_related = elements == 1 || elements == self.row;
-        if let Some(RowKernel::Reduce(reduction)) = action.row_kernel() {
-            is_related |= elements * reduction.count() == self.row;
-        }
+        let inputs = action.row_wise().and_then(|kernel| kernel.row_inputs(self.rows));
+        is_related |= inputs == Some(self.row);
         for_each_use(action, &mut |value| is_related |= self.values.contains_key(&value));
         is_related
     }
@@ -205,49 +147,23 @@ impl Group {
 
     /// True if a step reads only the same rows of the values of the group as it computes.
     fn is_local(&self, action: &Action) -> bool {
-        match (action, action.row_kernel()) {
-            (Action::Loop { operands, .. }, Some(RowKernel::Loop(fused))) => {
-                let row = fused.elements / self.rows;
-                let is_local = |load: &Load| match self.values.get(&operands[load.operand]) {
-                    Some(&elements) => match &load.view {
-                        None => elements == row,
-                        Some(view) => {
-                            row.is_multiple_of(elements)
-                                && view.repeats_each(self.rows * elements, row / elements)
-                        }
-                    },
-                    None => true,
-                };
-                fused.loads.iter().all(is_local)
-            }
-            (Action::Apply { operands, .. }, Some(kernel)) => {
-                let elements = |value| self.values.get(value).copied();
-                let [first, second] = [0, 1].map(|at| operands.get(at).and_then(elements));
-                match kernel {
-                    RowKernel::Reduce(reduction) => {
-                        let row = reduction.results() / self.rows * reduction.count();
-                        first.is_none_or(|elements| elements == row) && second.is_none()
-                    }
-                    RowKernel::Dot(dot, _) => {
-                        let is_local = |is_right, elements: Option<usize>| {
-                            elements.is_none_or(|row| dot.reads_rows(self.rows, is_right, row))
-                        };
-                        is_local(false, first) && is_local(true, second)
-                    }
-                    // A window sees other rows.
-                    RowKernel::Convolution(..) => first.is_none() && second.is_none(),
-                    RowKernel::Loop(_) => false,
-                }
-            }
-            _ => false,
-        }
+        let operands: &[Value] = match action {
+            Action::Loop { operands, .. } => operands,
+            Action::Apply { operands, .. } => operands,
+            _ => return false,
+        };
+        let Some(kernel) = action.row_wise() else { return false };
+        operands.iter().enumerate().all(|(number, operand)| {
+            let elements = self.values.get(operand);
+            elements.is_none_or(|&elements| kernel.reads_rows(self.rows, number, elements))
+        })
     }
 
     /// Appends the steps: as a row loop, if that is worth it.
     fn finish(mut self, graph: &Graph<'_>, uses: &FxHashMap<Value, usize>, steps: &mut Vec<Step>) {
         // Loops over an element for each row have no rows to share with what is around the group.
-        let is_of_rows = |step: &Step| match step.action.row_kernel() {
-            Some(RowKernel::Loop(fused)) => fused.elements != self.rows,
+        let is_of_rows = |step: &Step| match &step.action {
+            Action::Loop { fused, .. } => fused.elements != self.rows,
             _ => true,
         };
         let of_rows = self.members.iter().filter(|step| is_of_rows(step)).count();
@@ -260,8 +176,8 @@ impl Group {
         let rest = members.split_off((last + 1).min(all));
         steps.extend(before.into_iter().map(|(_, step)| step));
         steps.extend(members.drain(..first));
-        let kernels = members.iter().filter_map(|step| step.action.row_kernel());
-        let work = kernels.fold(0, |sum: usize, kernel| sum.saturating_add(kernel.work()));
+        let kernels = members.iter().filter_map(|step| step.action.row_wise());
+        let work = kernels.map(RowWise::work).fold(0, usize::saturating_add);
         let is_worth_it = of_rows > 1 && work >= MIN_WORK;
         let made = if is_worth_it { self.row_loop(graph, uses, &members) } else { None };
         match (made, members.last()) {
@@ -284,15 +200,13 @@ impl Group {
     fn unit(&self, steps: &[Step]) -> (usize, usize) {
         let (mut unit, mut tiles) = (1, 1);
         for step in steps {
-            match step.action.row_kernel() {
-                Some(RowKernel::Loop(fused)) if fused.elements / self.rows >= MAX_STEP => {
-                    let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
-                    unit = unit.max(MAX_STEP >> row);
-                }
-                Some(RowKernel::Dot(dot, _)) if dot.matrices()[0] == 1 => tiles = ROWS_UNIT,
-                Some(RowKernel::Convolution(..)) => tiles = ROWS_UNIT,
-                _ => {}
+            if let Action::Loop { fused, .. } = &step.action
+                && fused.elements / self.rows >= MAX_STEP
+            {
+                let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
+                unit = unit.max(MAX_STEP >> row);
             }
+            tiles = tiles.max(step.action.row_wise().map_or(1, RowWise::tile_rows));
         }
         let unit = tiles.next_multiple_of(unit);
         (unit, if tiles > 1 { MIN_PRODUCT_ROWS.max(unit) } else { unit })

@@ -1,14 +1,9 @@
 //! The data of plans: steps, values and their places.
 
-use kernels::linalg::{Cholesky, TriangularSolve};
-use kernels::row_loops::{RowKernel, RowLoop};
-use kernels::{
-    Dot, FourierTransform, Gather, Normalization, Permutation, PreparedConvolution, RandomBits,
-    Rearrangement, Reduction, Scatter, Sorting, WindowReduction, write_iota,
-};
-use numerics::math::AlignedBytes;
+use kernels::row_loops::RowLoop;
+use kernels::{Kernel, RowWise};
 use numerics::shape::Runs;
-use numerics::{DType, Iota, Tensor, TensorError};
+use numerics::{DType, Tensor};
 use program::{FunctionId, Fused, LoopOutput, Origin, Primitive, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -35,8 +30,8 @@ pub struct Unit {
     pub initial: Vec<(usize, Vec<u8>)>,
     /// Number of slots.
     pub slots: usize,
-    /// Number of operands that may be packed.
-    pub factors: usize,
+    /// Number of operands that may be prepacked.
+    pub prepacked: usize,
     /// True if no step calls a function, waits for another process or runs code of others, so that
     /// a run nests no deeper than its steps and needs no stack of its own.
     pub is_flat: bool,
@@ -116,130 +111,18 @@ pub struct Step {
     pub call: Option<u32>,
 }
 
-/// A function of the bytes of operands, prepared for their types.
-#[derive(Debug)]
-pub enum Function {
-    /// Products of matrices.
-    Dot(Dot),
-    /// Products of windows of the first operand with the second.
-    Convolution(Box<PreparedConvolution>),
-    /// The reduction of the first operand, with the second as initial value.
-    Reduce(Reduction),
-    /// The reduction of windows of the first operand, with the second as initial value.
-    ReduceWindow(WindowReduction),
-    /// Windows of the first operand at the indices in the second.
-    Gather(Gather),
-    /// A long iota, without operands.
-    Iota(Iota),
-    /// A view of the operand.
-    Rearrangement(Rearrangement),
-    /// The first operand with the third combined into it at the indices in the second.
-    Scatter(Scatter),
-    /// The Cholesky factors of matrices.
-    Cholesky(Cholesky),
-    /// The solutions of triangular systems.
-    TriangularSolve(TriangularSolve),
-    /// A Fourier transform.
-    Fourier(Box<FourierTransform>),
-    /// The first operand, normalized with the statistics of its features, scaled by the second one
-    /// and moved by the third one.
-    Normalization(Normalization),
-    /// The last operand in the order of the others, or the indices of its elements.
-    Sort(Sorting),
-    /// The elements of the first operand at the indices in the second.
-    Permute(Permutation),
-    /// Random bits of the state in the operand.
-    RandomBits(RandomBits),
-    /// The state after these.
-    RandomState(RandomBits),
-}
-
-impl Function {
-    /// Computes the bytes of the result.
-    ///
-    /// # Errors
-    /// If operands or result do not have the size of their types, or there is no memory for copies.
-    pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
-        self.run_packed(operands, None, result)
-    }
-
-    /// True if [`Function::pack`] makes it faster.
-    pub fn is_packable(&self) -> bool {
-        match self {
-            Function::Dot(dot) => dot.is_packable(),
-            Function::Convolution(convolution) => convolution.is_packable(),
-            _ => false,
-        }
-    }
-
-    /// The second operand in the order in which the function reads it; `None` if it has it.
-    ///
-    /// # Errors
-    /// As [`Function::run`].
-    pub fn pack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
-        match self {
-            Function::Dot(dot) => dot.pack(operand),
-            Function::Convolution(convolution) => convolution.pack(operand),
-            _ => Ok(None),
-        }
-    }
-
-    /// As [`Function::run`], with the second operand as [`Function::pack`] has ordered it, too.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn run_packed(
-        &self,
-        operands: &[&[u8]],
-        packed: Option<&[u8]>,
-        result: &mut [u8],
-    ) -> Result<(), TensorError> {
-        match (self, operands) {
-            (Function::Dot(dot), &[lhs, rhs]) => dot.run_packed(lhs, rhs, packed, result),
-            (Function::Convolution(convolution), &[lhs, rhs]) => {
-                convolution.run_packed(lhs, rhs, packed, result)
-            }
-            (Function::Reduce(reduction), &[input, init]) => reduction.run(input, init, result),
-            (Function::ReduceWindow(reduction), &[input, init]) => {
-                reduction.run(input, init, result)
-            }
-            (Function::Gather(gather), &[operand, indices]) => gather.run(operand, indices, result),
-            (Function::Iota(iota), &[]) => write_iota(iota, result),
-            (Function::Rearrangement(view), &[operand]) => view.run(operand, result),
-            (Function::Scatter(scatter), &[input, indices, updates]) => {
-                scatter.run([input, indices, updates], result)
-            }
-            (Function::Cholesky(cholesky), &[a]) => cholesky.run(a, result),
-            (Function::TriangularSolve(solve), &[a, b]) => solve.run(a, b, result),
-            (Function::Fourier(transform), &[operand]) => transform.run(operand, result),
-            (Function::Normalization(normalization), &[operand, scale, offset]) => {
-                normalization.run([operand, scale, offset], result)
-            }
-            (Function::RandomBits(bits), &[state]) => bits.run(state, result),
-            (Function::RandomState(bits), &[state]) => bits.run_state(state, result),
-            (Function::Sort(sorting), operands) => sorting.run(operands, result),
-            (Function::Permute(permutation), &[operand, indices]) => {
-                permutation.run(operand, indices, result)
-            }
-            _ => Err(TensorError::OutOfBounds),
-        }
-    }
-}
-
 impl Action {
-    /// The action as a kernel of a row loop, if it can be one.
-    pub fn row_kernel(&self) -> Option<RowKernel<'_>> {
+    /// The action as a kernel of rows, if it is one.
+    pub fn row_wise(&self) -> Option<&dyn RowWise> {
         match self {
-            Action::Loop { fused, .. } => Some(RowKernel::Loop(fused)),
-            Action::Apply { function, .. } => match &**function {
-                Function::Reduce(reduction) => Some(RowKernel::Reduce(reduction)),
-                Function::Dot(dot) => Some(RowKernel::Dot(dot, None)),
-                Function::Convolution(convolution) if convolution.is_of_rows() => {
-                    Some(RowKernel::Convolution(convolution, None))
-                }
-                _ => None,
-            },
-            _ => None,
+            Action::Loop { fused, .. } => Some(&**fused),
+            Action::Apply { kernel, .. } => kernel.row_wise(),
+            Action::Rows { .. }
+            | Action::Move { .. }
+            | Action::Kernel { .. }
+            | Action::While { .. }
+            | Action::Block { .. }
+            | Action::Branch { .. } => None,
         }
     }
 }
@@ -317,19 +200,19 @@ pub enum Action {
         /// Its type.
         ty: LoopOutput,
     },
-    /// A prepared function.
+    /// A prepared kernel.
     Apply {
-        /// The function.
-        function: Arc<Function>,
+        /// The kernel.
+        kernel: Arc<dyn Kernel>,
         /// The operands.
         operands: SmallVec<[Value; 3]>,
         /// The result.
         output: Value,
         /// Its type.
         ty: LoopOutput,
-        /// If the second operand is mostly the same one in all runs, and worth packing: its number
-        /// among those.
-        factor: Option<u32>,
+        /// If the second operand is mostly the same one in all runs, and worth prepacking: its
+        /// number among those.
+        prepacked: Option<u32>,
     },
     /// The kernel of a primitive.
     Kernel {

@@ -3,8 +3,8 @@
 use super::region::{End, Known, Region};
 use super::{CONTEXT_COUNTER, LINE, Labels, max_unrolled};
 use crate::block;
-use crate::unit::Function;
 use codegen::{Chunk, LANES, Mem, NOWHERE, Op, Register, Scalar, Store, Value};
+use kernels::Form;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::SmallVec;
@@ -38,26 +38,14 @@ impl Lowering<'_> {
                 self.collect_from(elements, starts, *to)?
             }
             block::Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
-            block::Op::Apply { function, operands, result, .. } => match &**function {
-                Function::Dot(dot) => self.dot(dot, operands, result.start)?,
-                Function::Reduce(reduction) if !reduction.is_converted() => {
+            block::Op::Apply { kernel, operands, result, .. } => match kernel.form() {
+                Form::Dot(dot) => self.dot(dot, operands, result.start)?,
+                Form::Reduction(reduction) if !reduction.is_converted() => {
                     self.reduce(reduction, operands, result.start)?;
                 }
-                Function::Convolution(_)
-                | Function::Reduce(_)
-                | Function::ReduceWindow(_)
-                | Function::Gather(_)
-                | Function::Iota(_)
-                | Function::Rearrangement(_)
-                | Function::Scatter(_)
-                | Function::Cholesky(_)
-                | Function::TriangularSolve(_)
-                | Function::Fourier(_)
-                | Function::Normalization(_)
-                | Function::Sort(_)
-                | Function::Permute(_)
-                | Function::RandomBits(_)
-                | Function::RandomState(_) => return None,
+                Form::Reduction(_) | Form::Gather(_) | Form::Scatter(_) | Form::Opaque => {
+                    return None;
+                }
             },
             block::Op::Tick(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);

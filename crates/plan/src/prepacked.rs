@@ -1,25 +1,25 @@
-//! Operands that are mostly the same in all runs, such as weights, and worth packing.
+//! Operands that are mostly the same in all runs, such as weights, and worth prepacking.
 
 use crate::graph::Value;
 use crate::unit::{Action, Place, Step, Way};
 use rustc_hash::FxHashSet;
 
-/// Numbers the second operands of functions that are arguments or constants, also if loops carry
+/// Numbers the second operands of kernels that are arguments or constants, also if loops carry
 /// them without change. Returns how many there are.
 pub(crate) fn number(steps: &mut [Step], arguments: &[Value], places: &[Place]) -> usize {
-    let mut factors = Factors { fixed: arguments.iter().copied().collect(), places, count: 0 };
-    factors.steps(steps);
-    factors.count as usize
+    let mut numbering = Numbering { fixed: arguments.iter().copied().collect(), places, count: 0 };
+    numbering.steps(steps);
+    numbering.count as usize
 }
 
-struct Factors<'a> {
+struct Numbering<'a> {
     /// Values that are those of an argument.
     fixed: FxHashSet<Value>,
     places: &'a [Place],
     count: u32,
 }
 
-impl Factors<'_> {
+impl Numbering<'_> {
     fn is_fixed(&self, value: Value) -> bool {
         match self.places[value as usize] {
             Place::Constant(_) => true,
@@ -31,10 +31,10 @@ impl Factors<'_> {
     fn steps(&mut self, steps: &mut [Step]) {
         for step in steps {
             match &mut step.action {
-                Action::Apply { function, operands, factor, .. } => {
+                Action::Apply { kernel, operands, prepacked, .. } => {
                     let is_fixed = operands.get(1).is_some_and(|&value| self.is_fixed(value));
-                    if is_fixed && function.is_packable() {
-                        *factor = Some(self.count);
+                    if is_fixed && kernel.is_packable() {
+                        *prepacked = Some(self.count);
                         self.count += 1;
                     }
                 }

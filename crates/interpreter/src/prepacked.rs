@@ -1,25 +1,25 @@
-//! Operands that functions have packed, for as long as they are the same from run to run.
+//! Operands that kernels have prepacked, for as long as they are the same from run to run.
 
 use host::Charge;
+use kernels::Kernel;
 use numerics::math::AlignedBytes;
 use numerics::{Bytes, Identity};
-use plan::Function;
 use std::sync::Arc;
 
-/// At most so many bytes of operands are packed: the caches gain little beyond, and a model would
+/// At most so many bytes of operands are prepacked: the caches gain little beyond, and a model would
 /// take its memory twice.
 const MAX_BYTES: usize = 256 << 20;
 
-/// The operands that a plan may pack, by their numbers.
-pub(crate) struct PackedFactors {
-    kept: Vec<KeptFactor>,
+/// The operands that a plan may prepack, by their numbers.
+pub(crate) struct PrepackedOperands {
+    cached: Vec<CachedOperand>,
     /// The bytes of those that are packed.
     bytes: usize,
 }
 
-/// An operand of a function, and what was made of it.
+/// The second operand of a kernel, and what was made of it.
 #[derive(Default)]
-struct KeptFactor {
+struct CachedOperand {
     operand: Option<Identity>,
     state: State,
 }
@@ -35,37 +35,37 @@ enum State {
     Packed { operand: Arc<AlignedBytes>, _charge: Option<Charge> },
 }
 
-impl PackedFactors {
+impl PrepackedOperands {
     /// So many operands, none of which has been seen.
-    pub fn new(count: usize) -> PackedFactors {
-        PackedFactors {
-            kept: std::iter::repeat_with(KeptFactor::default).take(count).collect(),
+    pub fn new(count: usize) -> PrepackedOperands {
+        PrepackedOperands {
+            cached: std::iter::repeat_with(CachedOperand::default).take(count).collect(),
             bytes: 0,
         }
     }
 
-    /// The operand with this number as the function packs it, if it is the same as before.
+    /// The operand with this number as the kernel prepacks it, if it is the same as before.
     pub fn packed(
         &mut self,
         number: u32,
-        function: &Function,
+        kernel: &dyn Kernel,
         operand: &Bytes,
     ) -> Option<Arc<AlignedBytes>> {
-        let kept = self.kept.get_mut(number as usize)?;
-        if !kept.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
-            if let State::Packed { operand, .. } = &kept.state {
+        let cached = self.cached.get_mut(number as usize)?;
+        if !cached.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
+            if let State::Packed { operand, .. } = &cached.state {
                 self.bytes -= operand.len();
             }
-            *kept = KeptFactor { operand: Some(operand.identity()), state: State::Seen };
+            *cached = CachedOperand { operand: Some(operand.identity()), state: State::Seen };
             return None;
         }
-        if let State::Seen = kept.state {
+        if let State::Seen = cached.state {
             // Panels have at most twice the size, or are small.
             let has_room = self.bytes.saturating_add(2 * operand.len()) <= MAX_BYTES;
-            // If there is no memory for it, the function still runs.
+            // If there is no memory for it, the kernel still runs.
             let is_packed = has_room && host::check(operand.len()).is_ok();
-            let packed = if is_packed { function.pack(operand).ok().flatten() } else { None };
-            kept.state = match packed {
+            let packed = if is_packed { kernel.prepack(operand).ok().flatten() } else { None };
+            cached.state = match packed {
                 Some(packed) => {
                     self.bytes += packed.len();
                     let _charge = host::charge(packed.len());
@@ -74,7 +74,7 @@ impl PackedFactors {
                 None => State::Unpacked,
             };
         }
-        match &kept.state {
+        match &cached.state {
             State::Packed { operand, .. } => Some(Arc::clone(operand)),
             State::Seen | State::Unpacked => None,
         }
