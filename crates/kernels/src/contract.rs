@@ -252,6 +252,8 @@ pub struct Dot {
     lhs: Matrices,
     rhs: Matrices,
     is_swapped: bool,
+    /// The shape of the result.
+    shape: Vec<usize>,
 }
 
 impl Dot {
@@ -284,18 +286,18 @@ impl Dot {
         let dtype = sum_type;
         let lhs = Matrices::of(lhs.1, &contraction.lhs)?;
         let rhs = Matrices::of(rhs.1, &contraction.rhs)?;
-        let is_swapped = n < FEW_COLUMNS && n < m;
+        let (is_swapped, shape) = (n < FEW_COLUMNS && n < m, contraction.shape);
         if is_swapped && n == 1 {
             let sizes = Sizes { count, m: n, n: m, k };
             let types = [types[1], types[0], types[2]];
-            return Some(Dot { types, dtype, sizes, lhs: rhs, rhs: lhs, is_swapped });
+            return Some(Dot { types, dtype, sizes, lhs: rhs, rhs: lhs, is_swapped, shape });
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = dtype.family() != Family::Complex;
         let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
         let may_stay = !is_swapped || (is_real && is_small);
         let sizes = contraction.sizes;
-        may_stay.then_some(Dot { types, dtype, sizes, lhs, rhs, is_swapped: false })
+        may_stay.then_some(Dot { types, dtype, sizes, lhs, rhs, is_swapped: false, shape })
     }
 
     /// True if all elements of the operands' memory are converted to the type of sums.
@@ -303,9 +305,9 @@ impl Dot {
         self.types != [self.dtype; 3]
     }
 
-    /// How many places it keeps: where each matrix starts.
-    pub fn listed(&self) -> usize {
-        self.lhs.starts.len() + self.rhs.starts.len()
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
     }
 
     /// Computes it on the bytes of elements.
@@ -473,6 +475,10 @@ impl Dot {
 impl Kernel for Dot {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         self.run_prepacked(operands, None, results)
+    }
+
+    fn table_entries(&self) -> usize {
+        self.lhs.starts.len() + self.rhs.starts.len()
     }
 
     fn is_packable(&self) -> bool {

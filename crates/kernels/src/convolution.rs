@@ -357,9 +357,9 @@ impl PreparedConvolution {
         convolution.prepare([lhs.1, rhs.1], dtype, MAX_PREPARED).ok()
     }
 
-    /// The number of places that it keeps.
-    pub fn listed(&self) -> usize {
-        self.sizes.places()
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
     }
 
     /// Writes the results of operands that are given as the bytes of their elements.
@@ -638,6 +638,10 @@ impl PreparedConvolution {
 impl Kernel for PreparedConvolution {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         self.run_prepacked(operands, None, results)
+    }
+
+    fn table_entries(&self) -> usize {
+        self.sizes.places()
     }
 
     fn is_packable(&self) -> bool {

@@ -3,6 +3,7 @@
 use crate::collective::{collective, permute, receive, send};
 use crate::contract::dot_general;
 use crate::convolution;
+use crate::prepare::{Operand, Prepared, prepare};
 use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
@@ -19,6 +20,8 @@ use program::primitives::{self, BatchNormKind, Comparison, DotDims, Dynamic};
 use program::{
     Conventions, Env, EvalError, EvalResult, Origin, Primitive, Quantized, RuntimeValue, WindowDim,
 };
+use smallvec::SmallVec;
+use std::borrow::Cow;
 
 fn one(tensor: Tensor) -> EvalResult {
     Ok(vec![RuntimeValue::Tensor(tensor)])
@@ -56,7 +59,8 @@ fn evaluate_exactly(
             one(element.broadcast_scalar(shape)?)
         }
         Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
-            one(iota(shape, *dtype, *dimension)?)
+            let iota = |_| Ok(vec![iota(shape, *dtype, *dimension)?]);
+            Ok(values(prepared_or(primitive, tensor_list(operands)?, iota)?))
         }
         Primitive::Identity => Ok(operands),
         Primitive::Token => Ok(vec![RuntimeValue::Token]),
@@ -89,21 +93,32 @@ fn evaluate_exactly(
             results.map(|t| Ok(t.into_shape(&shape)?.into())).collect()
         }
         Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
-            let count = operands.len() / 2;
-            let (inputs, init_values) = split_at(tensor_list(operands)?, count)?;
-            Ok(values(reduce(inputs, init_values, dimensions, &mut Combiner::new(body, env))?))
+            let general = |operands: Vec<Tensor>| {
+                let count = operands.len() / 2;
+                let (inputs, init_values) = split_at(operands, count)?;
+                reduce(inputs, init_values, dimensions, &mut Combiner::new(body, env))
+            };
+            Ok(values(prepared_or(primitive, tensor_list(operands)?, general)?))
         }
         Primitive::ReduceWindow(primitives::ReduceWindow { window, inputs, body }) => {
-            let (inputs, rest) = split_at(tensor_list(operands)?, *inputs)?;
-            let (init_values, lists) = split_at(rest, inputs.len())?;
-            let reduce = match env.conventions() {
-                Conventions::Specification => reduce_window,
-                Conventions::Xla => reduce_window_inside,
+            let conventions = env.conventions();
+            let mut general = |operands: Vec<Tensor>| {
+                let (inputs, rest) = split_at(operands, *inputs)?;
+                let (init_values, lists) = split_at(rest, inputs.len())?;
+                let reduce = match conventions {
+                    Conventions::Specification => reduce_window,
+                    Conventions::Xla => reduce_window_inside,
+                };
+                let body = &mut Combiner::new(body, env);
+                match window {
+                    Some(window) => reduce(inputs, init_values, window, body),
+                    None => reduce(inputs, init_values, &window_of(lists)?, body),
+                }
             };
-            let body = &mut Combiner::new(body, env);
-            Ok(values(match window {
-                Some(window) => reduce(inputs, init_values, window, body)?,
-                None => reduce(inputs, init_values, &window_of(lists)?, body)?,
+            let operands = tensor_list(operands)?;
+            Ok(values(match conventions {
+                Conventions::Specification => prepared_or(primitive, operands, general)?,
+                Conventions::Xla => general(operands)?,
             }))
         }
         Primitive::SelectAndScatter(primitives::SelectAndScatter {
@@ -181,14 +196,6 @@ fn evaluate_exactly(
         }
         Primitive::Native(native) => (native.function)(origin, operands, env),
         Primitive::Invalid(error) => Err(error.clone()),
-        functional => Ok(values(compute(functional, tensor_list(operands)?)?)),
-    }
-}
-
-/// Evaluates a primitive that is a function of tensors alone.
-fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
-    match primitive {
-        Primitive::Identity => Ok(operands),
         Primitive::Unary(_)
         | Primitive::Binary(_)
         | Primitive::Compare(_)
@@ -196,28 +203,40 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
         | Primitive::Clamp
         | Primitive::Convert(_)
         | Primitive::Bitcast(_)
-        | Primitive::ReducePrecision(_) => Ok(vec![elementwise(primitive, operands)?]),
-        Primitive::Dot(_)
+        | Primitive::ReducePrecision(_)
+        | Primitive::Reshape(_)
+        | Primitive::BroadcastInDim(_)
+        | Primitive::Broadcast(_)
+        | Primitive::Transpose(_)
+        | Primitive::Reverse(_)
+        | Primitive::Slice(_)
+        | Primitive::Pad(_)
+        | Primitive::Concatenate(_)
+        | Primitive::DynamicSlice(_)
+        | Primitive::DynamicUpdateSlice
+        | Primitive::SetDimensionSize(_)
+        | Primitive::DimensionSize(_)
+        | Primitive::Dynamic(_)
+        | Primitive::Gather(_)
+        | Primitive::IndexSelect(_)
+        | Primitive::Dot(_)
         | Primitive::Convolution(_)
         | Primitive::Einsum(_)
         | Primitive::Fft(_)
         | Primitive::Cholesky(_)
-        | Primitive::TriangularSolve(_) => Ok(vec![numerical(primitive, operands)?]),
-        Primitive::TopK(_) | Primitive::BatchNorm(_) | Primitive::RandomBits(_) => {
-            several_results(primitive, operands)
-        }
-        _ => Ok(vec![moved(primitive, operands)?]),
+        | Primitive::TriangularSolve(_)
+        | Primitive::TopK(_)
+        | Primitive::BatchNorm(_)
+        | Primitive::RandomBits(_) => Ok(values(compute(primitive, tensor_list(operands)?)?)),
     }
 }
 
-/// The error of a primitive that is not in a group.
-fn unexpected() -> EvalError {
-    EvalError::new("evaluate", "the op is not a function of tensors alone")
-}
+/// Evaluates a primitive that is a function of tensors alone.
+fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
+    let result = match primitive {
+        Primitive::Identity => return Ok(operands),
 
-/// An elementwise primitive.
-fn elementwise(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
-    Ok(match primitive {
+        // Functions of elements at one position.
         Primitive::Unary(function) => {
             let [operand] = expect_n(operands)?;
             math::unary(*function, operand)?
@@ -263,13 +282,8 @@ fn elementwise(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, E
             let [operand] = expect_n(operands)?;
             math::reduce_precision(operand, *exponent_bits, *mantissa_bits)?
         }
-        _ => return Err(unexpected()),
-    })
-}
 
-/// A primitive that moves elements or returns sizes.
-fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
-    Ok(match primitive {
+        // Movement and sizes.
         Primitive::Reshape(primitives::Reshape { shape }) => {
             let [operand] = expect_n(operands)?;
             operand.into_shape(shape)?
@@ -331,10 +345,6 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             })?)
         }
         Primitive::Dynamic(dynamic) => dynamic_op(dynamic, operands)?,
-        Primitive::Gather(primitives::Gather { dims, sizes }) => {
-            let [operand, start_indices] = expect_n(operands)?;
-            gather(&operand, &start_indices, dims, sizes)?
-        }
         Primitive::IndexSelect(primitives::IndexSelect {
             dimension,
             batch_dims: stated,
@@ -356,56 +366,53 @@ fn moved(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalErr
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
-        _ => return Err(unexpected()),
-    })
-}
 
-/// A contraction or another numerical algorithm.
-fn numerical(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Tensor, EvalError> {
-    Ok(match primitive {
+        // Contractions and other algorithms, on the types of their kernels or others.
+        Primitive::Gather(primitives::Gather { dims, sizes }) => {
+            return prepared_or(primitive, operands, |operands| {
+                let [operand, start_indices] = expect_n(operands)?;
+                Ok(vec![gather(&operand, &start_indices, dims, sizes)?])
+            });
+        }
         Primitive::Dot(primitives::Dot { dims, dtype }) => {
-            let [lhs, rhs] = expect_n(operands)?;
-            match dims {
-                Some(dims) => dot_general(lhs, rhs, dims, *dtype)?,
-                None => {
-                    let dims = DotDims {
-                        lhs_contracting_dimensions: vec![lhs.rank() as i64 - 1],
-                        rhs_contracting_dimensions: vec![0],
-                        ..DotDims::default()
-                    };
-                    dot_general(lhs, rhs, &dims, *dtype)?
-                }
-            }
+            return prepared_or(primitive, operands, |operands| {
+                let [lhs, rhs] = expect_n(operands)?;
+                let of_dot = || DotDims::of_dot(lhs.rank());
+                let dims = dims.as_deref().map_or_else(|| Cow::Owned(of_dot()), Cow::Borrowed);
+                Ok(vec![dot_general(lhs, rhs, &dims, *dtype)?])
+            });
         }
         Primitive::Convolution(parameters) => {
-            let [lhs, rhs] = expect_n(operands)?;
-            convolution::evaluate(parameters, &parameters.window, lhs, rhs)?
+            return prepared_or(primitive, operands, |operands| {
+                let [lhs, rhs] = expect_n(operands)?;
+                Ok(vec![convolution::evaluate(parameters, &parameters.window, lhs, rhs)?])
+            });
         }
         Primitive::Einsum(primitives::Einsum { config, dtype, declared }) => {
             let result = einsum(config, operands, *dtype)?;
             fits_declared(declared.as_deref(), result.shape())?;
             result
         }
-
         Primitive::Fft(primitives::Fft { transform, lengths }) => {
-            let [operand] = expect_n(operands)?;
-            fourier(*transform, operand, lengths)?
+            return prepared_or(primitive, operands, |operands| {
+                let [operand] = expect_n(operands)?;
+                Ok(vec![fourier(*transform, operand, lengths)?])
+            });
         }
         Primitive::Cholesky(primitives::Cholesky { lower }) => {
-            let [a] = expect_n(operands)?;
-            linalg::cholesky(a, *lower)?
+            return prepared_or(primitive, operands, |operands| {
+                let [a] = expect_n(operands)?;
+                Ok(vec![linalg::cholesky(a, *lower)?])
+            });
         }
         Primitive::TriangularSolve(system) => {
-            let [a, b] = expect_n(operands)?;
-            linalg::triangular_solve(a, b, *system)?
+            return prepared_or(primitive, operands, |operands| {
+                let [a, b] = expect_n(operands)?;
+                Ok(vec![linalg::triangular_solve(a, b, *system)?])
+            });
         }
-        _ => return Err(unexpected()),
-    })
-}
 
-/// A numerical algorithm with several results.
-fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, EvalError> {
-    match primitive {
+        // Several results.
         Primitive::TopK(primitives::TopK { k, largest }) => {
             let (operand, count) = split_at(operands, 1)?;
             let [operand] = expect_n(operand)?;
@@ -417,7 +424,7 @@ fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<T
                     sizes(&count)?.first().copied().ok_or_else(empty)?
                 }
             };
-            Ok(top_k(&operand, k, *largest)?.into())
+            return Ok(top_k(&operand, k, *largest)?.into());
         }
         Primitive::BatchNorm(primitives::BatchNorm { kind, epsilon, feature_index }) => {
             let normalize = match kind {
@@ -425,7 +432,7 @@ fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<T
                 BatchNormKind::Training => batch_norm::batch_norm_training,
                 BatchNormKind::Grad => batch_norm::batch_norm_grad,
             };
-            normalize(&operands, *epsilon, *feature_index)
+            return normalize(&operands, *epsilon, *feature_index);
         }
         Primitive::RandomBits(primitives::RandomBits { generator, shape, dtype }) => {
             let (state, dynamic_shape) = split_at(operands, 1)?;
@@ -437,11 +444,70 @@ fn several_results(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<T
                     sizes(&shape)?
                 }
             };
-            let (state, output) = random_bits(*generator, &state, &shape, *dtype)?;
-            Ok(vec![state, output])
+            let (state, bits) = random_bits(*generator, &state, &shape, *dtype)?;
+            return Ok(vec![state, bits]);
         }
-        _ => Err(unexpected()),
+
+        Primitive::Token
+        | Primitive::Tuple
+        | Primitive::Untuple
+        | Primitive::TupleElement(_)
+        | Primitive::Constant(_)
+        | Primitive::Splat(_)
+        | Primitive::Iota(_)
+        | Primitive::Quantized(_)
+        | Primitive::Map(_)
+        | Primitive::Reduce(_)
+        | Primitive::ReduceWindow(_)
+        | Primitive::SelectAndScatter(_)
+        | Primitive::Scatter(_)
+        | Primitive::Sort(_)
+        | Primitive::RandomNumbers(_)
+        | Primitive::Collective(_)
+        | Primitive::Permute(_)
+        | Primitive::Send(_)
+        | Primitive::Receive(_)
+        | Primitive::Infeed
+        | Primitive::Outfeed
+        | Primitive::ReplicaId
+        | Primitive::PartitionId
+        | Primitive::Block(_)
+        | Primitive::Call(_)
+        | Primitive::If(_)
+        | Primitive::Case(_)
+        | Primitive::While(_)
+        | Primitive::Native(_)
+        | Primitive::Invalid(_) => {
+            let message = "the op is not a function of tensors alone";
+            return Err(EvalError::new("evaluate", message));
+        }
+    };
+    Ok(vec![result])
+}
+
+/// Computes a primitive by its prepared kernel if there is one for the operands, and by `general`
+/// otherwise.
+fn prepared_or(
+    primitive: &Primitive,
+    operands: Vec<Tensor>,
+    general: impl FnOnce(Vec<Tensor>) -> Result<Vec<Tensor>, EvalError>,
+) -> Result<Vec<Tensor>, EvalError> {
+    match prepared(primitive, &operands) {
+        Some(prepared) => Ok(prepared.run(&operands)?),
+        None => general(operands),
     }
+}
+
+/// The kernel of the first result of a primitive on these operands.
+fn prepared(primitive: &Primitive, operands: &[Tensor]) -> Option<Prepared> {
+    let views = operands.iter().map(|operand| StridedView::dense(operand.shape()).ok());
+    let views = views.collect::<Option<SmallVec<[StridedView; 3]>>>()?;
+    let types = operands.iter().zip(&views).map(|(operand, view)| Operand {
+        dtype: operand.dtype(),
+        view,
+        len: operand.num_elements(),
+    });
+    prepare(primitive, &types.collect::<SmallVec<[Operand<'_>; 3]>>(), &[0])
 }
 
 /// A primitive on floats: quantized operands are dequantized, and results quantized.

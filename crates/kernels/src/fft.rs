@@ -139,6 +139,11 @@ impl FourierTransform {
         matches!(self.transform, Fourier::Forward | Fourier::RealForward)
     }
 
+    /// The type of the elements of the result.
+    pub fn result_type(&self) -> DType {
+        self.result
+    }
+
     /// The shape of the result.
     pub fn shape(&self) -> Vec<usize> {
         let mut shape = [&self.outer, &self.dims[1..]].concat();

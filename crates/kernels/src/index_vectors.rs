@@ -290,6 +290,11 @@ impl Gather {
         })
     }
 
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
@@ -356,6 +361,10 @@ impl Kernel for Gather {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([operand, indices], result) = expect_bytes(operands, results)?;
         self.run(operand, indices, result)
+    }
+
+    fn table_entries(&self) -> usize {
+        3 * self.targets.len() + self.from.len() + self.to.len()
     }
 
     fn form(&self) -> Form<'_> {

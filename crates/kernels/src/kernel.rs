@@ -19,6 +19,11 @@ pub trait Kernel: Debug + Send + Sync {
     /// there is no memory for copies.
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError>;
 
+    /// Number of entries of the tables that it keeps.
+    fn table_entries(&self) -> usize {
+        0
+    }
+
     /// True if [`Kernel::prepack`] makes runs faster.
     fn is_packable(&self) -> bool {
         false

@@ -38,6 +38,7 @@ mod panels;
 mod parallel;
 #[doc(hidden)]
 pub mod philox; // For its tests.
+mod prepare;
 mod quantize;
 mod random_numbers;
 #[doc(hidden)]
@@ -71,9 +72,8 @@ pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use kernel::{Form, Kernel, RowOperand, RowWise};
-pub use movement::{
-    Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose,
-};
+pub use movement::{Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose};
+pub use prepare::{Operand, Prepared, prepare};
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;
 pub use reduce::{Reduction, SHORT_WINDOW, reduce};

@@ -542,6 +542,11 @@ impl Kernel for Scatter {
         self.run(operands, result)
     }
 
+    fn table_entries(&self) -> usize {
+        let Targets { batch_at, window_at, .. } = &self.targets;
+        3 * batch_at.len() + 2 * window_at.len()
+    }
+
     fn form(&self) -> Form<'_> {
         Form::Scatter(self)
     }

@@ -7,9 +7,10 @@ use numerics::budget;
 use numerics::shape::{StridedView, num_elements};
 use numerics::{DType, I1, Tensor, TensorError};
 use program::{Comparator, Env, EvalError, SortKey};
+use smallvec::SmallVec;
 
-/// One result of [`sort`], by keys that have an order whatever the elements are, prepared for the
-/// types of operands: all of it, or its first elements along the dimension.
+/// Results of [`sort`], by keys that have an order whatever the elements are, prepared for the types
+/// of operands: all of each, or its first elements along the dimension.
 #[derive(Debug)]
 pub struct Sorting {
     rows: Rows,
@@ -18,11 +19,12 @@ pub struct Sorting {
     keys: Vec<(DType, SortKey)>,
     /// The elements of each row of the result.
     count: usize,
-    /// The operand that is sorted and its type; none for indices along the dimension as `i32`.
-    sorted: Option<(usize, DType)>,
+    /// For each result, the operand that is sorted and its type; none for indices along the
+    /// dimension as `i32`.
+    sorted: SmallVec<[Option<(usize, DType)>; 1]>,
 }
 
-/// The operand of a sort that one of its results is made of.
+/// The operand of a sort that a result is made of.
 #[derive(Clone, Copy, Debug)]
 pub enum Sorted {
     /// That at a position.
@@ -32,14 +34,14 @@ pub enum Sorted {
 }
 
 impl Sorting {
-    /// Sorts an operand among those of some types and one shape, up to an element along the
+    /// Sorts some of the operands, which have these types and one shape, up to an element along the
     /// dimension if there is a `limit`. `None` if the order depends on the comparator.
     pub fn new(
         dtypes: &[DType],
         shape: &[usize],
         dimension: i64,
         comparator: &Comparator,
-        sorted: Sorted,
+        sorted: &[Sorted],
         limit: Option<usize>,
     ) -> Option<Sorting> {
         let dimension = from_end(dimension, shape.len())?;
@@ -59,58 +61,58 @@ impl Sorting {
             keys.push((dtype, *key));
         }
         let rows = Rows::along(shape, dimension);
-        let sorted = match sorted {
-            Sorted::Operand(position) => Some((position, *dtypes.get(position)?)),
-            Sorted::Indices => None,
-        };
+        let sorted = sorted.iter().map(|sorted| match *sorted {
+            Sorted::Operand(position) => Some(Some((position, *dtypes.get(position)?))),
+            Sorted::Indices => Some(None),
+        });
+        let sorted = sorted.collect::<Option<_>>()?;
         let count = limit.unwrap_or(rows.size).min(rows.size);
         Some(Sorting { rows, len, keys, count, sorted })
     }
 
-    /// The operands that it reads: those that have the keys, and that which is sorted.
+    /// The operands that it reads: those that have the keys, and those that are sorted.
     pub fn operands(&self) -> impl Iterator<Item = usize> {
         let keys = self.keys.iter().map(|(_, key)| key.input);
-        keys.chain(self.sorted.map(|(position, _)| position))
+        keys.chain(self.sorted.iter().flatten().map(|&(position, _)| position))
     }
-
-    /// Computes the bytes of the result from those of [`Sorting::operands`].
-    ///
-    /// # Errors
-    /// If they do not have the sizes of their types, or there is no memory.
-    pub fn run(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
-        let is_sized = |(bytes, dtype): (&&[u8], DType)| bytes.len() == self.len * dtype.bytes();
-        let sorted = self.sorted.map(|(_, dtype)| dtype);
-        let types = self.keys.iter().map(|&(dtype, _)| dtype).chain(sorted);
-        if operands.len() != self.operands().count() || !operands.iter().zip(types).all(is_sized) {
-            return Err(TensorError::OutOfBounds);
-        }
-        let keys = operands.iter().zip(&self.keys);
-        let keys = keys.map(|(bytes, (dtype, key))| Keys::of_bytes(*dtype, bytes, key));
-        let keys = keys.collect::<Result<Option<Vec<Keys>>, _>>()?;
-        let ranks = order::ranks(&keys.ok_or(TensorError::OutOfBounds)?, self.rows, self.count)?;
-        match (sorted, operands) {
-            (Some(dtype), [.., from]) if result.len() == ranks.len() * dtype.bytes() => {
-                permute_bytes(dtype, from, result, self.rows, &ranks)
-            }
-            (None, _) if result.len() == ranks.len() * size_of::<i32>() => {
-                order::write_ranks(&ranks, self.rows, result)
-            }
-            _ => Err(TensorError::OutOfBounds),
-        }
-    }
-
     /// The function from an operand of a type and the indices that this one gives to the operand in
     /// their order.
     pub fn permutation(&self, dtype: DType) -> Permutation {
-        let Sorting { rows, len, count, .. } = *self;
+        let &Sorting { rows, len, count, .. } = self;
         Permutation { rows, len, count, dtype }
     }
 }
 
 impl Kernel for Sorting {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
-        let [result] = results else { return Err(TensorError::OutOfBounds) };
-        self.run(operands, result)
+        let is_sized = |(bytes, dtype): (&&[u8], DType)| bytes.len() == self.len * dtype.bytes();
+        let sorted = self.sorted.iter().flatten().map(|&(_, dtype)| dtype);
+        let types = self.keys.iter().map(|&(dtype, _)| dtype).chain(sorted);
+        if operands.len() != self.operands().count()
+            || !operands.iter().zip(types).all(is_sized)
+            || results.len() != self.sorted.len()
+        {
+            return Err(TensorError::OutOfBounds);
+        }
+        let (keys, mut sorted) = operands.split_at(self.keys.len());
+        let keys = keys.iter().zip(&self.keys);
+        let keys = keys.map(|(bytes, (dtype, key))| Keys::of_bytes(*dtype, bytes, key));
+        let keys = keys.collect::<Result<Option<Vec<Keys>>, _>>()?;
+        let ranks = order::ranks(&keys.ok_or(TensorError::OutOfBounds)?, self.rows, self.count)?;
+        for (ty, result) in self.sorted.iter().zip(results) {
+            let dtype = ty.map_or(DType::I32, |(_, dtype)| dtype);
+            if result.len() != ranks.len() * dtype.bytes() {
+                return Err(TensorError::OutOfBounds);
+            }
+            match (ty, sorted.split_first()) {
+                (Some(_), Some((from, rest))) => {
+                    permute_bytes(dtype, from, result, self.rows, &ranks)?;
+                    sorted = rest;
+                }
+                _ => order::write_ranks(&ranks, self.rows, result)?,
+            }
+        }
+        Ok(())
     }
 }
 

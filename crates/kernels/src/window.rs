@@ -233,11 +233,6 @@ impl WindowReduction {
         (wide == dtype || elements <= MAX_CONVERTED).then_some(reduction)
     }
 
-    /// The number of places that it keeps.
-    pub fn listed(&self) -> usize {
-        self.line_starts.len() + self.taps.len()
-    }
-
     fn new(
         op: BinaryOp,
         dtype: DType,
@@ -348,6 +343,10 @@ impl Kernel for WindowReduction {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([input, init], result) = expect_bytes(operands, results)?;
         self.run(input, init, result)
+    }
+
+    fn table_entries(&self) -> usize {
+        self.line_starts.len() + self.taps.len()
     }
 }
 

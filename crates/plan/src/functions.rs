@@ -4,14 +4,8 @@ use crate::graph::{Graph, Node, Value};
 use crate::sorts;
 use crate::unit::Action;
 use crate::views::{Definitions, Viewed};
-use kernels::linalg::{Cholesky, TriangularSolve};
-use kernels::{
-    Dot, FourierTransform, Gather, Kernel, Normalization, PreparedConvolution, RandomBits,
-    Rearrangement, Reduction, Scatter, Sorted, Sorting, WindowReduction,
-};
-use numerics::shape::num_elements;
-use numerics::{DType, Iota};
-use program::primitives::{self, BatchNormKind, Convolution, DotDims};
+use kernels::{Form, FourierTransform, Kernel, Operand, Prepared, Rearrangement, Sorted, Sorting};
+use program::primitives::{self, Convolution, DotDims};
 use program::{LoopOutput, Primitive, WindowDim};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -69,155 +63,68 @@ fn sorted_with_indices(
     };
     let (sorting, operands) = sort(definitions, node, indices)?;
     let [output, indices] = [values, indices].map(|i| node.results[i]);
-    let mut operand = [node.operands[values]];
-    share_memory(definitions, &mut operand);
+    let operand = memory(definitions, node.operands[values]);
     let permutation = Arc::new(sorting.permutation(graph.dtype(output)?));
     Some(smallvec![
         apply(graph, Arc::new(sorting), operands, indices)?,
-        apply(graph, permutation, smallvec![operand[0], indices], output)?,
+        apply(graph, permutation, smallvec![operand, indices], output)?,
     ])
 }
 
-/// The prepared function of one result of a node, if it has one.
+/// The step that computes one result of a node by a prepared kernel, if there is one.
 fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<Action> {
     let graph = definitions.graph;
-    let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    if let Some((kernel, operands)) = one_result(definitions, node, output) {
-        return apply(graph, kernel, operands, output);
-    }
-    if node.results.len() > 1 {
-        return None;
-    }
-    if let Primitive::Iota(primitives::Iota { dtype, shape, dimension }) = &*node.primitive {
-        let iota = Iota::new(*dtype, shape, *dimension)?;
-        return apply(graph, Arc::new(iota), SmallVec::new(), output);
-    }
-    if let Primitive::Transpose(_)
-    | Primitive::Reshape(_)
-    | Primitive::Reverse(_)
-    | Primitive::Slice(_)
-    | Primitive::BroadcastInDim(_)
-    | Primitive::Broadcast(_) = &*node.primitive
-    {
-        let Viewed { memory, view, len } = definitions.any_view(output)?;
-        // The kernel of a reshape shares the memory.
-        if memory == output || view.is_dense() {
-            return None;
+    let primitive = &*node.primitive;
+    let position = node.results.iter().position(|&value| value == output)?;
+    match (primitive, &node.operands[..]) {
+        (
+            Primitive::Transpose(_)
+            | Primitive::Reshape(_)
+            | Primitive::Reverse(_)
+            | Primitive::Slice(_)
+            | Primitive::BroadcastInDim(_)
+            | Primitive::Broadcast(_),
+            _,
+        ) => {
+            let Viewed { memory, view, len } = definitions.any_view(output)?;
+            // The kernel of a reshape shares the memory.
+            if memory == output || view.is_dense() {
+                return None;
+            }
+            let rearrangement = Rearrangement::new(view, graph.dtype(output)?, len)?;
+            apply(graph, Arc::new(rearrangement), smallvec![memory], output)
         }
-        let rearrangement = Rearrangement::new(view, ty.dtype, len)?;
-        return apply(graph, Arc::new(rearrangement), smallvec![memory], output);
-    }
-    let &[first, ..] = &node.operands[..] else { return None };
-    // Of one operand, nothing reads a second one.
-    let second = node.operands.get(1).copied().unwrap_or(first);
-    let (mut operands, lhs) = (SmallVec::from_slice(&node.operands), graph.shape(first)?);
-    let kernel: Arc<dyn Kernel> = match &*node.primitive {
-        Primitive::Dot(primitives::Dot { dims, dtype }) => {
-            let vectors = || DotDims {
-                lhs_contracting_dimensions: vec![lhs.len() as i64 - 1],
-                rhs_contracting_dimensions: vec![0],
-                ..DotDims::default()
-            };
-            let dims = dims.as_deref().cloned().unwrap_or_else(vectors);
-            let types = [graph.dtype(first)?, graph.dtype(second)?];
-            let dot;
-            (dot, operands) = product(definitions, [first, second], types, &dims, *dtype)?;
-            Arc::new(dot)
+        (Primitive::Sort(_), _) => {
+            let (sorting, operands) = sort(definitions, node, position)?;
+            apply(graph, Arc::new(sorting), operands, output)
         }
-        Primitive::Convolution(parameters)
-            if let Some((dot, factors)) = pointwise(definitions, [first, second], parameters) =>
-        {
-            operands = factors;
-            Arc::new(dot)
-        }
-        Primitive::Convolution(parameters) => {
+        (Primitive::Dot(_), &[lhs, rhs]) => product(definitions, primitive, [lhs, rhs], output),
+        (Primitive::Convolution(parameters), &[input, kernel]) => {
+            if let Some(product) = pointwise(definitions, [input, kernel], parameters, output) {
+                return Some(product);
+            }
             // Zeros around the input are padding of the windows.
-            let padded = definitions.zero_padded(first);
+            let padded = definitions.zero_padded(input);
             let padded = padded
                 .and_then(|(input, low, high)| Some((input, parameters.with_padding(low, high)?)));
-            let (input, parameters) = match &padded {
-                Some((input, parameters)) => (*input, parameters),
-                None => (first, &**parameters),
-            };
-            operands[0] = input;
-            let (input, kernel) = (graph.shape(input)?, graph.shape(second)?);
-            let types = [(graph.dtype(first)?, &input[..]), (graph.dtype(second)?, &kernel[..])];
-            let convolution = PreparedConvolution::new(parameters, types)?;
-            definitions.list(Some(convolution.listed()))?;
-            Arc::new(convolution)
+            match padded {
+                Some((input, parameters)) => {
+                    prepared(definitions, &parameters.into(), &[input, kernel], position, output)
+                }
+                None => prepared(definitions, primitive, &[input, kernel], position, output),
+            }
         }
-        Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
-            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
-            let is_scalar = graph.elements(second) == Some(1);
-            let is_of_type = graph.dtype(output) == Some(dtype);
-            let reduction = Reduction::new(body.shape, dtype, &lhs, dimensions);
-            Arc::new(reduction.filter(|_| is_scalar && is_of_type)?)
+        (Primitive::Fft(parameters), &[operand]) => {
+            match padded_transform(definitions, parameters, operand, output) {
+                Some((transform, input)) => {
+                    let input = memory(definitions, input);
+                    apply(graph, Arc::new(transform), smallvec![input], output)
+                }
+                None => prepared(definitions, primitive, &[operand], position, output),
+            }
         }
-        Primitive::ReduceWindow(primitives::ReduceWindow {
-            window: Some(window),
-            inputs: 1,
-            body,
-        }) => {
-            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(second) == Some(dtype))?;
-            let is_scalar = graph.elements(second) == Some(1);
-            let is_of_type = graph.dtype(output) == Some(dtype);
-            let reduction = WindowReduction::prepare(body.shape, dtype, &lhs, window);
-            let reduction = reduction.filter(|_| is_scalar && is_of_type)?;
-            definitions.list(Some(reduction.listed()))?;
-            Arc::new(reduction)
-        }
-        Primitive::Gather(primitives::Gather { dims, sizes }) => {
-            let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
-            let operand = (&lhs[..], graph.dtype(first)?);
-            let count = listed(&indices, dims.index_vector_dim, num_elements(sizes)?);
-            definitions.list(count)?;
-            Arc::new(Gather::new(operand, (&indices, index), dims, sizes).ok()?)
-        }
-        Primitive::Scatter(primitives::Scatter { dims, body }) => {
-            let &[_, _, updates] = &node.operands[..] else { return None };
-            let (indices, index) = (graph.shape(second)?, graph.dtype(second)?);
-            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(updates) == Some(dtype))?;
-            let (input, updates) = ((&lhs[..], dtype), graph.shape(updates)?);
-            let count = listed(&indices, dims.index_vector_dim, num_elements(&updates)?);
-            definitions.list(count)?;
-            let is_of_type = graph.dtype(output) == Some(dtype);
-            let scatter = Scatter::new(body.shape, input, (&indices, index), &updates, dims);
-            Arc::new(scatter.filter(|_| is_of_type)?)
-        }
-        Primitive::Cholesky(primitives::Cholesky { lower }) => {
-            let dtype = graph.dtype(first).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
-            Arc::new(Cholesky::new(dtype, &lhs, *lower).ok()?)
-        }
-        Primitive::TriangularSolve(system) => {
-            let dtype = graph.dtype(second).filter(|&dtype| graph.dtype(output) == Some(dtype))?;
-            let (shapes, is_of_type) = ([&lhs[..], &graph.shape(second)?], graph.dtype(first));
-            let solve = TriangularSolve::new(dtype, shapes, *system).ok();
-            Arc::new(solve.filter(|_| is_of_type == Some(dtype))?)
-        }
-        Primitive::Fft(primitives::Fft { transform, lengths }) => {
-            let new = || {
-                let prepared =
-                    FourierTransform::new(*transform, graph.dtype(first)?, &lhs, lengths).ok()?;
-                (prepared.shape()[..] == ty.shape[..]).then_some(prepared)
-            };
-            // Zeros after the operand are read from nowhere.
-            let padded = definitions.zero_padded(first).and_then(|(input, low, _)| {
-                let is_first = low.iter().all(|&count| count == 0);
-                let viewed = definitions.view(input).filter(|_| is_first)?;
-                let memory = if viewed.view.is_dense() { viewed.memory } else { input };
-                Some((memory, new()?.padded(&graph.shape(input)?)?))
-            });
-            let (input, prepared) = match padded {
-                Some(padded) => padded,
-                None => (first, new()?),
-            };
-            operands[0] = input;
-            Arc::new(prepared)
-        }
-        _ => return None,
-    };
-    share_memory(definitions, &mut operands);
-    apply(graph, kernel, operands, output)
+        (_, operands) => prepared(definitions, primitive, operands, position, output),
+    }
 }
 
 /// The step that computes a value by a kernel.
@@ -231,49 +138,80 @@ fn apply(
     Some(Action::Apply { kernel, operands, output, ty, prepacked: None })
 }
 
-/// Replaces operands by values with the same elements in another shape.
-fn share_memory(definitions: &Definitions<'_>, operands: &mut [Value]) {
-    for operand in operands {
-        let viewed = definitions.view(*operand);
-        *operand = viewed.filter(Viewed::is_whole).map_or(*operand, |viewed| viewed.memory);
-    }
+/// The step that computes a result of a primitive by its kernel, which reads operands as a whole.
+fn prepared(
+    definitions: &Definitions<'_>,
+    primitive: &Primitive,
+    operands: &[Value],
+    position: usize,
+    output: Value,
+) -> Option<Action> {
+    let views = operands.iter().map(|&operand| dense(definitions, operand));
+    let views = views.collect::<Option<SmallVec<[Viewed; 3]>>>()?;
+    let views: SmallVec<[&Viewed; 3]> = views.iter().collect();
+    prepared_on(definitions, primitive, operands, &views, position, output)
 }
 
-/// The kernel of one result of a node that may have several, and its operands.
-fn one_result(
+/// As [`prepared`], with operands as views of memory.
+fn prepared_on(
     definitions: &Definitions<'_>,
-    node: &Node,
+    primitive: &Primitive,
+    operands: &[Value],
+    views: &[&Viewed],
+    position: usize,
     output: Value,
-) -> Option<(Arc<dyn Kernel>, Operands)> {
+) -> Option<Action> {
     let graph = definitions.graph;
-    let &[first, ..] = &node.operands[..] else { return None };
-    let position = node.results.iter().position(|&value| value == output)?;
-    let shape = graph.shape(first)?;
-    match &*node.primitive {
-        Primitive::BatchNorm(primitives::BatchNorm {
-            kind: BatchNormKind::Training,
-            epsilon,
-            feature_index,
-        }) if position == 0 => {
-            let normalization =
-                Normalization::new(graph.dtype(first)?, &shape, *feature_index, *epsilon)?;
-            let mut operands = SmallVec::from_slice(&node.operands);
-            share_memory(definitions, &mut operands);
-            Some((Arc::new(normalization), operands))
-        }
-        Primitive::Sort(_) => {
-            let (sorting, operands) = sort(definitions, node, position)?;
-            Some((Arc::new(sorting), operands))
-        }
-        Primitive::RandomBits(primitives::RandomBits { generator, shape: Some(shape), dtype }) => {
-            let state = graph.elements(first).filter(|_| graph.dtype(first) == Some(DType::U64))?;
-            let bits = RandomBits::new(*generator, state, shape, *dtype).ok()?;
-            let mut operands = smallvec![first];
-            share_memory(definitions, &mut operands);
-            Some((Arc::new(bits.with_results(&[position])), operands))
-        }
-        _ => None,
+    let mut types: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
+    for (&value, Viewed { view, len, .. }) in operands.iter().zip(views.iter().copied()) {
+        types.push(Operand { dtype: graph.dtype(value)?, view, len: *len });
     }
+    let Prepared { kernel, operands, results } = kernels::prepare(primitive, &types, &[position])?;
+    let [result] = &results[..] else { return None };
+    // The product that a convolution is has more dimensions, of size 1.
+    let shape = graph.shape(output)?;
+    let sizes = [&result.shape, &shape].map(|shape| shape.iter().filter(|&&size| size != 1));
+    let [found, declared] = sizes;
+    if graph.dtype(output) != Some(result.dtype) || !found.eq(declared) {
+        return None;
+    }
+    definitions.list(Some(kernel.table_entries()))?;
+    let operands = operands.iter().map(|&number| views[number].memory).collect();
+    apply(graph, kernel, operands, output)
+}
+
+/// A value as a whole, in the memory of one with the same elements in another shape if there is
+/// one.
+fn dense(definitions: &Definitions<'_>, value: Value) -> Option<Viewed> {
+    let viewed = definitions.view(value).filter(Viewed::is_whole);
+    viewed.or_else(|| definitions.whole(value))
+}
+
+/// The value whose memory holds the elements of a value in order: itself, or one of another shape.
+fn memory(definitions: &Definitions<'_>, value: Value) -> Value {
+    dense(definitions, value).map_or(value, |viewed| viewed.memory)
+}
+
+/// The transform of an operand with zeros after it, which are read from nowhere, and the memory of
+/// the others.
+fn padded_transform(
+    definitions: &Definitions<'_>,
+    parameters: &primitives::Fft,
+    operand: Value,
+    output: Value,
+) -> Option<(FourierTransform, Value)> {
+    let graph = definitions.graph;
+    let (input, low, _) = definitions.zero_padded(operand)?;
+    let is_first = low.iter().all(|&count| count == 0);
+    let viewed = definitions.view(input).filter(|_| is_first)?;
+    let memory = if viewed.view.is_dense() { viewed.memory } else { input };
+    let primitives::Fft { transform, lengths } = parameters;
+    let (dtype, shape) = (graph.dtype(operand)?, graph.shape(operand)?);
+    let transform = FourierTransform::new(*transform, dtype, &shape, lengths).ok()?;
+    if transform.shape()[..] != graph.shape(output)?[..] {
+        return None;
+    }
+    Some((transform.padded(&graph.shape(input)?)?, memory))
 }
 
 /// The sort of one result of a node, and the operands that it reads.
@@ -284,39 +222,29 @@ fn sort(
 ) -> Option<(Sorting, Operands)> {
     let sorted = sorts::sorted(definitions, node, position);
     let sorting = sorts::sorting(definitions.graph, node, sorted)?;
-    let mut operands = sorting.operands().map(|i| node.operands[i]).collect::<Operands>();
-    share_memory(definitions, &mut operands);
+    let operands = sorting.operands().map(|i| memory(definitions, node.operands[i])).collect();
     Some((sorting, operands))
 }
 
-/// The product of two values, and the values whose memory it reads.
+/// The product of two values, which reads their memory in any order.
 fn product(
     definitions: &Definitions<'_>,
+    primitive: &Primitive,
     [lhs, rhs]: [Value; 2],
-    types: [DType; 2],
-    dims: &DotDims,
-    dtype: DType,
-) -> Option<(Dot, Operands)> {
-    let dot = |views: [&Viewed; 2]| {
-        let [lhs, rhs] = views.map(|viewed| &viewed.view);
-        let dot = Dot::new((types[0], lhs), (types[1], rhs), dims, dtype)?;
-        // Conversions are of all memory.
-        let is_used = |v: &&Viewed| num_elements(v.view.shape()) >= Some(v.len);
-        (!dot.is_converted() || views.iter().all(is_used)).then_some(dot)
-    };
+    output: Value,
+) -> Option<Action> {
     // Where movement in front of it cannot be looked through, it is done before.
     let moved = [definitions.any_view(lhs)?, definitions.any_view(rhs)?];
-    let whole = [definitions.whole(lhs)?, definitions.whole(rhs)?];
-    let mut choices = [
+    let whole = [dense(definitions, lhs)?, dense(definitions, rhs)?];
+    let choices = [
         [&moved[0], &moved[1]],
         [&moved[0], &whole[1]],
         [&whole[0], &moved[1]],
         [&whole[0], &whole[1]],
-    ]
-    .into_iter();
-    let (dot, views) = choices.find_map(|views| Some((dot(views)?, views)))?;
-    definitions.list(Some(dot.listed()))?;
-    Some((dot, views.iter().map(|viewed| viewed.memory).collect()))
+    ];
+    let product =
+        |views: [&Viewed; 2]| prepared_on(definitions, primitive, &[lhs, rhs], &views, 0, output);
+    choices.into_iter().find_map(product)
 }
 
 /// A convolution whose windows are single elements, as the product that it is: of the input's
@@ -325,7 +253,8 @@ fn pointwise(
     definitions: &Definitions<'_>,
     [input, kernel]: [Value; 2],
     parameters: &Convolution,
-) -> Option<(Dot, Operands)> {
+    output: Value,
+) -> Option<Action> {
     let (graph, dims) = (definitions.graph, &parameters.dims);
     let types = [graph.dtype(input)?, graph.dtype(kernel)?];
     let is_single = |dim: &WindowDim| {
@@ -357,17 +286,9 @@ fn pointwise(
         rhs_contracting_dimensions: vec![dims.kernel_input_feature_dimension],
         ..DotDims::default()
     };
-    let (dot, factors) = product(definitions, [input, kernel], types, &dims, parameters.dtype)?;
-    (!dot.is_converted()).then_some((dot, factors))
-}
-
-/// The places that a gather or scatter keeps in lists: for each index vector, and for each of so
-/// many elements of a window or of the updates.
-fn listed(indices: &[usize], vector: i64, elements: usize) -> Option<usize> {
-    let mut batch = indices.to_vec();
-    let vector = usize::try_from(vector).ok()?;
-    if vector < batch.len() {
-        batch.remove(vector);
-    }
-    num_elements(&batch)?.checked_mul(3)?.checked_add(elements.checked_mul(2)?)
+    let dot = primitives::Dot { dims: Some(Box::new(dims)), dtype: parameters.dtype };
+    let product = product(definitions, &dot.into(), [input, kernel], output)?;
+    let Action::Apply { kernel, .. } = &product else { return None };
+    let is_converted = matches!(kernel.form(), Form::Dot(dot) if dot.is_converted());
+    (!is_converted).then_some(product)
 }

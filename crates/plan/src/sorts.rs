@@ -20,7 +20,7 @@ pub(crate) fn sorting(graph: &Graph<'_>, node: &Node, sorted: Sorted) -> Option<
     if !node.operands.iter().all(is_of_shape) {
         return None;
     }
-    Sorting::new(&dtypes, &shape, *dimension, comparator, sorted, *limit)
+    Sorting::new(&dtypes, &shape, *dimension, comparator, &[sorted], *limit)
 }
 
 /// The operand of a sort at a position as one of which there is a [`sorting`].

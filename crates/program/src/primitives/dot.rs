@@ -14,6 +14,18 @@ pub struct Dot {
     pub dtype: DType,
 }
 
+impl DotDims {
+    /// The dimension numbers of `dot`: the last dimension of an operand of rank `lhs` with the first
+    /// one of the other.
+    pub fn of_dot(lhs: usize) -> DotDims {
+        DotDims {
+            lhs_contracting_dimensions: vec![lhs as i64 - 1],
+            rhs_contracting_dimensions: vec![0],
+            ..DotDims::default()
+        }
+    }
+}
+
 impl Operation for Dot {
     fn kind(&self) -> Kind {
         Kind::Product

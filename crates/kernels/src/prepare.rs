@@ -1,0 +1,308 @@
+//! Which prepared kernel computes each primitive.
+
+use crate::batch_norm::Normalization;
+use crate::contract::Dot;
+use crate::convolution::PreparedConvolution;
+use crate::evaluate::from_end;
+use crate::fft::FourierTransform;
+use crate::index_vectors::Gather;
+use crate::kernel::Kernel;
+use crate::linalg::{Cholesky, TriangularSolve};
+use crate::reduce::Reduction;
+use crate::rng::RandomBits;
+use crate::scatter::Scatter;
+use crate::sort::{Sorted, Sorting};
+use crate::window::{WindowReduction, num_windows};
+use numerics::shape::{Sizes, StridedView, num_elements};
+use numerics::{DType, Iota, Tensor, TensorError};
+use program::primitives::{self, BatchNormKind, DotDims};
+use program::{Body, LoopOutput, Primitive};
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Kernels with larger tables are not prepared.
+const MAX_TABLES: usize = 1 << 20;
+
+/// An operand that a kernel is prepared for.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand<'a> {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Which elements of its memory it consists of.
+    pub view: &'a StridedView,
+    /// Number of elements of the memory.
+    pub len: usize,
+}
+
+/// A kernel for operands of known types.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The kernel.
+    pub kernel: Arc<dyn Kernel>,
+    /// The operands of the primitive that the kernel reads, by number, in its order.
+    pub operands: SmallVec<[usize; 3]>,
+    /// The types of its results.
+    pub results: SmallVec<[LoopOutput; 1]>,
+}
+
+/// The kernel that computes some results of a primitive, which have these numbers, for operands of
+/// known types; `None` if there is none for the types, or they are invalid.
+///
+/// Movement of elements has none: it is a view ([`Primitive::as_view`]), and
+/// [`Rearrangement`](crate::Rearrangement) copies the elements of views. Nor have elementwise
+/// functions, which are fused.
+pub fn prepare(
+    primitive: &Primitive,
+    operands: &[Operand<'_>],
+    results: &[usize],
+) -> Option<Prepared> {
+    match primitive {
+        Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
+            Prepared::one(Iota::new(*dtype, shape, *dimension)?, operands, (*dtype, shape))
+        }
+        Primitive::Dot(primitives::Dot { dims, dtype }) => {
+            let &[lhs, rhs] = operands else { return None };
+            let of_dot = || DotDims::of_dot(lhs.view.shape().len());
+            let dims = dims.as_deref().map_or_else(|| Cow::Owned(of_dot()), Cow::Borrowed);
+            let dot = Dot::new((lhs.dtype, lhs.view), (rhs.dtype, rhs.view), &dims, *dtype)?;
+            // Conversions are of all memory.
+            let is_used = |o: &Operand<'_>| num_elements(o.view.shape()) >= Some(o.len);
+            if dot.is_converted() && !operands.iter().all(is_used) {
+                return None;
+            }
+            let shape = dot.shape().to_vec();
+            Prepared::one(dot, operands, (*dtype, &shape))
+        }
+        Primitive::Convolution(parameters) => {
+            let &[lhs, rhs] = operands else { return None };
+            let types = [(lhs.dtype, lhs.shape()?), (rhs.dtype, rhs.shape()?)];
+            let convolution = PreparedConvolution::new(parameters, types)?;
+            let shape = convolution.shape().to_vec();
+            Prepared::one(convolution, operands, (parameters.dtype, &shape))
+        }
+        Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
+            let (dtype, shape) = combined(body, operands)?;
+            let reduction = Reduction::new(body.shape, dtype, shape, dimensions)?;
+            let kept = (0..shape.len()).filter(|d| !dimensions.contains(d));
+            let kept: Sizes = kept.map(|d| shape[d]).collect();
+            Prepared::one(reduction, operands, (dtype, &kept))
+        }
+        Primitive::ReduceWindow(primitives::ReduceWindow { window, inputs: 1, body }) => {
+            let (dtype, shape) = combined(body, operands)?;
+            let window = window.as_deref()?;
+            let reduction = WindowReduction::prepare(body.shape, dtype, shape, window)?;
+            let counts = num_windows(shape, window).ok()?;
+            Prepared::one(reduction, operands, (dtype, &counts))
+        }
+        Primitive::Gather(primitives::Gather { dims, sizes }) => {
+            let &[operand, indices] = operands else { return None };
+            let index = (indices.shape()?, indices.dtype);
+            check_tables(index.0, dims.index_vector_dim, num_elements(sizes)?)?;
+            let types = (operand.shape()?, operand.dtype);
+            let gather = Gather::new(types, index, dims, sizes).ok()?;
+            let shape = gather.shape().to_vec();
+            Prepared::one(gather, operands, (operand.dtype, &shape))
+        }
+        Primitive::Scatter(primitives::Scatter { dims, body }) => {
+            let &[input, indices, updates] = operands else { return None };
+            let (shape, dtype) = (input.shape()?, input.dtype);
+            if updates.dtype != dtype || is_promoted(body, dtype) {
+                return None;
+            }
+            let (index, updates) = ((indices.shape()?, indices.dtype), updates.shape()?);
+            check_tables(index.0, dims.index_vector_dim, num_elements(updates)?)?;
+            let scatter = Scatter::new(body.shape, (shape, dtype), index, updates, dims)?;
+            Prepared::one(scatter, operands, (dtype, shape))
+        }
+        Primitive::Fft(primitives::Fft { transform, lengths }) => {
+            let &[operand] = operands else { return None };
+            let shape = operand.shape()?;
+            let fourier = FourierTransform::new(*transform, operand.dtype, shape, lengths).ok()?;
+            let (dtype, shape) = (fourier.result_type(), fourier.shape());
+            Prepared::one(fourier, operands, (dtype, &shape))
+        }
+        Primitive::Cholesky(primitives::Cholesky { lower }) => {
+            let &[a] = operands else { return None };
+            let (dtype, shape) = (a.dtype, a.shape()?);
+            let cholesky = Cholesky::new(dtype, shape, *lower).ok()?;
+            Prepared::one(cholesky, operands, (dtype, shape))
+        }
+        Primitive::TriangularSolve(system) => {
+            let &[a, b] = operands else { return None };
+            let (dtype, shape) = (b.dtype, b.shape()?);
+            if a.dtype != dtype {
+                return None;
+            }
+            let solve = TriangularSolve::new(dtype, [a.shape()?, shape], *system).ok()?;
+            Prepared::one(solve, operands, (dtype, shape))
+        }
+        Primitive::BatchNorm(primitives::BatchNorm {
+            kind: BatchNormKind::Training,
+            epsilon,
+            feature_index,
+        }) if results == [0] => {
+            let &[operand, ..] = operands else { return None };
+            let (dtype, shape) = (operand.dtype, operand.shape()?);
+            let normalization = Normalization::new(dtype, shape, *feature_index, *epsilon)?;
+            Prepared::one(normalization, operands, (dtype, shape))
+        }
+        Primitive::RandomBits(primitives::RandomBits { generator, shape: Some(shape), dtype }) => {
+            let &[state] = operands else { return None };
+            let before = state.shape()?;
+            if state.dtype != DType::U64 {
+                return None;
+            }
+            let bits = RandomBits::new(*generator, state.len, shape, *dtype).ok()?;
+            let types = results.iter().map(|&result| match result {
+                0 => LoopOutput { dtype: DType::U64, shape: Sizes::from_slice(before) },
+                _ => LoopOutput { dtype: *dtype, shape: Sizes::from_slice(shape) },
+            });
+            let types = types.collect();
+            Some(Prepared {
+                kernel: Arc::new(bits.with_results(results)),
+                operands: SmallVec::from_slice(&[0]),
+                results: types,
+            })
+        }
+        Primitive::Sort(primitives::Sort { dimension, comparator, limit }) => {
+            let shape = operands.first()?.shape()?;
+            if !operands.iter().all(|operand| operand.shape() == Some(shape)) {
+                return None;
+            }
+            let types: Vec<DType> = operands.iter().map(|operand| operand.dtype).collect();
+            let sorted: Vec<Sorted> = results.iter().copied().map(Sorted::Operand).collect();
+            let sorting = Sorting::new(&types, shape, *dimension, comparator, &sorted, *limit)?;
+            let mut shape = Sizes::from_slice(shape);
+            if let (Some(along), Some(limit)) = (from_end(*dimension, shape.len()), limit) {
+                shape[along] = shape[along].min(*limit);
+            }
+            let ty = |&i: &usize| LoopOutput { dtype: types[i], shape: shape.clone() };
+            let results = results.iter().map(ty).collect();
+            let operands = sorting.operands().collect();
+            Some(Prepared { kernel: Arc::new(sorting), operands, results })
+        }
+        // A window is no list of operands, or there are several results.
+        Primitive::ReduceWindow(_) | Primitive::BatchNorm(_) | Primitive::RandomBits(_) => None,
+        // Values, and what only executors and their environments do.
+        Primitive::Identity
+        | Primitive::Token
+        | Primitive::Tuple
+        | Primitive::Untuple
+        | Primitive::TupleElement(_)
+        | Primitive::Constant(_)
+        | Primitive::Splat(_)
+        | Primitive::Infeed
+        | Primitive::Outfeed
+        | Primitive::ReplicaId
+        | Primitive::PartitionId
+        | Primitive::RandomNumbers(_)
+        | Primitive::Permute(_)
+        | Primitive::Send(_)
+        | Primitive::Receive(_)
+        | Primitive::Collective(_)
+        | Primitive::Block(_)
+        | Primitive::If(_)
+        | Primitive::Case(_)
+        | Primitive::While(_)
+        | Primitive::Call(_)
+        | Primitive::Native(_)
+        | Primitive::Invalid(_) => None,
+        // Elementwise functions and movement.
+        Primitive::Unary(_)
+        | Primitive::Binary(_)
+        | Primitive::Compare(_)
+        | Primitive::Select
+        | Primitive::Clamp
+        | Primitive::Convert(_)
+        | Primitive::Bitcast(_)
+        | Primitive::ReducePrecision(_)
+        | Primitive::Reshape(_)
+        | Primitive::BroadcastInDim(_)
+        | Primitive::Broadcast(_)
+        | Primitive::Transpose(_)
+        | Primitive::Reverse(_)
+        | Primitive::Slice(_)
+        | Primitive::Pad(_)
+        | Primitive::Concatenate(_)
+        | Primitive::DynamicSlice(_)
+        | Primitive::DynamicUpdateSlice
+        | Primitive::SetDimensionSize(_)
+        | Primitive::DimensionSize(_) => None,
+        // Kernels that are evaluated only.
+        Primitive::IndexSelect(_)
+        | Primitive::Einsum(_)
+        | Primitive::Map(_)
+        | Primitive::SelectAndScatter(_)
+        | Primitive::TopK(_)
+        | Primitive::Dynamic(_)
+        | Primitive::Quantized(_) => None,
+    }
+}
+
+impl Prepared {
+    /// A kernel that reads all operands and has one result.
+    fn one(
+        kernel: impl Kernel + 'static,
+        operands: &[Operand<'_>],
+        (dtype, shape): (DType, &[usize]),
+    ) -> Option<Prepared> {
+        let result = LoopOutput { dtype, shape: Sizes::from_slice(shape) };
+        Some(Prepared {
+            kernel: Arc::new(kernel),
+            operands: (0..operands.len()).collect(),
+            results: std::iter::once(result).collect(),
+        })
+    }
+
+    /// Runs the kernel on the operands of the primitive, which have the types that it was prepared
+    /// for, in memory as they are.
+    ///
+    /// # Errors
+    /// If there is no memory for results or copies.
+    pub fn run(&self, operands: &[Tensor]) -> Result<Vec<Tensor>, TensorError> {
+        let bytes = |&number: &usize| operands.get(number).map(|operand| &operand.bytes()[..]);
+        let bytes = self.operands.iter().map(bytes).collect::<Option<SmallVec<[&[u8]; 3]>>>();
+        let results = self.results.iter().map(|ty| Tensor::unwritten(ty.dtype, &ty.shape));
+        let mut results = results.collect::<Result<Vec<_>, _>>()?;
+        let memory = results.iter_mut().map(Tensor::bytes_mut);
+        let mut memory = memory.collect::<Result<SmallVec<[&mut [u8]; 1]>, _>>()?;
+        self.kernel.run(&bytes.ok_or(TensorError::OutOfBounds)?, &mut memory)?;
+        drop(memory);
+        Ok(results)
+    }
+}
+
+impl<'a> Operand<'a> {
+    /// The shape, if the elements are all of the memory, in order.
+    fn shape(&self) -> Option<&'a [usize]> {
+        let is_whole = self.view.is_dense() && num_elements(self.view.shape()) == Some(self.len);
+        is_whole.then(|| self.view.shape())
+    }
+}
+
+/// The type and shape of an input that a body combines with an initial value, if these are two
+/// operands whose type is that of the body.
+fn combined<'a>(body: &Body, operands: &[Operand<'a>]) -> Option<(DType, &'a [usize])> {
+    let &[input, init] = operands else { return None };
+    let (dtype, shape) = (input.dtype, input.shape()?);
+    let is_valid = init.dtype == dtype && init.len == 1 && !is_promoted(body, dtype);
+    is_valid.then_some((dtype, shape))
+}
+
+/// True if a body computes in another type than that of elements.
+fn is_promoted(body: &Body, dtype: DType) -> bool {
+    body.dtypes.iter().any(|&own| own.is_some_and(|own| own != dtype))
+}
+
+/// Something if the tables of a gather or scatter are not too large: for each index vector, and for
+/// each element of a window or of the updates.
+fn check_tables(indices: &[usize], vector: i64, elements: usize) -> Option<()> {
+    let mut batch = indices.to_vec();
+    let vector = usize::try_from(vector).ok()?;
+    if vector < batch.len() {
+        batch.remove(vector);
+    }
+    let entries = num_elements(&batch)?.checked_mul(3)?.checked_add(elements.checked_mul(2)?)?;
+    (entries <= MAX_TABLES).then_some(())
+}
