@@ -211,5 +211,5 @@ fn equal_and_dead_ops_cost_nothing() {
         }
     }
     println!("{count} programs, {} mismatches", wrong.len());
-    assert!(count > 150 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
+    assert!(count > 80 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
 }
