@@ -399,5 +399,13 @@ fn verify_uniform(params: &[Option<Attribute>]) -> Result<(), String> {
     if let Some(size) = view.block_sizes.iter().find(|&&size| size <= 0) {
         return Err(format!("the block size {size} is not positive"));
     }
+    // Bytecode writes them as elements of the storage type.
+    let (least, greatest) = storage_limits(view.storage);
+    if let Some(zero_point) = view.zero_points.iter().find(|z| !(least..=greatest).contains(z)) {
+        let storage = view.storage;
+        return Err(format!(
+            "the zero point {zero_point} is out of the range of {storage}, {least} to {greatest}"
+        ));
+    }
     Ok(())
 }
