@@ -3,7 +3,7 @@
 //! The declaration of an op says by [`OpDef::prepare`](crate::ods::OpDef::prepare) which
 //! [`Primitive`] it is, from its attributes and types. A [`Preparer`] walks functions and puts the
 //! primitives into [`Code`]: values get slots, uses know whether they are the last, types become
-//! plain data. [`evaluate`] prepares and runs a single op, for folding.
+//! plain data. The crate `folding` prepares and runs single ops.
 
 use crate::attrs::{AttrKind, Attribute, Dictionary};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId, Value, ValueDef};

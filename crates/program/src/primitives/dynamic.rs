@@ -9,19 +9,20 @@ use numerics::shape::StridedView;
 /// Operations whose numbers are operands. `declared` has the sizes of the result type.
 #[derive(Debug, PartialEq)]
 pub enum Dynamic {
-    /// [`Primitive::Reshape`] to the shape that is the second operand.
+    /// [`Primitive::Reshape`](super::Primitive::Reshape) to the shape that is the second operand.
     Reshape {
         /// Sizes of the result type.
         declared: Option<Vec<i64>>,
     },
-    /// [`Primitive::BroadcastInDim`] to the shape that is the second operand.
+    /// [`Primitive::BroadcastInDim`](super::Primitive::BroadcastInDim) to the shape that is
+    /// the second operand.
     BroadcastInDim {
         /// The dimension of the result of each dimension of the operand.
         dimensions: Vec<usize>,
         /// Sizes of the result type.
         declared: Option<Vec<i64>>,
     },
-    /// [`Primitive::Iota`] of the shape that is the operand.
+    /// [`Primitive::Iota`](super::Primitive::Iota) of the shape that is the operand.
     Iota {
         /// The element type.
         dtype: DType,
@@ -30,19 +31,20 @@ pub enum Dynamic {
         /// Sizes of the result type.
         declared: Option<Vec<i64>>,
     },
-    /// [`Primitive::Pad`] by the third to fifth operands.
+    /// [`Primitive::Pad`](super::Primitive::Pad) by the third to fifth operands.
     Pad {
         /// Sizes of the result type.
         declared: Option<Vec<i64>>,
     },
-    /// [`Primitive::Slice`] by the second to fourth operands.
+    /// [`Primitive::Slice`](super::Primitive::Slice) by the second to fourth operands.
     Slice {
         /// Sizes of the result type.
         declared: Option<Vec<i64>>,
     },
-    /// [`Primitive::Gather`] with the sizes that are the third operand.
+    /// [`Primitive::Gather`](super::Primitive::Gather) with the sizes that are the third operand.
     Gather(GatherDims),
-    /// [`Primitive::Convolution`] with the padding that is the third operand.
+    /// [`Primitive::Convolution`](super::Primitive::Convolution) with the padding that is
+    /// the third operand.
     Convolution(Convolution),
 }
 
