@@ -77,7 +77,8 @@ pub fn verdict(module: &Module, random: &mut Random) -> Verdict {
     }
 }
 
-/// Results of a run. An error is the program's or a limit's; engines reach limits at different places.
+/// Results of a run. An error is the program's or a limit's; engines reach limits at different
+/// places.
 enum Outcome {
     Results(Vec<RuntimeValue>),
     Failed(String),

@@ -193,9 +193,9 @@ fn try_arrays(input: &[u8]) -> bool {
     tensors.is_ok() || archived.is_ok() || read.contains(&true)
 }
 
-/// Checks that an accepted program, printed as `text`, reads back as the same program from each form:
-/// as it prints, one of the other texts, bytecode, and an artifact where it converts. The error names
-/// the form that is refused or differs.
+/// Checks that an accepted program, printed as `text`, reads back as the same program from each
+/// form: as it prints, one of the other texts, bytecode, and an artifact where it converts. The
+/// error names the form that is refused or differs.
 fn read_back(input: &[u8], text: &[u8], random: &mut Random) -> Result<(), String> {
     let same = |form: &str, written: &[u8], opener: &[&str]| {
         let read = run(opener, written);

@@ -3,8 +3,8 @@
 //! `stablo-fuzz text --seconds 60` tries mutants one after another in a child process and reports
 //! how many there were, and which of them panicked, aborted the process, took more than 1 GB or
 //! more than 5 seconds, made engines compute different bits, or made the programs write something
-//! that they refuse to read. An input is a function of its kind and number: `stablo-fuzz replay text
-//! 1234` shows and runs it.
+//! that they refuse to read. An input is a function of its kind and number:
+//! `stablo-fuzz replay text 1234` shows and runs it.
 
 mod child;
 mod ops;

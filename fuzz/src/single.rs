@@ -1,4 +1,4 @@
-//! Programs of single ops: each op of the project's tests in a function of its own, and variants of
+//! Programs of single ops: each op of the project's tests in a separate function, and variants of
 //! them with other element types, sizes and attributes.
 //!
 //! Whatever the verifier accepts must run, or be refused by a rule of the verifier.
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 /// Dialects whose ops are tried.
 const DIALECTS: [&str; 3] = ["stablehlo", "chlo", "mhlo"];
 
-/// Element types: those that StableHLO has, and some that it has not.
+/// Element types of StableHLO, and some that it does not have.
 const ELEMENTS: [&str; 39] = [
     "i1",
     "i2",
@@ -237,7 +237,7 @@ impl Single {
         self.module.set_attr(self.function, "function_type", signature.into());
     }
 
-    /// All values: arguments, results, and those of regions.
+    /// All values: arguments, results, and values of regions.
     fn values(&self) -> Vec<Value> {
         let mut values = Vec::new();
         let mut blocks = vec![self.block];
@@ -285,7 +285,7 @@ impl Single {
         retyped.into_iter().flatten().chain(self.of_attributes())
     }
 
-    /// The programs with another element type in the place of one: of all values, and of one.
+    /// The programs with an element type replaced: of all values, and of one.
     fn of_elements(&self) -> Vec<Single> {
         let elements: Vec<Type> =
             ELEMENTS.iter().filter_map(|text| stablo::parse_type(text).ok()).collect();
@@ -328,7 +328,7 @@ impl Single {
         all
     }
 
-    /// The programs with another size in the place of one: of all values, and of one; and with a
+    /// The programs with a size replaced: of all values, and of one; and with a
     /// dimension more or less of one.
     fn of_sizes(&self) -> Vec<Single> {
         let values = self.values();

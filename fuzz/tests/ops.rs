@@ -1,4 +1,4 @@
-//! Some variants of each op of the project's tests: those that the verifier accepts run, with the
+//! Some variants of each op of the project's tests: verified ones run, with the
 //! same bits in all engines. `stablo-fuzz ops` tries all of them.
 
 use generate::Random;
@@ -7,7 +7,7 @@ use stablo_fuzz::{Seeds, Verdict};
 
 /// Programs of one op.
 const PROGRAMS: usize = 3;
-/// One of so many variants is tried.
+/// One in this number of variants is tried.
 const STEP: usize = 41;
 
 fn failure(variant: &Single) -> Option<String> {

@@ -138,8 +138,8 @@ impl Settings {
         self.limits.time.is_some() || !self.functions.by_target.is_empty()
     }
 
-    /// Converts an error of a run. The exception of a Python function becomes its cause, or, such as
-    /// `KeyboardInterrupt`, is raised itself.
+    /// Converts an error of a run. The exception of a Python function becomes its cause, or, such
+    /// as `KeyboardInterrupt`, is raised itself.
     pub fn raised(&self, py: Python<'_>, error: &stablo::Error) -> PyErr {
         let exception = raised(py, error);
         let mut failures = self.functions.failures();

@@ -35,7 +35,7 @@ func.func @main() -> (tensor<4xf32>, tensor<4xi8>, tensor<2x3xf32>) {
   ^bb0(%a: tensor<i8>, %b: tensor<i8>):
     stablehlo.return %b : tensor<i8>
   }) : (tensor<4xi8>, tensor<2x1xi32>, tensor<2xi8>) -> tensor<4xi8>
-  // What depends on the sums is not known while the plan is made: their first element is 0.
+  // Values that depend on the sums are unknown while the plan is made; the first sum is 0.
   %first = stablehlo.slice %sums [0:1] : (tensor<4xf32>) -> tensor<1xf32>
   %unknown = stablehlo.broadcast_in_dim %first, dims = [1] : (tensor<1xf32>) -> tensor<2x3xf32>
   %known = stablehlo.constant dense<[[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]> : tensor<2x3xf32>

@@ -11,8 +11,8 @@
 // UNKNOWN: invalid value 'nothing' for '--dump-plan-after <PASS>'
 // NONE: the program has no plan: it runs op by op
 
-// A product and a branch's result that nothing uses go, with what they alone use; what may fail, may go
-// on for ever or draws random numbers stays.
+// An unused product, an unused result of a branch and their operands are dropped; ops that may fail, may
+// not terminate or draw random numbers stay.
 // DCE-LABEL: @dead(
 // DCE-NOT: dot_general
 // DCE-NOT: sine

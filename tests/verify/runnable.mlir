@@ -1,6 +1,6 @@
 // RUN: stablehlo-opt %s -split-input-file -verify-diagnostics
 
-// What no run accepts is refused before it runs.
+// The verifier refuses programs that no run accepts.
 func.func @f(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {
   // expected-error @+1 {{`ab,bc` has no `->`}}
   %0 = stablehlo.einsum %a, %b, config = "ab,bc" : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>

@@ -151,8 +151,8 @@ unsafe fn read<'a>(
         let bytes: &mut [u8] = match (data.is_null(), size) {
             (_, 0) => &mut [],
             (true, _) => return Err(failed("there is nothing at NULL".into())),
-            // SAFETY: the caller gives that number of bytes, which neither an input that is borrowed nor
-            // another output has, as was found above.
+            // SAFETY: the caller gives that number of bytes, which neither an input that is
+            // borrowed nor another output has, as was found above.
             (false, _) => unsafe { std::slice::from_raw_parts_mut(data.cast(), size) },
         };
         Ok(Output { dtype, shape, bytes })

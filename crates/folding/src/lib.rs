@@ -30,7 +30,8 @@ fn evaluate_op(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> EvalResult {
 }
 
 /// Evaluates an op without regions whose tensors have at most `max_elements` elements, on the
-/// values that `operand` gives for its operands. `None` if there are others, or the op has no results for them.
+/// values that `operand` gives for its operands. `None` if there are others, or the op has no
+/// results for them.
 pub fn results(
     op: OpRef<'_>,
     max_elements: usize,

@@ -131,7 +131,7 @@ impl Distribution {
     /// The tensor of tiles, device by device; of equal tiles, the first counts.
     ///
     /// # Errors
-    /// If they are not as many as the devices, or have different shapes.
+    /// If their number is not that of the devices, or their shapes differ.
     pub fn join(&self, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
         let tile = match tiles.first() {
             Some(first) if tiles.len() == self.places.len() => first,
@@ -158,7 +158,7 @@ impl Distribution {
         let number = |place: &Vec<usize>| {
             place.iter().zip(&self.tiles).fold(0, |number, (at, tiles)| number * tiles + at)
         };
-        // The devices of each tile in row-major order, those of one tile adjacent.
+        // The devices of each tile in row-major order, devices of one tile adjacent.
         let mut devices: Vec<usize> = (0..self.places.len()).collect();
         devices.sort_by_key(|&device| number(&self.places[device]));
         let join =

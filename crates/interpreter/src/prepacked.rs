@@ -6,8 +6,8 @@ use numerics::math::AlignedBytes;
 use numerics::{Bytes, Identity};
 use std::sync::Arc;
 
-/// At most so many bytes of operands are prepacked: the caches gain little beyond, and a model would
-/// take its memory twice.
+/// The maximum bytes of prepacked operands: the caches gain little beyond, and a model
+/// would take its memory twice.
 const MAX_BYTES: usize = 256 << 20;
 
 /// The operands that a plan may prepack, by their numbers.

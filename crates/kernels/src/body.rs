@@ -181,7 +181,8 @@ macro_rules! dispatch_operation {
         };
         $body
     }};
-    // Not a closure, which would be a type of each place that uses the macro, and every loop with it.
+    // Not a closure, which would be a type of each place that uses the macro, and every loop with
+    // it.
     (@bind $T:ident $ty:ty, $f:ident $function:ident, $body:expr) => {{
         type $T = $ty;
         let $f = <$T as numerics::Number>::$function;

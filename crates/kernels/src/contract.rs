@@ -30,7 +30,7 @@ const MIN_PRODUCTS: usize = 8;
 pub(super) const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
 /// Right factors of more elements are in no cache while rows are multiplied with them.
 pub(super) const MAX_SHARED: usize = 1 << 18;
-/// Rows of products are divided into multiples of so many: a third of a tile.
+/// Rows of products are divided into multiples of this number, a third of a tile.
 pub(super) const TILE_UNIT: usize = TILE_ROWS / 3;
 
 pub(super) fn invalid(label: &'static str, message: impl Into<String>) -> EvalError {

@@ -86,7 +86,8 @@ pub trait RowWise: Debug + Send + Sync {
     /// made for others.
     fn rows(&self) -> Option<usize>;
 
-    /// The elements of a result in each of `rows` rows; `None` if it is not divided into as many.
+    /// The elements of a result in each of `rows` rows; `None` if it does not divide into that
+    /// number.
     fn row_results(&self, rows: usize) -> Option<usize>;
 
     /// The elements that the kernel combines in each of `rows` rows; `None` if there are as many as
@@ -100,7 +101,7 @@ pub trait RowWise: Debug + Send + Sync {
     /// `elements`.
     fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool;
 
-    /// Rows are best computed in multiples of so many.
+    /// The number of rows whose multiples are computed fastest.
     fn tile_rows(&self) -> usize {
         1
     }
@@ -112,7 +113,7 @@ pub trait RowWise: Debug + Send + Sync {
     /// operand as [`Kernel::prepack`] has ordered it.
     ///
     /// # Errors
-    /// If the bytes are not those of such rows, or there is no memory for copies.
+    /// If the buffers do not have the sizes of the rows, or there is no memory for copies.
     fn run_rows(
         &self,
         rows: usize,
@@ -129,7 +130,7 @@ pub trait RowWise: Debug + Send + Sync {
 pub struct RowOperand<'a> {
     /// The bytes.
     pub bytes: &'a [u8],
-    /// True if these are those of the rows that are computed, rather than of all.
+    /// True if they are the inputs of the computed rows rather than of all rows.
     pub is_part: bool,
 }
 
@@ -146,7 +147,7 @@ impl<'a> RowOperand<'a> {
 /// The bytes of exactly `N` operands and of one result.
 ///
 /// # Errors
-/// If there are not as many.
+/// If their number differs.
 pub(crate) fn expect_bytes<'a, 'r, const N: usize>(
     operands: &[&'a [u8]],
     results: &'r mut [&mut [u8]],

@@ -9,8 +9,8 @@ use numerics::{DType, I1, Tensor, TensorError};
 use program::{Comparator, Env, EvalError, SortKey};
 use smallvec::SmallVec;
 
-/// Results of [`sort`], by keys that have an order whatever the elements are, prepared for the types
-/// of operands: all of each, or its first elements along the dimension.
+/// Results of [`sort`], by keys that have an order whatever the elements are, prepared for the
+/// types of operands: all of each, or its first elements along the dimension.
 #[derive(Debug)]
 pub struct Sorting {
     rows: Rows,
@@ -70,7 +70,7 @@ impl Sorting {
         Some(Sorting { rows, len, keys, count, sorted })
     }
 
-    /// The operands that it reads: those that have the keys, and those that are sorted.
+    /// The operands that it reads: the keys, and the operands that are sorted.
     pub fn operands(&self) -> impl Iterator<Item = usize> {
         let keys = self.keys.iter().map(|(_, key)| key.input);
         keys.chain(self.sorted.iter().flatten().map(|&(position, _)| position))

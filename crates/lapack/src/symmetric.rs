@@ -117,8 +117,8 @@ pub fn syevd<T: Scalar>(
     Ok(diagonal.into_iter().map(|x| x / scale).collect())
 }
 
-/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, which replace its diagonal, by
-/// implicit QL or QR iteration, whichever end of a block is the smaller one; the rows of `z` are
+/// The eigenvalues of a real symmetric tridiagonal matrix, ascending, which replace its diagonal,
+/// by implicit QL or QR iteration, whichever end of a block is the smaller one; the rows of `z` are
 /// turned along.
 fn steqr(
     d: &mut [f64],

@@ -560,8 +560,8 @@ impl Attribute {
         }
     }
 
-    /// The size in bytes of the elements of a `dense` attribute or resource as they are stored: of a
-    /// splat, one element.
+    /// The size in bytes of the elements of a `dense` attribute or resource as they are stored: of
+    /// a splat, one element.
     pub fn stored_bytes(&self) -> usize {
         match &**self {
             AttrKind::Dense(elements) => elements.data().len(),

@@ -1,6 +1,6 @@
 //! Structures of the PJRT C interface: the arguments of its functions and the values in them.
 //!
-//! Names and layouts are those of the header, version 0.114, without the prefix `PJRT_`. A function
+//! Names and layouts follow the header, version 0.114, without the prefix `PJRT_`. A function
 //! of the interface takes one structure, which begins with its size and a list of extensions; newer
 //! clients have longer ones, older clients shorter ones.
 //!

@@ -174,7 +174,7 @@ pub fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
     Ok(())
 }
 
-/// Memory of a client, which is told when it is no longer used.
+/// Memory of a client, whose callback runs when it is no longer used.
 struct View {
     data: Foreign,
     len: usize,
@@ -187,7 +187,7 @@ impl AsRef<[u8]> for View {
         if self.len == 0 {
             return &[];
         }
-        // SAFETY: the client passes so many bytes, which stay as they are until it is told.
+        // SAFETY: the client passes that number of bytes, unchanged until its callback runs.
         unsafe { std::slice::from_raw_parts(self.data.0.cast(), self.len) }
     }
 }
@@ -330,7 +330,7 @@ pub fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
     args.event = copy_when_ready(buffer.value()?, move |tensor| {
         let dst = dst;
         let from = &tensor.bytes()[start..start + len];
-        // SAFETY: the client passes memory for so many bytes.
+        // SAFETY: the client passes memory for that number of bytes.
         unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), dst.0.cast(), len) };
         Ok(())
     })?;

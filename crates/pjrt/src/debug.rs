@@ -1,4 +1,4 @@
-//! What environment variables ask for: the engine, copies of programs, checks of values.
+//! Debugging by environment variables: the engine, copies of programs, checks of values.
 
 use stablo::ir::OpRef;
 use stablo::numerics::{Complex32, Complex64, bf16, f16};

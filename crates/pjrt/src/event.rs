@@ -7,7 +7,7 @@ use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Foreign, Handle, text};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is done when a value is there.
+/// A callback that runs when the value is ready.
 type Continuation = Box<dyn FnOnce(Outcome) + Send>;
 
 enum State<T> {

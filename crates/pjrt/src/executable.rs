@@ -38,8 +38,8 @@ const ENTRY: &str = "main";
 /// Bytes before a serialized executable.
 const MAGIC: &[u8] = b"stablo executable 1\n";
 
-/// Programs of at most so many bytes of arguments and results, and so many ops, are taken to be
-/// short before they have run.
+/// The maximum bytes of arguments and results, and the maximum ops, of programs that are taken to
+/// be short before they have run.
 const SMALL_BYTES: usize = 64 << 10;
 const SMALL_OPS: usize = 64;
 
@@ -77,7 +77,7 @@ pub struct Compiled {
     cost: OnceLock<Attributes>,
 }
 
-/// What clients get as arrays.
+/// Storage of the arrays that clients get.
 struct Lists {
     types: Vec<c_int>,
     dims: Vec<i64>,

@@ -1,7 +1,7 @@
 //! Executions of loaded programs.
 //!
-//! A program for several partitions is one of whole tensors: those of arguments are put together
-//! from the shards of devices, those of results divided into shards. Replicas run as processes.
+//! A program for several partitions is one of whole tensors: arguments are put together
+//! from the shards of devices, results divided into shards. Replicas run as processes.
 
 use crate::abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use crate::buffer::Buffer;
@@ -46,7 +46,7 @@ fn tensor(value: Value) -> Outcome<Tensor> {
     }
 }
 
-/// Checks the arguments for one device, and takes those that are donated.
+/// Checks the arguments for one device, and takes donated ones.
 fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> Outcome<Vec<Value>> {
     if buffers.len() != compiled.arguments.len() {
         let (found, required) = (buffers.len(), compiled.arguments.len());
@@ -87,7 +87,7 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
     buffers.iter().enumerate().map(argument).collect()
 }
 
-/// Runs the program on its inputs: whole tensors, or those of each replica.
+/// Runs the program on its inputs: whole tensors, or the inputs of each replica.
 fn run(compiled: &Compiled, mut inputs: Vec<Vec<RuntimeValue>>) -> Outcome<Vec<Vec<RuntimeValue>>> {
     let program = &compiled.program;
     let mut observer = debug::observer();

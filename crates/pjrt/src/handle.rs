@@ -154,7 +154,7 @@ unsafe fn size_of_args<T: Args>(pointer: *const c_void) -> usize {
     unsafe { pointer.cast::<usize>().read() }.max(T::LEAST).min(size_of::<T>())
 }
 
-/// Copies a structure with as many bytes as the client states, zeros after these.
+/// Copies the bytes of a structure that the client states, followed by zeros.
 pub(crate) fn read<T: Args>(pointer: *const c_void) -> Option<T> {
     if pointer.is_null() {
         return None;
@@ -171,7 +171,7 @@ pub(crate) fn read<T: Args>(pointer: *const c_void) -> Option<T> {
 
 /// Copies the bytes of a structure that the client has.
 pub(crate) fn write<T: Args>(pointer: *mut c_void, from: &T) {
-    // SAFETY: the client's structure, which was read by [`read`], has as many bytes as it states.
+    // SAFETY: the client's structure, which was read by [`read`], has the size that it states.
     unsafe {
         let size = size_of_args::<T>(pointer);
         std::ptr::copy_nonoverlapping(std::ptr::from_ref(from).cast::<u8>(), pointer.cast(), size);

@@ -55,7 +55,7 @@ struct Functions {
     count: usize,
 }
 
-/// The functions that a program may call: those of the last execution. All executions of a program
+/// The functions that a program may call, from the last execution. All executions of a program
 /// have the same.
 #[derive(Clone, Default)]
 pub struct Host(Arc<Mutex<Option<Foreign>>>);
@@ -146,7 +146,7 @@ impl Host {
         let arrays = |all: &[Lent]| all.iter().map(Lent::array).collect::<Vec<HostArray>>();
         let (arguments, outputs) = (arrays(&arguments), arrays(&places));
         let mut message = [0u8; MESSAGE_BYTES];
-        // SAFETY: the arrays live during the call, and those of results are written by it alone.
+        // SAFETY: the arrays live during the call, and it alone writes the arrays of results.
         let done = unsafe {
             call_python(
                 function,

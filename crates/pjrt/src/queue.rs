@@ -1,6 +1,6 @@
 //! Executions that do not block the client: a thread runs them in order.
 //!
-//! What an execution waits for was enqueued before it, so that the thread never waits for itself.
+//! Dependencies of an execution are enqueued before it, so that the thread never waits for itself.
 //! Short programs run on the thread of the client, which takes less time than waking another.
 
 use crate::error::{Code, Failure, Outcome};

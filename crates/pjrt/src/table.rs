@@ -14,7 +14,8 @@ extern "C" fn unimplemented<const INDEX: usize>(_: *mut c_void) -> Handle<Error>
     Failure::new(Code::Unimplemented, message).into_error()
 }
 
-/// Declares the table: rows are names without the prefix `PJRT_`, with the function if there is one.
+/// Declares the table: rows are names without the prefix `PJRT_`, with the function if there is
+/// one.
 macro_rules! slots {
     ($($name:ident $(= $function:path)?,)*) => {
         /// The names of the functions without the prefix `PJRT_`.

@@ -35,7 +35,7 @@ pub(crate) struct Graph<'c> {
 /// A block: nodes in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
-    /// The arguments. Those of the regions of a loop are the results of the loop: its values have
+    /// The arguments. Regions of a loop have the results of the loop as arguments: its values have
     /// one place in the condition, in the body, and after it.
     pub arguments: Vec<Value>,
     pub nodes: Vec<Node>,
@@ -96,7 +96,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The effects of a node, with those of its regions and blocks. Values of dynamic shapes may be
+    /// The effects of a node, its regions and its blocks. Values of dynamic shapes may be
     /// ones that an operation does not take.
     pub fn effects(&self, node: &Node) -> Effects {
         let is_dynamic = |&value: &Value| match &*self.types[value as usize] {
@@ -171,7 +171,8 @@ impl Node {
     }
 }
 
-/// The effects of the blocks and functions that a primitive runs, which nest at most `depth` levels.
+/// The effects of the blocks and functions that a primitive runs, which nest at most `depth`
+/// levels.
 fn effects_of_blocks(code: &Code, primitive: &Primitive, depth: usize) -> Effects {
     let of = |callee| {
         let block = match callee {
@@ -189,7 +190,7 @@ fn effects_of_blocks(code: &Code, primitive: &Primitive, depth: usize) -> Effect
     primitive.blocks().into_iter().map(of).max().unwrap_or(Effects::None)
 }
 
-/// The blocks that a primitive runs, those of control flow aside.
+/// The blocks that a primitive runs, except control flow.
 pub(crate) fn blocks(primitive: &Primitive) -> SmallVec<[BlockId; 2]> {
     match primitive.kind() {
         Kind::Control => SmallVec::new(),

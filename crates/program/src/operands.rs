@@ -8,7 +8,7 @@ use numerics::{I1, Tensor};
 /// The operands of an op that takes exactly `N` tensors.
 ///
 /// # Errors
-/// If there are not as many, or one is no tensor: only for an op that does not satisfy its
+/// If their number differs, or one is no tensor: only for an op that does not satisfy its
 /// declaration.
 pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N], EvalError> {
     expect_n(tensor_list(operands)?)
@@ -17,7 +17,7 @@ pub fn tensors<const N: usize>(operands: Vec<RuntimeValue>) -> Result<[Tensor; N
 /// Exactly `N` tensors.
 ///
 /// # Errors
-/// If there are not as many.
+/// If their number differs.
 pub fn expect_n<const N: usize>(tensors: Vec<Tensor>) -> Result<[Tensor; N], EvalError> {
     let found = tensors.len();
     tensors

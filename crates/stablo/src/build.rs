@@ -322,8 +322,9 @@ impl<'b, 'm> OpBuilder<'b, 'm> {
         }
     }
 
-    /// Adds a region with one block that takes arguments of the given types. `body` gets the arguments
-    /// and gives the values that the region returns; the terminator is that of the dialect.
+    /// Adds a region with one block that takes arguments of the given types. `body` gets the
+    /// arguments and gives the values that the region returns; the terminator is that of the
+    /// dialect.
     pub fn body(
         mut self,
         arguments: impl IntoIterator<Item = Type>,

@@ -234,8 +234,8 @@ pub fn entry_function<'m>(module: &'m Module, entry: &str) -> Result<dialects::f
     function.map_err(|error| Error::in_module(vec![error], module))
 }
 
-/// Runs the function `entry` of a verified module with the default engine; `main` may also stand for
-/// the only function.
+/// Runs the function `entry` of a verified module with the default engine; `main` may also stand
+/// for the only function.
 ///
 /// # Errors
 /// An unknown function, inputs of another number, shape or element type than it takes, or whatever

@@ -49,8 +49,9 @@ impl RefineOptions {
     }
 }
 
-/// Makes a verified program with dynamic shapes static: the entry function, which is `main`, the only
-/// one or the only public one, and all that it calls. Assertions on shapes are checked and removed. Returns warnings.
+/// Makes a verified program with dynamic shapes static: the entry function, which is `main`, the
+/// only one or the only public one, and all that it calls. Assertions on shapes are checked and
+/// removed. Returns warnings.
 ///
 /// # Errors
 /// If arguments do not fit, an assertion fails, or a value stays dynamic, with the ops responsible.

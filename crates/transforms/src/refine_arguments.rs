@@ -39,7 +39,7 @@ fn run(cx: &mut Context<'_>) {
 /// Refines the arguments of the entry function to the given types, in MLIR syntax.
 ///
 /// # Errors
-/// If a text is not a type, and those of [`main_function`] and [`refine_arguments`].
+/// If a text is not a type; as [`main_function`] and [`refine_arguments`].
 pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
     let entry = main_function(cx.module, cx.root)?.id();
     let types = parse_types(cx.module.op(cx.root), types)?;

@@ -1,5 +1,5 @@
-//! Checks the layering: each crate is on the floor that ARCHITECTURE.md says, which is one above the
-//! highest crate that it depends on, and some crates never depend on some others.
+//! Checks the layering: each crate is on the floor that ARCHITECTURE.md says, which is one above
+//! the highest crate that it depends on, and some crates never depend on some others.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -37,7 +37,7 @@ const PHRASES: [&str; 28] = [
     "somebody",
 ];
 
-/// What is counted in a crate.
+/// The counts of a crate.
 #[derive(Default)]
 pub struct Count {
     /// Lines of comments.

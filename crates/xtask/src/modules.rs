@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The modules of `mlir`, each with the others that it may name. Ops are data with functions in them, so
-/// declarations name what these functions take: `ods` and `params` see the parser, the printer and
-/// the rewriter. What must not be is that data knows its formats (`ir`, `attrs` and `types` name
-/// neither `bytecode` nor `text`), or that rewriting knows passes.
+/// The modules of `mlir`, each with the others that it may name. Ops are data with functions in
+/// them, so declarations name what these functions take: `ods` and `params` see the parser, the
+/// printer and the rewriter. What must not be is that data knows its formats (`ir`, `attrs` and
+/// `types` name neither `bytecode` nor `text`), or that rewriting knows passes.
 const MODULES: [(&str, &[&str]); 20] = [
     ("affine", &[]),
     ("attrs", &["affine", "node", "params", "types"]),

@@ -6,8 +6,8 @@ use mlir::prepare::{Prepared, Preparer, native};
 use numerics::Tensor;
 use program::{EvalError, operands};
 
-/// `cu_threefry2x32_ffi`, and its older form without `_ffi`, which may have the number of elements as
-/// its last operand.
+/// `cu_threefry2x32_ffi`, and its older form without `_ffi`, which may have the number of elements
+/// as its last operand.
 pub(super) fn threefry(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |operands| {
         let operands = operands::tensor_list(operands)?;

@@ -1,4 +1,4 @@
-//! What custom calls name of kernels, where these are left out: nothing is run.
+//! Stubs for the kernels of custom calls in builds without the feature `run`.
 
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer};

@@ -275,7 +275,7 @@ fn kernels_and_evaluation_give_the_results_of_the_specification() {
         let all: Vec<usize> = (0..case.results.len()).collect();
         let kernel = prepared(case, &all).expect(&name);
         assert_eq!(kernel.run(&case.operands).unwrap(), case.results, "{name}");
-        // Each result on its own, as plans compute those that are used.
+        // Each result alone, as plans compute only used results.
         for (number, result) in case.results.iter().enumerate() {
             let kernel = prepared(case, &[number]).expect(&name);
             let [ty] = &kernel.results[..] else { panic!("{name}: one result") };

@@ -99,8 +99,8 @@ enum Time {
     With(Place),
 }
 
-/// The place of a use in the list, the first one last. Uses of a remade op's result were added to the
-/// list of its predecessor, and moved from the latest to the first.
+/// The place of a use in the list, the first one last. Uses of a remade op's result were added to
+/// the list of its predecessor, and moved from the latest to the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Added {
     Directly(Time),

@@ -1,5 +1,5 @@
-//! Products of exponents and logarithms of complex numbers in fixed point: angles are reduced modulo
-//! a turn, so that logarithms need more bits than an exponent has, up to 2^1024.
+//! Products of exponents and logarithms of complex numbers in fixed point: angles are reduced
+//! modulo a turn, so that logarithms need more bits than an exponent has, up to 2^1024.
 
 use super::complex::wide_log;
 use super::double::Double;

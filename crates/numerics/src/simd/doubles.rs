@@ -132,8 +132,8 @@ pub trait DoublesKernel {
 
 /// Numbers of kernels: one, four or eight.
 pub trait DoublesArray: Sized {
-    /// True if kernels of so many numbers are compiled for an instruction set. Those of one number
-    /// are for all.
+    /// True if kernels of this number of lanes are compiled for an instruction set. Kernels of one
+    /// lane are for all.
     fn is_compiled(isa: Isa) -> bool;
 
     /// Runs a kernel with the vectors of an instruction set.
@@ -147,7 +147,8 @@ impl Isa {
     /// Runs a computation with these instructions.
     ///
     /// # Panics
-    /// If kernels of so many numbers are not compiled for them: see [`DoublesArray::is_compiled`].
+    /// If kernels of this number of lanes are not compiled for them: see
+    /// [`DoublesArray::is_compiled`].
     pub fn run_doubles<K: DoublesKernel>(self, kernel: K) {
         K::Array::run(self, kernel);
     }

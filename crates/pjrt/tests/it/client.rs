@@ -106,7 +106,7 @@ pub fn buffer_on(
     (buffer.data, buffer.element_type) = (elements.as_ptr().cast(), 11);
     (buffer.dims, buffer.num_dims) = (dims.as_ptr(), dims.len());
     assert!(device < devices.num_devices);
-    // SAFETY: there are so many devices.
+    // SAFETY: the client states this number of devices.
     buffer.device = unsafe { devices.devices.add(device).read() };
     call("Client_BufferFromHostBuffer", &mut buffer).unwrap();
     let mut event: EventDestroy = args();

@@ -5,7 +5,7 @@ use stablo_pjrt::abi::*;
 use stablo_pjrt::table::{API, NAMES};
 use std::ffi::c_void;
 
-/// Functions that free an object, for which null is nothing to free, and those without arguments.
+/// Functions that free an object, which accept null, and functions without arguments.
 const NULL_IS_FINE: &[&str] = &[
     "Error_Destroy",
     "Error_Message",

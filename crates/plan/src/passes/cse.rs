@@ -1,8 +1,8 @@
 //! Replaces a node by an equal one before it: common subexpressions.
 //!
 //! Nodes are equal if their primitives are, up to blocks that are written alike, and their operands
-//! are the same values. A node knows those before it in its region and around that. Nodes that may
-//! fail are replaced, too: the one before has failed then.
+//! are the same values. A node sees the nodes before it in its region and in enclosing ones. Nodes
+//! that may fail are replaced, too: the one before has failed then.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, retain};

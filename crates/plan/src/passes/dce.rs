@@ -37,7 +37,7 @@ fn drop_unused(graph: &Graph<'_>, node: &mut Node, used: &mut FxHashSet<Value>) 
         false => {}
     }
     if is_loop {
-        // What the body computes is used by the next round.
+        // The next iteration uses the results of the body.
         used.extend(&node.results);
     }
     for region in node.regions.iter_mut().rev() {

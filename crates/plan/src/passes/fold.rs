@@ -55,7 +55,7 @@ fn fold(graph: &mut Graph<'_>, node: &Node, result: Value, left: &mut usize) {
     }
     let operands = node.operands.iter().map(|&operand| Some(known(graph, operand)?.into()));
     let Some(operands) = operands.collect::<Option<Vec<RuntimeValue>>>() else { return };
-    // What fails is left to the run.
+    // Errors are left to the run.
     let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEnv);
     let Ok(evaluated) = evaluated else { return };
     let [RuntimeValue::Tensor(folded)] = &evaluated[..] else { return };

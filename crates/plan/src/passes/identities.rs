@@ -31,7 +31,7 @@ fn is_identity(primitive: &Primitive) -> bool {
     }
 }
 
-/// Uses the initial value in place of one that a loop carries and its body returns as it is.
+/// Replaces loop-carried values that the body returns unchanged by their initial values.
 fn replace_carried(graph: &Graph<'_>, node: &mut Node, replacements: &mut Replacements) {
     let (Primitive::While(_), [_, body]) = (&*node.primitive, &node.regions[..]) else { return };
     let is_kept = |number: usize| {

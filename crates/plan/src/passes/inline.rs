@@ -53,7 +53,7 @@ impl Inliner<'_, '_> {
         replacements.apply(&mut region.results);
     }
 
-    /// The region of a call, with its own calls inlined; `None` if it stays a call.
+    /// The region of a call, with calls in it inlined; `None` if it stays a call.
     fn callee(&mut self, function: FunctionId, node: &Node, depth: usize) -> Option<Region> {
         let body_size = self.sizes[function.index()];
         if depth >= MAX_DEPTH || !self.plannable[function.index()] {

@@ -94,8 +94,8 @@ pub(crate) fn retain(region: &mut Region, mut is_kept: impl FnMut(&mut Node) -> 
     }
 }
 
-/// Rewrites the nodes of a region and of those in it in order: `rewrite_node` sees each after the
-/// values that it uses are replaced, and before its regions, and returns false to drop it.
+/// Rewrites the nodes of a region and of nested regions in order: `rewrite_node` sees each after
+/// the values that it uses are replaced, and before its regions, and returns false to drop it.
 pub(crate) fn rewrite(
     region: &mut Region,
     replacements: &mut Replacements,

@@ -2,7 +2,7 @@ use super::{Blocks, Effects, Kind, Operation};
 use crate::work::{BodyWork, Shapes, Work};
 use numerics::shape::StridedView;
 
-/// Elements of the second operand, at least those of the first and at most those of the third.
+/// Elements of the second operand, bounded below by the first and above by the third operand.
 pub struct Clamp;
 
 impl Operation for Clamp {

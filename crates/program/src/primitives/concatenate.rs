@@ -2,7 +2,7 @@ use super::{Blocks, Effects, Kind, Operation};
 use crate::work::{BodyWork, Shapes, Work};
 use numerics::shape::StridedView;
 
-/// The operands one after the other along a dimension.
+/// The concatenation of the operands along a dimension.
 #[derive(Debug, PartialEq)]
 pub struct Concatenate {
     /// The dimension.

@@ -7,7 +7,7 @@ use crate::{Window, WindowDim};
 use numerics::DType;
 use numerics::shape::StridedView;
 
-/// A convolution without the sizes of its window, which are those of the kernel.
+/// A convolution without the sizes of its window, which the kernel has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// The batch, feature and spatial dimensions.
@@ -91,7 +91,7 @@ impl Operation for Convolution {
 }
 
 impl Convolution {
-    /// Number of products: those with padding and with holes do not count.
+    /// Number of products, except with padding and holes.
     fn products(&self, shapes: &Shapes<'_>) -> u64 {
         let ConvDims {
             input_batch_dimension,
@@ -103,7 +103,7 @@ impl Convolution {
             ..
         } = &self.dims;
         let batch = shapes.size(0, *input_batch_dimension) / (self.batch_groups as u64).max(1);
-        // Each output feature sees the input features of its group, which are those of the kernel.
+        // Each output feature sees the input features of its group, a dimension of the kernel.
         let features = [kernel_input_feature_dimension, kernel_output_feature_dimension];
         let features = features.map(|&dimension| shapes.size(1, dimension));
         let output = shapes.results.first().map_or(Vec::new(), |ty| sizes(ty));

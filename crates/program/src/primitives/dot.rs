@@ -15,8 +15,8 @@ pub struct Dot {
 }
 
 impl DotDims {
-    /// The dimension numbers of `dot`: the last dimension of an operand of rank `lhs` with the first
-    /// one of the other.
+    /// The dimension numbers of `dot`: the last dimension of an operand of rank `lhs` with the
+    /// first one of the other.
     pub fn of_dot(lhs: usize) -> DotDims {
         DotDims {
             lhs_contracting_dimensions: vec![lhs as i64 - 1],

@@ -3,7 +3,8 @@ use crate::ValueType;
 use crate::work::{BodyWork, Shapes, Work};
 use numerics::shape::StridedView;
 
-/// The first operand with a part replaced by the second, from the start indices that are the others.
+/// The first operand with a part replaced by the second, from the start indices that are the
+/// others.
 pub struct DynamicUpdateSlice;
 
 impl Operation for DynamicUpdateSlice {

@@ -177,7 +177,7 @@ pub trait Operation {
     /// Its kind.
     fn kind(&self) -> Kind;
 
-    /// Its effects, without those of its [blocks](Operation::blocks).
+    /// Its effects, except of its [blocks](Operation::blocks).
     fn effects(&self) -> Effects;
 
     /// The blocks and functions that it runs, in the order of its fields.
@@ -257,9 +257,11 @@ primitives! {
         Untuple,
         /// Elements of the second operand where the first is true, else of the third.
         Select,
-        /// Elements of the second operand, at least those of the first and at most those of the third.
+        /// Elements of the second operand, at least those of the first and at most those of the
+        /// third.
         Clamp,
-        /// The first operand with a part replaced by the second, from the start indices that are the others.
+        /// The first operand with a part replaced by the second, from the start indices that are
+        /// the others.
         DynamicUpdateSlice,
         /// Values of the infeed, followed by a token.
         Infeed,
@@ -305,7 +307,7 @@ primitives! {
         Slice(Slice),
         /// The operand with the second operand around and between its elements.
         Pad(Pad),
-        /// The operands one after the other along a dimension.
+        /// The concatenation of the operands along a dimension.
         Concatenate(Concatenate),
         /// A part of the first operand, from the start indices that are the others.
         DynamicSlice(DynamicSlice),

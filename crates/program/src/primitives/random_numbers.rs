@@ -7,7 +7,7 @@ use numerics::shape::StridedView;
 pub struct RandomNumbers {
     /// The distribution.
     pub distribution: Distribution,
-    /// The number of the op among those of the program with their own generator.
+    /// The number of the op among the ops of the program that draw random numbers.
     pub stream: usize,
     /// Sizes of the result type; `None` if it has no rank.
     pub declared: Option<Vec<i64>>,

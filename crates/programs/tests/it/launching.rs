@@ -48,7 +48,7 @@ fn stablo_is_all_programs() {
         let help = run(Command::new(STABLO).args([name(path), "--help"]));
         assert!(String::from_utf8_lossy(&help.stdout).contains(option), "{help:?}");
     }
-    // Not in place of an argument of another program.
+    // An argument of another program is not replaced.
     let check = run(Command::new(STABLO).args(["check", "stablehlo-opt"]));
     assert_eq!(check.status.code(), Some(1), "there is no such file");
 }

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::path::Path;
 
-/// The public items of a source file, one a line: those of modules, `impl` blocks, structures, traits
-/// and enumerations.
+/// The public items of a source file, one a line: those of modules, `impl` blocks, structures,
+/// traits and enumerations.
 fn items(source: &str) -> Vec<String> {
     let mut items = Vec::new();
     // The `impl`, type or trait that indented lines belong to, and if all of them are public.

@@ -19,8 +19,8 @@ static UNSIGNED_INTEGERS: TypeConstraint = TypeConstraint {
 };
 
 op! {
-    /// Rounds to integers, away from zero with the probability of the fractional part: if it exceeds
-    /// `random` as a fraction of the range of its type. Saturates.
+    /// Rounds to integers, away from zero with the probability of the fractional part: if it
+    /// exceeds `random` as a fraction of the range of its type. Saturates.
     pub StochasticConvertOp, "mhlo.stochastic_convert" {
         operands { operand: single FLOATS, random: single UNSIGNED_INTEGERS }
         results { result: single crate::constraints::TENSOR }
