@@ -1,9 +1,10 @@
 //! Plans: how the engine runs a prepared program.
 //!
-//! The plan of a function is a [`Unit`]: steps over values that have places. Calls are inlined;
-//! elementwise instructions become loops over tiles ([`program::Fused`]); data movement that only
-//! loops read becomes views; dead ops are dropped. Control flow is part of the steps. Any other
-//! instruction is a step that runs its kernel. [`explain`] lists a plan.
+//! The [`PASSES`] rewrite the graph of a function: calls are inlined, dead and equal ops dropped.
+//! Its plan is a [`Unit`]: steps over values that have places. Elementwise instructions become
+//! loops over tiles ([`program::Fused`]); data movement that only loops read becomes views. Control
+//! flow is part of the steps. Any other instruction is a step that runs its kernel. [`explain`]
+//! lists a plan.
 
 mod assemble;
 mod block;
@@ -45,9 +46,7 @@ use std::sync::Arc;
 /// for machine code, where there is some for this machine.
 pub fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Unit> {
     let mut graph = Graph::of(code, function)?;
-    for pass in PASSES {
-        (pass.run)(&mut graph);
-    }
+    PASSES.iter().for_each(|pass| pass.run(&mut graph));
     let definitions = views::Definitions::of(&graph);
     let mut body = lower::lower(&definitions, &graph.body, None).sequence;
     let arguments = &graph.body.arguments;
@@ -79,10 +78,8 @@ pub fn graph_after(
     pass: &str,
     name: &dyn Fn(Origin) -> String,
 ) -> Option<String> {
-    let last = PASSES.iter().rposition(|known| known.name == pass)?;
+    let last = PASSES.iter().position(|known| known.name == pass)?;
     let mut graph = Graph::of(code, function)?;
-    for pass in &PASSES[..=last] {
-        (pass.run)(&mut graph);
-    }
+    PASSES[..=last].iter().for_each(|pass| pass.run(&mut graph));
     Some(print::graph(&graph, &code.function(function).name, name))
 }

@@ -121,7 +121,7 @@ impl<'g> Lowering<'_, 'g> {
         let node = &self.nodes[position];
         let graph = self.definitions.graph;
         let primitive = &*node.primitive;
-        // Whoever uses them may read what they move, or repeat it.
+        // Loops that use the results may read them as views, so that no step computes them.
         let is_used = node.results.iter().any(|value| self.uses.contains(value));
         if !is_used && graph.effects(node) == Effects::None {
             return;

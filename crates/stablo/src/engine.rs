@@ -9,8 +9,7 @@ use numerics::{Tensor, TensorMut, TensorRef};
 use program::{EvalError, EvalResult, RuntimeValue};
 use std::sync::Arc;
 
-/// The passes over the graph of a plan, in their order: their names, and a sentence about each. A
-/// name may stand there twice.
+/// The passes over the graph of a plan, in their order: their names, and a sentence about each.
 pub fn plan_passes() -> impl Iterator<Item = (&'static str, &'static str)> {
     interpreter::PLAN_PASSES.iter().map(|pass| (pass.name, pass.description))
 }

@@ -22,11 +22,9 @@ const MAX_INSTRUCTIONS: usize = 64;
 /// Leading bytes of a constant that its hash depends on.
 const HASHED_BYTES: usize = 64;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let mut known = Known { graph, nodes: FxHashMap::default(), order: Vec::new() };
-    known.region(&mut body, &mut Replacements::default());
-    graph.body = body;
+    known.region(body, &mut Replacements::default());
 }
 
 /// The nodes before the current one, in its region and around it.

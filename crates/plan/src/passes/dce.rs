@@ -5,11 +5,9 @@ use crate::passes::{keep, retain};
 use program::{Effects, Primitive};
 use rustc_hash::FxHashSet;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let mut used: FxHashSet<Value> = body.results.iter().copied().collect();
-    drop_dead(graph, &mut body, &mut used);
-    graph.body = body;
+    drop_dead(graph, body, &mut used);
 }
 
 /// Drops the dead nodes of a region, and adds the values that the others use to `used`, which has

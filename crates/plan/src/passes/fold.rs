@@ -1,6 +1,6 @@
 //! Computes small nodes of constants while the plan is made.
 
-use crate::graph::{Graph, Node, Value};
+use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, rewrite};
 use numerics::Tensor;
 use program::{Effects, Kind, NoEnv, Primitive, RuntimeValue, ValueType, primitives};
@@ -13,17 +13,15 @@ const MAX_TOTAL: usize = 1 << 20;
 /// Longer iotas are not kept as constants.
 const MAX_IOTA: usize = 1 << 12;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let mut left = MAX_TOTAL;
-    rewrite(&mut body, &mut Replacements::default(), &mut |node, _| {
+    rewrite(body, &mut Replacements::default(), &mut |node, _| {
         if let &[result] = &node.results[..] {
             note_constant(graph, &node.primitive, result);
             fold(graph, node, result, &mut left);
         }
         true
     });
-    graph.body = body;
 }
 
 /// Notes the constant that a node is, or repeats.

@@ -7,10 +7,8 @@ use crate::graph::{Graph, Node, Region, Value};
 use program::{Effects, Kind, Primitive};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
-    Hoist { graph, sources: FxHashMap::default() }.region(&mut body);
-    graph.body = body;
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    Hoist { graph, sources: FxHashMap::default() }.region(body);
 }
 
 struct Hoist<'g, 'c> {

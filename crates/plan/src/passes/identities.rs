@@ -1,12 +1,11 @@
 //! Replaces nodes whose results are their operands, and values that loops carry without change.
 
-use crate::graph::{Graph, Node, Value};
+use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, keep, rewrite};
 use program::{Primitive, primitives};
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
-    rewrite(&mut body, &mut Replacements::default(), &mut |node, replacements| {
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    rewrite(body, &mut Replacements::default(), &mut |node, replacements| {
         if let (&[operand, ..], &[result]) = (&node.operands[..], &node.results[..])
             && is_identity(&node.primitive)
             && graph.types[operand as usize] == graph.types[result as usize]
@@ -17,18 +16,12 @@ pub(crate) fn run(graph: &mut Graph<'_>) {
         replace_carried(graph, node, replacements);
         true
     });
-    graph.body = body;
 }
 
-/// True for a padding with nothing and a broadcast or transposition that keeps all dimensions, if
-/// the type is the same.
+/// True for a padding of zero elements.
 fn is_identity(primitive: &Primitive) -> bool {
-    match primitive {
-        Primitive::Pad(primitives::Pad { low, high, interior }) => {
-            low.iter().chain(high).chain(interior).all(|&count| count == 0)
-        }
-        _ => false,
-    }
+    let Primitive::Pad(primitives::Pad { low, high, interior }) = primitive else { return false };
+    low.iter().chain(high).chain(interior).all(|&count| count == 0)
 }
 
 /// Replaces loop-carried values that the body returns unchanged by their initial values.

@@ -10,14 +10,12 @@ use program::{Code, FunctionId, Primitive, primitives};
 const MIN_NODES: usize = 1 << 12;
 const GROWTH: usize = 4;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let code = graph.code;
     let nodes_left = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
     let (sizes, plannable) = (sizes(code), plannable(code));
     let mut inliner = Inliner { graph, nodes_left, sizes, plannable };
-    let mut body = std::mem::take(&mut inliner.graph.body);
-    inliner.region(&mut body, &mut Replacements::default(), 1);
-    inliner.graph.body = body;
+    inliner.region(body, &mut Replacements::default(), 1);
 }
 
 struct Inliner<'g, 'c> {

@@ -8,10 +8,8 @@ use program::{Effects, Primitive, primitives};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
-    limit(graph, &mut body);
-    graph.body = body;
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    limit(graph, body);
 }
 
 /// Makes the slices of the first elements of sorts their results, if nothing uses the others.

@@ -20,7 +20,16 @@ pub struct Pass {
     pub name: &'static str,
     /// A sentence about it.
     pub description: &'static str,
-    pub(crate) run: fn(&mut Graph<'_>),
+    run: fn(&mut Graph<'_>, &mut Region),
+}
+
+impl Pass {
+    /// Rewrites the function of a graph.
+    pub(crate) fn run(&self, graph: &mut Graph<'_>) {
+        let mut body = std::mem::take(&mut graph.body);
+        (self.run)(graph, &mut body);
+        graph.body = body;
+    }
 }
 
 /// The passes.
@@ -55,7 +64,7 @@ pub const PASSES: &[Pass] = &[
     },
 ];
 
-/// Values that others stand for.
+/// Values that are replaced by others.
 #[derive(Default)]
 pub(crate) struct Replacements(FxHashMap<Value, Value>);
 

@@ -4,10 +4,8 @@ use crate::graph::{Graph, Node, Region, Value};
 use program::{Effects, Kind, Primitive};
 use rustc_hash::FxHashMap;
 
-pub(crate) fn run(graph: &mut Graph<'_>) {
-    let mut body = std::mem::take(&mut graph.body);
-    sink(graph, &mut body);
-    graph.body = body;
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    sink(graph, body);
 }
 
 /// The only user of a value: a branch of a node.

@@ -77,8 +77,8 @@ pub struct Options {
     /// program with dynamic shapes, for those of the inputs, if there are some
     #[arg(long)]
     explain_plan: bool,
-    /// Print the graph of values and operations that steps are made of, as it is after a pass, in
-    /// place of running
+    /// Print the graph of values and operations that steps are made of, as it is after a pass, instead
+    /// of running
     #[arg(long, value_name = "PASS", value_parser = plan_passes(), conflicts_with = "explain_plan")]
     dump_plan_after: Option<String>,
     /// Number of runs
@@ -127,9 +127,7 @@ fn engines() -> clap::builder::PossibleValuesParser {
 }
 
 fn plan_passes() -> clap::builder::PossibleValuesParser {
-    let mut seen = std::collections::HashSet::new();
     stablo::plan_passes()
-        .filter(|(name, _)| seen.insert(*name))
         .map(|(name, about)| clap::builder::PossibleValue::new(name).help(about))
         .collect::<Vec<_>>()
         .into()
