@@ -1,6 +1,12 @@
 //! Buffers: tensors on a device, which may still be computed.
 
-use crate::abi::{
+use crate::device::{Device, Memory};
+use crate::error::{Code, Failure, Outcome};
+use crate::event::{Event, Promise, Signal};
+use crate::handle::{Foreign, Handle, Resolve, array, give, null, text};
+use crate::transfer::{self, sizes};
+use crate::types;
+use pjrt_abi::{
     BufferBitcast, BufferCopyRawToHost, BufferCopyToDevice, BufferCopyToMemory, BufferDestroy,
     BufferDevice, BufferDimensions, BufferDynamicDimensionIndices, BufferElementType,
     BufferGetMemoryLayout, BufferIsDeleted, BufferIsOnCpu, BufferMemory, BufferOnDeviceSizeInBytes,
@@ -8,12 +14,6 @@ use crate::abi::{
     ClientCreateErrorBuffer, ClientCreateUninitializedBuffer, ClientCreateViewOfDeviceBuffer,
     Layout, MemoryLayout, TILED, Tiled, ViewDeleteFn,
 };
-use crate::device::{Device, Memory};
-use crate::error::{Code, Failure, Outcome};
-use crate::event::{Event, Promise, Signal};
-use crate::handle::{Foreign, Handle, array, text};
-use crate::transfer::{self, sizes};
-use crate::types;
 use stablo::{Bytes, DType, Tensor};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -71,7 +71,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Buffer {
     /// A buffer in a memory, of a value that may still be computed.
     pub fn new(memory: Handle<Memory>, shape: &Shape, value: Arc<Promise<Tensor>>) -> Buffer {
-        let device = memory.get_if_any().map_or(Handle::NULL, Memory::device);
+        let device = memory.get_if_any().map_or(null(), Memory::device);
         let bytes = i64::try_from(shape.bytes()).unwrap_or(i64::MAX);
         if let Some(device) = device.get_if_any() {
             device.usage.add(bytes);
@@ -125,7 +125,7 @@ impl Buffer {
     /// A buffer with the same value in another memory.
     fn copy_to(&self, memory: Handle<Memory>) -> Outcome<Handle<Buffer>> {
         memory.get()?;
-        Ok(Handle::new(Buffer::new(memory, &self.shape(), self.value()?)))
+        Ok(give(Buffer::new(memory, &self.shape(), self.value()?)))
     }
 }
 
@@ -138,8 +138,8 @@ fn memory_of(memory: Handle<Memory>, device: Handle<Device>) -> Outcome<Handle<M
 }
 
 /// Gives a client a buffer with a value that is there.
-fn give(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
-    Handle::new(Buffer::new(memory, shape, Arc::new(Promise::from(value))))
+fn give_buffer(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
+    give(Buffer::new(memory, shape, Arc::new(Promise::from(value))))
 }
 
 pub fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
@@ -149,7 +149,7 @@ pub fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
     let strides = Some(strides).filter(|strides| !strides.is_empty());
     let memory = memory_of(args.memory, args.device)?;
     let tensor = transfer::read(args.data, shape.dtype, &shape.sizes, strides)?;
-    args.buffer = give(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, &shape, Ok(tensor));
     // The elements were copied.
     args.done_with_host_buffer = Event::ready();
     Ok(())
@@ -160,7 +160,7 @@ pub fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let memory = memory_of(args.memory, args.device)?;
     let tensor = Tensor::zeros(shape.dtype, &shape.sizes)?;
-    args.buffer = give(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, &shape, Ok(tensor));
     Ok(())
 }
 
@@ -170,7 +170,7 @@ pub fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
     args.memory.get()?;
     let message = text(args.error_message, args.error_message_size)?;
     let failure = Failure::new(Code::from_number(args.error_code), message);
-    args.buffer = give(args.memory, &shape, Err(failure));
+    args.buffer = give_buffer(args.memory, &shape, Err(failure));
     Ok(())
 }
 
@@ -221,7 +221,7 @@ pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
         Some(strides) => transfer::read(view.data.0, shape.dtype, &shape.sizes, Some(&strides))?,
         None => Tensor::from_bytes(shape.dtype, &shape.sizes, Bytes::from_owner(Arc::new(view)))?,
     };
-    args.buffer = give(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, &shape, Ok(tensor));
     Ok(())
 }
 
@@ -357,7 +357,7 @@ pub fn bitcast(args: &mut BufferBitcast) -> Outcome {
     }
     let tensor = buffer.tensor()?;
     let tensor = Tensor::from_bytes(shape.dtype, &shape.sizes, tensor.bytes().clone())?;
-    args.out_buffer = give(buffer.memory, &shape, Ok(tensor));
+    args.out_buffer = give_buffer(buffer.memory, &shape, Ok(tensor));
     Ok(())
 }
 

@@ -1,13 +1,10 @@
 //! Calls of clients: arguments in, errors out, and no panic across the border.
 
-use crate::abi::Args;
 use crate::error::{Error, Failure, Outcome};
-use crate::handle::{Handle, read, write};
+use crate::handle::{Handle, null, read, write};
+use pjrt_abi::Args;
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-
-/// A function of the interface. Two of them return nothing, which is all the same to the caller.
-pub type Slot = extern "C" fn(*mut c_void) -> Handle<Error>;
 
 /// Calls a function with the arguments of a client, whose structure may be shorter or longer than
 /// ours: fields that it lacks are zero, and are not written.
@@ -18,7 +15,7 @@ pub fn call<A: Args>(args: *mut c_void, function: fn(&mut A) -> Outcome) -> Hand
     match catch_unwind(AssertUnwindSafe(|| function(&mut own))) {
         Ok(Ok(())) => {
             write(args, &own);
-            Handle::NULL
+            null()
         }
         Ok(Err(failure)) => failure.into_error(),
         Err(panic) => Failure::panic(&*panic).into_error(),

@@ -1,17 +1,16 @@
 //! Clients.
 
-use crate::abi::{
+use crate::device::{Device, Memory, Topology, devices, number_of_devices};
+use crate::error::{Code, Failure, Outcome};
+use crate::handle::{Handle, Resolve, array_mut, give, int, lend, options, parts};
+use crate::platform;
+use crate::queue;
+use pjrt_abi::{
     ClientAddressableMemories, ClientCreate, ClientDefaultDeviceAssignment, ClientDestroy,
     ClientDevices, ClientDmaMap, ClientDmaUnmap, ClientLookupDevice, ClientPlatformName,
     ClientPlatformVersion, ClientProcessIndex, ClientTopologyDescription,
     ClientUpdateGlobalProcessInfo,
 };
-use crate::device::{Device, Memory, Topology, devices, number_of_devices};
-use crate::error::{Code, Failure, Outcome};
-use crate::handle::{Handle, array_mut, int, parts};
-use crate::named::options;
-use crate::platform;
-use crate::queue;
 
 /// `PJRT_Client`.
 pub struct Client {
@@ -40,7 +39,7 @@ pub fn create(args: &mut ClientCreate) -> Outcome {
     let each = devices.iter().filter_map(|device| device.get_if_any());
     let memories = each.flat_map(|device| device.memories().iter().copied()).collect();
     let topology = Topology::new(platform::name(&options), &devices);
-    args.client = Handle::new(Client { devices, memories, topology });
+    args.client = give(Client { devices, memories, topology });
     Ok(())
 }
 
@@ -71,7 +70,7 @@ pub fn process_index(args: &mut ClientProcessIndex) -> Outcome {
 }
 
 pub fn topology(args: &mut ClientTopologyDescription) -> Outcome {
-    args.topology = Handle::within(&args.client.get()?.topology);
+    args.topology = lend(&args.client.get()?.topology);
     Ok(())
 }
 

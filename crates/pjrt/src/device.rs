@@ -1,17 +1,16 @@
 //! Devices and their memories. Devices live as long as the process, so that whatever a client still
 //! holds when its `PJRT_Client` is gone may refer to them; clients have the first few of them.
 
-use crate::abi::{
+use crate::error::{Failure, Outcome};
+use crate::handle::{Foreign, Handle, Resolve, give, int, lend, null, options, parts};
+use crate::platform;
+use pjrt_abi::{
     DescriptionAttributes, DescriptionId, DescriptionText, DeviceAddressableMemories,
     DeviceClearMemoryStats, DeviceDefaultMemory, DeviceGetAttributes, DeviceGetDescription,
     DeviceIsAddressable, DeviceLocalHardwareId, DeviceMemoryStats, MemoryAddressableByDevices,
-    MemoryId, MemoryText, Stat, TopologyAttributes, TopologyCreate, TopologyDestroy,
-    TopologyFingerprint, TopologyGetDeviceDescriptions, TopologyText,
+    MemoryId, MemoryText, Named, NamedValues, Stat, TopologyAttributes, TopologyCreate,
+    TopologyDestroy, TopologyFingerprint, TopologyGetDeviceDescriptions, TopologyText,
 };
-use crate::error::{Failure, Outcome};
-use crate::handle::{Foreign, Handle, int, parts};
-use crate::named::{Attributes, Named, options};
-use crate::platform;
 use std::collections::HashMap;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -121,22 +120,22 @@ impl Device {
     fn make(id: usize) -> Handle<Device> {
         let name = format!("stablo:{id}");
         let memories = std::array::from_fn(|index| {
-            Handle::new(Memory {
+            give(Memory {
                 table: &TABLE,
                 id: id * MEMORY_KINDS.len() + index,
                 kind: MEMORY_KINDS[index],
                 name: format!("{}:{id}", MEMORY_KINDS[index]),
-                device: Mutex::new(Handle::NULL),
+                device: Mutex::new(null()),
                 data: Mutex::default(),
             })
         });
         let device = Box::leak(Box::new(Device {
             description: Description { id, name },
             memories,
-            own: [Handle::NULL],
+            own: [null()],
             usage: Usage::default(),
         }));
-        device.own = [Handle::within(device)];
+        device.own = [lend(device)];
         for memory in memories.iter().filter_map(|memory| memory.get_if_any()) {
             *memory.device.lock().unwrap_or_else(PoisonError::into_inner) = device.own[0];
         }
@@ -211,13 +210,13 @@ pub struct Topology {
 impl Topology {
     pub fn new(platform: String, devices: &[Handle<Device>]) -> Topology {
         let devices = devices.iter().filter_map(|device| device.get_if_any());
-        let descriptions = devices.map(|device| Handle::within(&device.description)).collect();
+        let descriptions = devices.map(|device| lend(&device.description)).collect();
         Topology { platform, descriptions }
     }
 }
 
 /// No attributes.
-static NONE: LazyLock<Attributes> = LazyLock::new(|| Attributes::new(Vec::new()));
+static NONE: LazyLock<NamedValues> = LazyLock::new(|| NamedValues::new(Vec::new()));
 
 pub fn description_id(args: &mut DescriptionId) -> Outcome {
     args.id = int(args.description.get()?.id);
@@ -248,7 +247,7 @@ pub fn description_name(args: &mut DescriptionText) -> Outcome {
 }
 
 pub fn get_description(args: &mut DeviceGetDescription) -> Outcome {
-    args.description = Handle::within(&args.device.get()?.description);
+    args.description = lend(&args.device.get()?.description);
     Ok(())
 }
 
@@ -333,7 +332,7 @@ pub fn memory_devices(args: &mut MemoryAddressableByDevices) -> Outcome {
 pub fn topology_create(args: &mut TopologyCreate) -> Outcome {
     let options = options(args.create_options, args.num_options)?;
     let devices = devices(number_of_devices(&options)?);
-    args.topology = Handle::new(Topology::new(platform::name(&options), &devices));
+    args.topology = give(Topology::new(platform::name(&options), &devices));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Errors as PJRT has them: a code and a message.
 
-use crate::abi::{ErrorDestroy, ErrorForEachPayload, ErrorGetCode, ErrorMessage, PayloadFn};
-use crate::handle::{Handle, parts};
+use crate::handle::{Handle, Resolve, give, parts};
+use pjrt_abi::{ErrorDestroy, ErrorForEachPayload, ErrorGetCode, ErrorMessage, PayloadFn};
 use std::any::Any;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -92,7 +92,7 @@ impl Failure {
 
     /// Gives the failure to a client.
     pub fn into_error(self) -> Handle<Error> {
-        Handle::new(Error { table: &TABLE, failure: self })
+        give(Error { table: &TABLE, failure: self })
     }
 }
 

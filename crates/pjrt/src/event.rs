@@ -1,10 +1,10 @@
 //! Values that are computed later, and events, which tell clients of them.
 
-use crate::abi::{
+use crate::error::{Code, Failure, Outcome};
+use crate::handle::{Foreign, Handle, Resolve, give, null, text};
+use pjrt_abi::{
     EventAwait, EventCreate, EventDestroy, EventError, EventIsReady, EventOnReady, EventSet,
 };
-use crate::error::{Code, Failure, Outcome};
-use crate::handle::{Foreign, Handle, text};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A callback that runs when the value is ready.
@@ -115,7 +115,7 @@ pub struct Event {
 impl Event {
     /// Gives a client an event for a signal.
     pub fn of(signal: Arc<dyn Signal>) -> Handle<Event> {
-        Handle::new(Event { signal, own: None })
+        give(Event { signal, own: None })
     }
 
     /// Gives a client an event that is ready.
@@ -152,7 +152,7 @@ pub fn on_ready(args: &mut EventOnReady) -> Outcome {
     let user_arg = Foreign(args.user_arg);
     event.signal.then(Box::new(move |outcome| {
         let user_arg = user_arg;
-        let error = outcome.err().map_or(Handle::NULL, Failure::into_error);
+        let error = outcome.err().map_or(null(), Failure::into_error);
         // SAFETY: the client gave the function and its argument for this; it owns the error.
         unsafe { callback(error.pointer(), user_arg.0) };
     }));
@@ -161,7 +161,7 @@ pub fn on_ready(args: &mut EventOnReady) -> Outcome {
 
 pub fn create(args: &mut EventCreate) -> Outcome {
     let own = Arc::new(Promise::default());
-    args.event = Handle::new(Event { signal: own.clone(), own: Some(own) });
+    args.event = give(Event { signal: own.clone(), own: Some(own) });
     Ok(())
 }
 

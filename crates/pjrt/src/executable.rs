@@ -1,24 +1,23 @@
 //! Compiled programs and what is known of them.
 
-use crate::abi::{
-    ClientCompile, ClientLoad, Compile, ExecutableBytes, ExecutableCodeSize, ExecutableCount,
-    ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
-    ExecutableGetCostAnalysis, ExecutableMemoryKinds, ExecutableMemoryStats, ExecutableName,
-    ExecutableOptimizedProgram, ExecutableOutputDimensions, ExecutableOutputElementTypes,
-    LoadedAddressableDevices, LoadedDelete, LoadedDestroy, LoadedFingerprint,
-    LoadedGetDeviceAssignment, LoadedGetExecutable, LoadedIsDeleted, LoadedLogicalIds, Program,
-};
 use crate::buffer::Shape;
 use crate::client::Client;
 use crate::debug;
 use crate::device::{Device, MEMORY_KINDS};
 use crate::error::{Code, Failure, Outcome};
-use crate::handle::{Handle, array, array_mut, bytes, int, parts, structure, text};
+use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, structure, text};
 use crate::host::Host;
 use crate::layouts::{self, Layout};
-use crate::named::{Attributes, Named};
-use crate::proto::{CompileOptions, write_assignment};
 use crate::types;
+use pjrt_abi::{
+    ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
+    ExecutableCount, ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
+    ExecutableGetCostAnalysis, ExecutableMemoryKinds, ExecutableMemoryStats, ExecutableName,
+    ExecutableOptimizedProgram, ExecutableOutputDimensions, ExecutableOutputElementTypes,
+    LoadedAddressableDevices, LoadedDelete, LoadedDestroy, LoadedFingerprint,
+    LoadedGetDeviceAssignment, LoadedGetExecutable, LoadedIsDeleted, LoadedLogicalIds, Named,
+    NamedValues, Program, write_assignment,
+};
 use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
 use stablo::ir::{OpRef, Value, ValueDef};
@@ -74,7 +73,7 @@ pub struct Compiled {
     duration: AtomicU64,
     fingerprint: String,
     lists: Lists,
-    cost: OnceLock<Attributes>,
+    cost: OnceLock<NamedValues>,
 }
 
 /// Storage of the arrays that clients get.
@@ -313,11 +312,11 @@ impl Compiled {
         )
     }
 
-    fn cost(&self) -> &Attributes {
+    fn cost(&self) -> &NamedValues {
         self.cost.get_or_init(|| {
             let cost = with_large_stack(|| stablo::cost(self.program.module(), ENTRY).ok());
             let total = cost.map(|cost| cost.total).unwrap_or_default();
-            Attributes::new(vec![
+            NamedValues::new(vec![
                 ("flops".to_string(), Named::Float(total.flops as f32)),
                 ("bytes accessed".to_string(), Named::Float(total.bytes as f32)),
             ])
@@ -444,20 +443,20 @@ fn compile_program(
 pub fn compile_and_load(args: &mut ClientCompile) -> Outcome {
     let client = args.client.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
-    args.executable = Handle::new(Loaded::new(client, Arc::new(compiled))?);
+    args.executable = give(Loaded::new(client, Arc::new(compiled))?);
     Ok(())
 }
 
 pub fn compile(args: &mut Compile) -> Outcome {
     args.topology.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
-    args.executable = Handle::new(Executable(Arc::new(compiled)));
+    args.executable = give(Executable(Arc::new(compiled)));
     Ok(())
 }
 
 pub fn load(args: &mut ClientLoad) -> Outcome {
     let compiled = args.executable.get()?.0.clone();
-    args.loaded_executable = Handle::new(Loaded::new(args.client.get()?, compiled)?);
+    args.loaded_executable = give(Loaded::new(args.client.get()?, compiled)?);
     Ok(())
 }
 
@@ -472,22 +471,28 @@ pub fn loaded_destroy(args: &mut LoadedDestroy) -> Outcome {
 }
 
 pub fn get_executable(args: &mut LoadedGetExecutable) -> Outcome {
-    args.executable = Handle::new(Executable(args.loaded.get()?.compiled.clone()));
+    args.executable = give(Executable(args.loaded.get()?.compiled.clone()));
     Ok(())
+}
+
+/// Gives bytes to a client: their start and number, and what [`delete_bytes`] frees.
+fn give_bytes(content: Vec<u8>) -> (*const c_char, usize, *mut c_void) {
+    let (start, len) = parts(&content);
+    (start, len, Box::into_raw(Box::new(content)).cast())
 }
 
 /// Frees bytes that were given to a client.
 unsafe extern "C" fn delete_bytes(owner: *mut c_void) {
-    Handle::<Vec<u8>>::from_pointer(owner).free();
+    // SAFETY: the owner is a vector of `give_bytes`, and clients call this once.
+    drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
 }
 
 pub fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
     let loaded = args.executable.get()?;
-    let ids: Vec<c_int> =
-        loaded.devices.iter().filter_map(|device| Some(int(device.get_if_any()?.id()))).collect();
-    let owner = Handle::new(write_assignment(loaded.compiled.options.num_partitions, &ids));
-    (args.bytes, args.bytes_size) = parts(owner.get()?);
-    args.owner = owner.pointer().cast();
+    let ids: Vec<i64> =
+        loaded.devices.iter().filter_map(|device| Some(device.get_if_any()?.id() as i64)).collect();
+    let assignment = write_assignment(loaded.compiled.options.num_partitions, &ids);
+    (args.bytes, args.bytes_size, args.owner) = give_bytes(assignment);
     args.deleter = Some(delete_bytes);
     Ok(())
 }
@@ -620,18 +625,14 @@ pub fn serialize(args: &mut ExecutableBytes) -> Outcome {
     all.extend_from_slice(&(compiled.serialized_options.len() as u64).to_le_bytes());
     all.extend_from_slice(&compiled.serialized_options);
     all.extend_from_slice(&compiled.source);
-    give_bytes(args, all)
+    (args.bytes, args.bytes_size, args.owner) = give_bytes(all);
+    args.deleter = Some(delete_bytes);
+    Ok(())
 }
 
 pub fn compile_options(args: &mut ExecutableBytes) -> Outcome {
     let options = args.executable.get()?.0.serialized_options.clone();
-    give_bytes(args, options)
-}
-
-fn give_bytes(args: &mut ExecutableBytes, content: Vec<u8>) -> Outcome {
-    let owner = Handle::new(content);
-    (args.bytes, args.bytes_size) = parts(owner.get()?);
-    args.owner = owner.pointer().cast();
+    (args.bytes, args.bytes_size, args.owner) = give_bytes(options);
     args.deleter = Some(delete_bytes);
     Ok(())
 }
@@ -651,6 +652,6 @@ pub fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome 
     let overridden = array(args.overridden_options.cast(), args.overridden_options_size)?;
     let options = if overridden.is_empty() { options } else { overridden };
     let compiled = Compiled::new(source, options)?;
-    args.loaded_executable = Handle::new(Loaded::new(client, Arc::new(compiled))?);
+    args.loaded_executable = give(Loaded::new(client, Arc::new(compiled))?);
     Ok(())
 }

@@ -3,15 +3,15 @@
 //! A program for several partitions is one of whole tensors: arguments are put together
 //! from the shards of devices, results divided into shards. Replicas run as processes.
 
-use crate::abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use crate::buffer::Buffer;
 use crate::debug;
 use crate::device::Device;
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
 use crate::executable::{Compiled, Loaded, Parameter, unsharded};
-use crate::handle::{Foreign, Handle, array, array_mut, structure};
+use crate::handle::{Foreign, Handle, Resolve, array, array_mut, give, null, structure};
 use crate::queue;
+use pjrt_abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use stablo::{DType, Grid, RuntimeValue, Tensor, with_large_stack};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -23,7 +23,7 @@ pub struct Context {
 }
 
 pub fn create_context(args: &mut ExecuteContextCreate) -> Outcome {
-    args.context = Handle::new(Context::default());
+    args.context = give(Context::default());
     Ok(())
 }
 
@@ -176,7 +176,7 @@ fn devices(
     if !loaded.devices.is_empty() {
         return Ok(loaded.devices.clone());
     }
-    let first = array(lists[0], num_args)?.first().copied().unwrap_or(Handle::NULL);
+    let first = array(lists[0], num_args)?.first().copied().unwrap_or(null());
     Ok(vec![first.get()?.device()])
 }
 
@@ -240,7 +240,7 @@ pub fn execute(args: &mut LoadedExecute) -> Outcome {
         let memories = device.get()?.memories();
         let places = array_mut(places, compiled.results.len())?;
         for ((value, result), place) in own.into_iter().zip(&compiled.results).zip(places) {
-            *place = Handle::new(Buffer::new(memories[result.memory], &result.shape, value));
+            *place = give(Buffer::new(memories[result.memory], &result.shape, value));
         }
     }
     Ok(())

@@ -2,10 +2,10 @@
 //!
 //! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_ffi_extension.h`.
 
-use crate::abi::{FfiRegisterHandler, FfiTypeRegister, FfiUserDataAdd};
-use crate::call::{Slot, call};
+use crate::call::call;
 use crate::error::{Code, Error, Failure, Outcome};
-use crate::handle::{Foreign, Handle, text};
+use crate::handle::{Foreign, Handle, Resolve, text};
+use pjrt_abi::{FfiRegisterHandler, FfiTypeRegister, FfiUserDataAdd, Function};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
@@ -24,9 +24,9 @@ const FFI: c_int = 5;
 #[repr(C)]
 pub struct FfiExtension {
     base: Base,
-    type_register: Slot,
-    user_data_add: Slot,
-    register_handler: Slot,
+    type_register: Function,
+    user_data_add: Function,
+    register_handler: Function,
 }
 
 // SAFETY: nothing changes the extension.
@@ -57,7 +57,7 @@ static TYPES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Gives a type an id, unless the client did.
 fn register_type(args: &mut FfiTypeRegister) -> Outcome {
-    let name = text(args.name, args.name_size)?.into_owned();
+    let name = text(args.name, args.name_size)?;
     if args.type_id == 0 {
         let mut types = TYPES.lock().unwrap_or_else(PoisonError::into_inner);
         let at = types.iter().position(|own| *own == name).unwrap_or_else(|| {

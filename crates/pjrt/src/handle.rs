@@ -4,91 +4,103 @@
 //! library gave them and that they have not freed, and arrays of the stated length. Objects are
 //! never changed but behind locks, as clients use them from many threads.
 
-use crate::abi::Args;
 use crate::error::{Code, Failure, Outcome};
+use pjrt_abi::{Args, Named, NamedValue};
 use std::ffi::{c_char, c_int, c_void};
 
-/// A pointer to an object of this library that a client holds; null stands for no object.
-#[repr(transparent)]
-pub struct Handle<T>(*mut T);
-
-impl<T> Clone for Handle<T> {
-    fn clone(&self) -> Handle<T> {
-        *self
-    }
+/// The object of this library that clients know as `Self`.
+pub trait Opaque: Sized {
+    type Object: Object<Opaque = Self>;
 }
 
-impl<T> Copy for Handle<T> {}
-
-// SAFETY: a handle gives shared references only, to objects that are `Sync`.
-unsafe impl<T: Sync> Send for Handle<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Handle<T> {}
-
-impl<T> PartialEq for Handle<T> {
-    fn eq(&self, other: &Handle<T>) -> bool {
-        std::ptr::eq(self.0, other.0)
-    }
+/// An object that clients may hold pointers to.
+pub trait Object: Sync {
+    type Opaque: Opaque<Object = Self>;
 }
 
-impl<T: Sync> Handle<T> {
-    /// No object.
-    pub const NULL: Handle<T> = Handle(std::ptr::null_mut());
+/// Pairs objects with their names in the interface.
+macro_rules! objects {
+    ($($object:ty = $opaque:ident,)*) => {$(
+        impl Opaque for pjrt_abi::$opaque {
+            type Object = $object;
+        }
 
-    /// Gives an object to a client, which frees it by the function for that.
-    pub fn new(object: T) -> Handle<T> {
-        Handle(Box::into_raw(Box::new(object)))
-    }
+        impl Object for $object {
+            type Opaque = pjrt_abi::$opaque;
+        }
+    )*};
+}
 
-    /// A handle to an object that is never freed.
-    pub fn of(object: &'static T) -> Handle<T> {
-        Handle(std::ptr::from_ref(object).cast_mut())
-    }
+objects! {
+    crate::buffer::Buffer = Buffer,
+    crate::client::Client = Client,
+    crate::device::Description = Description,
+    crate::device::Device = Device,
+    crate::device::Memory = Memory,
+    crate::device::Topology = Topology,
+    crate::error::Error = Error,
+    crate::event::Event = Event,
+    crate::executable::Executable = Executable,
+    crate::executable::Loaded = Loaded,
+    crate::execute::Context = Context,
+    crate::layouts::Layout = MemoryOrder,
+}
 
-    /// A handle to an object that its owner keeps for as long as clients may use it.
-    pub fn within(object: &T) -> Handle<T> {
-        Handle(std::ptr::from_ref(object).cast_mut())
-    }
+/// A pointer to an object that a client holds; null stands for no object.
+pub type Handle<T> = pjrt_abi::Handle<<T as Object>::Opaque>;
 
-    /// The handle of an address that [`Handle::pointer`] gave.
-    pub fn from_pointer(pointer: *mut c_void) -> Handle<T> {
-        Handle(pointer.cast())
-    }
+/// No object.
+pub const fn null<T>() -> pjrt_abi::Handle<T> {
+    pjrt_abi::Handle::NULL
+}
 
-    /// True if there is no object.
-    pub fn is_null(self) -> bool {
-        self.0.is_null()
-    }
+/// Gives an object to a client, which frees it by the function for that.
+pub fn give<T: Object>(object: T) -> Handle<T> {
+    Handle::<T>::from_pointer(Box::into_raw(Box::new(object)).cast())
+}
+
+/// A handle to an object that its owner keeps for as long as clients may use it.
+pub fn lend<T: Object>(object: &T) -> Handle<T> {
+    Handle::<T>::from_pointer(std::ptr::from_ref(object).cast_mut().cast())
+}
+
+/// The uses of handles.
+pub trait Resolve {
+    type Object: 'static;
 
     /// The object.
     ///
     /// # Errors
     /// If the client passed null.
-    pub fn get<'a>(self) -> Outcome<&'a T> {
-        // SAFETY: clients pass null or an object of this library that lives.
-        unsafe { self.0.as_ref() }.ok_or_else(|| {
-            let name = std::any::type_name::<T>().rsplit("::").next().unwrap_or_default();
+    fn get<'a>(self) -> Outcome<&'a Self::Object>;
+
+    /// The object, unless the handle is null.
+    fn get_if_any<'a>(self) -> Option<&'a Self::Object>;
+
+    /// Frees an object that [`give`] gave; null is nothing to free.
+    fn free(self);
+}
+
+impl<T: Opaque<Object: 'static>> Resolve for pjrt_abi::Handle<T> {
+    type Object = T::Object;
+
+    fn get<'a>(self) -> Outcome<&'a T::Object> {
+        self.get_if_any().ok_or_else(|| {
+            let name = std::any::type_name::<T::Object>().rsplit("::").next().unwrap_or_default();
             Failure::new(Code::InvalidArgument, format!("a {name} is required, found null"))
         })
     }
 
-    /// The object, unless the handle is null.
-    pub fn get_if_any<'a>(self) -> Option<&'a T> {
-        // SAFETY: as above.
-        unsafe { self.0.as_ref() }
+    fn get_if_any<'a>(self) -> Option<&'a T::Object> {
+        // SAFETY: clients pass null or an object of this library that lives.
+        unsafe { self.pointer().cast::<T::Object>().as_ref() }
     }
 
-    /// Frees an object that [`Handle::new`] gave; null is nothing to free.
-    pub fn free(self) {
-        if !self.0.is_null() {
+    fn free(self) {
+        if !self.is_null() {
             // SAFETY: clients free an object once, by the function for its type.
-            drop(unsafe { Box::from_raw(self.0) });
+            drop(unsafe { Box::from_raw(self.pointer().cast::<T::Object>()) });
         }
-    }
-
-    /// The address, for callbacks of clients.
-    pub fn pointer(self) -> *mut T {
-        self.0
     }
 }
 
@@ -97,15 +109,8 @@ impl<T: Sync> Handle<T> {
 /// # Errors
 /// If it passed null for an array that is not empty.
 pub(crate) fn array<'a, T>(data: *const T, len: usize) -> Outcome<&'a [T]> {
-    match (data.is_null(), len) {
-        (_, 0) => Ok(&[]),
-        (true, _) => {
-            let message = format!("an array of {len} values is required, found null");
-            Err(Failure::new(Code::InvalidArgument, message))
-        }
-        // SAFETY: clients pass arrays of the stated length.
-        (false, _) => Ok(unsafe { std::slice::from_raw_parts(data, len) }),
-    }
+    // SAFETY: clients pass arrays of the stated length.
+    unsafe { pjrt_abi::array(data, len) }.map_err(Failure::invalid)
 }
 
 /// The places of an array that a client passed to be written.
@@ -130,8 +135,18 @@ pub(crate) fn bytes<'a>(data: *const c_char, len: usize) -> Outcome<&'a [u8]> {
 }
 
 /// The text that a client passed.
-pub(crate) fn text<'a>(data: *const c_char, len: usize) -> Outcome<std::borrow::Cow<'a, str>> {
-    Ok(String::from_utf8_lossy(bytes(data, len)?))
+pub(crate) fn text(data: *const c_char, len: usize) -> Outcome<String> {
+    // SAFETY: clients pass texts of the stated length.
+    unsafe { pjrt_abi::text(data.cast(), len) }.map_err(Failure::invalid)
+}
+
+/// The options that a client passed.
+///
+/// # Errors
+/// If one is of an unknown kind.
+pub(crate) fn options(values: *const NamedValue, count: usize) -> Outcome<Vec<(String, Named)>> {
+    // SAFETY: clients pass values of the stated number and sizes.
+    unsafe { pjrt_abi::read_named(values, count) }.map_err(Failure::invalid)
 }
 
 /// A structure that a client passed, however long its version of it is.

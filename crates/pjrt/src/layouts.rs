@@ -5,15 +5,15 @@
 //!
 //! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api_layouts_extension.h`.
 
-use crate::abi::{
-    LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
-    LayoutsOfExecutable,
-};
-use crate::call::{Slot, call};
+use crate::call::call;
 use crate::error::{Error, Outcome};
 use crate::executable::Parameter;
 use crate::extensions::{Base, FFI_EXTENSION};
-use crate::handle::{Handle, parts};
+use crate::handle::{Handle, Resolve, give, parts};
+use pjrt_abi::{
+    Function, LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
+    LayoutsOfExecutable,
+};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
@@ -35,7 +35,7 @@ pub fn of_rank(rank: usize) -> Handle<Layout> {
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     while all.len() <= rank {
         let rank = all.len();
-        all.push(Handle::new(Layout::new(rank)));
+        all.push(give(Layout::new(rank)));
     }
     all[rank]
 }
@@ -52,7 +52,7 @@ const LAYOUTS: c_int = 4;
 #[repr(C)]
 pub struct LayoutsExtension {
     base: Base,
-    functions: [Slot; 7],
+    functions: [Function; 7],
 }
 
 // SAFETY: nothing changes the extension.

@@ -1,17 +1,15 @@
 //! A PJRT plugin: JAX and other clients of the interface compile and run programs on stablo.
 //!
-//! `abi.rs` has the structures of the interface, `table.rs` its functions; a function is one of a
-//! structure of arguments, which `call.rs` reads from clients of any version. Values that are still
+//! The crate `pjrt-abi` has the structures of the interface. `table.rs` is its table of functions,
+//! each of a structure of arguments, which `call.rs` reads from clients of any version. Values that are still
 //! computed are promises (`event.rs`).
 
 #![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 #![allow(missing_docs, reason = "the interface and its names are the header's")]
 
-#[doc(hidden)]
-pub mod abi; // For tests, as the others.
 mod buffer;
 #[doc(hidden)]
-pub mod call;
+pub mod call; // For tests, as the others.
 mod client;
 mod debug;
 mod device;
@@ -24,9 +22,7 @@ mod extensions;
 pub mod handle;
 mod host;
 mod layouts;
-mod named;
 mod platform;
-mod proto;
 mod queue;
 #[doc(hidden)]
 pub mod table;

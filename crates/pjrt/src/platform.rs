@@ -1,8 +1,7 @@
 //! The names and attributes of the plugin.
 
-use crate::abi::{PluginAttributes, PluginInitialize};
 use crate::error::Outcome;
-use crate::named::{Attributes, Named};
+use pjrt_abi::{Named, NamedValues, PluginAttributes, PluginInitialize};
 use std::sync::LazyLock;
 
 /// The kind of its devices.
@@ -31,13 +30,13 @@ pub fn initialize(_: &mut PluginInitialize) -> Outcome {
 /// The version of XLA's plugin conventions that is followed.
 const XLA_VERSION: i64 = 2;
 
-static ATTRIBUTES: LazyLock<Attributes> = LazyLock::new(|| {
+static ATTRIBUTES: LazyLock<NamedValues> = LazyLock::new(|| {
     let version = |version: stablo::Version| {
         Named::Integers(
             [version.major, version.minor, version.patch].map(|part| part as i64).to_vec(),
         )
     };
-    Attributes::new(vec![
+    NamedValues::new(vec![
         ("xla_version".to_string(), Named::Integer(XLA_VERSION)),
         ("stablehlo_current_version".to_string(), version(stablo::Version::CURRENT)),
         ("stablehlo_minimum_version".to_string(), version(stablo::Version::MINIMUM)),

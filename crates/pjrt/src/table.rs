@@ -1,56 +1,54 @@
-//! The table of functions, in the order of the header.
+//! The table of functions.
 
-use crate::abi::{ApiVersion, MAJOR, MINOR};
-use crate::call::{Slot, call};
+use crate::call::call;
 use crate::error::{Code, Error, Failure};
 use crate::handle::Handle;
 use crate::layouts::LAYOUTS_EXTENSION;
 use crate::{buffer, client, device, error, event, executable, execute, platform};
+use pjrt_abi::{ApiHeader, ApiVersion, Function, MAJOR, MINOR, Slot, for_each_slot};
 use std::ffi::c_void;
 
 /// A function that is not implemented: it says which.
 extern "C" fn unimplemented<const INDEX: usize>(_: *mut c_void) -> Handle<Error> {
-    let message = format!("PJRT_{} is not implemented by stablo", NAMES[INDEX]);
+    let message = format!("PJRT_{} is not implemented by stablo", Slot::ALL[INDEX].name());
     Failure::new(Code::Unimplemented, message).into_error()
 }
 
-/// Declares the table: rows are names without the prefix `PJRT_`, with the function if there is
-/// one.
+/// A table whose functions are not implemented.
+macro_rules! unimplemented_slots {
+    ($($name:ident)*) => { [$(unimplemented::<{ Slot::$name as usize }>),*] };
+}
+
+/// Declares the functions that are implemented.
 macro_rules! slots {
-    ($($name:ident $(= $function:path)?,)*) => {
-        /// The names of the functions without the prefix `PJRT_`.
-        pub static NAMES: &[&str] = &[$(stringify!($name)),*];
-
-        #[allow(dead_code, non_camel_case_types, clippy::enum_variant_names, reason = "the header's names")]
-        enum Index { $($name),* }
-
-        static SLOTS: [Slot; NUM_SLOTS] = [$(slots!(@slot $name $($function)?)),*];
+    ($($name:ident = $function:path,)*) => {
+        const SLOTS: [Function; NUM_SLOTS] = {
+            let mut slots: [Function; NUM_SLOTS] = for_each_slot!(unimplemented_slots);
+            $(slots[Slot::$name as usize] = {
+                extern "C" fn slot(args: *mut c_void) -> Handle<Error> {
+                    call(args, $function)
+                }
+                slot
+            };)*
+            slots
+        };
     };
-    (@slot $name:ident) => { unimplemented::<{ Index::$name as usize }> };
-    (@slot $name:ident $function:path) => {{
-        extern "C" fn slot(args: *mut c_void) -> Handle<Error> {
-            call(args, $function)
-        }
-        slot
-    }};
 }
 
 /// Number of functions.
-const NUM_SLOTS: usize = NAMES.len();
+const NUM_SLOTS: usize = Slot::ALL.len();
 
 /// `PJRT_Api`.
 #[repr(C)]
 pub struct Api {
-    struct_size: usize,
-    extension_start: *const c_void,
-    version: ApiVersion,
-    slots: [Slot; NUM_SLOTS],
+    header: ApiHeader,
+    slots: [Function; NUM_SLOTS],
 }
 
 impl Api {
-    /// The function of a name without the prefix `PJRT_`.
-    pub fn slot(&self, name: &str) -> Option<Slot> {
-        NAMES.iter().position(|own| *own == name).map(|at| self.slots[at])
+    /// A function.
+    pub fn function(&self, slot: Slot) -> Function {
+        self.slots[slot as usize]
     }
 }
 
@@ -59,13 +57,15 @@ unsafe impl Sync for Api {}
 
 /// The table that clients get.
 pub static API: Api = Api {
-    struct_size: size_of::<Api>(),
-    extension_start: (&raw const LAYOUTS_EXTENSION).cast(),
-    version: ApiVersion {
-        struct_size: size_of::<ApiVersion>(),
-        extension_start: std::ptr::null_mut(),
-        major_version: MAJOR,
-        minor_version: MINOR,
+    header: ApiHeader {
+        struct_size: size_of::<Api>(),
+        extension_start: (&raw const LAYOUTS_EXTENSION).cast(),
+        version: ApiVersion {
+            struct_size: size_of::<ApiVersion>(),
+            extension_start: std::ptr::null_mut(),
+            major_version: MAJOR,
+            minor_version: MINOR,
+        },
     },
     slots: SLOTS,
 };
@@ -148,17 +148,11 @@ slots! {
     Buffer_IncreaseExternalReferenceCount = buffer::increase_references,
     Buffer_DecreaseExternalReferenceCount = buffer::decrease_references,
     Buffer_OpaqueDeviceMemoryDataPointer = buffer::pointer,
-    CopyToDeviceStream_Destroy,
-    CopyToDeviceStream_AddChunk,
-    CopyToDeviceStream_TotalBytes,
-    CopyToDeviceStream_GranuleSize,
-    CopyToDeviceStream_CurrentBytes,
     TopologyDescription_Create = device::topology_create,
     TopologyDescription_Destroy = device::topology_destroy,
     TopologyDescription_PlatformName = device::topology_platform_name,
     TopologyDescription_PlatformVersion = device::topology_platform_version,
     TopologyDescription_GetDeviceDescriptions = device::topology_descriptions,
-    TopologyDescription_Serialize,
     TopologyDescription_Attributes = device::topology_attributes,
     Compile = executable::compile,
     Executable_OutputElementTypes = executable::output_types,
@@ -172,31 +166,13 @@ slots! {
     ExecuteContext_Create = execute::create_context,
     ExecuteContext_Destroy = execute::destroy_context,
     Buffer_CopyRawToHost = buffer::raw_to_host,
-    AsyncHostToDeviceTransferManager_Destroy,
-    AsyncHostToDeviceTransferManager_TransferData,
-    Client_CreateBuffersForAsyncHostToDevice,
-    AsyncHostToDeviceTransferManager_RetrieveBuffer,
-    AsyncHostToDeviceTransferManager_Device,
-    AsyncHostToDeviceTransferManager_BufferCount,
-    AsyncHostToDeviceTransferManager_BufferSize,
-    AsyncHostToDeviceTransferManager_SetBufferError,
-    AsyncHostToDeviceTransferManager_AddMetadata,
     Client_DmaMap = client::dma_map,
     Client_DmaUnmap = client::dma_unmap,
     Client_CreateUninitializedBuffer = buffer::uninitialized,
     Client_UpdateGlobalProcessInfo = client::update_global_process_info,
-    TopologyDescription_Deserialize,
-    Client_CreateAliasBuffer,
-    Client_FulfillAliasBuffer,
     LoadedExecutable_GetDeviceAssignment = executable::device_assignment,
     Client_CreateErrorBuffer = buffer::error_buffer,
-    AsyncHostToDeviceTransferManager_TransferLiteral,
-    Buffer_CopyRawToHostFuture,
-    Device_PoisonExecution,
-    Device_CreateAsyncTrackingEvent,
-    AsyncTrackingEvent_Destroy,
     Executable_GetCompileOptions = executable::compile_options,
-    Buffer_DonateWithControlDependency,
     Event_Create = event::create,
     Event_Set = event::set,
     Device_GetAttributes = device::get_attributes,
@@ -207,6 +183,4 @@ slots! {
     TopologyDescription_Fingerprint = device::topology_fingerprint,
     Executable_ParameterMemoryKinds = executable::parameter_memory_kinds,
     Device_ClearMemoryStats = device::clear_memory_stats,
-    TopologyDescription_MakeCanonicalShapeForMemorySpace,
-    TopologyDescription_GetMemorySpaceKindIds,
 }

@@ -1,8 +1,8 @@
 //! Elements between the memory of clients, in any order, and tensors, in row-major order.
 
-use crate::abi::{MemoryLayout, STRIDES, TILED};
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{array, structure};
+use pjrt_abi::{MemoryLayout, STRIDES, TILED};
 use stablo::{DType, Tensor};
 use std::ffi::c_void;
 

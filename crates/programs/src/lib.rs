@@ -7,6 +7,7 @@ mod args;
 mod array_files;
 mod cli;
 mod closed_streams;
+pub mod device;
 pub mod display;
 pub mod expected;
 pub mod files;

@@ -31,7 +31,8 @@
 //!
 //! Without the feature `run`, which is on by default, programs are read, checked, built, edited and
 //! written, but neither transformed, run nor analysed: neither kernels nor the generator of machine
-//! code are compiled then. The feature `arrays`, on by default, too, is [`arrays`].
+//! code are compiled then. The feature `arrays`, on by default, too, is [`arrays`]. With the feature
+//! `devices`, programs run on devices of PJRT plugins.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on
@@ -40,6 +41,8 @@
 #[cfg(feature = "run")]
 mod analysis;
 mod build;
+#[cfg(feature = "devices")]
+mod devices;
 #[cfg(feature = "run")]
 mod engine;
 mod error;
@@ -74,6 +77,8 @@ pub use arrays;
 #[cfg(feature = "arrays")]
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
+#[cfg(feature = "devices")]
+pub use devices::{Device, DeviceOption, DeviceProgram, DeviceSpec, run_on_device};
 #[cfg(feature = "run")]
 pub use engine::{Program, plan_passes};
 pub use error::{Error, LimitKind, Result, has_errors};

@@ -1,49 +1,49 @@
 //! A small client.
 
-use stablo_pjrt::abi::*;
-use stablo_pjrt::handle::Handle;
+use pjrt_abi::*;
 use stablo_pjrt::table::API;
 use std::ffi::c_void;
-use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 /// A structure of arguments with its size and zeros.
 pub fn args<A: Args>() -> A {
-    // SAFETY: all bits are a valid value; the first field is the size.
-    unsafe {
-        let mut args = MaybeUninit::<A>::zeroed();
-        args.as_mut_ptr().cast::<usize>().write(size_of::<A>());
-        args.assume_init()
-    }
+    A::zeroed()
 }
 
-/// Calls a function by its name.
+/// Calls a function.
 ///
 /// # Errors
 /// The code and the message of its error.
-pub fn call<A: Args>(name: &str, args: &mut A) -> Result<(), (i32, String)> {
-    let slot = API.slot(name).unwrap_or_else(|| panic!("there is no {name}"));
-    outcome(slot(std::ptr::from_mut(args).cast()).pointer().cast())
+pub fn call<A: Args>(slot: Slot, args: &mut A) -> Result<(), (i32, String)> {
+    call_raw(slot, std::ptr::from_mut(args).cast())
+}
+
+/// Calls a function with the address of a structure.
+///
+/// # Errors
+/// The code and the message of its error.
+pub fn call_raw(slot: Slot, args: *mut c_void) -> Result<(), (i32, String)> {
+    // SAFETY: callers pass null or a structure that begins with its size.
+    outcome(unsafe { API.function(slot)(args) })
 }
 
 /// The code and the message of an error, which is freed.
-pub fn outcome(error: *mut c_void) -> Result<(), (i32, String)> {
+fn outcome(error: Handle<Error>) -> Result<(), (i32, String)> {
     if error.is_null() {
         return Ok(());
     }
-    let error = Handle::from_pointer(error);
     let mut code: ErrorGetCode = args();
     code.error = error;
-    call("Error_GetCode", &mut code)?;
+    call(Slot::Error_GetCode, &mut code)?;
     let mut message: ErrorMessage = args();
     message.error = error;
-    call("Error_Message", &mut message)?;
+    call(Slot::Error_Message, &mut message)?;
     // SAFETY: the message has this length and lives as long as the error.
     let text = unsafe { std::slice::from_raw_parts(message.message.cast(), message.message_size) };
     let text = String::from_utf8_lossy(text).into_owned();
     let mut destroy: ErrorDestroy = args();
     destroy.error = error;
-    call("Error_Destroy", &mut destroy)?;
+    call(Slot::Error_Destroy, &mut destroy)?;
     Err((code.code, text))
 }
 
@@ -54,7 +54,7 @@ pub fn client(num_devices: i64) -> ClientCreate {
     (option.kind, option.value, option.value_size) = (1, Value { integer: num_devices }, 1);
     let mut create: ClientCreate = args();
     (create.create_options, create.num_options) = (&option, 1);
-    call("Client_Create", &mut create).unwrap();
+    call(Slot::Client_Create, &mut create).unwrap();
     create
 }
 
@@ -82,7 +82,7 @@ pub fn compile_with(
     (compile.client, compile.program) = (client.client, &program);
     (compile.compile_options, compile.compile_options_size) =
         (options.as_ptr().cast(), options.len());
-    call("Client_Compile", &mut compile)?;
+    call(Slot::Client_Compile, &mut compile)?;
     Ok(compile)
 }
 
@@ -100,7 +100,7 @@ pub fn buffer_on(
 ) -> ClientBufferFromHostBuffer {
     let mut devices: ClientDevices = args();
     devices.client = client.client;
-    call("Client_AddressableDevices", &mut devices).unwrap();
+    call(Slot::Client_AddressableDevices, &mut devices).unwrap();
     let mut buffer: ClientBufferFromHostBuffer = args();
     buffer.client = client.client;
     (buffer.data, buffer.element_type) = (elements.as_ptr().cast(), 11);
@@ -108,10 +108,10 @@ pub fn buffer_on(
     assert!(device < devices.num_devices);
     // SAFETY: the client states this number of devices.
     buffer.device = unsafe { devices.devices.add(device).read() };
-    call("Client_BufferFromHostBuffer", &mut buffer).unwrap();
+    call(Slot::Client_BufferFromHostBuffer, &mut buffer).unwrap();
     let mut event: EventDestroy = args();
     event.event = buffer.done_with_host_buffer;
-    call("Event_Destroy", &mut event).unwrap();
+    call(Slot::Event_Destroy, &mut event).unwrap();
     buffer
 }
 
@@ -125,13 +125,13 @@ pub fn elements<B: Copy>(buffer: B, count: usize) -> Result<Vec<f32>, (i32, Stri
     // SAFETY: callers pass a handle of a buffer.
     copy.src = unsafe { std::mem::transmute_copy(&buffer) };
     (copy.dst, copy.dst_size) = (elements.as_mut_ptr().cast(), 4 * count);
-    call("Buffer_ToHostBuffer", &mut copy)?;
+    call(Slot::Buffer_ToHostBuffer, &mut copy)?;
     let mut wait: EventAwait = args();
     wait.event = copy.event;
-    let outcome = call("Event_Await", &mut wait);
+    let outcome = call(Slot::Event_Await, &mut wait);
     let mut destroy: EventDestroy = args();
     destroy.event = copy.event;
-    call("Event_Destroy", &mut destroy).unwrap();
+    call(Slot::Event_Destroy, &mut destroy).unwrap();
     outcome.map(|()| elements)
 }
 
@@ -164,6 +164,6 @@ pub fn execute_on(
     (execute.executable, execute.options) = (program.executable, &options);
     (execute.argument_lists, execute.num_devices) = (inputs.as_ptr(), devices.len());
     (execute.num_args, execute.output_lists) = (lists[0].len(), places.as_ptr());
-    call("LoadedExecutable_Execute", &mut execute)?;
+    call(Slot::LoadedExecutable_Execute, &mut execute)?;
     Ok(outputs)
 }

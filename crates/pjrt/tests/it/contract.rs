@@ -1,8 +1,7 @@
 //! No call ends the process, whatever clients pass within the contract.
 
 use crate::client::*;
-use stablo_pjrt::abi::*;
-use stablo_pjrt::table::{API, NAMES};
+use pjrt_abi::*;
 use std::ffi::c_void;
 
 /// Functions that free an object, which accept null, and functions without arguments.
@@ -28,20 +27,19 @@ const NULL_IS_FINE: &[&str] = &[
 
 #[test]
 fn every_function_answers_nulls() {
-    for name in NAMES {
-        let slot = API.slot(name).unwrap();
+    for &slot in Slot::ALL {
+        let name = slot.name();
         // More than any structure of arguments has.
         let mut zeros = [0usize; 64];
         zeros[0] = size_of_val(&zeros);
-        let outcome = outcome(slot(zeros.as_mut_ptr().cast()).pointer().cast());
-        match outcome {
-            Ok(()) => assert!(NULL_IS_FINE.contains(name), "{name} succeeds"),
+        match call_raw(slot, zeros.as_mut_ptr().cast()) {
+            Ok(()) => assert!(NULL_IS_FINE.contains(&name), "{name} succeeds"),
             Err((12, message)) => {
                 assert_eq!(message, format!("PJRT_{name} is not implemented by stablo"));
             }
             Err((code, message)) => assert_eq!(code, 3, "{name}: {message}"),
         }
-        let none = crate::client::outcome(slot(std::ptr::null_mut()).pointer().cast());
+        let none = call_raw(slot, std::ptr::null_mut());
         assert!(none.is_err(), "{name} takes null for its arguments");
     }
 }
@@ -53,13 +51,12 @@ fn shorter_and_longer_structures_work() {
         let mut memory = [usize::MAX; 32];
         memory[..size / 8].fill(0);
         memory[0] = size;
-        let slot = API.slot("Client_Create").unwrap();
-        assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+        assert_eq!(call_raw(Slot::Client_Create, memory.as_mut_ptr().cast()), Ok(()));
         assert!(memory[8] != 0, "there is a client");
         assert!(memory[size / 8..].iter().all(|&word| word == usize::MAX), "{size}");
         let mut destroy: ClientDestroy = args();
-        destroy.client = stablo_pjrt::handle::Handle::from_pointer(memory[8] as *mut c_void);
-        call("Client_Destroy", &mut destroy).unwrap();
+        destroy.client = Handle::from_pointer(memory[8] as *mut c_void);
+        call(Slot::Client_Destroy, &mut destroy).unwrap();
     }
 }
 
@@ -67,8 +64,7 @@ fn shorter_and_longer_structures_work() {
 #[test]
 fn attributes_are_counted_for_clients_that_state_too_small_a_size() {
     let mut memory = [24usize, 0, 0, 77];
-    let slot = API.slot("Plugin_Attributes").unwrap();
-    assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+    assert_eq!(call_raw(Slot::Plugin_Attributes, memory.as_mut_ptr().cast()), Ok(()));
     assert_eq!(memory[3], 3);
 }
 
@@ -80,8 +76,7 @@ fn results_need_not_be_initialized() {
     let mut memory = [0xA5A5_A5A5_A5A5_A5A5_u64; 8];
     memory[0] = 32;
     memory[2] = x.buffer.pointer() as u64;
-    let slot = API.slot("Buffer_IsDeleted").unwrap();
-    assert_eq!(outcome(slot(memory.as_mut_ptr().cast()).pointer().cast()), Ok(()));
+    assert_eq!(call_raw(Slot::Buffer_IsDeleted, memory.as_mut_ptr().cast()), Ok(()));
     assert_eq!(memory[3] & 0xFF, 0);
 }
 
@@ -97,19 +92,19 @@ fn objects_are_freed_in_any_order() {
     let result = execute(&program, &[x]).unwrap();
     let mut destroy: ClientDestroy = args();
     destroy.client = client.client;
-    call("Client_Destroy", &mut destroy).unwrap();
+    call(Slot::Client_Destroy, &mut destroy).unwrap();
     let mut destroy: BufferDestroy = args();
     destroy.buffer = x.buffer;
-    call("Buffer_Destroy", &mut destroy).unwrap();
+    call(Slot::Buffer_Destroy, &mut destroy).unwrap();
     let mut destroy: LoadedDestroy = args();
     destroy.executable = program.executable;
-    call("LoadedExecutable_Destroy", &mut destroy).unwrap();
+    call(Slot::LoadedExecutable_Destroy, &mut destroy).unwrap();
     assert_eq!(elements(result, 1), Ok(vec![2.5]));
     let mut device: BufferDevice = args();
-    device.buffer = stablo_pjrt::handle::Handle::from_pointer(result);
-    call("Buffer_Device", &mut device).unwrap();
+    device.buffer = Handle::from_pointer(result);
+    call(Slot::Buffer_Device, &mut device).unwrap();
     let mut id: DeviceLocalHardwareId = args();
     id.device = device.device;
-    call("Device_LocalHardwareId", &mut id).unwrap();
+    call(Slot::Device_LocalHardwareId, &mut id).unwrap();
     assert_eq!(id.local_hardware_id, 0);
 }

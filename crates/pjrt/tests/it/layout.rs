@@ -1,7 +1,7 @@
 //! Sizes and places of fields, as `offsetof` and `sizeof` of C give them for the header 0.114.
 
-use stablo_pjrt::abi::*;
-use stablo_pjrt::table::{API, Api, NAMES};
+use pjrt_abi::*;
+use stablo_pjrt::table::{API, Api};
 use std::mem::offset_of;
 
 /// The end of the last field, which the header calls the size of the structure.
@@ -39,17 +39,17 @@ fn fields_are_where_the_header_has_them() {
 /// The table begins with its size, extensions and version, 40 bytes in all; functions follow.
 #[test]
 fn functions_are_where_the_header_has_them() {
-    let offset = |name: &str| NAMES.iter().position(|own| *own == name).map(|at| 40 + 8 * at);
-    for (name, place) in [
-        ("Event_Destroy", 80),
-        ("Client_Compile", 200),
-        ("LoadedExecutable_Execute", 480),
-        ("Buffer_CopyToMemory", 776),
-        ("Event_Create", 1048),
-        ("Error_ForEachPayload", 1096),
-        ("Executable_ParameterMemoryKinds", 1112),
+    let offset = |slot: Slot| 40 + 8 * slot as usize;
+    for (slot, place) in [
+        (Slot::Event_Destroy, 80),
+        (Slot::Client_Compile, 200),
+        (Slot::LoadedExecutable_Execute, 480),
+        (Slot::Buffer_CopyToMemory, 776),
+        (Slot::Event_Create, 1048),
+        (Slot::Error_ForEachPayload, 1096),
+        (Slot::Executable_ParameterMemoryKinds, 1112),
     ] {
-        assert_eq!(offset(name), Some(place), "{name}");
+        assert_eq!(offset(slot), place, "{slot:?}");
     }
     assert_eq!(size_of::<Api>(), 1144);
     assert!(std::ptr::eq(stablo_pjrt::GetPjrtApi(), &API));

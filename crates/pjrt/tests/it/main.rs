@@ -4,5 +4,6 @@
 
 mod client;
 mod contract;
+mod devices;
 mod layout;
 mod run;

@@ -1,7 +1,7 @@
 //! Programs compile and run; what fails says why.
 
 use crate::client::*;
-use stablo_pjrt::abi::*;
+use pjrt_abi::*;
 
 const SUM: &str =
     "module @sum { func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -26,7 +26,7 @@ fn elements_in_another_order_are_transposed() {
     let client = client(1);
     let mut devices: ClientDevices = args();
     devices.client = client.client;
-    call("Client_Devices", &mut devices).unwrap();
+    call(Slot::Client_Devices, &mut devices).unwrap();
     let mut create: ClientBufferFromHostBuffer = args();
     create.client = client.client;
     (create.data, create.element_type) = (X.as_ptr().cast(), 11);
@@ -34,7 +34,7 @@ fn elements_in_another_order_are_transposed() {
     (create.byte_strides, create.num_byte_strides) = ([4i64, 12].as_ptr(), 2);
     // SAFETY: there is at least one device.
     create.device = unsafe { devices.devices.read() };
-    call("Client_BufferFromHostBuffer", &mut create).unwrap();
+    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
     assert_eq!(elements(create.buffer, 6).unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
 }
 
@@ -50,7 +50,7 @@ fn donated_buffers_are_gone() {
     execute(&program, &[x, y]).unwrap();
     let mut deleted: BufferIsDeleted = args();
     deleted.buffer = x.buffer;
-    call("Buffer_IsDeleted", &mut deleted).unwrap();
+    call(Slot::Buffer_IsDeleted, &mut deleted).unwrap();
     assert!(deleted.is_deleted.is_set());
     assert_eq!(elements(y.buffer, 6).unwrap(), X);
     let (code, message) = elements(x.buffer, 6).err().unwrap();
@@ -106,8 +106,8 @@ fn shards_are_put_together_and_divided() {
     assert_eq!(elements(results[0], 4).unwrap(), [7.0, 5.0, 3.0, 1.0]);
     assert_eq!(elements(results[1], 4).unwrap(), [8.0, 6.0, 4.0, 2.0]);
     let mut device: BufferDevice = args();
-    device.buffer = stablo_pjrt::handle::Handle::from_pointer(results[1]);
-    call("Buffer_Device", &mut device).unwrap();
+    device.buffer = Handle::from_pointer(results[1]);
+    call(Slot::Buffer_Device, &mut device).unwrap();
     assert!(device.device == second.device);
     let (_, message) = execute_on(&program, &[&[first]]).err().unwrap();
     assert_eq!(message, "the program is for 2 devices, there are arguments for 1");
@@ -156,7 +156,7 @@ fn executions_that_wait_for_others_have_their_values() {
     let mut x = buffer(&client, &[count], &vec![1.0; count as usize]);
     for _ in 0..20 {
         let result = execute(&program, &[x]).unwrap();
-        x.buffer = stablo_pjrt::handle::Handle::from_pointer(result);
+        x.buffer = Handle::from_pointer(result);
     }
     let last = elements(x.buffer, count as usize).unwrap();
     assert!(last.iter().all(|&element| element == 1048576.0));
@@ -168,18 +168,18 @@ fn serialized_executables_run() {
     let program = compile(&client, SUM).unwrap();
     let mut executable: LoadedGetExecutable = args();
     executable.loaded = program.executable;
-    call("LoadedExecutable_GetExecutable", &mut executable).unwrap();
+    call(Slot::LoadedExecutable_GetExecutable, &mut executable).unwrap();
     let mut bytes: ExecutableBytes = args();
     bytes.executable = executable.executable;
-    call("Executable_Serialize", &mut bytes).unwrap();
+    call(Slot::Executable_Serialize, &mut bytes).unwrap();
     let mut load: ExecutableDeserializeAndLoad = args();
     (load.client, load.serialized, load.serialized_size) =
         (client.client, bytes.bytes, bytes.bytes_size);
-    call("Executable_DeserializeAndLoad", &mut load).unwrap();
+    call(Slot::Executable_DeserializeAndLoad, &mut load).unwrap();
     let mut program = program;
     program.executable = load.loaded_executable;
     let x = buffer(&client, &[2, 3], &X);
     assert_eq!(elements(execute(&program, &[x, x]).unwrap(), 6).unwrap()[5], 12.0);
     load.serialized_size -= 20;
-    assert_eq!(call("Executable_DeserializeAndLoad", &mut load).unwrap_err().0, 3);
+    assert_eq!(call(Slot::Executable_DeserializeAndLoad, &mut load).unwrap_err().0, 3);
 }

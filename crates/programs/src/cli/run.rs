@@ -1,6 +1,7 @@
 //! `stablo run`: runs a function of a program and prints or saves its results.
 
 use crate::args::at_least_one;
+use crate::device;
 use crate::display::display;
 use crate::folders::with_weights;
 use crate::inputs::Arguments;
@@ -15,8 +16,8 @@ use crate::trace::Trace;
 use crate::watch::Watcher;
 use stablo::dialects::func::FuncOp;
 use stablo::{
-    Conventions, Engine, Grid, LoadOptions, MAX_PROCESSES, Profiling, Program, RunOptions,
-    RuntimeValue,
+    Conventions, DeviceSpec, Engine, Grid, LoadOptions, MAX_PROCESSES, Module, Profiling, Program,
+    RunOptions, RuntimeValue,
 };
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -62,6 +63,16 @@ pub struct Options {
     /// The platform, for a program that was exported for several; otherwise `cpu`
     #[arg(long, value_name = "NAME")]
     platform: Option<String>,
+    /// Run on a device of a PJRT plugin, such as XLA's for CPUs, GPUs and TPUs: its shared library,
+    /// with options of the plugin as in `pjrt:PLUGIN.so,name=value`
+    #[arg(
+        long,
+        value_name = "DEVICE",
+        value_parser = device::spec,
+        conflicts_with_all = ["replicas", "partitions", "engine", "like", "threads", "explain_plan",
+            "dump_plan_after", "max_steps", "trace", "probe_output_dir", "profile"]
+    )]
+    device: Option<DeviceSpec>,
     /// The engine that runs the program
     #[arg(long, value_name = "NAME", default_value = Engine::default().name(), value_parser = engines())]
     engine: String,
@@ -163,6 +174,11 @@ impl Options {
 
         let name = self.entry.strip_prefix('@').unwrap_or(&self.entry);
         let function = stablo::entry_function(&module, name)?;
+        if let Some(device) = &self.device {
+            let results = self.run_on_device(device, &module, function, &mut timings, deadline, io);
+            Results::new(function, None, vec![results?]).output(&self.results, io)?;
+            return self.write_timings(&timings, io);
+        }
         let run = self.run_options()?;
         let (prepared, prepare) = timed(|| Program::prepare(module.clone(), name, run));
         timings.compile = prepare;
@@ -208,6 +224,38 @@ impl Options {
         let results = outcome?;
         profiled?;
         Results::new(function, grid, results).output(&self.results, io)?;
+        self.write_timings(&timings, io)
+    }
+
+    /// Runs on a device: its compiler makes the program ready, once for all runs.
+    fn run_on_device(
+        &self,
+        device: &DeviceSpec,
+        module: &Module,
+        function: FuncOp<'_>,
+        timings: &mut Timings,
+        deadline: &Deadline,
+        io: &mut Io<'_>,
+    ) -> Result<Vec<RuntimeValue>, Failure> {
+        let inputs = self.inputs(function, None, io)?.pop().unwrap_or_default();
+        let entry = function.symbol_name().unwrap_or_default();
+        let _guard = device::guard(device, io);
+        let device = device::open(device, io)?;
+        let (program, compile) = timed(|| device.compile_for(module, entry, Some(&inputs)));
+        timings.compile = compile;
+        let program = program?;
+        let mut results = Vec::new();
+        for _ in 0..self.repeat {
+            deadline.restart();
+            let (outcome, execute) = timed(|| program.run(&inputs));
+            timings.execute.push(execute);
+            results = outcome?;
+        }
+        deadline.restart();
+        Ok(results)
+    }
+
+    fn write_timings(&self, timings: &Timings, io: &mut Io<'_>) -> Result<(), Failure> {
         match &self.timings {
             Some(file) => io.write(file, timings.to_json().as_bytes()),
             None => Ok(()),

@@ -2,6 +2,7 @@
 
 mod corpus;
 mod dead;
+mod devices;
 mod display;
 mod engines;
 mod examples;

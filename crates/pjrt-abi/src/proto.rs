@@ -1,9 +1,7 @@
-//! Protocol Buffers, as far as compile options need them.
+//! Compile options: messages of Protocol Buffers, as far as they need them.
 //!
 //! Source: Protocol Buffers, "Encoding"; OpenXLA, `xla/pjrt/proto/compile_options.proto` and
 //! `xla/xla_data.proto`.
-
-use std::ffi::c_int;
 
 /// The value of a field.
 enum Value<'a> {
@@ -81,6 +79,7 @@ pub struct CompileOptions {
 
 impl CompileOptions {
     /// Reads serialized options; what is absent has its default.
+    #[must_use]
     pub fn read(bytes: &[u8]) -> CompileOptions {
         let mut options = CompileOptions {
             num_replicas: 1,
@@ -96,6 +95,25 @@ impl CompileOptions {
             }
         }
         options
+    }
+
+    /// The options as a message.
+    #[must_use]
+    pub fn write(&self) -> Vec<u8> {
+        let mut build = Vec::new();
+        // No device by its number: the assignment has it.
+        push_number(&mut build, 1, u64::MAX);
+        push_number(&mut build, 4, self.num_replicas as u64);
+        push_number(&mut build, 5, self.num_partitions as u64);
+        if !self.devices.is_empty() {
+            push_bytes(&mut build, 9, &write_assignment(self.num_partitions, &self.devices));
+        }
+        let mut bytes = Vec::new();
+        push_bytes(&mut bytes, 3, &build);
+        if self.is_portable {
+            push_number(&mut bytes, 4, 1);
+        }
+        bytes
     }
 
     /// Reads `ExecutableBuildOptionsProto`.
@@ -150,14 +168,15 @@ fn push_bytes(bytes: &mut Vec<u8>, field: u64, content: &[u8]) {
 }
 
 /// `DeviceAssignmentProto` of ids, replica by replica.
-pub fn write_assignment(partitions: usize, devices: &[c_int]) -> Vec<u8> {
+#[must_use]
+pub fn write_assignment(partitions: usize, devices: &[i64]) -> Vec<u8> {
     let mut bytes = Vec::new();
     push_number(&mut bytes, 1, (devices.len() / partitions.max(1)) as u64);
     push_number(&mut bytes, 2, partitions as u64);
     for partition in 0..partitions {
         let mut ids = Vec::new();
         for id in devices.iter().skip(partition).step_by(partitions) {
-            push_varint(&mut ids, i64::from(*id) as u64);
+            push_varint(&mut ids, *id as u64);
         }
         let mut computation = Vec::new();
         push_bytes(&mut computation, 1, &ids);

@@ -1,21 +1,21 @@
-//! Structures of the PJRT C interface: the arguments of its functions and the values in them.
-//!
-//! Names and layouts follow the header, version 0.114, without the prefix `PJRT_`. A function
-//! of the interface takes one structure, which begins with its size and a list of extensions; newer
-//! clients have longer ones, older clients shorter ones.
-//!
-//! Source: OpenXLA, `xla/pjrt/c/pjrt_c_api.h`.
+//! Arguments of the functions of the interface, and the values in them.
 
-use crate::buffer::Buffer;
-use crate::client::Client;
-use crate::device::{Description, Device, Memory, Topology};
-use crate::error::Error;
-use crate::event::Event;
-use crate::executable::{Executable, Loaded};
-use crate::execute::Context;
 use crate::handle::Handle;
-use crate::layouts;
 use std::ffi::{c_char, c_int, c_void};
+
+/// Objects of a plugin. Clients hold pointers to them and know nothing of what they are.
+macro_rules! objects {
+    ($($name:ident)*) => {$(
+        #[derive(Debug)]
+        pub struct $name(());
+    )*};
+}
+
+objects! { Buffer Client Context Description Device Error Event Executable Loaded Memory Topology }
+
+/// A memory layout, of the extension for layouts.
+#[derive(Debug)]
+pub struct MemoryOrder(());
 
 /// Major version of the interface.
 pub const MAJOR: c_int = 0;
@@ -25,10 +25,22 @@ pub const MINOR: c_int = 114;
 /// The structure that a function of the interface takes.
 ///
 /// # Safety
-/// All bits must be a valid value: clients need not write what a function returns.
+/// All bits must be a valid value: clients need not write what a function returns. The first field
+/// must be the size of the structure, a `usize`.
 pub unsafe trait Args: Copy {
     /// The bytes that every client has, whatever size it states.
     const LEAST: usize = size_of::<usize>();
+
+    /// A structure with its size, and zeros otherwise.
+    #[must_use]
+    fn zeroed() -> Self {
+        let mut args = std::mem::MaybeUninit::<Self>::zeroed();
+        // SAFETY: all bits are a valid value; the first field is the size.
+        unsafe {
+            args.as_mut_ptr().cast::<usize>().write(size_of::<Self>());
+            args.assume_init()
+        }
+    }
 }
 
 /// Declares structures that begin with their size and a list of extensions.
@@ -423,9 +435,9 @@ structures! {
     }
     TopologyFingerprint { topology: Handle<Topology>, fingerprint: u64 }
 
-    LayoutDestroy { layout: Handle<layouts::Layout> }
+    LayoutDestroy { layout: Handle<MemoryOrder> }
     LayoutSerialize {
-        layout: Handle<layouts::Layout>,
+        layout: Handle<MemoryOrder>,
         bytes: *const c_char,
         bytes_size: usize,
         owner: *mut c_void,
@@ -436,20 +448,20 @@ structures! {
         element_type: c_int,
         dims: *const i64,
         num_dims: usize,
-        layout: Handle<layouts::Layout>,
+        layout: Handle<MemoryOrder>,
     }
-    LayoutOfBuffer { buffer: Handle<Buffer>, layout: Handle<layouts::Layout> }
+    LayoutOfBuffer { buffer: Handle<Buffer>, layout: Handle<MemoryOrder> }
     LayoutOfTopology {
         topology: Handle<Topology>,
         element_type: c_int,
         dims: *const i64,
         num_dims: usize,
-        layout: Handle<layouts::Layout>,
+        layout: Handle<MemoryOrder>,
     }
     LayoutsOfExecutable {
         executable: Handle<Executable>,
         count: usize,
-        layouts: *const Handle<layouts::Layout>,
+        layouts: *const Handle<MemoryOrder>,
     }
     FfiTypeRegister {
         name: *const c_char,
