@@ -1,7 +1,8 @@
 //! Elementwise operations with two operands.
 
+use super::double_lanes::{Atan2, Pow, Rounded};
 use super::kernel::SliceKernel;
-use super::{complex, complex_binary, gamma, hyperbolic, lanes, one, scalar, single};
+use super::{complex, complex_binary, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -77,6 +78,11 @@ pub(super) trait PairSink: Sized {
         self.zip(f)
     }
 
+    /// Takes a function of `f64`.
+    fn zip_rounded<F: Rounded<2>>(self) -> Self::Output {
+        self.zip(|x, y| F::exact([x, y]))
+    }
+
     /// The operation is not defined for the type.
     fn unsupported(self) -> Self::Output;
 }
@@ -100,13 +106,14 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Power => match dtype {
             // Known to the compiler, so that it vectorizes the loop.
             DType::F32 => sink.zip_large(single_power),
+            DType::F64 => sink.zip_rounded::<Pow>(),
             DType::C64 | DType::C128 => complex_function(complex_binary::power, dtype, sink),
             _ => dispatch!(
                 dtype, [integer, float] T => sink.zip(T::power), else sink.unsupported()
             ),
         },
         BinaryOp::Atan2 => match dtype {
-            DType::F64 => sink.zip(hyperbolic::atan2),
+            DType::F64 => sink.zip_rounded::<Atan2>(),
             // Known to the compiler, so that it vectorizes the loop.
             DType::F32 => sink.zip_large(single::atan2),
             DType::C64 | DType::C128 => complex_function(complex_binary::atan2, dtype, sink),

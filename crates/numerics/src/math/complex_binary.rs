@@ -7,7 +7,7 @@ use super::complex::{
     Complex64, NAN, ONE, exactly, exp, is_finite, log, square_of_abs, times, wide_exp, wide_log,
 };
 use super::double::{Double, sum_of_products, two_sum};
-use super::{fixed, hyperbolic, scalar};
+use super::{fixed, rounded};
 use num_complex::Complex;
 
 /// Up to here, twice the precision of `f64` is enough for products of exponents and logarithms.
@@ -27,7 +27,7 @@ pub fn power(base: Complex64, exponent: Complex64) -> Complex64 {
     }
     let is_real = base.im == 0.0 && exponent.im == 0.0;
     if is_real && (base.re > 0.0 || exponent.re.fract() == 0.0) {
-        return Complex::new(scalar::power(base.re, exponent.re), 0.0);
+        return Complex::new(rounded::pow(base.re, exponent.re), 0.0);
     }
     if !is_finite(base) || !is_finite(exponent) {
         return exp::<f64>(exponent * log::<f64>(base));
@@ -46,7 +46,7 @@ pub fn power(base: Complex64, exponent: Complex64) -> Complex64 {
 /// `-i log((x + iy) / sqrt(x^2 + y^2))`, the angle of a point with complex coordinates.
 pub fn atan2(y: Complex64, x: Complex64) -> Complex64 {
     if y.im == 0.0 && x.im == 0.0 {
-        return Complex::new(hyperbolic::atan2(y.re, x.re), 0.0);
+        return Complex::new(rounded::atan2(y.re, x.re), 0.0);
     }
     if !is_finite(x) || !is_finite(y) {
         return NAN;

@@ -1,10 +1,14 @@
-//! Products of exponents and logarithms of complex numbers in fixed point: angles are reduced
-//! modulo a turn, so that logarithms need more bits than an exponent has, up to 2^1024.
+//! Elementary functions in fixed point, with more than a thousand bits.
+//!
+//! Powers of complex numbers need them: angles are reduced modulo a turn, so that logarithms need
+//! more bits than an exponent has, up to 2^1024. And they tell on which side of the middle between
+//! two numbers a result lies (`ties.rs`).
 
 use super::complex::wide_log;
 use super::double::Double;
 use super::elementary::TWO_OVER_PI;
 use num_complex::{Complex, Complex64};
+use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 use std::sync::LazyLock;
 
@@ -15,18 +19,30 @@ const WORDS: usize = FRACTION + 18;
 
 /// A number of [`FRACTION`] words after the point, the lowest first, as two's complement.
 #[derive(Clone, Copy)]
-struct Fixed([u64; WORDS]);
+pub(super) struct Fixed([u64; WORDS]);
 
 impl Fixed {
-    const ZERO: Fixed = Fixed([0; WORDS]);
-    const ONE: Fixed = {
+    pub const ZERO: Fixed = Fixed([0; WORDS]);
+    pub const ONE: Fixed = {
         let mut words = [0; WORDS];
         words[FRACTION] = 1;
         Fixed(words)
     };
 
-    fn is_negative(self) -> bool {
+    pub fn is_negative(self) -> bool {
         self.0[WORDS - 1] >> 63 == 1
+    }
+
+    /// Compares the number with zero; what errors of computation could have made is zero.
+    pub fn sign(self) -> Ordering {
+        const ERROR: usize = 3;
+        if self.abs().0[ERROR..].iter().all(|&word| word == 0) {
+            Ordering::Equal
+        } else if self.is_negative() {
+            Ordering::Less
+        } else {
+            Ordering::Greater
+        }
     }
 
     fn abs(self) -> Fixed {
@@ -35,6 +51,11 @@ impl Fixed {
 
     fn with_sign(self, is_negative: bool) -> Fixed {
         if is_negative { -self } else { self }
+    }
+
+    /// The number times a power of two.
+    pub fn scaled(self, exponent: i32) -> Fixed {
+        self.abs().shifted(exponent).with_sign(self.is_negative())
     }
 
     /// A number that is not negative, times a power of two.
@@ -50,8 +71,25 @@ impl Fixed {
         }))
     }
 
+    /// `x * 2^exponent` of a finite number, also where `x` has no place here.
+    pub fn scaled_number(x: f64, exponent: i32) -> Fixed {
+        if x == 0.0 {
+            return Fixed::ZERO;
+        }
+        let own = libm::ilogb(x);
+        Fixed::ONE.times(libm::scalbn(x, -own)).scaled(own + exponent)
+    }
+
+    /// The integer.
+    pub fn integer(x: u128) -> Fixed {
+        let mut number = Fixed::ZERO;
+        number.0[FRACTION] = x as u64;
+        number.0[FRACTION + 1] = (x >> 64) as u64;
+        number
+    }
+
     /// The product with a finite number.
-    fn times(self, x: f64) -> Fixed {
+    pub fn times(self, x: f64) -> Fixed {
         if x == 0.0 {
             return Fixed::ZERO;
         }
@@ -95,9 +133,21 @@ impl Fixed {
     }
 
     /// The signed distance from the nearest integer.
-    fn fraction(self) -> Fixed {
+    pub fn fraction(self) -> Fixed {
         let fill = if self.0[FRACTION - 1] >> 63 == 1 { u64::MAX } else { 0 };
         Fixed(std::array::from_fn(|i| if i < FRACTION { self.0[i] } else { fill }))
+    }
+}
+
+impl From<f64> for Fixed {
+    fn from(x: f64) -> Fixed {
+        Fixed::ONE.times(x)
+    }
+}
+
+impl From<Double> for Fixed {
+    fn from(x: Double) -> Fixed {
+        Fixed::from(x.hi) + Fixed::from(x.lo)
     }
 }
 
@@ -153,7 +203,7 @@ impl Mul for Fixed {
 }
 
 /// `log(2)`, as `2 (1 / 3 + 1 / (3 * 3^3) + 1 / (5 * 3^5) + ...)`.
-static LN_2: LazyLock<Fixed> = LazyLock::new(|| {
+pub(super) static LN_2: LazyLock<Fixed> = LazyLock::new(|| {
     let mut power = Fixed::ONE.shifted(1).over(3);
     let mut sum = Fixed::ZERO;
     for n in 0..400 {
@@ -168,12 +218,11 @@ fn product(x: Complex<Fixed>, y: Complex<Fixed>) -> Complex<Fixed> {
 }
 
 /// The exponential function of a number of at most 2^3 in size, in both parts.
-fn exp(z: Complex<Fixed>) -> Complex<Fixed> {
+pub(super) fn exp(z: Complex<Fixed>) -> Complex<Fixed> {
     /// Each bit needs a square in the end, and saves terms.
     const BITS: i32 = 16;
     const TERMS: u32 = 72;
-    let part = |x: Fixed| x.abs().shifted(-BITS).with_sign(x.is_negative());
-    let small = Complex::new(part(z.re), part(z.im));
+    let small = Complex::new(z.re.scaled(-BITS), z.im.scaled(-BITS));
     let one = Complex::new(Fixed::ONE, Fixed::ZERO);
     let series = (1..=TERMS).rev().fold(one, |sum, n| {
         let Complex { re, im } = product(sum, small);
@@ -183,18 +232,13 @@ fn exp(z: Complex<Fixed>) -> Complex<Fixed> {
 }
 
 /// The logarithm of a finite number that is not zero.
-fn log(z: Complex64) -> Complex<Fixed> {
+pub(super) fn log(z: Complex64) -> Complex<Fixed> {
     let exponent = libm::ilogb(z.re.abs().max(z.im.abs()));
     let scaled = z * libm::scalbn(1.0, -exponent / 2) * libm::scalbn(1.0, -exponent + exponent / 2);
     let near: Complex<Double> = wide_log(scaled);
-    let fixed = |x: Double| Fixed::ONE.times(x.hi) + Fixed::ONE.times(x.lo);
-    let near = Complex::new(fixed(near.re), fixed(near.im));
+    let near = Complex::new(Fixed::from(near.re), Fixed::from(near.im));
     // z exp(-near) is almost 1.
-    let part = |x: f64| {
-        let one = Fixed::ONE.times(libm::scalbn(x, -libm::ilogb(x)));
-        one.abs().shifted(libm::ilogb(x) - exponent).with_sign(x < 0.0)
-    };
-    let part = |x: f64| if x == 0.0 { Fixed::ZERO } else { part(x) };
+    let part = |x: f64| Fixed::scaled_number(x, -exponent);
     let quotient =
         product(Complex::new(part(z.re), part(z.im)), exp(Complex::new(-near.re, -near.im)));
     let rest = Complex::new(quotient.re - Fixed::ONE, quotient.im);
@@ -208,17 +252,21 @@ fn log(z: Complex64) -> Complex<Fixed> {
     Complex::new(near.re + rest.re + power, near.im + rest.im)
 }
 
+/// `1 / (2 pi)`.
+pub(super) fn turns_of_a_radian() -> Fixed {
+    let mut turns = Fixed::ZERO;
+    for (word, &bits) in turns.0[..FRACTION].iter_mut().rev().zip(&TWO_OVER_PI[1..]) {
+        *word = bits;
+    }
+    turns.shifted(-2)
+}
+
 /// `exponent * log(base)` of finite numbers that are not zero, less a multiple of `2 pi i`, with a
 /// real part brought into a range of a million.
 pub fn product_with_log(exponent: Complex64, base: Complex64) -> Complex<Double> {
     let log = log(base);
     let re = log.re.times(exponent.re) - log.im.times(exponent.im);
-    let mut turns = Fixed::ZERO;
-    for (word, &bits) in turns.0[..FRACTION].iter_mut().rev().zip(&TWO_OVER_PI[1..]) {
-        *word = bits;
-    }
-    // One over 2 pi.
-    let turns = turns.shifted(-2);
+    let turns = turns_of_a_radian();
     let im = (log.im * turns).times(exponent.re) + (log.re * turns).times(exponent.im);
     Complex::new(re.value(), im.fraction().value() * Double::PI.scaled(2.0))
 }

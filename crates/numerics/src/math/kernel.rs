@@ -5,7 +5,8 @@
 
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
-use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, of_single};
+use super::double_lanes::{Rounded, nearest};
+use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::Bitwise;
@@ -14,6 +15,7 @@ use crate::tensor::allocate;
 use crate::{DType, Element, I1, Tensor, TensorError, pages, shape};
 use bytemuck::{Pod, Zeroable};
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
 /// The number of elements of a block.
@@ -458,6 +460,36 @@ impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLo
     }
 }
 
+/// A loop by the faster form of a function, and by the exact one where that leaves the result open.
+struct RoundedLoop<'a, F> {
+    results: &'a mut [f64],
+    xs: &'a [f64],
+    function: PhantomData<F>,
+}
+
+impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
+    const IS_WIDE: bool = true;
+
+    #[inline(always)]
+    fn run(self) {
+        let RoundedLoop { results, xs, .. } = self;
+        for (result, &x) in results.iter_mut().zip(xs) {
+            *result = nearest(F::near([x]));
+        }
+        if results.iter().fold(false, |any, result| any | result.is_nan()) {
+            for (result, &x) in results.iter_mut().zip(xs) {
+                if result.is_nan() {
+                    *result = exact::<F>(x);
+                }
+            }
+        }
+    }
+
+    fn run_baseline(self) {
+        OneLoop { results: self.results, xs: self.xs, f: &exact::<F> }.run_shared();
+    }
+}
+
 struct TwoLoop<'a, T, R, F> {
     results: &'a mut [R],
     operands: [&'a [T]; 2],
@@ -481,6 +513,37 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
         let TwoLoop { results, operands, f } = self;
         let f: &dyn Fn(T, T) -> R = f;
         run(TwoLoop { results, operands, f: &f });
+    }
+}
+
+/// As [`RoundedLoop`], of two numbers.
+struct RoundedPairLoop<'a, F> {
+    results: &'a mut [f64],
+    operands: [&'a [f64]; 2],
+    function: PhantomData<F>,
+}
+
+impl<F: Rounded<2>> Kernel for RoundedPairLoop<'_, F> {
+    const IS_WIDE: bool = true;
+
+    #[inline(always)]
+    fn run(self) {
+        let RoundedPairLoop { results, operands: [xs, ys], .. } = self;
+        for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
+            *result = nearest(F::near([x, y]));
+        }
+        if results.iter().fold(false, |any, result| any | result.is_nan()) {
+            for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
+                if result.is_nan() {
+                    *result = F::exact([x, y]);
+                }
+            }
+        }
+    }
+
+    fn run_baseline(self) {
+        let f = |x, y| F::exact([x, y]);
+        TwoLoop { results: self.results, operands: self.operands, f: &f }.run_shared();
     }
 }
 
@@ -525,6 +588,14 @@ impl ElementSink for Compile {
         Some(kernel.with(within))
     }
 
+    fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
+        Some(SliceKernel::of([DType::F64; 3], 1, DType::F64, |results, operands| {
+            let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
+            run::<f64>(RoundedLoop { results, xs, function: PhantomData::<F> });
+            Some(())
+        }))
+    }
+
     fn map_to<T: Element, R: Element>(
         self,
         f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
@@ -552,6 +623,15 @@ impl PairSink for Compile {
         f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
         Some(SliceKernel::two_only(f))
+    }
+
+    fn zip_rounded<F: Rounded<2>>(self) -> Self::Output {
+        Some(SliceKernel::of([DType::F64; 3], 2, DType::F64, |results, operands| {
+            let &[xs, ys] = operands else { return None };
+            let (results, operands) = (cast_mut(results)?, [cast(xs)?, cast(ys)?]);
+            run::<f64>(RoundedPairLoop { results, operands, function: PhantomData::<F> });
+            Some(())
+        }))
     }
 
     fn unsupported(self) -> Self::Output {

@@ -181,9 +181,9 @@ fn limited<L: Lane>(x: L, limit: f64) -> L {
 }
 
 /// Added to a number, it leaves the nearest integer in the low bits of the sum.
-const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
+pub(super) const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
 /// `log(2)`: the nearest number, and the rest.
-const LN_2: [f64; 2] = [consts::LN_2, 2.319_046_813_846_299_6e-17];
+pub(super) const LN_2: [f64; 2] = [consts::LN_2, 2.319_046_813_846_299_6e-17];
 /// Beyond this, the exponential is infinite or zero in `f32`, but not yet in `f64`.
 const LIMIT: f64 = 700.0;
 
@@ -334,7 +334,7 @@ fn powers<L: Lane>(x: L) -> [L; 2] {
 
 /// The power of two whose exponent has been added to [`SHIFT`].
 #[inline(always)]
-fn power_of_2<L: Lane>(shifted: L) -> L {
+pub(super) fn power_of_2<L: Lane>(shifted: L) -> L {
     shifted.add_bits(1023).shift_left(52)
 }
 
@@ -396,7 +396,7 @@ const LOG_2: [f64; 8] = [
 /// `m` and `e` of a positive normal number `m * 2^e`, where `m` is between the square roots of 1/2
 /// and 2.
 #[inline(always)]
-fn split<L: Lane>(x: L) -> [L; 2] {
+pub(super) fn split<L: Lane>(x: L) -> [L; 2] {
     let offset = x.subtract_bits(x.splat(f64::from_bits(SQRT_HALF)));
     let m = x.subtract_bits(offset.and_bits(EXPONENT));
     let biased = offset.add_bits(1023 << 52).shift_right(52);

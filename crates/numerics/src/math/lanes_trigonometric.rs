@@ -71,14 +71,14 @@ fn sin_cos<L: Lane>(x: L) -> ([L; 2], L) {
 
 /// True if the last bit is set.
 #[inline(always)]
-fn is_odd<L: Lane>(bits: L) -> L::Mask {
+pub(super) fn is_odd<L: Lane>(bits: L) -> L::Mask {
     // As the sign of a normal number: subnormal ones may count as zeros.
     bits.shift_left(63).or_bits(1f64.to_bits()).less(bits.splat(0.0))
 }
 
 /// The number, negated if the last bit but one is set.
 #[inline(always)]
-fn negated_if<L: Lane>(x: L, bits: L) -> L {
+pub(super) fn negated_if<L: Lane>(x: L, bits: L) -> L {
     // The difference has another sign, and is the same else.
     x.subtract_bits(bits.shift_right(1).shift_left(63))
 }

@@ -6,9 +6,9 @@
 //! [`SliceKernel`]s, which write where their caller says.
 //!
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at
-//! most 32 bits are computed in `f64` and rounded once; those of `f64` come from the `libm` crate
-//! or, where that is not precise enough, from numbers of twice the precision (`double.rs`,
-//! `elementary.rs`). Functions of complex numbers are formulas in either precision
+//! most 32 bits are computed in `f64` and rounded once (`lanes.rs`); those of `f64` are correctly
+//! rounded by numbers of twice the precision (`rounded.rs` on `double.rs` and `elementary.rs`, and
+//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Functions of complex numbers are formulas in either precision
 //! (`precision.rs`). So results have the same bits on every platform. `docs/accuracy.md` states
 //! their distance from the exact values.
 
@@ -21,6 +21,8 @@ pub mod complex_binary;
 pub mod convert;
 #[doc(hidden)]
 pub mod double; // For the tests in `tests/it/math`.
+#[doc(hidden)]
+pub mod double_lanes; // For the tests in `tests/it/math`.
 pub mod element;
 mod elementary;
 #[doc(hidden)]
@@ -28,15 +30,16 @@ pub mod erf; // For the tests in `tests/it/math`.
 mod fixed;
 #[doc(hidden)]
 pub mod gamma; // For the tests in `tests/it/math`.
-mod hyperbolic;
 mod kernel;
 pub mod lanes;
 pub mod lanes_erf;
 pub mod lanes_trigonometric;
 mod one;
 mod precision;
+pub(crate) mod rounded;
 pub mod scalar;
 mod single;
+mod ties;
 pub mod unary;
 pub mod within;
 

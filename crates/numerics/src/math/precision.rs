@@ -2,7 +2,7 @@
 //! with `f32` parts, and twice its precision for those with `f64` parts.
 
 use super::double::Double;
-use super::hyperbolic;
+use super::rounded;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Real numbers with elementary functions. Arguments are finite.
@@ -39,9 +39,9 @@ pub trait Precision:
     fn sin_cos(self) -> (Self, Self);
     /// The angle of the point with ordinate `self` and abscissa `x`.
     fn atan2(self, x: Self) -> Self;
-    /// The hyperbolic sine and cosine of `x`, both without a power of two.
+    /// The rounded sine and cosine of `x`, both without a power of two.
     fn sinh_cosh(x: f64) -> (Self, Self, i32);
-    /// The inverse hyperbolic sine.
+    /// The inverse rounded sine.
     fn asinh(self) -> Self;
 }
 
@@ -128,9 +128,9 @@ impl Precision for Double {
         self.atan2(x)
     }
     fn sinh_cosh(x: f64) -> (Double, Double, i32) {
-        hyperbolic::sinh_cosh(x)
+        rounded::sinh_cosh(x)
     }
     fn asinh(self) -> Double {
-        hyperbolic::wide_asinh(self)
+        rounded::wide_asinh(self)
     }
 }

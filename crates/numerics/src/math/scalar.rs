@@ -1,21 +1,6 @@
 //! Functions of real numbers in `f64`, and of elements of one floating-point type.
 
-use super::double::Double;
 use crate::Float;
-
-/// `base` raised to `exponent`, as IEEE 754's `pow`.
-pub fn power(base: f64, exponent: f64) -> f64 {
-    let power = libm::pow(base, exponent);
-    let distance = base.abs() - 1.0;
-    // There, the logarithm of `libm` is not precise enough. The distance is exact.
-    if exponent.abs() < (1u64 << 31) as f64 || !(0.0 < distance.abs() && distance.abs() < 1e-3) {
-        return power;
-    }
-    // Larger exponents give infinity or zero, too.
-    let log = Double::from(exponent.clamp(-1e30, 1e30)) * Double::from(distance).log_1p();
-    let (size, power_of_two) = log.exp();
-    if power.is_nan() { power } else { size.shifted_value(power_of_two).copysign(power) }
-}
 
 /// The inverse hyperbolic cosine; NaN below 1.
 pub fn acosh(x: f64) -> f64 {

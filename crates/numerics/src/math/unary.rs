@@ -2,8 +2,11 @@
 
 use super::complex::{self, Complex64};
 use super::double::Double;
+use super::double_lanes::{
+    Acos, Asin, Atan, Cbrt, Cos, Exp, ExpM1, Log, Log1p, Logistic, Rounded, Sin, Tan, Tanh,
+};
 use super::kernel::SliceKernel;
-use super::{bessel, erf, gamma, hyperbolic, lanes, one, scalar, single};
+use super::{bessel, erf, gamma, lanes, one, rounded, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
@@ -74,23 +77,23 @@ struct Functions {
 
 unary_ops! {
     Abs "abs";
-    Acos "acos" real(one::acos) double(libm::acos), complex acos;
-    Acosh "acosh" real(scalar::acosh) double(hyperbolic::acosh), complex acosh;
-    Asin "asin" real(one::asin) double(libm::asin), complex asin;
-    Asinh "asinh" real(libm::asinh) double(hyperbolic::asinh), complex asinh;
-    Atan "atan" real(one::atan) double(libm::atan), complex atan;
-    Atanh "atanh" real(libm::atanh) double(hyperbolic::atanh), complex atanh;
+    Acos "acos" real(one::acos), complex acos;
+    Acosh "acosh" real(scalar::acosh) double(rounded::acosh), complex acosh;
+    Asin "asin" real(one::asin), complex asin;
+    Asinh "asinh" real(libm::asinh) double(rounded::asinh), complex asinh;
+    Atan "atan" real(one::atan), complex atan;
+    Atanh "atanh" real(libm::atanh) double(rounded::atanh), complex atanh;
     BesselI1e "bessel_i1e" real(bessel::i1e);
     Cbrt "cbrt" real(libm::cbrt), complex cbrt;
     Ceil "ceil" real(f64::ceil);
-    Cosh "cosh" real(libm::cosh) double(hyperbolic::cosh), complex cosh;
-    Cosine "cosine" real(one::cos) double(libm::cos), complex cos;
+    Cosh "cosh" real(libm::cosh) double(rounded::cosh), complex cosh;
+    Cosine "cosine" real(one::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(gamma::digamma);
     Erf "erf" real(one::erf) double(libm::erf);
     ErfInv "erf_inv" real(one::erf_inv) double(erf::erf_inv);
     Erfc "erfc" real(one::erfc) double(erf::erfc);
-    Exponential "exponential" real(one::exp) double(libm::exp), complex exp;
+    Exponential "exponential" real(one::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
     Floor "floor" real(f64::floor);
     Imag "imag";
@@ -101,21 +104,21 @@ unary_ops! {
     Lgamma "lgamma" real(scalar::lgamma) double(gamma::lgamma);
     Log "log" real(libm::log), complex log;
     LogPlusOne "log_plus_one" real(libm::log1p), complex log_1p;
-    Logistic "logistic" real(one::logistic) double(hyperbolic::logistic), complex logistic;
+    Logistic "logistic" real(one::logistic), complex logistic;
     Negate "negate";
     Not "not";
     Popcnt "popcnt";
     Real "real";
     RoundNearestAfz "round_nearest_afz" real(f64::round);
     RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
-    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(hyperbolic::rsqrt), complex rsqrt;
+    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(rounded::rsqrt), complex rsqrt;
     Sign "sign", complex sign;
-    Sine "sine" real(one::sin) double(libm::sin), complex sin;
-    Sinh "sinh" real(libm::sinh) double(hyperbolic::sinh), complex sinh;
+    Sine "sine" real(one::sin), complex sin;
+    Sinh "sinh" real(libm::sinh) double(rounded::sinh), complex sinh;
     Sqrt "sqrt" real(f64::sqrt), complex sqrt;
     Square "square";
-    Tan "tan" real(one::tan) double(libm::tan), complex tan;
-    Tanh "tanh" real(one::tanh) double(hyperbolic::tanh), complex tanh;
+    Tan "tan" real(one::tan), complex tan;
+    Tanh "tanh" real(one::tanh), complex tanh;
 }
 
 /// Takes the function behind an operation and an element type.
@@ -144,6 +147,11 @@ pub(super) trait ElementSink: Sized {
         scalar: RealFunction,
     ) -> Self::Output {
         self.map(of_single(scalar))
+    }
+
+    /// Takes a function of `f64`.
+    fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
+        self.map(|x| exact::<F>(x))
     }
 
     /// Takes a function with a result of another type.
@@ -216,6 +224,19 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::ErfInv, DType::F32) => sink.map_lanes(single::erf_inv, |_| true, one::erf_inv),
         (UnaryOp::Sine, DType::F32) => sink.map_lanes(single::sin, single::is_angle, one::sin),
         (UnaryOp::Tan, DType::F32) => sink.map_lanes(single::tan, single::is_angle, one::tan),
+        (UnaryOp::Acos, DType::F64) => sink.map_rounded::<Acos>(),
+        (UnaryOp::Asin, DType::F64) => sink.map_rounded::<Asin>(),
+        (UnaryOp::Atan, DType::F64) => sink.map_rounded::<Atan>(),
+        (UnaryOp::Cbrt, DType::F64) => sink.map_rounded::<Cbrt>(),
+        (UnaryOp::Cosine, DType::F64) => sink.map_rounded::<Cos>(),
+        (UnaryOp::Exponential, DType::F64) => sink.map_rounded::<Exp>(),
+        (UnaryOp::ExponentialMinusOne, DType::F64) => sink.map_rounded::<ExpM1>(),
+        (UnaryOp::Log, DType::F64) => sink.map_rounded::<Log>(),
+        (UnaryOp::LogPlusOne, DType::F64) => sink.map_rounded::<Log1p>(),
+        (UnaryOp::Logistic, DType::F64) => sink.map_rounded::<Logistic>(),
+        (UnaryOp::Sine, DType::F64) => sink.map_rounded::<Sin>(),
+        (UnaryOp::Tan, DType::F64) => sink.map_rounded::<Tan>(),
+        (UnaryOp::Tanh, DType::F64) => sink.map_rounded::<Tanh>(),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
             Functions { double: Some(f), .. } if dtype == DType::F64 => {
@@ -233,6 +254,11 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
             _ => sink.unsupported(),
         },
     }
+}
+
+/// The result of a function, with one NaN.
+pub(super) fn exact<F: Rounded<1>>(x: f64) -> f64 {
+    lanes::one_nan(x, F::exact([x]))
 }
 
 /// A function of `f64` as one of `f32`.

@@ -32,6 +32,10 @@ use std::sync::OnceLock;
 /// A loop to be compiled for several instruction sets. Everything that `run` calls in its inner
 /// loops must be inlined: mark it `#[inline(always)]`.
 pub trait Kernel {
+    /// True if it is compiled for AVX-512, too. Only what computes for long with each element
+    /// gains from it.
+    const IS_WIDE: bool = false;
+
     /// Runs the loop. Implementations are `#[inline(always)]`.
     fn run(self);
 
@@ -142,12 +146,15 @@ impl Isa {
     }
 
     /// Runs a kernel with these instructions.
-    pub fn run(self, kernel: impl Kernel) {
+    pub fn run<K: Kernel>(self, kernel: K) {
         match self.0 {
             Level::Baseline if cfg!(target_arch = "x86_64") => kernel.run_shared(),
             Level::Baseline if Isa::HAS_CALLS => kernel.run_baseline(),
             Level::Baseline => kernel.run(),
             // SAFETY: only `available` makes these levels, after it has detected the features.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 if const { K::IS_WIDE } => unsafe { avx512(kernel) },
+            // SAFETY: likewise.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 | Level::Avx512 => unsafe { avx2(kernel) },
         }
@@ -157,6 +164,12 @@ impl Isa {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn avx2(kernel: impl Kernel) {
+    kernel.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,avx512f,avx512bw,avx512dq")]
+fn avx512(kernel: impl Kernel) {
     kernel.run();
 }
 

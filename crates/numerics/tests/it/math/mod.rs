@@ -2,6 +2,7 @@
 
 mod bessel;
 mod complex;
+mod double_lanes;
 mod erf;
 mod gamma;
 mod lanes_erf;

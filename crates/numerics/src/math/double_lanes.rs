@@ -1,0 +1,556 @@
+//! Functions of `f64` without branches and tables, whose loops become vector instructions, with
+//! results precise enough to be rounded correctly in nearly all cases.
+//!
+//! The relative error of a result is at most [`ERROR`] where its higher part is not NaN.
+//! [`nearest`] rounds it, or says that the error leaves two numbers to choose from: one of 400
+//! times. [`super::rounded`] decides then, and for operands outside of the range that is computed
+//! here. (A. Ziv, *Fast evaluation of elementary mathematical functions with correctly rounded last
+//! bit*, 1991.)
+//!
+//! Products use fused multiply-adds: this code is for machines that have them.
+
+use super::double::{Double, two_sum};
+use super::lanes::{LN_2, SHIFT, polynomial, power_of_2, split};
+use super::lanes_trigonometric::{self, is_odd};
+use super::rounded;
+use std::f64::consts::{FRAC_2_PI, LOG2_E};
+
+/// A function of `N` numbers that is rounded correctly. A trait and not closures, which the
+/// compiler does not always inline.
+pub trait Rounded<const N: usize>: Copy + Send + Sync + 'static {
+    /// The result, with an error of at most [`ERROR`] if its higher part is not NaN.
+    fn near(numbers: [f64; N]) -> Double;
+    /// The result rounded, for all numbers.
+    fn exact(numbers: [f64; N]) -> f64;
+}
+
+macro_rules! rounded {
+    ($($name:ident $function:ident($($x:ident)*))*) => {$(
+        #[doc = concat!("`", stringify!($function), "`.")]
+        #[derive(Clone, Copy)]
+        pub struct $name;
+
+        impl Rounded<{ [$(stringify!($x)),*].len() }> for $name {
+            #[inline(always)]
+            fn near([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> Double {
+                $function($($x),*)
+            }
+
+            fn exact([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> f64 {
+                rounded::$function($($x),*)
+            }
+        }
+    )*};
+}
+
+rounded! {
+    Acos acos(x)
+    Asin asin(x)
+    Atan atan(x)
+    Atan2 atan2(y x)
+    Cbrt cbrt(x)
+    Cos cos(x)
+    Exp exp(x)
+    ExpM1 exp_m1(x)
+    Log log(x)
+    Log1p log_1p(x)
+    Logistic logistic(x)
+    Pow pow(x y)
+    Sin sin(x)
+    Tan tan(x)
+    Tanh tanh(x)
+}
+
+/// A bound on the relative error of results.
+pub const ERROR: f64 = 1.5 / (1u64 << 63) as f64;
+/// Numbers from here to the inverse have products, and rests of products, that are normal.
+const LEAST: f64 = f64::from_bits((1023 - 440) << 52);
+
+/// The number of `f64` nearest to a result; NaN if that is unknown.
+#[inline(always)]
+pub fn nearest(x: Double) -> f64 {
+    let above = x.hi + x.hi.mul_add(ERROR, x.lo);
+    let below = x.hi + x.hi.mul_add(-ERROR, x.lo);
+    if above == below { above } else { f64::NAN }
+}
+
+/// `x` if the condition holds, else NaN.
+#[inline(always)]
+fn only_if(condition: bool, x: Double) -> Double {
+    Double::new(if condition { x.hi } else { f64::NAN }, x.lo)
+}
+
+/// `a + b` as a double, where `a` is zero or has the larger exponent.
+#[inline(always)]
+fn quick_sum(a: f64, b: f64) -> Double {
+    let hi = a + b;
+    Double::new(hi, b - (hi - a))
+}
+
+/// `a * b` as a double.
+#[inline(always)]
+fn product(a: f64, b: f64) -> Double {
+    let hi = a * b;
+    Double::new(hi, a.mul_add(b, -hi))
+}
+
+/// `a + b`, where `a` is zero or has the larger exponent.
+#[inline(always)]
+fn plus(a: Double, b: Double) -> Double {
+    let sum = quick_sum(a.hi, b.hi);
+    quick_sum(sum.hi, sum.lo + (a.lo + b.lo))
+}
+
+/// `a * b`.
+#[inline(always)]
+fn times(a: Double, b: Double) -> Double {
+    let high = product(a.hi, b.hi);
+    quick_sum(high.hi, a.hi.mul_add(b.lo, a.lo.mul_add(b.hi, high.lo)))
+}
+
+/// `a / b`.
+#[inline(always)]
+fn over(a: Double, b: Double) -> Double {
+    let hi = a.hi / b.hi;
+    let rest = (-hi).mul_add(b.hi, a.hi) + (-hi).mul_add(b.lo, a.lo);
+    quick_sum(hi, rest / b.hi)
+}
+
+/// `-x`.
+#[inline(always)]
+fn negative(x: Double) -> Double {
+    Double::new(-x.hi, -x.lo)
+}
+
+/// The number with the sign of its first part changed to that of another number.
+#[inline(always)]
+fn copysign(x: Double, sign: f64) -> Double {
+    select((x.hi < 0.0) == (sign < 0.0), x, negative(x))
+}
+
+/// The number, negated if the last bit but one is set.
+#[inline(always)]
+fn negated_if(x: Double, bits: f64) -> Double {
+    Double::new(
+        lanes_trigonometric::negated_if(x.hi, bits),
+        lanes_trigonometric::negated_if(x.lo, bits),
+    )
+}
+
+/// `yes` if the condition holds, else `no`.
+#[inline(always)]
+fn select(condition: bool, yes: Double, no: Double) -> Double {
+    let part = |yes, no| if condition { yes } else { no };
+    Double::new(part(yes.hi, no.hi), part(yes.lo, no.lo))
+}
+
+/// The square root of a positive number.
+#[inline(always)]
+fn sqrt(x: Double) -> Double {
+    let root = x.hi.sqrt();
+    let rest = (-root).mul_add(root, x.hi) + x.lo;
+    quick_sum(root, rest / (2.0 * root))
+}
+
+/// A polynomial with these first coefficients, the constant one first, where `tail` is the sum of
+/// the other terms divided by the power of `x` of the first of them.
+#[inline(always)]
+fn horner<const N: usize>(coefficients: [Double; N], tail: f64, x: Double) -> Double {
+    let mut sum = Double::new(tail, 0.0);
+    let mut n = N;
+    while n > 0 {
+        n -= 1;
+        // The last term is far smaller than the coefficient, and needs no rest.
+        let term = if n + 1 == N { Double::new(tail * x.hi, 0.0) } else { times(sum, x) };
+        sum = plus(coefficients[n], term);
+    }
+    sum
+}
+
+/// `log(2)` in two parts, whose product with an exponent of 2 is exact for the first.
+const LN_2_PARTS: [f64; 2] = [0.693_147_180_559_890_3, 5.497_923_018_708_371e-14];
+/// `1 / n!` from n = 3.
+const EXP: [f64; 9] = {
+    let mut terms = [0.0; 9];
+    let (mut n, mut factorial) = (0, 2.0);
+    while n < terms.len() {
+        factorial *= (n + 3) as f64;
+        terms[n] = 1.0 / factorial;
+        n += 1;
+    }
+    terms
+};
+/// Numbers up to this, in size, have exponentials whose parts are normal.
+const LARGEST_EXPONENT: f64 = 670.0;
+
+/// `exp(r) - 1` and `2^n` of `x = r + n log(2)`, where `r` is at most `log(2) / 2` in size, for
+/// numbers up to 1000.
+#[inline(always)]
+fn exp_parts(x: Double) -> (Double, f64) {
+    let shifted = x.hi.mul_add(LOG2_E, SHIFT);
+    let count = shifted - SHIFT;
+    let [first, second] = LN_2_PARTS;
+    // Exact, as is the product.
+    let rest = count.mul_add(-first, x.hi);
+    let small = product(count, second);
+    let rest = two_sum(rest, -small.hi);
+    let rest = quick_sum(rest.hi, rest.lo + (x.lo - small.lo));
+    (small_exp_m1(rest), power_of_2(shifted))
+}
+
+/// `exp(r) - 1` of `r` up to `log(2) / 2` in size.
+#[inline(always)]
+fn small_exp_m1(r: Double) -> Double {
+    // Of an eighth of it: x + x^2 / 2 + x^3 p(x).
+    let x = r.scaled(0.125);
+    let square = times(x, x);
+    let tail = (x.hi * square.hi) * polynomial(&EXP, x.hi);
+    let sum = quick_sum(x.hi, 0.5 * square.hi);
+    let start = quick_sum(sum.hi, sum.lo + (x.lo + (0.5 * square.lo + tail)));
+    // (1 + e)^2 - 1 = 2e + e^2.
+    let mut e = start;
+    for _ in 0..3 {
+        e = plus(e.scaled(2.0), times(e, e));
+    }
+    e
+}
+
+/// The exponential function, without its rounding.
+#[inline(always)]
+fn exp_of(x: Double) -> Double {
+    let (e, power) = exp_parts(x);
+    plus(Double::ONE, e).scaled(power)
+}
+
+/// The exponential function minus 1, without its rounding.
+#[inline(always)]
+fn exp_m1_of(x: Double) -> Double {
+    let (e, power) = exp_parts(x);
+    plus(two_sum(power, -1.0), e.scaled(power))
+}
+
+/// The exponential function.
+#[inline(always)]
+pub fn exp(x: f64) -> Double {
+    only_if(x.abs() <= LARGEST_EXPONENT, exp_of(Double::new(x, 0.0)))
+}
+
+/// The exponential function minus 1.
+#[inline(always)]
+pub fn exp_m1(x: f64) -> Double {
+    let is_easy = (x.abs() >= LEAST) & (x.abs() <= LARGEST_EXPONENT);
+    only_if(is_easy, exp_m1_of(Double::new(x, 0.0)))
+}
+
+/// `1 / (1 + exp(-x))`.
+#[inline(always)]
+pub fn logistic(x: f64) -> Double {
+    // Of the sign that keeps its precision where the result is small.
+    let power = exp_of(Double::new(-x.abs(), 0.0));
+    let numerator = select(x < 0.0, power, Double::ONE);
+    let result = over(numerator, plus(Double::ONE, power));
+    only_if(x.abs() <= LARGEST_EXPONENT, result)
+}
+
+/// The hyperbolic tangent.
+#[inline(always)]
+pub fn tanh(x: f64) -> Double {
+    let is_easy = (x.abs() >= LEAST) & (x.abs() <= 0.5 * LARGEST_EXPONENT);
+    let power = exp_m1_of(Double::new(-2.0 * x.abs(), 0.0));
+    let result = over(negative(power), plus(Double::new(2.0, 0.0), power));
+    only_if(is_easy, copysign(result, x))
+}
+
+/// `2 / (2n + 1)` from n = 1: the terms of `log((1 + s) / (1 - s)) / s - 2` in powers of `s^2`.
+const LOG: [Double; 3] = {
+    let mut terms = [Double::ONE; 3];
+    let mut n = 0;
+    while n < terms.len() {
+        terms[n] = Double::new(2.0, 0.0).over(Double::new((2 * n + 3) as f64, 0.0));
+        n += 1;
+    }
+    terms
+};
+/// The rest of these terms from n = 2, and from n = 4, for `s` up to
+/// `(sqrt(2) - 1) / (sqrt(2) + 1)`: interpolated at Chebyshev's points.
+const LOG_FROM_2: [f64; 10] = [
+    0.4,
+    0.285_714_285_714_285_7,
+    0.222_222_222_222_221_57,
+    0.181_818_181_816_464_82,
+    0.153_846_153_783_802_92,
+    0.133_333_341_215_578,
+    0.117_646_453_172_702_89,
+    0.105_291_882_450_170_25,
+    0.094_419_169_127_394_25,
+    0.099_713_392_616_206_72,
+];
+const LOG_FROM_4: [f64; 9] = [
+    0.222_222_222_222_222_2,
+    0.181_818_181_818_181_77,
+    0.153_846_153_846_206_8,
+    0.133_333_333_314_895_97,
+    0.117_647_062_035_764_97,
+    0.105_262_843_993_503_64,
+    0.095_256_068_970_121_93,
+    0.086_359_633_520_659_03,
+    0.090_560_448_838_697_4,
+];
+
+/// `log(m * 2^exponent)`, where `m` is `(1 + s) / (1 - s)`.
+#[inline(always)]
+fn log_of(s: Double, exponent: f64) -> Double {
+    let square = times(s, s);
+    let series = horner([LOG[0]], polynomial(&LOG_FROM_2, square.hi), square);
+    log_sum(s, times(series, square), exponent)
+}
+
+/// [`log_of`] with an error of 2^-75 instead of [`ERROR`].
+#[inline(always)]
+fn precise_log_of(s: Double, exponent: f64) -> Double {
+    let square = times(s, s);
+    let series = horner(LOG, polynomial(&LOG_FROM_4, square.hi), square);
+    log_sum(s, times(series, square), exponent)
+}
+
+/// `s * (2 + series) + exponent * log(2)`.
+#[inline(always)]
+fn log_sum(s: Double, series: Double, exponent: f64) -> Double {
+    let log = plus(s.scaled(2.0), times(series, s));
+    let power = product(exponent, LN_2[0]);
+    plus(Double::new(power.hi, exponent.mul_add(LN_2[1], power.lo)), log)
+}
+
+/// `(x - 1) / (x + 1)`.
+#[inline(always)]
+fn log_quotient(x: f64) -> Double {
+    over(Double::new(x - 1.0, 0.0), two_sum(x, 1.0))
+}
+
+/// True for a positive normal number.
+#[inline(always)]
+fn is_positive(x: f64) -> bool {
+    (x >= f64::MIN_POSITIVE) & (x < f64::INFINITY)
+}
+
+/// The logarithm.
+#[inline(always)]
+pub fn log(x: f64) -> Double {
+    let [m, exponent] = split(x);
+    only_if(is_positive(x), log_of(log_quotient(m), exponent))
+}
+
+/// `log(1 + x)`.
+#[inline(always)]
+pub fn log_1p(x: f64) -> Double {
+    let sum = two_sum(x, 1.0);
+    let [m, exponent] = split(sum.hi);
+    // The rest of the sum, divided by the same power of two.
+    let power =
+        f64::from_bits((1023u64 << 52).wrapping_sub(sum.hi.to_bits().wrapping_sub(m.to_bits())));
+    let rest = sum.lo * power;
+    let is_near = exponent == 0.0;
+    let numerator = select(is_near, Double::new(x, 0.0), two_sum(m - 1.0, rest));
+    let wide = two_sum(m, 1.0);
+    let denominator = quick_sum(wide.hi, wide.lo + rest);
+    let result = log_of(over(numerator, denominator), exponent);
+    let is_easy = (x > -1.0) & (x.abs() >= LEAST) & (x <= 1.0 / LEAST);
+    only_if(is_easy, result)
+}
+
+/// `x` raised to the power of `y`, of a positive `x`, or an integer `y`.
+#[inline(always)]
+pub fn pow(x: f64, y: f64) -> Double {
+    let size = x.abs();
+    let [m, exponent] = split(size);
+    let log = precise_log_of(log_quotient(m), exponent);
+    let high = product(log.hi, y);
+    let scaled = quick_sum(high.hi, log.lo.mul_add(y, high.lo));
+    let power = exp_of(scaled);
+    let is_integer = y.round_ties_even() == y;
+    let half = 0.5 * y;
+    let is_even = half.round_ties_even() == half;
+    let is_easy = is_positive(size)
+        & ((x > 0.0) | is_integer)
+        & (y.abs() >= LEAST)
+        & (y.abs() <= 1.0 / LEAST)
+        & (scaled.hi.abs() <= LARGEST_EXPONENT);
+    only_if(is_easy, select(is_even, power, copysign(power, x)))
+}
+
+/// A right angle in parts, of which the products of the first two with integers up to 2^20 are
+/// exact.
+const RIGHT_ANGLE: [f64; 4] = [
+    1.570_796_326_734_125_6,
+    6.077_100_506_303_966e-11,
+    2.022_266_248_795_950_6e-21,
+    1.008_585_403_587_248_3e-37,
+];
+/// Angles up to this are reduced here.
+const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
+/// What is left of larger angles has to be at least this, or not all of it is known.
+const LEAST_REST: f64 = 1.0 / (1u64 << 30) as f64;
+/// `(-1)^(k / 2) / k!` of odd k from 3, and of even k from 2.
+const SIN: [Double; 10] = alternating(3);
+const COS: [Double; 10] = alternating(2);
+
+const fn alternating(first: usize) -> [Double; 10] {
+    let mut terms = [Double::ONE; 10];
+    let mut term = Double::ONE;
+    let (mut k, mut n) = (1, 0);
+    while n < terms.len() {
+        while k < first + 2 * n {
+            k += 1;
+            term = term.over(Double::new(k as f64, 0.0));
+        }
+        let sign = if k / 2 % 2 == 1 { -1.0 } else { 1.0 };
+        terms[n] = term.scaled(sign);
+        n += 1;
+    }
+    terms
+}
+
+/// The higher parts of the last terms.
+const fn tail_of<const N: usize>(terms: &[Double; 10]) -> [f64; N] {
+    let mut tail = [0.0; N];
+    let mut n = 0;
+    while n < N {
+        tail[n] = terms[terms.len() - N + n].hi;
+        n += 1;
+    }
+    tail
+}
+
+const SIN_TAIL: [f64; 8] = tail_of(&SIN);
+const COS_TAIL: [f64; 7] = tail_of(&COS);
+
+/// The sine and the cosine of an angle of at most half a right one.
+#[inline(always)]
+fn small_sin_cos(x: Double) -> [Double; 2] {
+    let square = times(x, x);
+    let sin = horner([SIN[0], SIN[1]], polynomial(&SIN_TAIL, square.hi), square);
+    let sin = plus(x, times(times(sin, square), x));
+    let cos = horner([COS[0], COS[1], COS[2]], polynomial(&COS_TAIL, square.hi), square);
+    [sin, plus(Double::ONE, times(cos, square))]
+}
+
+/// The sine and the cosine of what is left of an angle without the nearest multiple of a right
+/// one, that multiple in the low bits, and if these are precise enough.
+#[inline(always)]
+fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
+    let shifted = x.mul_add(FRAC_2_PI, SHIFT);
+    let count = shifted - SHIFT;
+    let [first, second, third, fourth] = RIGHT_ANGLE;
+    let rest = two_sum(count.mul_add(-first, x), -(count * second));
+    let small = product(count, third);
+    let sum = two_sum(rest.hi, -small.hi);
+    let rest = quick_sum(sum.hi, sum.lo + (rest.lo - count.mul_add(fourth, small.lo)));
+    let is_whole = (count == 0.0) & (x.abs() >= LEAST);
+    let is_easy = (is_whole | (rest.hi.abs() >= LEAST_REST)) & (x.abs() <= LARGEST_ANGLE);
+    (small_sin_cos(rest), shifted, is_easy)
+}
+
+/// One more multiple of a right angle, as the cosine is ahead of the sine.
+#[inline(always)]
+fn a_turn_ahead(turns: f64) -> f64 {
+    f64::from_bits(turns.to_bits().wrapping_add(1))
+}
+
+/// The sine.
+#[inline(always)]
+pub fn sin(x: f64) -> Double {
+    let ([sin, cos], turns, is_easy) = sin_cos(x);
+    only_if(is_easy, negated_if(select(is_odd(turns), cos, sin), turns))
+}
+
+/// The cosine.
+#[inline(always)]
+pub fn cos(x: f64) -> Double {
+    let ([sin, cos], turns, is_easy) = sin_cos(x);
+    only_if(is_easy, negated_if(select(is_odd(turns), sin, cos), a_turn_ahead(turns)))
+}
+
+/// The tangent.
+#[inline(always)]
+pub fn tan(x: f64) -> Double {
+    let ([sin, cos], turns, is_easy) = sin_cos(x);
+    let is_odd = is_odd(turns);
+    let result = over(select(is_odd, negative(cos), sin), select(is_odd, sin, cos));
+    only_if(is_easy, result)
+}
+
+/// The angle of the point with ordinate `y` and abscissa `x`, of numbers of moderate size: a
+/// Newton step from an angle within some units in the last place.
+#[inline(always)]
+fn angle_of(y: Double, x: Double) -> Double {
+    let angle = lanes_trigonometric::atan2(y.hi, x.hi);
+    // Of the smaller angle to the next multiple of a right one, as the series needs it.
+    let ([near_sin, near_cos], turns, _) = sin_cos(angle);
+    let is_odd = is_odd(turns);
+    let sin = select(is_odd, near_cos, near_sin);
+    let cos = select(is_odd, near_sin, near_cos);
+    let sin = negated_if(sin, turns);
+    let cos = negated_if(cos, a_turn_ahead(turns));
+    let (opposite, adjacent) = (times(y, cos), times(x, sin));
+    let high = opposite.hi - adjacent.hi;
+    let step = (high + (opposite.lo - adjacent.lo)) / (x.hi * cos.hi + y.hi * sin.hi);
+    quick_sum(angle, step)
+}
+
+/// The angle of the point with ordinate `y` and abscissa `x`.
+#[inline(always)]
+pub fn atan2(y: f64, x: f64) -> Double {
+    let is_moderate = |x: f64| (x.abs() >= LEAST) & (x.abs() <= 1.0 / LEAST);
+    let angle = angle_of(Double::new(y, 0.0), Double::new(x, 0.0));
+    only_if(is_moderate(y) & is_moderate(x), angle)
+}
+
+/// The inverse tangent.
+#[inline(always)]
+pub fn atan(x: f64) -> Double {
+    atan2(x, 1.0)
+}
+
+/// `sqrt(1 - x^2)`.
+#[inline(always)]
+fn other_leg(x: f64) -> Double {
+    sqrt(times(two_sum(1.0, -x), two_sum(1.0, x)))
+}
+
+/// The inverse sine.
+#[inline(always)]
+pub fn asin(x: f64) -> Double {
+    let is_easy = (x.abs() >= LEAST) & (x.abs() < 1.0);
+    only_if(is_easy, angle_of(Double::new(x, 0.0), other_leg(x)))
+}
+
+/// The inverse cosine.
+#[inline(always)]
+pub fn acos(x: f64) -> Double {
+    let is_easy = (x.abs() >= LEAST) & (x.abs() < 1.0);
+    only_if(is_easy, angle_of(other_leg(x), Double::new(x, 0.0)))
+}
+
+/// A polynomial near the cube root of numbers from 1/3 to 3.
+const CBRT: [f64; 4] = [0.482_001, 0.729_028, -0.244_905, 0.036_976_1];
+
+/// The cube root.
+#[inline(always)]
+pub fn cbrt(x: f64) -> Double {
+    let size = x.abs();
+    let [m, exponent] = split(size);
+    // m * 2^rest, between 1/3 and 3, and a third of the other part of the exponent.
+    let third = (exponent * (1.0 / 3.0) + SHIFT) - SHIFT;
+    let m = m * power_of_2(3f64.mul_add(-third, exponent) + SHIFT);
+    // Halley's steps.
+    let mut root = polynomial(&CBRT, m);
+    for _ in 0..2 {
+        let cube = root * root * root;
+        root *= (cube + 2.0 * m) / (2.0 * cube + m);
+    }
+    let square = product(root, root);
+    let cube = times(square, Double::new(root, 0.0));
+    let step = ((m - cube.hi) - cube.lo) / (3.0 * square.hi);
+    let result = quick_sum(root, step).scaled(power_of_2(third + SHIFT));
+    only_if(is_positive(size), copysign(result, x))
+}
