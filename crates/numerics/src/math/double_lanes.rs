@@ -45,18 +45,24 @@ macro_rules! rounded {
 
 rounded! {
     Acos acos(x)
+    Acosh acosh(x)
     Asin asin(x)
+    Asinh asinh(x)
     Atan atan(x)
     Atan2 atan2(y x)
+    Atanh atanh(x)
     Cbrt cbrt(x)
     Cos cos(x)
+    Cosh cosh(x)
     Exp exp(x)
     ExpM1 exp_m1(x)
     Log log(x)
     Log1p log_1p(x)
     Logistic logistic(x)
     Pow pow(x y)
+    Rsqrt rsqrt(x)
     Sin sin(x)
+    Sinh sinh(x)
     Tan tan(x)
     Tanh tanh(x)
 }
@@ -261,6 +267,23 @@ pub fn tanh(x: f64) -> Double {
     only_if(is_easy, copysign(result, x))
 }
 
+/// The hyperbolic sine.
+#[inline(always)]
+pub fn sinh(x: f64) -> Double {
+    let is_easy = (x.abs() >= LEAST) & (x.abs() <= LARGEST_EXPONENT);
+    let grown = exp_m1_of(Double::new(x.abs(), 0.0));
+    let sum = plus(grown, over(grown, plus(Double::ONE, grown)));
+    only_if(is_easy, copysign(sum.scaled(0.5), x))
+}
+
+/// The hyperbolic cosine.
+#[inline(always)]
+pub fn cosh(x: f64) -> Double {
+    let power = exp_of(Double::new(x.abs(), 0.0));
+    let sum = plus(power, over(Double::ONE, power));
+    only_if(x.abs() <= LARGEST_EXPONENT, sum.scaled(0.5))
+}
+
 /// `2 / (2n + 1)` from n = 1: the terms of `log((1 + s) / (1 - s)) / s - 2` in powers of `s^2`.
 const LOG: [Double; 3] = {
     let mut terms = [Double::ONE; 3];
@@ -340,22 +363,62 @@ pub fn log(x: f64) -> Double {
     only_if(is_positive(x), log_of(log_quotient(m), exponent))
 }
 
-/// `log(1 + x)`.
+/// `log(1 + x)`, without its rounding, of numbers above -1 of moderate size.
 #[inline(always)]
-pub fn log_1p(x: f64) -> Double {
-    let sum = two_sum(x, 1.0);
+fn log_1p_of(x: Double) -> Double {
+    let sum = two_sum(x.hi, 1.0);
     let [m, exponent] = split(sum.hi);
     // The rest of the sum, divided by the same power of two.
     let power =
         f64::from_bits((1023u64 << 52).wrapping_sub(sum.hi.to_bits().wrapping_sub(m.to_bits())));
-    let rest = sum.lo * power;
-    let is_near = exponent == 0.0;
-    let numerator = select(is_near, Double::new(x, 0.0), two_sum(m - 1.0, rest));
+    let rest = (sum.lo + x.lo) * power;
+    let numerator = select(exponent == 0.0, x, two_sum(m - 1.0, rest));
     let wide = two_sum(m, 1.0);
     let denominator = quick_sum(wide.hi, wide.lo + rest);
-    let result = log_of(over(numerator, denominator), exponent);
-    let is_easy = (x > -1.0) & (x.abs() >= LEAST) & (x <= 1.0 / LEAST);
-    only_if(is_easy, result)
+    log_of(over(numerator, denominator), exponent)
+}
+
+/// True for numbers of moderate size, whose squares and the rests of these are normal.
+#[inline(always)]
+fn is_moderate(x: f64) -> bool {
+    (x.abs() >= LEAST) & (x.abs() <= 1.0 / LEAST)
+}
+
+/// `log(1 + x)`.
+#[inline(always)]
+pub fn log_1p(x: f64) -> Double {
+    only_if(is_moderate(x) & (x > -1.0), log_1p_of(Double::new(x, 0.0)))
+}
+
+/// The inverse hyperbolic sine.
+#[inline(always)]
+pub fn asinh(x: f64) -> Double {
+    // log(1 + x + (sqrt(x^2 + 1) - 1)).
+    let square = product(x, x);
+    let sum = two_sum(square.hi, 1.0);
+    let root = sqrt(quick_sum(sum.hi, sum.lo + square.lo));
+    let grown = over(square, plus(root, Double::ONE));
+    let sum = two_sum(x.abs(), grown.hi);
+    let result = log_1p_of(quick_sum(sum.hi, sum.lo + grown.lo));
+    only_if(is_moderate(x), copysign(result, x))
+}
+
+/// The inverse hyperbolic cosine.
+#[inline(always)]
+pub fn acosh(x: f64) -> Double {
+    let rest = two_sum(x, -1.0);
+    let root = sqrt(times(rest, two_sum(x, 1.0)));
+    let sum = two_sum(rest.hi, root.hi);
+    let result = log_1p_of(quick_sum(sum.hi, sum.lo + (rest.lo + root.lo)));
+    only_if((x > 1.0) & (x <= 1.0 / LEAST), result)
+}
+
+/// The inverse hyperbolic tangent.
+#[inline(always)]
+pub fn atanh(x: f64) -> Double {
+    let quotient = over(Double::new(2.0 * x.abs(), 0.0), two_sum(1.0, -x.abs()));
+    let result = log_1p_of(quotient).scaled(0.5);
+    only_if((x.abs() >= LEAST) & (x.abs() < 1.0), copysign(result, x))
 }
 
 /// `x` raised to the power of `y`, of a positive `x`, or an integer `y`.
@@ -424,14 +487,20 @@ const fn tail_of<const N: usize>(terms: &[Double; 10]) -> [f64; N] {
 const SIN_TAIL: [f64; 8] = tail_of(&SIN);
 const COS_TAIL: [f64; 7] = tail_of(&COS);
 
-/// The sine and the cosine of an angle of at most half a right one.
+/// The sine of an angle of at most half a right one.
 #[inline(always)]
-fn small_sin_cos(x: Double) -> [Double; 2] {
+fn small_sin(x: Double) -> Double {
     let square = times(x, x);
-    let sin = horner([SIN[0], SIN[1]], polynomial(&SIN_TAIL, square.hi), square);
-    let sin = plus(x, times(times(sin, square), x));
-    let cos = horner([COS[0], COS[1], COS[2]], polynomial(&COS_TAIL, square.hi), square);
-    [sin, plus(Double::ONE, times(cos, square))]
+    let series = horner([SIN[0], SIN[1]], polynomial(&SIN_TAIL, square.hi), square);
+    plus(x, times(times(series, square), x))
+}
+
+/// The cosine of an angle of at most half a right one.
+#[inline(always)]
+fn small_cos(x: Double) -> Double {
+    let square = times(x, x);
+    let series = horner([COS[0], COS[1], COS[2]], polynomial(&COS_TAIL, square.hi), square);
+    plus(Double::ONE, times(series, square))
 }
 
 /// The sine and the cosine of what is left of an angle without the nearest multiple of a right
@@ -447,7 +516,7 @@ fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
     let rest = quick_sum(sum.hi, sum.lo + (rest.lo - count.mul_add(fourth, small.lo)));
     let is_whole = (count == 0.0) & (x.abs() >= LEAST);
     let is_easy = (is_whole | (rest.hi.abs() >= LEAST_REST)) & (x.abs() <= LARGEST_ANGLE);
-    (small_sin_cos(rest), shifted, is_easy)
+    ([small_sin(rest), small_cos(rest)], shifted, is_easy)
 }
 
 /// One more multiple of a right angle, as the cosine is ahead of the sine.
@@ -500,7 +569,6 @@ fn angle_of(y: Double, x: Double) -> Double {
 /// The angle of the point with ordinate `y` and abscissa `x`.
 #[inline(always)]
 pub fn atan2(y: f64, x: f64) -> Double {
-    let is_moderate = |x: f64| (x.abs() >= LEAST) & (x.abs() <= 1.0 / LEAST);
     let angle = angle_of(Double::new(y, 0.0), Double::new(x, 0.0));
     only_if(is_moderate(y) & is_moderate(x), angle)
 }
@@ -511,24 +579,50 @@ pub fn atan(x: f64) -> Double {
     atan2(x, 1.0)
 }
 
-/// `sqrt(1 - x^2)`.
+/// The smaller acute angle of a right triangle with hypotenuse 1 and one leg `x`, by a Newton step,
+/// and if that is the angle opposite to `x`.
 #[inline(always)]
-fn other_leg(x: f64) -> Double {
-    sqrt(times(two_sum(1.0, -x), two_sum(1.0, x)))
+fn smaller_angle(x: f64) -> (Double, bool) {
+    let size = x.abs();
+    let other = sqrt(times(two_sum(1.0, -size), two_sum(1.0, size)));
+    let is_opposite = size <= other.hi;
+    let leg = select(is_opposite, Double::new(size, 0.0), other);
+    let adjacent = select(is_opposite, other, Double::new(size, 0.0)).hi;
+    let angle = lanes_trigonometric::atan2(leg.hi, adjacent);
+    let sin = small_sin(Double::new(angle, 0.0));
+    let step = ((leg.hi - sin.hi) + (leg.lo - sin.lo)) / adjacent;
+    (quick_sum(angle, step), is_opposite)
 }
+
+/// A right angle.
+const HALF_PI: Double = Double::PI.scaled(0.5);
 
 /// The inverse sine.
 #[inline(always)]
 pub fn asin(x: f64) -> Double {
-    let is_easy = (x.abs() >= LEAST) & (x.abs() < 1.0);
-    only_if(is_easy, angle_of(Double::new(x, 0.0), other_leg(x)))
+    let (angle, is_opposite) = smaller_angle(x);
+    let angle = select(is_opposite, angle, plus(HALF_PI, negative(angle)));
+    only_if((x.abs() >= LEAST) & (x.abs() < 1.0), copysign(angle, x))
 }
 
 /// The inverse cosine.
 #[inline(always)]
 pub fn acos(x: f64) -> Double {
-    let is_easy = (x.abs() >= LEAST) & (x.abs() < 1.0);
-    only_if(is_easy, angle_of(other_leg(x), Double::new(x, 0.0)))
+    let (angle, is_opposite) = smaller_angle(x);
+    // Of the absolute value, and then the other one of the two that make up two right angles.
+    let angle = select(is_opposite, plus(HALF_PI, negative(angle)), angle);
+    let angle = select(x < 0.0, plus(Double::PI, negative(angle)), angle);
+    only_if((x.abs() >= LEAST) & (x.abs() < 1.0), angle)
+}
+
+/// `1 / sqrt(x)`.
+#[inline(always)]
+pub fn rsqrt(x: f64) -> Double {
+    let root = 1.0 / x.sqrt();
+    let square = product(root, root);
+    let near_one = product(square.hi, x);
+    let error = ((1.0 - near_one.hi) - near_one.lo) - square.lo * x;
+    only_if(is_moderate(x), quick_sum(root, 0.5 * root * error))
 }
 
 /// A polynomial near the cube root of numbers from 1/3 to 3.

@@ -3,10 +3,11 @@
 use super::complex::{self, Complex64};
 use super::double::Double;
 use super::double_lanes::{
-    Acos, Asin, Atan, Cbrt, Cos, Exp, ExpM1, Log, Log1p, Logistic, Rounded, Sin, Tan, Tanh,
+    Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Exp, ExpM1, Log, Log1p, Logistic,
+    Rounded, Rsqrt, Sin, Sinh, Tan, Tanh,
 };
 use super::kernel::SliceKernel;
-use super::{bessel, erf, gamma, lanes, one, rounded, scalar, single};
+use super::{bessel, erf, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 
@@ -78,15 +79,15 @@ struct Functions {
 unary_ops! {
     Abs "abs";
     Acos "acos" real(one::acos), complex acos;
-    Acosh "acosh" real(scalar::acosh) double(rounded::acosh), complex acosh;
+    Acosh "acosh" real(scalar::acosh), complex acosh;
     Asin "asin" real(one::asin), complex asin;
-    Asinh "asinh" real(libm::asinh) double(rounded::asinh), complex asinh;
+    Asinh "asinh" real(libm::asinh), complex asinh;
     Atan "atan" real(one::atan), complex atan;
-    Atanh "atanh" real(libm::atanh) double(rounded::atanh), complex atanh;
+    Atanh "atanh" real(libm::atanh), complex atanh;
     BesselI1e "bessel_i1e" real(bessel::i1e);
     Cbrt "cbrt" real(libm::cbrt), complex cbrt;
     Ceil "ceil" real(f64::ceil);
-    Cosh "cosh" real(libm::cosh) double(rounded::cosh), complex cosh;
+    Cosh "cosh" real(libm::cosh), complex cosh;
     Cosine "cosine" real(one::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(gamma::digamma);
@@ -111,10 +112,10 @@ unary_ops! {
     Real "real";
     RoundNearestAfz "round_nearest_afz" real(f64::round);
     RoundNearestEven "round_nearest_even" real(f64::round_ties_even);
-    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()) double(rounded::rsqrt), complex rsqrt;
+    Rsqrt "rsqrt" real(|x| 1.0 / x.sqrt()), complex rsqrt;
     Sign "sign", complex sign;
     Sine "sine" real(one::sin), complex sin;
-    Sinh "sinh" real(libm::sinh) double(rounded::sinh), complex sinh;
+    Sinh "sinh" real(libm::sinh), complex sinh;
     Sqrt "sqrt" real(f64::sqrt), complex sqrt;
     Square "square";
     Tan "tan" real(one::tan), complex tan;
@@ -226,6 +227,12 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Tan, DType::F32) => sink.map_lanes(single::tan, single::is_angle, one::tan),
         (UnaryOp::Acos, DType::F64) => sink.map_rounded::<Acos>(),
         (UnaryOp::Asin, DType::F64) => sink.map_rounded::<Asin>(),
+        (UnaryOp::Acosh, DType::F64) => sink.map_rounded::<Acosh>(),
+        (UnaryOp::Asinh, DType::F64) => sink.map_rounded::<Asinh>(),
+        (UnaryOp::Atanh, DType::F64) => sink.map_rounded::<Atanh>(),
+        (UnaryOp::Cosh, DType::F64) => sink.map_rounded::<Cosh>(),
+        (UnaryOp::Rsqrt, DType::F64) => sink.map_rounded::<Rsqrt>(),
+        (UnaryOp::Sinh, DType::F64) => sink.map_rounded::<Sinh>(),
         (UnaryOp::Atan, DType::F64) => sink.map_rounded::<Atan>(),
         (UnaryOp::Cbrt, DType::F64) => sink.map_rounded::<Cbrt>(),
         (UnaryOp::Cosine, DType::F64) => sink.map_rounded::<Cos>(),

@@ -4,8 +4,8 @@
 use numerics::Tensor;
 use numerics::math::double::Double;
 use numerics::math::double_lanes::{
-    Acos, Asin, Atan, Atan2, Cbrt, Cos, ERROR, Exp, ExpM1, Log, Log1p, Logistic, Pow, Rounded, Sin,
-    Tan, Tanh, nearest,
+    Acos, Acosh, Asin, Asinh, Atan, Atan2, Atanh, Cbrt, Cos, Cosh, ERROR, Exp, ExpM1, Log, Log1p,
+    Logistic, Pow, Rounded, Rsqrt, Sin, Sinh, Tan, Tanh, nearest,
 };
 use numerics::math::{BinaryOp, UnaryOp, binary, unary};
 
@@ -52,7 +52,29 @@ fn errors_are_within_the_bound() {
     let leg = |x: f64| ((Double::ONE - double(x)) * (Double::ONE + double(x))).sqrt();
     let found = [
         ("acos", distance::<Acos, 1>(one(-40..0), |[x]| leg(x).atan2(double(x)))),
+        (
+            "acosh",
+            distance::<Acosh, 1>(positive(0..90), |[x]| {
+                let x = double(x);
+                (x + ((x - Double::ONE) * (x + Double::ONE)).sqrt()).log()
+            }),
+        ),
         ("asin", distance::<Asin, 1>(one(-40..0), |[x]| double(x).atan2(leg(x)))),
+        (
+            "asinh",
+            distance::<Asinh, 1>(one(0..90), |[x]| {
+                let size = double(x.abs());
+                let value = (size + (size * size + Double::ONE).sqrt()).log();
+                if x < 0.0 { -value } else { value }
+            }),
+        ),
+        (
+            "atanh",
+            distance::<Atanh, 1>(one(-40..0), |[x]| {
+                let quotient = double(2.0 * x) / (Double::ONE - double(x));
+                quotient.log_1p().scaled(0.5)
+            }),
+        ),
         ("atan", distance::<Atan, 1>(one(-40..60), |[x]| double(x).atan2(Double::ONE))),
         (
             "atan2",
@@ -69,6 +91,7 @@ fn errors_are_within_the_bound() {
             }),
         ),
         ("cos", distance::<Cos, 1>(one(-30..20), |[x]| double(x).sin_cos().1)),
+        ("cosh", distance::<Cosh, 1>(one(-30..9), |[x]| (exp(x) + exp(-x)).scaled(0.5))),
         ("exp", distance::<Exp, 1>(one(-60..9), |[x]| exp(x))),
         ("exp_m1", distance::<ExpM1, 1>(one(-60..6), |[x]| double(x).exp_m1())),
         ("log", distance::<Log, 1>(positive(-300..300), |[x]| double(x).log())),
@@ -87,6 +110,14 @@ fn errors_are_within_the_bound() {
                     power.shifted(exponent)
                 },
             ),
+        ),
+        ("rsqrt", distance::<Rsqrt, 1>(positive(-90..90), |[x]| Double::ONE / double(x).sqrt())),
+        (
+            "sinh",
+            distance::<Sinh, 1>(one(-40..6), |[x]| {
+                let grown = double(x).exp_m1();
+                (grown + grown / (grown + Double::ONE)).scaled(0.5)
+            }),
         ),
         ("sin", distance::<Sin, 1>(one(-30..20), |[x]| double(x).sin_cos().0)),
         (
