@@ -300,7 +300,7 @@ const LOG_FROM_2: [f64; 10] = [
     0.4,
     0.285_714_285_714_285_7,
     0.222_222_222_222_221_57,
-    0.181_818_181_816_464_82,
+    0.181_818_181_816_464_8,
     0.153_846_153_783_802_92,
     0.133_333_341_215_578,
     0.117_646_453_172_702_89,
@@ -353,7 +353,7 @@ fn log_quotient(x: f64) -> Double {
 /// True for a positive normal number.
 #[inline(always)]
 fn is_positive(x: f64) -> bool {
-    (x >= f64::MIN_POSITIVE) & (x < f64::INFINITY)
+    (f64::MIN_POSITIVE..f64::INFINITY).contains(&x)
 }
 
 /// The logarithm.
