@@ -4,6 +4,8 @@
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
+// RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
+// RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
 // RUN: stablo run %s --entry first --dump-plan-after=limit-sorts | FileCheck %s --check-prefix=LIMIT
 // RUN: not stablo run %s --entry dead --dump-plan-after=nothing 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not stablo run %s --entry dead --engine reference --dump-plan-after=dce 2>&1 | FileCheck %s --check-prefix=NONE
@@ -149,4 +151,48 @@ func.func @first(%x: tensor<100xf32>) -> tensor<3xf32> {
   }) {dimension = 0 : i64} : (tensor<100xf32>) -> tensor<100xf32>
   %r = stablehlo.slice %s [0:3] : (tensor<100xf32>) -> tensor<3xf32>
   return %r : tensor<3xf32>
+}
+
+// A chain of convolutions with the channels first has them last: the input is read and the pooled
+// result is reduced as they are, so that there is no transpose; scale, offset and activation follow.
+// LAYOUT-LABEL: @chain(
+// LAYOUT-NOT: transpose
+// LAYOUT: = stablehlo.convolution %0, %1 : 1x8x8x16xf32
+// LAYOUT: = stablehlo.broadcast_in_dim %2 : 1x8x8x16xf32
+// LAYOUT: = stablehlo.multiply %{{.*}} : 1x8x8x16xf32
+// LAYOUT: = stablehlo.maximum %{{.*}} : 1x8x8x16xf32
+// LAYOUT: = stablehlo.reduce_window %{{.*}} : 1x4x4x16xf32
+// LAYOUT: = stablehlo.convolution %{{.*}} : 1x4x4x8xf32
+// LAYOUT: = stablehlo.reduce %{{.*}} : 1x8xf32
+// LAYOUT: return
+func.func @chain(%x: tensor<1x3x8x8xf32>, %k: tensor<16x3x3x3xf32>, %scale: tensor<16xf32>, %l: tensor<8x16x1x1xf32>) -> tensor<1x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %c = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
+  %s = stablehlo.broadcast_in_dim %scale, dims = [1] : (tensor<16xf32>) -> tensor<1x16x8x8xf32>
+  %m = stablehlo.multiply %c, %s : tensor<1x16x8x8xf32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<1x16x8x8xf32>
+  %r = stablehlo.maximum %m, %zeros : tensor<1x16x8x8xf32>
+  %p = "stablehlo.reduce_window"(%r, %zero) <{window_dimensions = array<i64: 1, 1, 2, 2>, window_strides = array<i64: 1, 1, 2, 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %most = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %most : tensor<f32>
+  }) : (tensor<1x16x8x8xf32>, tensor<f32>) -> tensor<1x16x4x4xf32>
+  %d = stablehlo.convolution(%p, %l) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x16x4x4xf32>, tensor<8x16x1x1xf32>) -> tensor<1x8x4x4xf32>
+  %sum = stablehlo.reduce(%d init: %zero) applies stablehlo.add across dimensions = [2, 3] : (tensor<1x8x4x4xf32>, tensor<f32>) -> tensor<1x8xf32>
+  return %sum : tensor<1x8xf32>
+}
+
+// A convolution on its own would need a transpose of all that it computes, and a sum over channels
+// and rows would add in another order.
+// ALONE-LABEL: @alone(
+// ALONE-NOT: 1x8x8x16
+// ALONE: = stablehlo.convolution %0, %1 : 1x16x8x8xf32
+// ALONE: = stablehlo.reduce %{{.*}} : 1x8xf32
+// ALONE-NOT: 1x8x8x16
+// ALONE: return
+func.func @alone(%x: tensor<1x3x8x8xf32>, %k: tensor<16x3x3x3xf32>) -> tensor<1x8xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %c = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
+  %sum = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [1, 2] : (tensor<1x16x8x8xf32>, tensor<f32>) -> tensor<1x8xf32>
+  return %sum : tensor<1x8xf32>
 }

@@ -7,7 +7,7 @@ use program::{Effects, Kind, NoEnv, Primitive, RuntimeValue, ValueType, primitiv
 use std::sync::Arc;
 
 /// The operands and the result of a node that is folded have at most this many bytes,
-const MAX_BYTES: usize = 1 << 12;
+pub(crate) const MAX_BYTES: usize = 1 << 12;
 /// and the results of all of them.
 const MAX_TOTAL: usize = 1 << 20;
 /// Longer iotas are not kept as constants.

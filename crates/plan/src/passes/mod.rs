@@ -6,6 +6,7 @@ mod fold;
 mod hoist;
 mod identities;
 mod inline;
+mod layout;
 mod limit_sorts;
 mod sink;
 
@@ -43,6 +44,11 @@ pub const PASSES: &[Pass] = &[
         name: "identities",
         description: "Replaces nodes whose results are their operands",
         run: identities::run,
+    },
+    Pass {
+        name: "layout",
+        description: "Lets chains of convolutions compute with the channels last",
+        run: layout::run,
     },
     Pass { name: "fold", description: "Computes small nodes of constants", run: fold::run },
     Pass { name: "cse", description: "Replaces a node by an equal one before it", run: cse::run },
