@@ -10,7 +10,7 @@ use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::fold;
 use numerics::shape::Sizes;
 use program::primitives::ConvDims;
-use program::{Primitive, ValueType, WindowDim, primitives};
+use program::{Primitive, ValueType, Window, WindowDim, primitives};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -135,6 +135,7 @@ impl<'g, 'c> Layout<'g, 'c> {
             Primitive::Transpose(transpose) => self.transpose(node, transpose),
             Primitive::Reduce(reduce) => self.reduce(node, reduce),
             Primitive::ReduceWindow(reduce) => self.reduce_window(node, reduce),
+            Primitive::SelectAndScatter(scatter) => self.select_and_scatter(node, scatter),
             Primitive::Pad(pad) => self.pad(node, pad),
             Primitive::Concatenate(concatenate) => {
                 let laid = self.laid.get(node.operands.first()?)?.0.clone();
@@ -179,32 +180,41 @@ impl<'g, 'c> Layout<'g, 'c> {
         let (&[input, kernel], &[result]) = (&node.operands[..], &node.results[..]) else {
             return None;
         };
-        let laid = self.laid.get(&input).map(|(laid, _)| laid.clone());
+        let [laid_input, laid_kernel] =
+            [input, kernel].map(|value| self.laid.get(&value).map(|(laid, _)| laid.clone()));
         let permutation = channels_last(&convolution.dims);
-        if laid.is_none() && permutation.is_none() {
+        if laid_input.is_none() && laid_kernel.is_none() && permutation.is_none() {
             return None;
         }
         let mut new = convolution.clone();
-        let mut operand = input;
-        if let Some(laid) = laid {
-            operand = laid.value;
-            let dims = &mut new.dims;
+        let dims = &mut new.dims;
+        if let Some(laid) = &laid_input {
             let spatial = dims.input_spatial_dimensions.iter_mut();
-            let all = [&mut dims.input_batch_dimension, &mut dims.input_feature_dimension];
-            move_dimensions(spatial.chain(all), &laid.permutation)?;
+            let others = [&mut dims.input_batch_dimension, &mut dims.input_feature_dimension];
+            move_dimensions(spatial.chain(others), &laid.permutation)?;
         }
+        if let Some(laid) = &laid_kernel {
+            let spatial = dims.kernel_spatial_dimensions.iter_mut();
+            let (input, output) = (
+                &mut dims.kernel_input_feature_dimension,
+                &mut dims.kernel_output_feature_dimension,
+            );
+            move_dimensions(spatial.chain([input, output]), &laid.permutation)?;
+        }
+        let operands = [
+            laid_input.map_or(input, |laid| laid.value),
+            laid_kernel.map_or(kernel, |laid| laid.value),
+        ];
         let mut out = result;
         if let Some(permutation) = permutation {
-            let dims = &mut new.dims;
             let spatial = dims.output_spatial_dimensions.iter_mut();
-            let all = [&mut dims.output_batch_dimension, &mut dims.output_feature_dimension];
-            move_dimensions(spatial.chain(all), &permutation)?;
+            let others = [&mut dims.output_batch_dimension, &mut dims.output_feature_dimension];
+            move_dimensions(spatial.chain(others), &permutation)?;
             let elements = self.graph.elements(result)?;
             out = self.lay_out(result, &permutation)?;
             self.convolved = self.convolved.saturating_add(elements);
         }
-        self.transpose_back(kernel, node);
-        self.add(node, Primitive::from(new), &[operand, kernel], &[out], node.ops);
+        self.add(node, Primitive::from(new), &operands, &[out], node.ops);
         Some(())
     }
 
@@ -298,18 +308,31 @@ impl<'g, 'c> Layout<'g, 'c> {
             return None;
         };
         let laid = self.laid.get(&input)?.0.clone();
-        let window = reduce.window.as_ref()?;
-        // The elements of a window stay in their order.
-        let is_long = |&&d: &&usize| window.get(d).is_some_and(|dim: &WindowDim| dim.size != 1);
-        if !laid.permutation.iter().filter(is_long).is_sorted() {
+        let window = Some(moved_window(reduce.window.as_ref()?, &laid.permutation)?);
+        let result = self.lay_out(result, &laid.permutation)?;
+        let reduce = primitives::ReduceWindow { window, ..reduce.clone() };
+        self.add(node, Primitive::from(reduce), &[laid.value, init], &[result], node.ops);
+        Some(())
+    }
+
+    fn select_and_scatter(
+        &mut self,
+        node: &Node,
+        scatter: &primitives::SelectAndScatter,
+    ) -> Option<()> {
+        let (&[input, source, init], &[result]) = (&node.operands[..], &node.results[..]) else {
+            return None;
+        };
+        let [input, source] = [input, source].map(|value| Some(self.laid.get(&value)?.0.clone()));
+        let (input, source) = input.zip(source)?;
+        let window = moved_window(&scatter.window, &input.permutation)?;
+        if input.permutation != source.permutation {
             return None;
         }
-        let window = laid.permutation.iter().map(|&d| window.get(d).copied());
-        let window = Some(window.collect::<Option<_>>()?);
-        let body = reduce.body.clone();
-        let result = self.lay_out(result, &laid.permutation)?;
-        let reduce = primitives::ReduceWindow { window, inputs: reduce.inputs, body };
-        self.add(node, Primitive::from(reduce), &[laid.value, init], &[result], node.ops);
+        let result = self.lay_out(result, &input.permutation)?;
+        let scatter = primitives::SelectAndScatter { window, ..scatter.clone() };
+        let operands = [input.value, source.value, init];
+        self.add(node, Primitive::from(scatter), &operands, &[result], node.ops);
         Some(())
     }
 
@@ -339,17 +362,28 @@ fn repeats(primitive: &Primitive) -> bool {
     }
 }
 
-/// The permutation that puts the channels of a result last; `None` if they are, or if its
-/// dimensions have another order than those of the input, as those of a gradient by the kernel.
+/// The permutation that puts the channels of a result last; `None` if they are, if its dimensions
+/// have another order than those of the input, or if the channels come before the batch: gradients
+/// by the kernel have these in its place.
 fn channels_last(dims: &ConvDims) -> Option<Permutation> {
     let is_alike = dims.input_batch_dimension == dims.output_batch_dimension
         && dims.input_feature_dimension == dims.output_feature_dimension
-        && dims.input_spatial_dimensions == dims.output_spatial_dimensions;
+        && dims.input_spatial_dimensions == dims.output_spatial_dimensions
+        && dims.output_batch_dimension < dims.output_feature_dimension;
     let spatial = dims.output_spatial_dimensions.iter();
     let all = [&dims.output_batch_dimension].into_iter().chain(spatial);
     let all = all.chain([&dims.output_feature_dimension]);
     let permutation = all.map(|&d| usize::try_from(d).ok()).collect::<Option<Permutation>>()?;
     (is_alike && !permutation.is_sorted()).then_some(permutation)
+}
+
+/// A window over a transpose, if its elements stay in their order.
+fn moved_window(window: &[WindowDim], permutation: &Permutation) -> Option<Window> {
+    let is_long = |&&d: &&usize| window.get(d).is_some_and(|dim| dim.size != 1);
+    if !permutation.iter().filter(is_long).is_sorted() {
+        return None;
+    }
+    permutation.iter().map(|&d| window.get(d).copied()).collect()
 }
 
 /// Replaces dimensions by those of the transpose.

@@ -5,7 +5,7 @@ use crate::{Body, Window};
 use numerics::shape::StridedView;
 
 /// Inputs reduced over each position of a window, from initial values.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ReduceWindow {
     /// The window; `None` if given by operands: sizes, strides, base dilations, window
     /// dilations and padding, after the initial values.

@@ -6,7 +6,7 @@ use numerics::math::Direction;
 use numerics::shape::StridedView;
 
 /// The places that `select` prefers in each window, with sources scattered to them.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SelectAndScatter {
     /// The window.
     pub window: Window,
