@@ -43,6 +43,13 @@ pub struct Span {
     pub end: u32,
 }
 
+impl Span {
+    /// True if it holds no byte.
+    pub fn is_empty(self) -> bool {
+        self.start >= self.end
+    }
+}
+
 /// The position of a diagnostic.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Position {

@@ -1,7 +1,7 @@
 //! The meaning of the labels of diagnostics.
 
 use crate::ir::OpDef;
-use crate::registry;
+use crate::{Version, registry};
 #[cfg(feature = "run")]
 use analysis::lint::LINTS;
 use mlir::ods::Rule;
@@ -56,6 +56,18 @@ pub fn explain(name: &str) -> Result<Explanation, Option<String>> {
     let checks = LABELS.iter().chain(LINTS).map(|(label, _)| label.to_string());
     let names: Vec<String> = labels.chain(ops).chain(checks).collect();
     Err(mlir::nearest::nearest(&name, names.iter().map(String::as_str)).map(String::from))
+}
+
+/// The first version of StableHLO that has an op, by its full name. `None` for ops that no version
+/// has.
+///
+/// ```
+/// assert_eq!(stablo::first_version("stablehlo.tan").unwrap().to_string(), "1.4.0");
+/// ```
+pub fn first_version(op: &str) -> Option<Version> {
+    let def = registry().op(op).filter(|def| def.dialect() == hlo::STABLEHLO.namespace)?;
+    let rows = vhlo::ops::VERSIONED_OPS.iter().filter(|row| row.family() == def.mnemonic());
+    rows.map(|row| row.since).min()
 }
 
 /// All constraints of the specification, with the declarations of their ops.

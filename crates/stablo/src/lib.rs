@@ -82,7 +82,7 @@ pub use devices::{Device, DeviceOption, DeviceProgram, DeviceSpec, run_on_device
 #[cfg(feature = "run")]
 pub use engine::{Program, plan_passes};
 pub use error::{Error, LimitKind, Result, has_errors};
-pub use explain::{Explanation, checks, constraints, explain, lints};
+pub use explain::{Explanation, checks, constraints, explain, first_version, lints};
 pub use hlo::custom_calls::is_known as is_known_custom_call;
 pub use hlo::distribution::Distribution;
 pub use host::stack_left;
@@ -140,6 +140,14 @@ pub mod ir {
     pub use mlir::text::ValueNames;
     pub use mlir::types::{DYNAMIC, Signedness, TensorType, TypeKind};
     pub use mlir::{Attribute, Type};
+}
+
+/// The syntax of MLIR text: its tokens, where ops, regions and names are, and the formats of ops.
+pub mod syntax {
+    pub use mlir::ods::{Directive, DirectiveArg, Literal, TypeSource};
+    pub use mlir::text::{
+        Defined, Definition, OpExtent, Scope, SourceMap, Token, TokenKind, tokens,
+    };
 }
 
 /// Typed views of the ops of each dialect, such as

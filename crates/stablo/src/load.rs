@@ -9,7 +9,7 @@ use crate::{
 use memchr::memmem;
 use mlir::OpRef;
 use mlir::bytecode::{FileField, MAGIC, ReadOptions, ReadOutput};
-use mlir::text::ParseOptions;
+use mlir::text::{ParseOptions, SourceMap};
 use mlir::verify::{VerifyOptions, verify};
 use std::collections::HashSet;
 use std::path::Path;
@@ -64,6 +64,9 @@ pub struct LoadOptions {
     pub convert_vhlo: bool,
     /// Stop at the first error instead of going on with the next op. Off by default.
     pub stop_at_first_error: bool,
+    /// Record where the ops, regions and names of a text are, as [`Loaded::source_map`]. Off by
+    /// default.
+    pub source_map: bool,
 }
 
 impl Default for LoadOptions {
@@ -73,6 +76,7 @@ impl Default for LoadOptions {
             verify: true,
             convert_vhlo: true,
             stop_at_first_error: false,
+            source_map: false,
         }
     }
 }
@@ -103,6 +107,13 @@ impl LoadOptions {
     #[must_use]
     pub fn stop_at_first_error(mut self, stop: bool) -> LoadOptions {
         self.stop_at_first_error = stop;
+        self
+    }
+
+    /// Sets [`LoadOptions::source_map`].
+    #[must_use]
+    pub fn source_map(mut self, record: bool) -> LoadOptions {
+        self.source_map = record;
         self
     }
 
@@ -150,10 +161,15 @@ impl LoadOptions {
         let options = ParseOptions {
             allow_unregistered_dialects: self.allow_unregistered_dialects,
             stop_at_first_error: self.stop_at_first_error,
+            source_map: self.source_map,
         };
         let has_former_ops = chlo::mhlo::may_be_in(source.text());
         let parsed = mlir::text::parse(Arc::new(source), registry(), options);
-        let mut loaded = Loaded { module: parsed.module, diagnostics: parsed.diagnostics };
+        let mut loaded = Loaded {
+            module: parsed.module,
+            diagnostics: parsed.diagnostics,
+            source_map: parsed.source_map,
+        };
         if has_former_ops && !loaded.has_errors() {
             chlo::mhlo::replace_former_ops(&mut loaded.module);
         }
@@ -164,14 +180,14 @@ impl LoadOptions {
         if self.convert_vhlo
             && let Some(module) = portable::read_program(bytes, registry())
         {
-            return Loaded { module, diagnostics: Vec::new() };
+            return Loaded { module, diagnostics: Vec::new(), source_map: None };
         }
         let options = ReadOptions {
             allow_unregistered_dialects: self.allow_unregistered_dialects,
             ..ReadOptions::default()
         };
         let output = read_bytecode(bytes, options);
-        Loaded { module: output.module, diagnostics: output.diagnostics }
+        Loaded { module: output.module, diagnostics: output.diagnostics, source_map: None }
     }
 
     /// Converts VHLO and verifies, as the options require.
@@ -201,6 +217,8 @@ pub struct Loaded {
     pub module: Module,
     /// Errors and warnings, in the order of the text.
     pub diagnostics: Diagnostics,
+    /// Where the ops, regions and names of a text are, if that was asked for.
+    pub source_map: Option<Box<SourceMap>>,
 }
 
 impl Loaded {
@@ -254,7 +272,8 @@ fn other_format(bytes: &[u8]) -> Option<&'static str> {
 
 /// The outcome for a file of which nothing can be read.
 fn unreadable(diagnostic: Diagnostic) -> Loaded {
-    Loaded { module: Module::new(registry()), diagnostics: vec![diagnostic] }
+    let diagnostics = vec![diagnostic];
+    Loaded { module: Module::new(registry()), diagnostics, source_map: None }
 }
 
 /// The position of a diagnostic in the text.

@@ -4,7 +4,7 @@ use crate::diag::Span;
 
 /// Kinds of tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// End of the text.
     Eof,
     /// Characters that start no token, or an unclosed string.
@@ -43,11 +43,21 @@ pub(crate) enum Kind {
 
 /// A token: its kind and position.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Token {
+pub struct Token {
     /// Kind.
     pub kind: Kind,
     /// Position.
     pub span: Span,
+}
+
+/// The tokens of a text, without comments and the end of the text.
+pub fn tokens(text: &str) -> impl Iterator<Item = Token> + '_ {
+    let mut pos = 0;
+    std::iter::from_fn(move || {
+        let token = next_token(text.as_bytes(), pos);
+        pos = token.span.end as usize;
+        (token.kind != Kind::Eof).then_some(token)
+    })
 }
 
 /// The next token at or after byte `pos`.

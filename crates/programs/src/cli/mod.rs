@@ -10,6 +10,7 @@ mod explain;
 mod fmt;
 mod inspect;
 mod lint;
+mod lsp;
 mod manual;
 mod reduce;
 mod refine;
@@ -57,6 +58,8 @@ enum Command {
     Lint(lint::Options),
     /// Format programs in MLIR text
     Fmt(fmt::Options),
+    /// Serve an editor: the Language Server Protocol on standard input and output
+    Lsp(lsp::Options),
     /// Make a program as small as possible while a test passes
     Reduce(reduce::Options),
     /// Explain a label of a diagnostic
@@ -104,6 +107,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Bisect(options) => bisect::run(&options, io),
         Command::Lint(options) => lint::run(&options, io),
         Command::Fmt(options) => fmt::run(&options, io),
+        Command::Lsp(options) => lsp::run(&options, io),
         Command::Reduce(options) => reduce::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::UpdateVerifyTests(options) => update_verify_tests::run(&options, io),

@@ -13,6 +13,7 @@ mod format;
 mod generated;
 mod launching;
 mod limits;
+mod lsp;
 #[cfg(unix)]
 mod output_files;
 mod passes;

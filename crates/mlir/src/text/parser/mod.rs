@@ -24,6 +24,7 @@ pub use ops::parse_module_op;
 pub use parts::narrow;
 pub use regions::RegionArgument;
 
+use super::SourceMap;
 use super::UnresolvedOperand;
 use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
@@ -63,6 +64,8 @@ pub struct ParseOptions {
     pub allow_unregistered_dialects: bool,
     /// Stop at the first error, as upstream's tools do, instead of continuing with the next op.
     pub stop_at_first_error: bool,
+    /// Record the places of ops, regions and names.
+    pub source_map: bool,
 }
 
 /// The parsed module, with diagnostics. The module is valid for use only if no diagnostic is an
@@ -72,6 +75,8 @@ pub struct ParseOutput {
     pub module: Module,
     /// Errors and warnings.
     pub diagnostics: Diagnostics,
+    /// Places in the text, if they were wanted.
+    pub source_map: Option<Box<SourceMap>>,
 }
 
 /// Parses MLIR text. The top-level op of the result is the single op of the text if that is a
@@ -86,7 +91,7 @@ pub fn parse(
         let message =
             format!("the text has {} bytes; texts of 4 GiB and more cannot be read", text.len());
         let diagnostics = vec![Diagnostic::error("parse", message)];
-        return ParseOutput { module: Module::new(registry), diagnostics };
+        return ParseOutput { module: Module::new(registry), diagnostics, source_map: None };
     }
     let mut module = Module::new(registry);
     let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count();
@@ -95,6 +100,7 @@ pub fn parse(
     let top = module.top().id();
     module.set_loc(top, Loc::Explicit(source.start_location(), None));
     let mut parser = Parser::new(text, module, options);
+    parser.source_map = options.source_map.then(Box::default);
     if text.starts_with('\u{feff}') {
         // A byte order mark.
         parser.jump('\u{feff}'.len_utf8());
@@ -106,7 +112,8 @@ pub fn parse(
         let note = format!("nothing was read after these {MAX_ERRORS} errors; there may be more");
         parser.diagnostics.push(last.note(note, Position::None));
     }
-    ParseOutput { module: parser.module, diagnostics: parser.diagnostics }
+    let Parser { module, diagnostics, source_map, .. } = parser;
+    ParseOutput { module, diagnostics, source_map }
 }
 
 /// Parses a text that consists of one attribute, such as `dense<1.0> : tensor<2xf32>`.
@@ -183,6 +190,8 @@ pub struct Parser<'a> {
     reads_values: bool,
     /// Ranges of the parts of the op that is being read, where they are wanted.
     parts: Option<Box<parts::PartSpans>>,
+    /// Places of ops, regions and names, where they are wanted.
+    source_map: Option<Box<SourceMap>>,
     /// Default dialects of the enclosing regions, innermost last.
     default_dialects: Vec<&'static str>,
     /// Uses of location aliases that are not defined yet.
@@ -217,6 +226,7 @@ impl<'a> Parser<'a> {
             resolved: Vec::new(),
             reads_values: false,
             parts: None,
+            source_map: None,
             default_dialects: vec!["builtin"],
             deferred_locations: Vec::new(),
         }

@@ -71,6 +71,24 @@ impl<'a> Parser<'a> {
 
     /// Parses an op and appends it to `block`.
     pub(super) fn operation(&mut self, block: BlockId) -> Parsed<()> {
+        let start = self.here();
+        let extent = self.source_map.as_mut().map(|map| map.begin_op(start));
+        let names = self.result_names()?;
+        let name = self.here();
+        if let (Some(map), Some(extent)) = (&mut self.source_map, extent) {
+            map.ops[extent].name = name;
+        }
+        let op = self.operation_after(&names, block)?;
+        let span = self.span_from(start);
+        if let (Some(map), Some(extent)) = (&mut self.source_map, extent) {
+            map.ops[extent].op = Some(op);
+            map.ops[extent].span = span;
+        }
+        Ok(())
+    }
+
+    /// Reads `%name, %other:2 =` if it comes next.
+    fn result_names(&mut self) -> Parsed<SmallVec<[ResultName<'a>; 1]>> {
         let mut names: SmallVec<[ResultName<'a>; 1]> = SmallVec::new();
         let name = (self.token_text(), 1, self.here());
         if self.token.kind == Kind::Percent && self.text[name.2.end as usize..].starts_with(" = ") {
@@ -100,6 +118,11 @@ impl<'a> Parser<'a> {
                 return Err(failed);
             }
         }
+        Ok(names)
+    }
+
+    /// Reads an op from its name on.
+    fn operation_after(&mut self, names: &[ResultName<'a>], block: BlockId) -> Parsed<OpId> {
         let text = self.op_text();
         self.resolved.clear();
         let result = match text.as_ref().and_then(|text| self.op_from_template(text)) {
@@ -109,18 +132,18 @@ impl<'a> Parser<'a> {
         let op = match result {
             Ok(op) => op,
             Err(failed) => {
-                self.define_poisoned(&names)?;
+                self.define_poisoned(names)?;
                 return Err(failed);
             }
         };
         self.module.append(block, op);
-        self.define_results(op, &names)?;
+        self.define_results(op, names)?;
         if let Some(location) = self.trailing_location()? {
             for owner in self.located_with(op) {
                 self.locate(owner, &location);
             }
         }
-        Ok(())
+        Ok(op)
     }
 
     /// Defines the results of an op that could not be read, so that uses are no further errors.

@@ -8,6 +8,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::ir::{BlockId, Loc, OpName, OpParts, RegionId};
 use crate::ods::{OpDef, Trait};
 use crate::types::Type;
+use smallvec::SmallVec;
 
 /// A region argument in the custom syntax of an op.
 pub struct RegionArgument {
@@ -172,6 +173,7 @@ impl<'a> Parser<'a> {
     /// Error recovery: skips the op that starts at `start` and failed to parse at the current
     /// token, up to the likely start of the next op or the end of the block.
     pub(super) fn recover(&mut self, start: Checkpoint) {
+        let first = start.0.span.start;
         let failed = self.checkpoint();
         self.rewind(start);
         if !self.skip_op(failed.0.span.start) {
@@ -179,18 +181,22 @@ impl<'a> Parser<'a> {
             self.rewind(failed);
             self.skip_op(failed.0.span.start);
         }
+        let end = self.last_end;
+        if let Some(map) = &mut self.source_map {
+            map.end_unread(first, end);
+        }
     }
 
     /// Skips tokens up to the next op after a position; returns true if all brackets are closed
     /// there.
     fn skip_op(&mut self, at_least_to: u32) -> bool {
-        let mut depth = 0usize;
+        let mut open: SmallVec<[u8; 16]> = SmallVec::new();
         let first = self.token.span.start;
         loop {
             let passed = self.token.span.start >= at_least_to && self.token.span.start > first;
             match self.token.kind {
-                Kind::Eof => return depth == 0,
-                Kind::Punct(b'}') if depth == 0 && self.token.span.start >= at_least_to => {
+                Kind::Eof => return open.is_empty(),
+                Kind::Punct(b'}') if open.is_empty() && self.token.span.start >= at_least_to => {
                     return true;
                 }
                 Kind::Percent
@@ -199,14 +205,18 @@ impl<'a> Parser<'a> {
                 | Kind::Caret
                 | Kind::Hash
                 | Kind::Exclaim
-                    if passed && depth == 0 && self.starts_line() =>
+                    if passed && open.is_empty() && self.starts_line() =>
                 {
                     return true;
                 }
                 // An unclosed string hides the brackets behind it.
-                Kind::Invalid => depth = 0,
-                Kind::Punct(b'{' | b'(' | b'[') => depth += 1,
-                Kind::Punct(b'}' | b')' | b']') => depth = depth.saturating_sub(1),
+                Kind::Invalid => open.clear(),
+                Kind::Punct(bracket @ (b'{' | b'(' | b'[')) => open.push(bracket),
+                // A brace closes no other bracket: one was left open.
+                Kind::Punct(b'}') if open.last().is_some_and(|&bracket| bracket != b'{') => {
+                    return false;
+                }
+                Kind::Punct(b'}' | b')' | b']') => drop(open.pop()),
                 _ => {}
             }
             self.advance();

@@ -7,7 +7,7 @@ use crate::diag::counted;
 use crate::diag::{Diagnostic, Span};
 use crate::ir::{BlockId, Loc, OpId, OpName, OpParts, OpRef, RegionId, Value};
 use crate::nearest::suggestion;
-use crate::text::UnresolvedOperand;
+use crate::text::{Defined, UnresolvedOperand};
 use crate::types::Type;
 use rustc_hash::FxHashMap;
 use std::collections::HashMap;
@@ -55,7 +55,12 @@ struct NamedBlock {
 
 impl<'a> Parser<'a> {
     pub(super) fn enter_region(&mut self, isolated: bool) {
-        if isolated || self.scopes.isolated.is_empty() {
+        let isolated = isolated || self.scopes.isolated.is_empty();
+        let start = self.last_end.saturating_sub(1);
+        if let Some(map) = &mut self.source_map {
+            map.enter(start, isolated);
+        }
+        if isolated {
             let share = self.text.len() / (self.scopes.isolated.len() + 1);
             self.scopes.isolated.push(Isolated {
                 values: Names::new("%", share),
@@ -73,6 +78,10 @@ impl<'a> Parser<'a> {
     /// Closes the innermost region: reports undefined blocks and, at the end of an isolated region,
     /// undefined values; and replaces placeholders.
     pub(super) fn leave_region(&mut self, region: RegionId) {
+        let end = self.here().end;
+        if let Some(map) = &mut self.source_map {
+            map.leave(end);
+        }
         let Some(scope) = self.scopes.isolated.last_mut() else { return };
         let Some((names, blocks)) = scope.regions.pop() else { return };
         let ends = scope.regions.is_empty();
@@ -145,6 +154,14 @@ impl<'a> Parser<'a> {
         span: Span,
         definition: Definition,
     ) -> Parsed<()> {
+        if let Some(map) = &mut self.source_map {
+            let values = match definition {
+                Definition::Results { op, first, count } => Defined::Results { op, first, count },
+                Definition::Argument(value) => Defined::Argument(value),
+                Definition::Poisoned => Defined::Unread,
+            };
+            map.define(span, values);
+        }
         let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
         if let Some(&(earlier, at)) = scope.values.insert(name, (definition, span)) {
             if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned)

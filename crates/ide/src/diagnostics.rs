@@ -1,0 +1,129 @@
+//! Errors, warnings and hints about a text.
+
+use crate::analysis::Analysis;
+use crate::file::{Edit, File, moved};
+use stablo::{Diagnostic, Severity, Span};
+
+/// A message about a place in a text.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The place.
+    pub span: Span,
+    /// Severity.
+    pub severity: Severity,
+    /// The violated rule or lint.
+    pub label: String,
+    /// Description.
+    pub message: String,
+    /// Notes, with their places in the text if they have one.
+    pub notes: Vec<(String, Option<Span>)>,
+    /// Edits that mend it.
+    pub fixes: Vec<Fix>,
+    /// True if the place could be left out.
+    pub is_unnecessary: bool,
+    /// True if the place uses something deprecated.
+    pub is_deprecated: bool,
+}
+
+/// Edits with a purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// The purpose, in the imperative.
+    pub title: String,
+    /// The edits; they do not overlap.
+    pub edits: Vec<Edit>,
+}
+
+/// Lints about what has no effect.
+const UNNECESSARY: [&str; 2] = ["dead-op", "unused-function"];
+
+impl File {
+    /// All errors, warnings and findings of lints, in order.
+    pub fn diagnostics(&self) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        for section in self.sections() {
+            let analysis = self.analysis(section);
+            let all = analysis.diagnostics.iter().chain(analysis.lints());
+            findings.extend(all.map(|d| analysis.finding(d).moved(section.start)));
+        }
+        findings.sort_by_key(|finding| finding.span.start);
+        findings
+    }
+}
+
+impl Finding {
+    fn moved(mut self, start: u32) -> Finding {
+        self.span = moved(self.span, start);
+        for (_, span) in &mut self.notes {
+            *span = span.map(|span| moved(span, start));
+        }
+        for edit in self.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
+            edit.span = moved(edit.span, start);
+        }
+        self
+    }
+}
+
+impl Analysis {
+    fn finding(&self, diagnostic: &Diagnostic) -> Finding {
+        let label = diagnostic.label.to_string();
+        let is_unnecessary = UNNECESSARY.contains(&&*label);
+        let span = diagnostic.position.span().unwrap_or_default();
+        let mut message = diagnostic.message.clone();
+        if let Some(help) = &diagnostic.help {
+            message.push_str("\nhelp: ");
+            message.push_str(help);
+        }
+        let notes = diagnostic.notes.iter();
+        let notes = notes.map(|(text, position)| (text.clone(), position.span())).collect();
+        let mut fixes: Vec<Fix> = Vec::new();
+        fixes.extend(self.suggestion(diagnostic, span));
+        fixes.extend(self.removal(&label, span));
+        Finding {
+            span,
+            severity: diagnostic.severity,
+            is_deprecated: label == "deprecated-op",
+            label,
+            message,
+            notes,
+            fixes,
+            is_unnecessary,
+        }
+    }
+
+    /// The replacement that a diagnostic suggests.
+    fn suggestion(&self, diagnostic: &Diagnostic, span: Span) -> Option<Fix> {
+        let help = diagnostic.help.as_deref()?;
+        let name = help.strip_prefix("did you mean `")?.strip_suffix("`?")?;
+        let written = self.slice(span);
+        let quoted = written.starts_with('"') && !name.starts_with('"');
+        let text = if quoted { format!("\"{name}\"") } else { name.to_string() };
+        (!written.is_empty()).then(|| Fix {
+            title: format!("Replace by `{name}`"),
+            edits: vec![Edit::replace(span, text)],
+        })
+    }
+
+    /// The removal of an op that has no effect.
+    fn removal(&self, label: &str, span: Span) -> Option<Fix> {
+        if !UNNECESSARY.contains(&label) {
+            return None;
+        }
+        let op = self.op_at(span.start)?;
+        let title = format!("Remove this {}", if label == "dead-op" { "op" } else { "function" });
+        Some(Fix { title, edits: vec![Edit::remove(self.with_line(op.span))] })
+    }
+
+    /// A span with its line, if nothing else is on that.
+    pub fn with_line(&self, span: Span) -> Span {
+        let (before, after) =
+            (&self.text()[..span.start as usize], &self.text()[span.end as usize..]);
+        let indent = before.len() - before.trim_end_matches([' ', '\t']).len();
+        let rest = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
+        let starts_line = before.len() == indent || before[..before.len() - indent].ends_with('\n');
+        match after[rest..].starts_with('\n') && starts_line {
+            true => Span { start: span.start - indent as u32, end: span.end + rest as u32 + 1 },
+            false => span,
+        }
+    }
+}

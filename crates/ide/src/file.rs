@@ -1,0 +1,175 @@
+//! A text that is edited, in sections between `// -----` lines.
+
+use crate::analysis::Analysis;
+use rustc_hash::FxHashMap;
+use stablo::Span;
+use std::cell::{OnceCell, RefCell};
+use std::hash::{BuildHasher, BuildHasherDefault};
+use std::rc::Rc;
+
+/// Separates the sections of a file: each is a program.
+const SEPARATOR: &str = "// -----";
+
+/// A replacement of a part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The part that is replaced.
+    pub span: Span,
+    /// Its new text.
+    pub text: String,
+}
+
+impl Edit {
+    /// Replaces a part of a text.
+    pub fn replace(span: Span, text: impl Into<String>) -> Edit {
+        Edit { span, text: text.into() }
+    }
+
+    /// Inserts a text before byte `at`.
+    pub fn insert(at: u32, text: impl Into<String>) -> Edit {
+        Edit::replace(Span { start: at, end: at }, text)
+    }
+
+    /// Removes a part of a text.
+    pub fn remove(span: Span) -> Edit {
+        Edit::replace(span, "")
+    }
+}
+
+/// A program in MLIR text, or several between `// -----` lines, as it is edited.
+pub struct File {
+    name: String,
+    text: String,
+    allow_unregistered: bool,
+    sections: OnceCell<Vec<Section>>,
+    /// Analyses of sections by the hash of their text. Those of the last edit but one are dropped.
+    cache: RefCell<FxHashMap<u64, Rc<Analysis>>>,
+}
+
+/// A part of a file that is a program.
+pub(crate) struct Section {
+    /// Where it starts in the file.
+    pub start: u32,
+    /// Where it ends.
+    pub end: u32,
+    hash: u64,
+    analysis: OnceCell<Rc<Analysis>>,
+}
+
+impl File {
+    /// A file of a name, which diagnostics and locations have, and a text. Texts of 4 GiB and more
+    /// are empty here.
+    pub fn new(name: impl Into<String>, text: impl Into<String>) -> File {
+        let mut text = text.into();
+        if u32::try_from(text.len()).is_err() {
+            text.clear();
+        }
+        let allow_unregistered = allows_unregistered(&text);
+        let (sections, cache) = (OnceCell::new(), RefCell::default());
+        File { name: name.into(), text, allow_unregistered, sections, cache }
+    }
+
+    /// The name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Replaces the whole text.
+    pub fn set_text(&mut self, text: impl Into<String>) {
+        let cache = self.reusable();
+        *self = File::new(std::mem::take(&mut self.name), text);
+        self.cache = RefCell::new(cache);
+    }
+
+    /// Replaces a part of the text. Returns false, and changes nothing, if the part is not one of
+    /// the text: out of range or not on the boundary of characters.
+    pub fn edit(&mut self, edit: &Edit) -> bool {
+        let range = edit.span.start as usize..edit.span.end as usize;
+        if self.text.get(range.clone()).is_none() {
+            return false;
+        }
+        if u32::try_from(self.text.len() + edit.text.len()).is_err() {
+            return false;
+        }
+        let cache = self.reusable();
+        self.cache = RefCell::new(cache);
+        self.sections = OnceCell::new();
+        self.text.replace_range(range, &edit.text);
+        self.allow_unregistered = allows_unregistered(&self.text);
+        true
+    }
+
+    /// The analyses that another version of the text may have, too.
+    fn reusable(&mut self) -> FxHashMap<u64, Rc<Analysis>> {
+        let sections = self.sections.take().unwrap_or_default();
+        let known = sections.into_iter().filter_map(|s| Some((s.hash, s.analysis.into_inner()?)));
+        let known: FxHashMap<_, _> = known.collect();
+        if known.is_empty() { self.cache.take() } else { known }
+    }
+
+    /// The sections in order; at least one.
+    pub(crate) fn sections(&self) -> &[Section] {
+        self.sections.get_or_init(|| {
+            let mut sections = Vec::new();
+            let mut start = 0;
+            let mut add = |start: usize, end: usize| {
+                let hasher = BuildHasherDefault::<rustc_hash::FxHasher>::default();
+                let hash = hasher.hash_one((&self.text[start..end], self.allow_unregistered));
+                let analysis = OnceCell::new();
+                sections.push(Section { start: start as u32, end: end as u32, hash, analysis });
+            };
+            for at in memchr::memmem::find_iter(self.text.as_bytes(), SEPARATOR) {
+                let next = at + SEPARATOR.len();
+                if !self.text[next..].starts_with('-') {
+                    add(start, at);
+                    start = next;
+                }
+            }
+            add(start, self.text.len());
+            sections
+        })
+    }
+
+    /// The section that holds a byte.
+    pub(crate) fn section(&self, offset: u32) -> &Section {
+        let sections = self.sections();
+        let index = sections.partition_point(|section| section.start <= offset);
+        &sections[index.saturating_sub(1)]
+    }
+
+    /// The analysis of a section, made on first use.
+    pub(crate) fn analysis(&self, section: &Section) -> Rc<Analysis> {
+        let analysis = section.analysis.get_or_init(|| {
+            let text = &self.text[section.start as usize..section.end as usize];
+            let known = self.cache.borrow().get(&section.hash).cloned();
+            match known {
+                Some(analysis) if analysis.text() == text => analysis,
+                _ => Rc::new(Analysis::new(&self.name, text, self.allow_unregistered)),
+            }
+        });
+        analysis.clone()
+    }
+
+    /// The analysis of the section that holds a byte, and the start of the section.
+    pub(crate) fn analysis_at(&self, offset: u32) -> (Rc<Analysis>, u32) {
+        let section = self.section(offset);
+        (self.analysis(section), section.start)
+    }
+}
+
+/// True if the command of a test in the text allows ops that have no declaration.
+fn allows_unregistered(text: &str) -> bool {
+    let head = text.as_bytes();
+    let head = &head[..head.len().min(4096)];
+    memchr::memmem::find(head, b"-allow-unregistered-dialect").is_some()
+}
+
+/// A span moved by the start of its section.
+pub(crate) fn moved(span: Span, start: u32) -> Span {
+    Span { start: span.start + start, end: span.end + start }
+}

@@ -1,0 +1,44 @@
+//! What editors show of programs in MLIR text: diagnostics while typing, definitions, references,
+//! hover texts, completion, refactorings.
+//!
+//! A [`File`] is a text that is edited. Its methods answer for a byte offset or a range, also where
+//! the text has errors. Nothing here knows a protocol or an editor: offsets are bytes of UTF-8, and
+//! texts for people are Markdown.
+//!
+//! ```
+//! let file = ide::File::new("f.mlir", "func.func @f(%x: tensor<f32>) { return }");
+//! let found = file.definition(14).unwrap();
+//! assert_eq!(&file.text()[found.name.start as usize..found.name.end as usize], "%x");
+//! ```
+
+mod analysis;
+mod calls;
+mod completion;
+mod diagnostics;
+mod expected;
+mod file;
+mod format;
+mod highlight;
+mod hints;
+mod hover;
+mod names;
+mod rename;
+mod signature;
+mod snippets;
+mod structure;
+mod symbols;
+
+pub use calls::Call;
+pub use completion::{Completion, CompletionKind, Completions};
+pub use diagnostics::{Finding, Fix};
+pub use file::{Edit, File};
+pub use highlight::{Highlight, HighlightKind};
+pub use hints::{Hint, HintKind};
+pub use hover::Hover;
+pub use names::{Definition, Reference};
+pub use rename::RenameError;
+pub use signature::Signature;
+pub use structure::{Fold, FoldKind};
+pub use symbols::{Symbol, SymbolKind};
+
+pub use stablo::{Severity, Span};

@@ -1,0 +1,465 @@
+//! Requests and notifications.
+
+use crate::assistance::{calls, completion, hints, incoming, outgoing, resolve, signature};
+use crate::convert;
+use crate::position::{Encoding, LineIndex};
+use crate::server::{Client, Document, Server};
+use crate::workspace;
+use ide::{Edit, File, HighlightKind, Span};
+use ls_types as types;
+use ls_types::Uri;
+use lsp_server::ErrorCode;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+/// The result of a request, or a code and message.
+pub type Answer = Result<Value, (ErrorCode, String)>;
+
+/// Classes of tokens in the order of the legend.
+const TOKEN_TYPES: [&str; 13] = [
+    "comment",
+    "function",
+    "keyword",
+    "type",
+    "variable",
+    "parameter",
+    "method",
+    "label",
+    "macro",
+    "property",
+    "enumMember",
+    "number",
+    "string",
+];
+
+/// Modifiers of tokens: bits in the order of the legend.
+const TOKEN_MODIFIERS: [&str; 3] = ["declaration", "readonly", "deprecated"];
+
+/// Answers `initialize`: notes what the client can do, and says what the server can.
+pub fn initialize(server: &mut Server, params: &Value) -> Value {
+    let general = &params["capabilities"]["general"]["positionEncodings"];
+    let encodings = general.as_array().map_or(&[][..], |list| list);
+    if encodings.iter().any(|encoding| encoding == "utf-8") {
+        server.encoding = Encoding::Utf8;
+    }
+    let text = &params["capabilities"]["textDocument"];
+    let is_set = |value: &Value| value.as_bool() == Some(true);
+    server.client = Client {
+        snippets: is_set(&text["completion"]["completionItem"]["snippetSupport"]),
+        document_changes: is_set(
+            &params["capabilities"]["workspace"]["workspaceEdit"]["documentChanges"],
+        ),
+        hierarchical_symbols: is_set(&text["documentSymbol"]["hierarchicalDocumentSymbolSupport"]),
+    };
+    let uris = params["workspaceFolders"].as_array().cloned().unwrap_or_default();
+    let uris = uris.iter().filter_map(|folder| folder["uri"].as_str());
+    let root = params["rootUri"].as_str();
+    let uris = uris.chain(root).filter_map(|uri| uri.parse::<Uri>().ok());
+    server.folders = uris.filter_map(|uri| Some(uri.to_file_path()?.into_owned())).collect();
+    server.folders.dedup();
+    json!({
+        "capabilities": {
+            "positionEncoding": match server.encoding { Encoding::Utf8 => "utf-8", Encoding::Utf16 => "utf-16" },
+            "textDocumentSync": {"openClose": true, "change": 2, "save": true},
+            "hoverProvider": true,
+            "definitionProvider": true,
+            "declarationProvider": true,
+            "referencesProvider": true,
+            "documentHighlightProvider": true,
+            "documentSymbolProvider": true,
+            "foldingRangeProvider": true,
+            "selectionRangeProvider": true,
+            "documentFormattingProvider": true,
+            "documentRangeFormattingProvider": true,
+            "renameProvider": {"prepareProvider": true},
+            "completionProvider": {
+                "triggerCharacters": ["%", "@", "#", "!", "^", ".", ":", " "],
+                "resolveProvider": true,
+            },
+            "signatureHelpProvider": {"triggerCharacters": ["(", ",", " "]},
+            "inlayHintProvider": true,
+            "callHierarchyProvider": true,
+            "workspaceSymbolProvider": true,
+            "codeActionProvider": {"codeActionKinds": ["quickfix"]},
+            "semanticTokensProvider": {
+                "legend": {"tokenTypes": TOKEN_TYPES, "tokenModifiers": TOKEN_MODIFIERS},
+                "full": true,
+                "range": true,
+            },
+        },
+        "serverInfo": {"name": "stablo", "version": env!("CARGO_PKG_VERSION")},
+    })
+}
+
+/// Reads parameters and answers.
+fn call<P: DeserializeOwned, R: serde::Serialize>(
+    params: Value,
+    answer: impl FnOnce(P) -> Result<R, (ErrorCode, String)>,
+) -> Answer {
+    let invalid = |error: serde_json::Error| (ErrorCode::InvalidParams, error.to_string());
+    let params = serde_json::from_value(params).map_err(invalid)?;
+    let failed = |error: serde_json::Error| (ErrorCode::InternalError, error.to_string());
+    serde_json::to_value(answer(params)?).map_err(failed)
+}
+
+/// Answers a request.
+pub fn request(server: &mut Server, method: &str, params: Value) -> Answer {
+    match method {
+        "textDocument/hover" => call(params, |p| hover(server, p)),
+        "textDocument/definition" | "textDocument/declaration" => {
+            call(params, |p| definition(server, p))
+        }
+        "textDocument/references" => call(params, |p| references(server, p)),
+        "textDocument/documentHighlight" => call(params, |p| highlight(server, p)),
+        "textDocument/documentSymbol" => call(params, |p| symbols(server, p)),
+        "textDocument/foldingRange" => call(params, |p| folds(server, p)),
+        "textDocument/selectionRange" => call(params, |p| selections(server, p)),
+        "textDocument/formatting" => call(params, |p| format(server, p)),
+        "textDocument/rangeFormatting" => call(params, |p| format_range(server, p)),
+        "textDocument/prepareRename" => call(params, |p| prepare_rename(server, p)),
+        "textDocument/rename" => call(params, |p| rename(server, p)),
+        "textDocument/completion" => call(params, |p| completion(server, p)),
+        "completionItem/resolve" => call(params, |p| Ok(resolve(p))),
+        "textDocument/signatureHelp" => call(params, |p| signature(server, p)),
+        "textDocument/inlayHint" => call(params, |p| hints(server, p)),
+        "textDocument/prepareCallHierarchy" => call(params, |p| calls(server, p)),
+        "callHierarchy/incomingCalls" => call(params, |p| incoming(server, p)),
+        "callHierarchy/outgoingCalls" => call(params, |p| outgoing(server, p)),
+        "workspace/symbol" => call(params, |p| workspace::symbols(server, p)),
+        "textDocument/codeAction" => call(params, |p| actions(server, p)),
+        "textDocument/semanticTokens/full" => call(params, |p| tokens(server, p)),
+        "textDocument/semanticTokens/range" => call(params, |p| tokens_in(server, p)),
+        _ => Err((ErrorCode::MethodNotFound, format!("there is no method {method}"))),
+    }
+}
+
+/// Handles a notification; unknown ones are ignored, as the protocol wants.
+pub fn notification(server: &mut Server, method: &str, params: Value) {
+    match method {
+        "textDocument/didOpen" => {
+            let Ok(params) = serde_json::from_value::<types::DidOpenTextDocumentParams>(params)
+            else {
+                return;
+            };
+            let types::TextDocumentItem { uri, version, text, .. } = params.text_document;
+            let lines = LineIndex::new(&text, server.encoding);
+            let file = File::new(name_of(&uri), text);
+            server.documents.insert(uri.clone(), Document { file, lines, version });
+            server.changed(uri);
+        }
+        "textDocument/didChange" => {
+            let Ok(params) = serde_json::from_value::<types::DidChangeTextDocumentParams>(params)
+            else {
+                return;
+            };
+            let uri = params.text_document.uri;
+            let encoding = server.encoding;
+            let Some(document) = server.documents.get_mut(&uri) else { return };
+            for change in params.content_changes {
+                match change.range {
+                    Some(range) => {
+                        let span = document.lines.span(document.file.text(), range);
+                        document.file.edit(&Edit::replace(span, change.text));
+                    }
+                    None => document.file.set_text(change.text),
+                }
+                document.lines = LineIndex::new(document.file.text(), encoding);
+            }
+            document.version = params.text_document.version;
+            server.changed(uri);
+        }
+        "textDocument/didClose" => {
+            let Ok(params) = serde_json::from_value::<types::DidCloseTextDocumentParams>(params)
+            else {
+                return;
+            };
+            server.documents.remove(&params.text_document.uri);
+            // Publishes an empty list.
+            server.changed(params.text_document.uri);
+        }
+        _ => {}
+    }
+}
+
+/// The name of a file in diagnostics and locations.
+fn name_of(uri: &Uri) -> String {
+    match uri.to_file_path() {
+        Some(path) => path.to_string_lossy().into_owned(),
+        None => uri.as_str().to_string(),
+    }
+}
+
+/// The parameters of `publishDiagnostics` for a text; none for one that is not open.
+pub fn diagnostics(server: &Server, uri: &Uri) -> Value {
+    let Some(document) = server.documents.get(uri) else {
+        return json!({"uri": uri, "diagnostics": []});
+    };
+    let findings = document.file.diagnostics();
+    let found = findings.iter().map(|finding| convert::diagnostic(uri, document, finding));
+    let found: Vec<_> = found.collect();
+    json!({"uri": uri, "version": document.version, "diagnostics": found})
+}
+
+impl Server {
+    /// An open text.
+    pub fn document(&self, uri: &Uri) -> Result<&Document, (ErrorCode, String)> {
+        let closed = || (ErrorCode::InvalidParams, format!("{} is not open", uri.as_str()));
+        self.documents.get(uri).ok_or_else(closed)
+    }
+
+    /// An open text and a byte in it.
+    pub fn place(
+        &self,
+        at: &types::TextDocumentPositionParams,
+    ) -> Result<(&Document, u32), (ErrorCode, String)> {
+        let document = self.document(&at.text_document.uri)?;
+        Ok((document, document.offset(at.position)))
+    }
+}
+
+/// The result of a request before it is JSON.
+pub type Found<T> = Result<T, (ErrorCode, String)>;
+
+fn hover(server: &Server, params: types::HoverParams) -> Found<Option<types::Hover>> {
+    let (document, at) = server.place(&params.text_document_position_params)?;
+    Ok(document.file.hover(at).map(|hover| types::Hover {
+        contents: types::HoverContents::Markup(types::MarkupContent {
+            kind: types::MarkupKind::Markdown,
+            value: hover.text,
+        }),
+        range: Some(document.range(hover.span)),
+    }))
+}
+
+fn definition(
+    server: &Server,
+    params: types::GotoDefinitionParams,
+) -> Found<Option<types::Location>> {
+    let at = params.text_document_position_params;
+    let (document, offset) = server.place(&at)?;
+    let found = document.file.definition(offset);
+    Ok(found.map(|found| types::Location {
+        uri: at.text_document.uri,
+        range: document.range(found.name),
+    }))
+}
+
+fn references(server: &Server, params: types::ReferenceParams) -> Found<Vec<types::Location>> {
+    let at = params.text_document_position;
+    let (document, offset) = server.place(&at)?;
+    let all = document.file.references(offset).into_iter();
+    let wanted = all.filter(|r| params.context.include_declaration || !r.is_definition);
+    let location = |r: ide::Reference| types::Location {
+        uri: at.text_document.uri.clone(),
+        range: document.range(r.name),
+    };
+    Ok(wanted.map(location).collect())
+}
+
+fn highlight(
+    server: &Server,
+    params: types::DocumentHighlightParams,
+) -> Found<Vec<types::DocumentHighlight>> {
+    let (document, at) = server.place(&params.text_document_position_params)?;
+    let all = document.file.references(at).into_iter();
+    let highlight = |r: ide::Reference| types::DocumentHighlight {
+        range: document.range(r.name),
+        kind: Some(match r.is_definition {
+            true => types::DocumentHighlightKind::WRITE,
+            false => types::DocumentHighlightKind::READ,
+        }),
+    };
+    Ok(all.map(highlight).collect())
+}
+
+#[allow(deprecated, reason = "the field must be set")]
+fn symbols(server: &Server, params: types::DocumentSymbolParams) -> Found<Value> {
+    let uri = params.text_document.uri;
+    let document = server.document(&uri)?;
+    let roots = document.file.symbols();
+    if server.client.hierarchical_symbols {
+        let all: Vec<_> = roots.iter().map(|symbol| convert::symbol(document, symbol)).collect();
+        return Ok(json!(all));
+    }
+    let mut flat = Vec::new();
+    let mut left: Vec<(&ide::Symbol, Option<&str>)> =
+        roots.iter().rev().map(|s| (s, None)).collect();
+    while let Some((symbol, container)) = left.pop() {
+        flat.push(types::SymbolInformation {
+            name: symbol.name.clone(),
+            kind: convert::symbol_kind(symbol.kind),
+            tags: None,
+            deprecated: None,
+            location: types::Location { uri: uri.clone(), range: document.range(symbol.span) },
+            container_name: container.map(str::to_string),
+        });
+        left.extend(symbol.children.iter().rev().map(|child| (child, Some(&*symbol.name))));
+    }
+    Ok(json!(flat))
+}
+
+fn folds(server: &Server, params: types::FoldingRangeParams) -> Found<Vec<types::FoldingRange>> {
+    let document = server.document(&params.text_document.uri)?;
+    let fold = |fold: &ide::Fold| {
+        let range = document.range(fold.span);
+        types::FoldingRange {
+            start_line: range.start.line,
+            start_character: Some(range.start.character),
+            end_line: range.end.line,
+            end_character: Some(range.end.character),
+            kind: Some(convert::fold_kind(fold.kind)),
+            collapsed_text: None,
+        }
+    };
+    Ok(document.file.folds().iter().map(fold).collect())
+}
+
+fn selections(
+    server: &Server,
+    params: types::SelectionRangeParams,
+) -> Found<Vec<types::SelectionRange>> {
+    let document = server.document(&params.text_document.uri)?;
+    let around = |position: &types::Position| {
+        let spans = document.file.selections(document.offset(*position));
+        let mut parent = None;
+        for span in spans.into_iter().rev() {
+            let range = document.range(span);
+            parent = Some(types::SelectionRange { range, parent: parent.map(Box::new) });
+        }
+        let here = types::Range { start: *position, end: *position };
+        parent.unwrap_or(types::SelectionRange { range: here, parent: None })
+    };
+    Ok(params.positions.iter().map(around).collect())
+}
+
+fn format(server: &Server, params: types::DocumentFormattingParams) -> Found<Vec<types::TextEdit>> {
+    let document = server.document(&params.text_document.uri)?;
+    Ok(document.edits(&document.file.format()))
+}
+
+fn format_range(
+    server: &Server,
+    params: types::DocumentRangeFormattingParams,
+) -> Found<Vec<types::TextEdit>> {
+    let document = server.document(&params.text_document.uri)?;
+    let span = document.lines.span(document.file.text(), params.range);
+    Ok(document.edits(&document.file.format_range(span)))
+}
+
+fn prepare_rename(
+    server: &Server,
+    params: types::TextDocumentPositionParams,
+) -> Found<Option<types::Range>> {
+    let (document, at) = server.place(&params)?;
+    Ok(document.file.renamable(at).map(|span| document.range(span)))
+}
+
+fn rename(server: &Server, params: types::RenameParams) -> Found<types::WorkspaceEdit> {
+    let at = params.text_document_position;
+    let (document, offset) = server.place(&at)?;
+    let refused = |error: ide::RenameError| (ErrorCode::RequestFailed, error.to_string());
+    let edits = document.file.rename(offset, &params.new_name).map_err(refused)?;
+    Ok(server.workspace_edit(&at.text_document.uri, document, &edits))
+}
+
+impl Server {
+    /// Edits of one text.
+    fn workspace_edit(
+        &self,
+        uri: &Uri,
+        document: &Document,
+        edits: &[Edit],
+    ) -> types::WorkspaceEdit {
+        let edits = document.edits(edits);
+        if !self.client.document_changes {
+            return types::WorkspaceEdit {
+                changes: Some([(uri.clone(), edits)].into_iter().collect()),
+                ..Default::default()
+            };
+        }
+        let change = types::TextDocumentEdit {
+            text_document: types::OptionalVersionedTextDocumentIdentifier {
+                uri: uri.clone(),
+                version: Some(document.version),
+            },
+            edits: edits.into_iter().map(types::OneOf::Left).collect(),
+        };
+        types::WorkspaceEdit {
+            document_changes: Some(types::DocumentChanges::Edits(vec![change])),
+            ..Default::default()
+        }
+    }
+}
+
+fn actions(server: &Server, params: types::CodeActionParams) -> Found<Vec<types::CodeAction>> {
+    let uri = params.text_document.uri;
+    let document = server.document(&uri)?;
+    let span = document.lines.span(document.file.text(), params.range);
+    let mut actions = Vec::new();
+    for finding in document.file.diagnostics() {
+        if finding.span.end < span.start || finding.span.start > span.end {
+            continue;
+        }
+        for fix in &finding.fixes {
+            actions.push(types::CodeAction {
+                title: fix.title.clone(),
+                kind: Some(types::CodeActionKind::QUICKFIX),
+                diagnostics: Some(vec![convert::diagnostic(&uri, document, &finding)]),
+                edit: Some(server.workspace_edit(&uri, document, &fix.edits)),
+                is_preferred: Some(finding.fixes.len() == 1),
+                ..Default::default()
+            });
+        }
+    }
+    Ok(actions)
+}
+
+fn tokens(server: &Server, params: types::SemanticTokensParams) -> Found<Value> {
+    let document = server.document(&params.text_document.uri)?;
+    let end = document.file.text().len() as u32;
+    Ok(json!({"data": encoded(document, Span { start: 0, end })}))
+}
+
+fn tokens_in(server: &Server, params: types::SemanticTokensRangeParams) -> Found<Value> {
+    let document = server.document(&params.text_document.uri)?;
+    let span = document.lines.span(document.file.text(), params.range);
+    Ok(json!({"data": encoded(document, span)}))
+}
+
+/// The tokens in a range: five numbers each, positions relative to the token before.
+fn encoded(document: &Document, range: Span) -> Vec<u32> {
+    let text = document.file.text();
+    let mut data = Vec::new();
+    let mut last = types::Position::default();
+    for token in document.file.highlights(range) {
+        let start = document.lines.position(text, token.span.start);
+        let same_line = start.line == last.line;
+        let column = start.character - if same_line { last.character } else { 0 };
+        let written = &text[token.span.start as usize..token.span.end as usize];
+        let flags = [token.is_definition, token.is_constant, token.is_deprecated];
+        let modifiers = flags.iter().rev().fold(0, |bits, &set| bits << 1 | u32::from(set));
+        let length = document.lines.length(written);
+        data.extend([start.line - last.line, column, length, token_type(token.kind), modifiers]);
+        last = start;
+    }
+    data
+}
+
+/// The index of a class of tokens in the legend.
+fn token_type(kind: HighlightKind) -> u32 {
+    match kind {
+        HighlightKind::Comment => 0,
+        HighlightKind::Op => 1,
+        HighlightKind::Keyword => 2,
+        HighlightKind::Type => 3,
+        HighlightKind::Variable => 4,
+        HighlightKind::Parameter => 5,
+        HighlightKind::Function => 6,
+        HighlightKind::Label => 7,
+        HighlightKind::Macro => 8,
+        HighlightKind::Property => 9,
+        HighlightKind::EnumMember => 10,
+        HighlightKind::Number => 11,
+        HighlightKind::String => 12,
+    }
+}

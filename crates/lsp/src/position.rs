@@ -1,0 +1,99 @@
+//! Positions of the protocol: lines, and columns in code units of the negotiated encoding.
+
+use ide::Span;
+use ls_types::{Position, Range};
+
+/// The unit of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// Code units of UTF-16, the default of the protocol.
+    Utf16,
+}
+
+/// The starts of the lines of a text.
+pub struct LineIndex {
+    starts: Vec<u32>,
+    encoding: Encoding,
+}
+
+impl LineIndex {
+    /// The index of a text.
+    pub fn new(text: &str, encoding: Encoding) -> LineIndex {
+        let bytes = text.as_bytes();
+        let mut starts = vec![0];
+        for (at, &byte) in bytes.iter().enumerate() {
+            // A carriage return ends a line unless a line feed follows.
+            if byte == b'\n' || byte == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
+                starts.push(at as u32 + 1);
+            }
+        }
+        LineIndex { starts, encoding }
+    }
+
+    /// The range of a line without its end.
+    fn line<'t>(&self, text: &'t str, line: usize) -> (usize, &'t str) {
+        let start = self.starts.get(line).map_or(text.len(), |&start| start as usize);
+        let end = self.starts.get(line + 1).map_or(text.len(), |&end| end as usize);
+        (start, text.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r']))
+    }
+
+    /// The byte at a position. A column past the end of its line is its end, a line past the end of
+    /// the text is that.
+    pub fn offset(&self, text: &str, position: Position) -> u32 {
+        let (start, line) = self.line(text, position.line as usize);
+        let column = position.character as usize;
+        let within = match self.encoding {
+            Encoding::Utf8 => floor(line, column.min(line.len())),
+            Encoding::Utf16 if line.is_ascii() => column.min(line.len()),
+            Encoding::Utf16 => {
+                let mut units = 0;
+                let next = |(_, c): &(usize, char)| {
+                    units += c.len_utf16();
+                    units > column
+                };
+                line.char_indices().find(next).map_or(line.len(), |(at, _)| at)
+            }
+        };
+        (start + within) as u32
+    }
+
+    /// The position of a byte.
+    pub fn position(&self, text: &str, offset: u32) -> Position {
+        let offset = (offset as usize).min(text.len());
+        let line = self.starts.partition_point(|&start| start as usize <= offset) - 1;
+        let start = self.starts[line] as usize;
+        let before = &text[start..floor(text, offset).max(start)];
+        let character = match self.encoding {
+            Encoding::Utf16 if !before.is_ascii() => before.encode_utf16().count(),
+            Encoding::Utf8 | Encoding::Utf16 => before.len(),
+        };
+        Position { line: line as u32, character: character as u32 }
+    }
+
+    /// The range of a span.
+    pub fn range(&self, text: &str, span: Span) -> Range {
+        Range { start: self.position(text, span.start), end: self.position(text, span.end) }
+    }
+
+    /// The span of a range.
+    pub fn span(&self, text: &str, range: Range) -> Span {
+        let start = self.offset(text, range.start);
+        Span { start, end: self.offset(text, range.end).max(start) }
+    }
+
+    /// The length of a text in units of the encoding.
+    pub fn length(&self, text: &str) -> u32 {
+        let length = match self.encoding {
+            Encoding::Utf16 if !text.is_ascii() => text.encode_utf16().count(),
+            Encoding::Utf8 | Encoding::Utf16 => text.len(),
+        };
+        length as u32
+    }
+}
+
+/// The boundary of characters at or before a byte.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
+}
