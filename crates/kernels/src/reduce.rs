@@ -466,7 +466,11 @@ impl Reduction {
         let wide = sum_type(dtype);
         let mut reduced = dimensions.to_vec();
         reduced.sort_unstable();
-        let end = reduced.last().map(|&axis| axis + 1).filter(|&end| end <= operand.len())?;
+        // Without a dimension, each element is the only one of its sum.
+        let end = reduced.last().map_or(operand.len(), |&axis| axis + 1);
+        if end > operand.len() {
+            return None;
+        }
         // Products of some of the sizes fit if that of all does, and none is 0.
         let elements = num_elements(operand).filter(|&n| n > 0)?;
         let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
