@@ -4,6 +4,7 @@
 //! scalars of plain types runs the kernel of its primitive on one element, in place of making
 //! tensors.
 
+use crate::errors::use_before_definition;
 use numerics::DType;
 use numerics::math::element::{ElementKernel, Scalar};
 use program::primitives;
@@ -75,10 +76,6 @@ impl From<RuntimeValue> for Slot {
     fn from(value: RuntimeValue) -> Slot {
         Slot::Value(value)
     }
-}
-
-pub(crate) fn use_before_definition() -> EvalError {
-    crate::machine::internal("a value is used before it is computed")
 }
 
 /// An instruction on scalars.

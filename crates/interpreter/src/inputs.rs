@@ -24,7 +24,7 @@ pub fn value_fits(value: &RuntimeValue, ty: &Type) -> bool {
 ///
 /// # Errors
 /// For the first value that does not fit.
-pub(crate) fn check_types(
+pub fn check_types(
     what: &str,
     values: &[RuntimeValue],
     types: &[Arc<ValueType>],
@@ -38,12 +38,7 @@ pub(crate) fn check_types(
 }
 
 /// The error that a value does not have its type.
-pub(crate) fn mismatch(
-    what: &str,
-    index: usize,
-    value: &RuntimeValue,
-    ty: &ValueType,
-) -> EvalError {
+pub fn mismatch(what: &str, index: usize, value: &RuntimeValue, ty: &ValueType) -> EvalError {
     let (ty, found) = (describe_type(ty), describe(value));
     EvalError::new("type", format!("{what} {index} has type {ty}, but its value has type {found}"))
 }

@@ -1,9 +1,10 @@
 //! Executes code: frames of slots, blocks, control flow and calls.
 
+use crate::errors::{called_from, internal};
 use crate::frame::{Slot, truth};
 use crate::inputs::{check_types, mismatch};
-use crate::lent::{Lent, Outputs, copy_results};
-use crate::profile::{Recorder, Running};
+use crate::outputs::{OutputBuffers, copy_results};
+use crate::profile::{Recorder, StepRecord};
 use crate::program::Program;
 use crate::scheduler::Scheduler;
 use crate::session::{Job, Session};
@@ -19,25 +20,23 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// At most this many calls are listed under an error.
-pub(crate) const LISTED_CALLS: usize = 10;
-
 /// Bytes charged for each level of blocks and calls that a process reaches: its part of the stack,
 /// which is not returned before the thread ends.
 const LEVEL_BYTES: usize = 4 << 10;
 
 /// Values in transfer between slots.
-pub(crate) type Slots = SmallVec<[Slot; 4]>;
+type Slots = SmallVec<[Slot; 4]>;
 
-pub(crate) struct Machine<'s, 'r> {
-    pub session: &'s Session<'r>,
-    pub scheduler: &'s Scheduler,
+/// A process of a run: executes code on frames of slots.
+pub struct Machine<'s, 'r> {
+    pub(crate) session: &'s Session<'r>,
+    pub(crate) scheduler: &'s Scheduler,
     /// The number of the process in its grid.
-    pub process: usize,
-    /// The slots of the functions that run, the innermost last.
-    pub frames: Vec<Frame>,
+    pub(crate) process: usize,
+    /// The frames of the functions that run, the innermost last.
+    frames: Vec<Frame>,
     /// Number of blocks that are running, those of the grids around this process included.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// The depth at which the process started.
     first_level: usize,
     /// The charge for each level reached from there on.
@@ -49,13 +48,25 @@ pub(crate) struct Machine<'s, 'r> {
 }
 
 /// The slots of a function that runs.
-pub(crate) struct Frame {
-    pub slots: Vec<Slot>,
+pub struct Frame {
+    slots: Vec<Slot>,
     _reserved: Reserved,
 }
 
+impl Frame {
+    /// Puts a value into a slot.
+    pub fn set(&mut self, slot: u32, value: RuntimeValue) {
+        self.slots[slot as usize] = Slot::Value(value);
+    }
+
+    /// Empties a slot.
+    pub fn clear(&mut self, slot: u32) {
+        self.slots[slot as usize] = Slot::Empty;
+    }
+}
+
 impl<'s, 'r> Machine<'s, 'r> {
-    pub fn new(
+    pub(crate) fn new(
         session: &'s Session<'r>,
         scheduler: &'s Scheduler,
         process: usize,
@@ -74,11 +85,27 @@ impl<'s, 'r> Machine<'s, 'r> {
         }
     }
 
-    /// Records the start of a step, if the run is profiled.
-    pub fn begin(&mut self, step: Running<'r>) {
+    /// Records the start of a step, if the run is profiled. The step has the same `key` each time,
+    /// which no other has while the program lives; `record` is called at most once, at the end of
+    /// the process.
+    #[inline]
+    pub fn begin(&mut self, key: usize, record: impl FnOnce(&Program) -> StepRecord + 'r) {
         if let Some(recorder) = &mut self.recorder {
-            recorder.begin(step);
+            recorder.begin(key, record);
         }
+    }
+
+    /// Records the start of an instruction.
+    fn begin_instruction(&mut self, index: usize, instruction: &'r Instruction) {
+        self.begin(std::ptr::from_ref(instruction).addr(), move |program| {
+            StepRecord::of_instruction(program, index, instruction)
+        });
+    }
+
+    /// Records the start of the function that the process runs.
+    fn begin_function(&mut self, function: FunctionId) {
+        let function = self.code().function(function);
+        self.begin(std::ptr::from_ref(function).addr(), move |_| StepRecord::of_function(function));
     }
 
     /// Pauses or resumes recording; returns true if it was paused.
@@ -90,13 +117,14 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     /// Excludes the time since `start` from that of the current step.
-    pub fn exclude(&mut self, start: Duration) {
+    pub(crate) fn exclude(&mut self, start: Duration) {
         if let Some(recorder) = &mut self.recorder {
             recorder.exclude(start);
         }
     }
 
     /// Records the end of the step that started last.
+    #[inline]
     pub fn end(&mut self) {
         if let Some(recorder) = &mut self.recorder {
             recorder.end();
@@ -107,21 +135,33 @@ impl<'s, 'r> Machine<'s, 'r> {
         self.session.program
     }
 
+    /// The code that runs.
     pub fn code(&self) -> &'r Code {
-        self.session.prepared.code()
+        self.session.executable.code.code()
+    }
+
+    /// The run that the process belongs to.
+    pub fn session(&self) -> &'s Session<'r> {
+        self.session
+    }
+
+    /// True if the entry function runs in the first process, outside of all control flow: its steps
+    /// are the progress of the run.
+    pub fn is_at_top(&self) -> bool {
+        self.depth == 1 && self.process == 0
     }
 
     /// Does the work of the process.
-    pub fn run(mut self, job: Job<'_>) -> EvalResult {
+    pub(crate) fn run(mut self, job: Job<'_>) -> EvalResult {
         match job {
             Job::Call { function, arguments } => {
-                self.begin(Running::Function(self.code().function(function)));
+                self.begin_function(function);
                 let results = self.call_with(function, arguments);
                 self.end();
                 results
             }
             Job::CallInto { function, inputs, outputs } => {
-                self.begin(Running::Function(self.code().function(function)));
+                self.begin_function(function);
                 let done = self.call_into(function, inputs, outputs);
                 self.end();
                 done.map(|()| Vec::new())
@@ -132,9 +172,12 @@ impl<'s, 'r> Machine<'s, 'r> {
                 let index = index.ok_or_else(|| internal("an op that is no instruction runs"))?;
                 let block = code.blocks.iter().find(|b| b.instructions.contains(&(index as u32)));
                 let block = block.ok_or_else(|| internal("an op outside of blocks runs"))?;
-                self.push_frame(block.function)?;
+                let frame = self.new_frame(block.function)?;
+                self.push_frame(frame);
                 let instruction = &code.instructions[index];
-                self.begin(Running::Process(instruction));
+                // Not the key of the instruction, but within it.
+                let key = std::ptr::from_ref(instruction).addr() + 1;
+                self.begin(key, move |program| StepRecord::of_process(program, instruction));
                 let results =
                     kernels::evaluate(&instruction.primitive, origin, operands, &mut self);
                 self.end();
@@ -143,20 +186,31 @@ impl<'s, 'r> Machine<'s, 'r> {
         }
     }
 
-    pub fn push_frame(&mut self, function: FunctionId) -> Result<(), EvalError> {
+    /// An empty frame of a function.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn new_frame(&self, function: FunctionId) -> Result<Frame, EvalError> {
         let slots = self.code().function(function).slots;
         let reserved = budget::reserve::<Slot>(slots)?;
         let slots = std::iter::repeat_with(Slot::default).take(slots).collect();
-        self.frames.push(Frame { slots, _reserved: reserved });
-        Ok(())
+        Ok(Frame { slots, _reserved: reserved })
+    }
+
+    /// Enters a frame, which the blocks of kernels use from then on.
+    pub fn push_frame(&mut self, frame: Frame) {
+        self.frames.push(frame);
+    }
+
+    /// Leaves the innermost frame.
+    pub fn pop_frame(&mut self) -> Option<Frame> {
+        self.frames.pop()
     }
 
     /// Calls a function with values.
     fn call_with(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult {
-        if let Some(body) = self.code().function(function).body
-            && let Some(planned) = self.session.prepared.planned(function)
-        {
-            return self.run_planned(planned, &self.code().block(body).argument_types, args);
+        if let Some(compiled) = self.session.executable.compiled_with(function) {
+            return compiled.call(self, function, args);
         }
         values(self.call_function(function, args.into_iter().map(Slot::from).collect())?)
     }
@@ -168,12 +222,12 @@ impl<'s, 'r> Machine<'s, 'r> {
             let message = format!("@{name} has no body of exactly one block, so it cannot be run");
             return Err(EvalError::new("call", message).at(callee.origin));
         };
-        if let Some(planned) = self.session.prepared.planned(function) {
-            let types = &self.code().block(body).argument_types;
-            let results = self.run_planned(planned, types, values(args)?)?;
+        if let Some(compiled) = self.session.executable.compiled_with(function) {
+            let results = compiled.call(self, function, values(args)?)?;
             return Ok(results.into_iter().map(Slot::from).collect());
         }
-        self.push_frame(function)?;
+        let frame = self.new_frame(function)?;
+        self.push_frame(frame);
         let results = self.run_block(body, args);
         self.frames.pop();
         results
@@ -184,10 +238,10 @@ impl<'s, 'r> Machine<'s, 'r> {
         &mut self,
         function: FunctionId,
         inputs: &'a [TensorRef<'a>],
-        mut outputs: Outputs<'a>,
+        mut outputs: OutputBuffers<'a>,
     ) -> Result<(), EvalError> {
-        if let Some(planned) = self.session.prepared.planned(function) {
-            return self.run_planned_into(planned, Lent { inputs, outputs });
+        if let Some(compiled) = self.session.executable.compiled_with(function) {
+            return compiled.call_into(self, function, inputs, outputs);
         }
         let argument = |input: &TensorRef<'_>| Ok(RuntimeValue::from(input.to_tensor()?));
         let arguments = inputs.iter().map(argument).collect::<EvalResult>()?;
@@ -257,6 +311,9 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     /// Runs a block, one level deeper.
+    ///
+    /// # Errors
+    /// Those of the block, and if it nests too deep.
     pub fn nested<T>(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, EvalError>,
@@ -306,10 +363,10 @@ impl<'s, 'r> Machine<'s, 'r> {
         let range = block.instructions.clone();
         let instructions = self.code().instructions_of(block);
         let length = instructions.len() + 1;
-        let is_entry = self.depth == 1 && self.process == 0;
+        let is_entry = self.is_at_top();
         for (position, (index, instruction)) in range.zip(instructions).enumerate() {
             self.session.tick(instruction.ops.into(), is_entry.then_some((position, length)))?;
-            self.begin(Running::Instruction(index as usize, instruction));
+            self.begin_instruction(index as usize, instruction);
             let done = self.step(index as usize, instruction);
             self.end();
             done.map_err(|e| locate(e, instruction))?;
@@ -327,7 +384,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     fn step(&mut self, index: usize, instruction: &'r Instruction) -> Result<(), EvalError> {
-        if let Some(op) = self.session.prepared.scalar_op(index)
+        if let Some(op) = self.session.executable.code.scalar_op(index)
             && self.lanes.is_none()
             && !self.session.traces
             && self.conventions() == Conventions::Specification
@@ -393,6 +450,9 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     /// Runs the kernel of a primitive.
+    ///
+    /// # Errors
+    /// Those of the kernel and of the blocks and functions that it runs.
     pub fn kernel(
         &mut self,
         evaluation: &Evaluation<'_>,
@@ -440,18 +500,11 @@ impl<'s, 'r> Machine<'s, 'r> {
 fn locate(error: EvalError, instruction: &Instruction) -> EvalError {
     if error.place().is_none() {
         error.at(instruction.origin)
-    } else if matches!(*instruction.primitive, Primitive::Call(_))
-        && error.notes().len() < LISTED_CALLS
-    {
-        error.note("called from here", Some(instruction.origin))
+    } else if matches!(*instruction.primitive, Primitive::Call(_)) {
+        called_from(error, instruction.origin)
     } else {
         error
     }
-}
-
-pub(crate) fn internal(what: &str) -> EvalError {
-    let message = format!("the module is not valid, or an op broke its contract: {what}");
-    EvalError::new("interpreter", message)
 }
 
 fn values(slots: Slots) -> EvalResult {
@@ -469,11 +522,7 @@ fn exactly<const N: usize>(slots: Slots) -> Result<[Slot; N], EvalError> {
 }
 
 /// Compares values with the types that they are declared to have.
-pub(crate) fn check_slots(
-    what: &str,
-    slots: &[Slot],
-    types: &[Arc<ValueType>],
-) -> Result<(), EvalError> {
+fn check_slots(what: &str, slots: &[Slot], types: &[Arc<ValueType>]) -> Result<(), EvalError> {
     for (index, (slot, ty)) in slots.iter().zip(types).enumerate() {
         if !slot.fits(ty) {
             return Err(mismatch(what, index, &slot.clone().into_value()?, ty));

@@ -7,8 +7,7 @@
 use crate::program::Program;
 use crate::session::Session;
 use mlir::OpId;
-use plan::{Action, Step, Unit};
-use program::{Function, Fused, Instruction, Kind, Primitive};
+use program::{Function, Instruction, Kind, Origin, Primitive};
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -147,124 +146,55 @@ impl Record {
     }
 }
 
-/// A step that runs.
-#[derive(Clone, Copy)]
-pub(crate) enum Running<'r> {
-    Function(&'r Function),
-    Step(&'r Unit, &'r Step),
-    Instruction(usize, &'r Instruction),
-    /// A process that an instruction runs, one of a grid.
-    Process(&'r Instruction),
-}
-
-impl<'r> Running<'r> {
-    /// Identifies the step: it does not move while its program lives.
-    fn address(self) -> usize {
-        match self {
-            Running::Function(function) => std::ptr::from_ref(function).addr(),
-            Running::Step(_, step) => std::ptr::from_ref(step).addr(),
-            Running::Instruction(_, instruction) => std::ptr::from_ref(instruction).addr(),
-            // Not that of the instruction, but within it.
-            Running::Process(instruction) => std::ptr::from_ref(instruction).addr() + 1,
-        }
-    }
-
-    fn record(self, program: &Program) -> StepRecord {
-        let name = |origin| program.op(origin).name().to_string();
-        let mut parts = Vec::new();
-        let mut loop_bytes = 0;
-        let mut call = None;
-        let (title, kind, origin) = match self {
-            Running::Function(function) => {
-                (format!("@{}", function.name), StepKind::Run, function.origin)
-            }
-            Running::Instruction(index, instruction) => {
-                // Fewer instructions than bytes of the program.
-                parts.push((index as u32, Share::Own));
-                let kind = StepKind::of(&instruction.primitive);
-                (name(instruction.origin), kind, instruction.origin)
-            }
-            Running::Process(instruction) => {
-                let origin = instruction.origin;
-                (format!("process of {}", name(origin)), StepKind::Run, origin)
-            }
-            Running::Step(unit, step) => {
-                let around = step.call.and_then(|call| unit.calls.get(call as usize));
-                call = around.map(|&(origin, _)| OpId::from(origin));
-                add_parts(unit, step, Share::Own, &mut parts, &mut loop_bytes);
-                let kind = StepKind::of_step(step, program);
-                (plan::title(step, &name), kind, step.origin)
-            }
-        };
-        let last = match (kind, parts.last()) {
-            (StepKind::Block, _) | (_, None) => None,
-            (_, Some(&(last, _))) => program.code().instructions.get(last as usize),
-        };
+impl StepRecord {
+    /// The record of a step, without executions.
+    pub fn new(title: String, kind: StepKind, origin: Origin) -> StepRecord {
         StepRecord {
             title,
-            types: last.map_or_else(String::new, types),
+            types: String::new(),
             kind,
             op: OpId::from(origin),
-            call,
-            parts,
-            loop_bytes,
+            call: None,
+            parts: Vec::new(),
+            loop_bytes: 0,
             calls: 0,
             total: Duration::ZERO,
             own: Duration::ZERO,
         }
     }
+
+    /// The record of a function that a process runs.
+    pub(crate) fn of_function(function: &Function) -> StepRecord {
+        StepRecord::new(format!("@{}", function.name), StepKind::Run, function.origin)
+    }
+
+    /// The record of the instruction with a number.
+    pub(crate) fn of_instruction(
+        program: &Program,
+        index: usize,
+        instruction: &Instruction,
+    ) -> StepRecord {
+        let kind = StepKind::of(&instruction.primitive);
+        let title = program.op_name(instruction.origin);
+        // Fewer instructions than bytes of the program.
+        let parts = vec![(index as u32, Share::Own)];
+        let types = types(instruction);
+        StepRecord { types, parts, ..StepRecord::new(title, kind, instruction.origin) }
+    }
+
+    /// The record of a process that an instruction runs, one of a grid.
+    pub(crate) fn of_process(program: &Program, instruction: &Instruction) -> StepRecord {
+        let origin = instruction.origin;
+        StepRecord::new(format!("process of {}", program.op_name(origin)), StepKind::Run, origin)
+    }
 }
 
 /// The types of the results of an instruction: of many, the first ones.
-fn types(instruction: &Instruction) -> String {
+pub fn types(instruction: &Instruction) -> String {
     let types = &instruction.result_types;
-    let listed = types.iter().take(LISTED_TYPES).map(|ty| plan::describe(ty));
+    let listed = types.iter().take(LISTED_TYPES).map(|ty| ty.to_string());
     let more = (types.len() > LISTED_TYPES).then(|| "…".to_string());
     listed.chain(more).collect::<Vec<_>>().join(", ")
-}
-
-/// Adds the instructions that a step computes. `control` is its share in control flow.
-fn add_parts(
-    unit: &Unit,
-    step: &Step,
-    control: Share,
-    parts: &mut Vec<(u32, Share)>,
-    loop_bytes: &mut u64,
-) {
-    let share = match &step.action {
-        Action::Block { steps, .. } => {
-            for step in steps {
-                add_parts(unit, step, Share::Nested, parts, loop_bytes);
-            }
-            return;
-        }
-        Action::Rows { steps, operands, outputs, .. } => {
-            for &value in operands.iter().chain(outputs) {
-                let bytes = unit.types[value as usize].min_bytes() as u64;
-                *loop_bytes = loop_bytes.saturating_add(bytes);
-            }
-            let instructions = steps.iter().flat_map(|step| &step.instructions);
-            parts.extend(instructions.map(|&instruction| (instruction, Share::Arithmetic)));
-            return;
-        }
-        Action::Loop { fused, .. } => {
-            *loop_bytes = loop_bytes.saturating_add(bytes(fused));
-            Share::Arithmetic
-        }
-        Action::While { .. } | Action::Branch { .. } => control,
-        Action::Move { .. } | Action::Apply { .. } | Action::Kernel { .. } => Share::Own,
-    };
-    parts.extend(step.instructions.iter().map(|&instruction| (instruction, share)));
-}
-
-/// The bytes that a loop reads and writes.
-fn bytes(fused: &Fused) -> u64 {
-    let loads = fused.loads.iter().map(|load| {
-        let elements = if load.repeats { 1 } else { fused.elements.min(load.source_elements) };
-        elements.saturating_mul(load.dtype.bytes())
-    });
-    let outputs = fused.outputs.iter().map(|out| fused.elements.saturating_mul(out.dtype.bytes()));
-    loads.chain(outputs).fold(0, |sum: u64, bytes| sum.saturating_add(bytes as u64))
 }
 
 impl StepKind {
@@ -296,7 +226,8 @@ impl StepKind {
         }
     }
 
-    fn of(primitive: &Primitive) -> StepKind {
+    /// The kind of a step that computes a primitive.
+    pub fn of(primitive: &Primitive) -> StepKind {
         match primitive.kind() {
             Kind::Product => StepKind::Product,
             Kind::Convolution => StepKind::Convolution,
@@ -304,23 +235,6 @@ impl StepKind {
             Kind::Control => StepKind::Control,
             Kind::Movement => StepKind::Movement,
             Kind::Value | Kind::Elementwise | Kind::Kernel => StepKind::Kernel,
-        }
-    }
-
-    fn of_step(step: &Step, program: &Program) -> StepKind {
-        let instructions = &program.code().instructions;
-        let primitive = step.instructions.first().and_then(|&i| instructions.get(i as usize));
-        let kind = primitive.map_or(StepKind::Kernel, |i| StepKind::of(&i.primitive));
-        match &step.action {
-            Action::Loop { .. } | Action::Rows { .. } => StepKind::Loop,
-            Action::Block { .. } => StepKind::Block,
-            Action::While { .. } | Action::Branch { .. } => StepKind::Control,
-            Action::Move { .. } | Action::Apply { .. } => kind,
-            // Convolutions and calls have no other step.
-            Action::Kernel { .. } => match kind {
-                StepKind::Convolution | StepKind::Control => kind,
-                _ => StepKind::Kernel,
-            },
         }
     }
 }
@@ -348,7 +262,9 @@ pub(crate) struct Recorder<'s, 'r> {
 }
 
 struct Times<'r> {
-    step: Running<'r>,
+    key: usize,
+    /// Makes the record of the step.
+    record: Box<dyn FnOnce(&Program) -> StepRecord + 'r>,
     calls: u64,
     total: Duration,
     own: Duration,
@@ -398,14 +314,15 @@ impl<'s, 'r> Recorder<'s, 'r> {
     }
 
     /// Records the start of a step; the first one of a process started with it.
-    pub fn begin(&mut self, step: Running<'r>) {
+    pub fn begin(&mut self, key: usize, record: impl FnOnce(&Program) -> StepRecord + 'r) {
         if self.is_paused {
             return;
         }
-        let times = Times { step, calls: 0, total: Duration::ZERO, own: Duration::ZERO };
         // Fewer steps than bytes of the program.
-        let number = *self.numbers.entry(step.address()).or_insert_with(|| {
-            self.steps.push(times);
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            let record = Box::new(record);
+            let (total, own) = (Duration::ZERO, Duration::ZERO);
+            self.steps.push(Times { key, record, calls: 0, total, own });
             self.steps.len() as u32 - 1
         });
         let before = match self.limit {
@@ -462,9 +379,9 @@ impl Drop for Recorder<'_, '_> {
         recorded.runs += u64::from(self.is_outer && self.process == 0);
         recorded.lost += self.lost;
         let mut global = Vec::with_capacity(self.steps.len());
-        for times in &self.steps {
-            let number = *numbers.entry(times.step.address()).or_insert_with(|| {
-                recorded.steps.push(times.step.record(self.session.program));
+        for times in self.steps.drain(..) {
+            let number = *numbers.entry(times.key).or_insert_with(|| {
+                recorded.steps.push((times.record)(self.session.program));
                 recorded.steps.len() as u32 - 1
             });
             let step = &mut recorded.steps[number as usize];

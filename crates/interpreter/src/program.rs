@@ -1,14 +1,12 @@
 //! Prepared programs.
 
-use crate::compiled::Compiled;
-use crate::frame::ScalarOp;
+use crate::code::{Compile, CompiledCode, Executable};
 use crate::inputs::{Side, Signature, describe_elements};
-use crate::lent::Output;
-use crate::memory::{Frames, Planned};
+use crate::outputs::OutputBuffer;
 use crate::profile::{Record, Recorded};
 use crate::scheduler::describe;
 use crate::session::{Job, Session, bytes_of, distinct_bytes};
-use crate::{Conventions, Engine, Observer, RunOptions, order};
+use crate::{Engine, Observer, RunOptions, listing, order};
 use host::Host;
 use mlir::diag::counted;
 use mlir::diag::{Diagnostic, Diagnostics};
@@ -24,10 +22,10 @@ use std::sync::{Arc, OnceLock};
 pub struct Program {
     /// The module that the code was prepared from: a side table for diagnostics and observers.
     module: Arc<Module>,
-    /// The code that runs execute: a plan, if the engine has one.
-    prepared: Prepared,
+    /// The code that runs execute, compiled if they have an engine for that.
+    executable: Executable,
     /// Instructions one by one, for runs that show all values; made when it is needed.
-    reference: OnceLock<Prepared>,
+    reference: OnceLock<Executable>,
     entry: FunctionId,
     signature: Signature,
     options: RunOptions,
@@ -35,38 +33,9 @@ pub struct Program {
     record: Record,
 }
 
-/// Code that is compiled, and memory for its runs.
-pub(crate) struct Prepared {
-    compiled: Arc<Compiled>,
-    /// For each function with a plan.
-    memory: Vec<Frames>,
-}
-
-impl Prepared {
-    fn new(compiled: Arc<Compiled>) -> Prepared {
-        let memory = std::iter::repeat_with(Frames::default).take(compiled.num_plans()).collect();
-        Prepared { compiled, memory }
-    }
-
-    pub fn code(&self) -> &Code {
-        &self.compiled.code
-    }
-
-    /// The plan of a function with the memory for its runs, if it has one.
-    pub fn planned(&self, function: FunctionId) -> Option<Planned<'_>> {
-        let plan = self.compiled.plan(function)?;
-        Some(Planned { plan, frames: self.memory.get(function.index())? })
-    }
-
-    /// The form of an instruction that computes scalars without tensors.
-    pub fn scalar_op(&self, index: usize) -> Option<&ScalarOp> {
-        self.compiled.scalar_op(index)
-    }
-}
-
 impl Program {
-    /// Prepares the functions of a verified module. Runs start with the function found by
-    /// [`entry_function`].
+    /// Prepares the functions of a verified module, to be run instruction by instruction. Runs
+    /// start with the function found by [`entry_function`].
     ///
     /// # Errors
     /// If there is no such function, or it has no body.
@@ -75,21 +44,40 @@ impl Program {
         entry: &str,
         options: impl Into<RunOptions>,
     ) -> Result<Program, Diagnostics> {
-        let options = options.into();
+        Program::new(module, entry, options.into(), None)
+    }
+
+    /// As [`Program::prepare`], with functions that an engine compiles.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn compile(
+        module: Arc<Module>,
+        entry: &str,
+        options: RunOptions,
+        compile: Compile<'_>,
+    ) -> Result<Program, Diagnostics> {
+        Program::new(module, entry, options, Some(compile))
+    }
+
+    fn new(
+        module: Arc<Module>,
+        entry: &str,
+        options: RunOptions,
+        compile: Option<Compile<'_>>,
+    ) -> Result<Program, Diagnostics> {
         let function = entry_function(&module, entry).map_err(|e| vec![e])?;
         let signature = Signature::of(function);
         let (code, entry) = code_of(&module, function.id(), &options);
         let entry = entry.ok_or_else(no_function)?;
-        // Loops have the results of the specification only.
-        let is_planned =
-            options.engine == Engine::Fast && options.conventions == Conventions::Specification;
-        let prepared = Prepared::new(match is_planned {
-            true => Compiled::planned(code, !options.without_machine_code),
-            false => Compiled::unplanned(code),
-        });
-        prepared.planned(entry);
+        let executable = match compile {
+            Some(compile) => Executable::compiled(code, compile),
+            None => Executable::interpreted(code),
+        };
+        // Compiles the entry.
+        executable.compiled_with(entry);
         let (reference, record) = (OnceLock::new(), Record::default());
-        Ok(Program { module, prepared, reference, entry, signature, options, record })
+        Ok(Program { module, executable, reference, entry, signature, options, record })
     }
 
     /// The module that the program was prepared from; observers see its ops.
@@ -99,47 +87,46 @@ impl Program {
 
     /// The code.
     pub fn code(&self) -> &Code {
-        self.prepared.code()
+        self.executable.code.code()
     }
 
-    /// True if this program and another one have the same code and plans in memory, as programs
-    /// with the same ops in the same order do that are prepared with the same options.
+    /// The functions that an engine has compiled.
+    pub fn compiled_code(&self) -> Option<&dyn CompiledCode> {
+        self.executable.compiled_code()
+    }
+
+    /// True if this program and another one have the same code in memory, as programs with the same
+    /// ops in the same order may that are compiled with the same options.
     pub fn shares_code_with(&self, other: &Program) -> bool {
-        Arc::ptr_eq(&self.prepared.compiled, &other.prepared.compiled)
+        Arc::ptr_eq(&self.executable.code, &other.executable.code)
     }
 
     /// The code for runs that show all values, or for others.
-    pub(crate) fn prepared(&self, shows_values: bool) -> &Prepared {
-        if !shows_values || self.options.engine == Engine::Reference {
-            return &self.prepared;
+    pub(crate) fn executable(&self, shows_values: bool) -> &Executable {
+        if !shows_values || self.compiled_code().is_none() {
+            return &self.executable;
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
             let (code, _) = code_of(&self.module, entry.into(), &self.options);
-            Prepared::new(Compiled::unplanned(code))
+            Executable::interpreted(code)
         })
     }
 
-    /// A listing of the plan, or of the code if there is none.
-    pub fn explain_plan(&self) -> String {
-        let name = |origin| self.op(origin).name().to_string();
-        match self.prepared.planned(self.entry) {
-            Some(planned) => plan::explain_unit(self.code(), self.entry, &planned.plan.unit, &name),
-            None => plan::explain(self.code(), &name),
-        }
+    /// A listing of the instructions.
+    pub fn listing(&self) -> String {
+        listing::list(self.code(), &|origin| self.op_name(origin))
     }
 
-    /// The graph of the plan after one of the [`plan::PASSES`], as text; `None` if there is no such
-    /// pass, or runs have no plan.
-    pub fn graph_after(&self, pass: &str) -> Option<String> {
-        self.prepared.planned(self.entry)?;
-        let name = |origin| self.op(origin).name().to_string();
-        plan::graph_after(self.code(), self.entry, pass, &name)
+    /// The name of the op that an instruction was prepared from.
+    pub fn op_name(&self, origin: Origin) -> String {
+        self.op(origin).name().to_string()
     }
 
     /// True if what runs call nests so little that one process takes the stack of its caller.
     pub fn is_flat(&self) -> bool {
-        self.prepared.planned(self.entry).is_some_and(|planned| planned.plan.unit.is_flat)
+        let compiled = self.executable.compiled_with(self.entry);
+        compiled.is_some_and(|compiled| compiled.is_flat(self.entry))
     }
 
     /// The function that runs start with.
@@ -242,7 +229,7 @@ impl Program {
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
         let bytes = || distinct_bytes(inputs.iter().map(TensorRef::bytes));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
-        let outputs = outputs.iter_mut().map(Output::of).collect();
+        let outputs = outputs.iter_mut().map(OutputBuffer::of).collect();
         let job = Job::CallInto { function: self.entry, inputs, outputs };
         session.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0).map(drop).map_err(failed)
     }

@@ -1,8 +1,10 @@
 //! One run: its limits, its observer, and the grids of processes that it starts.
 
-use crate::lent::Outputs;
-use crate::machine::{Machine, internal};
-use crate::program::{Prepared, Program};
+use crate::code::Executable;
+use crate::errors::internal;
+use crate::machine::Machine;
+use crate::outputs::OutputBuffers;
+use crate::program::Program;
 use crate::scheduler::Scheduler;
 use crate::{Observer, Profiling, Progress};
 use host::{Budget, Charge, Host};
@@ -29,16 +31,17 @@ const OPS_BETWEEN_COUNTS: u64 = 1 << 14;
 /// Bytes charged for each process of a grid: those of its thread before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
-pub(crate) struct Session<'r> {
-    pub program: &'r Program,
-    /// The code that this run executes.
-    pub prepared: &'r Prepared,
+/// A run of a program.
+pub struct Session<'r> {
+    pub(crate) program: &'r Program,
+    /// The code that it executes.
+    pub(crate) executable: &'r Executable,
     observer: Mutex<&'r mut dyn Observer>,
     /// True if the observer receives all values.
-    pub traces: bool,
+    pub(crate) traces: bool,
     host: Host,
     /// Time of the host's clock at the start; zero if the run needs no clock.
-    pub start: Duration,
+    pub(crate) start: Duration,
     /// The charge for the inputs.
     _inputs: Option<Charge>,
     ops: AtomicU64,
@@ -47,20 +50,6 @@ pub(crate) struct Session<'r> {
     processes: AtomicUsize,
     /// RNG counters: units of random numbers taken by each op with its own generator.
     random: Mutex<FxHashMap<Origin, u128>>,
-}
-
-impl plan::Ticks for &Session<'_> {
-    type Error = EvalError;
-
-    fn tick(&mut self, ops: u64) -> Result<(), EvalError> {
-        Session::tick(self, ops, None)
-    }
-
-    fn allowance(&self) -> u64 {
-        let steps = self.program.options().limits.steps;
-        let left = steps.map(|steps| steps.saturating_sub(self.ops.load(Ordering::Relaxed)));
-        left.unwrap_or(u64::MAX).min(OPS_BETWEEN_COUNTS)
-    }
 }
 
 /// The work of a process.
@@ -73,7 +62,7 @@ pub(crate) enum Job<'a> {
     CallInto {
         function: FunctionId,
         inputs: &'a [TensorRef<'a>],
-        outputs: Outputs<'a>,
+        outputs: OutputBuffers<'a>,
     },
     Instruction {
         origin: Origin,
@@ -82,12 +71,12 @@ pub(crate) enum Job<'a> {
 }
 
 impl<'r> Session<'r> {
-    /// A run of a program.
+    /// Starts a run of a program.
     ///
     /// # Errors
     /// If the inputs of the processes, which have `input_bytes`, take more memory than the run may,
     /// or its time is limited and the host has no clock.
-    pub fn new(
+    pub(crate) fn new(
         program: &'r Program,
         input_bytes: impl FnOnce() -> usize,
         observer: &'r mut dyn Observer,
@@ -116,7 +105,7 @@ impl<'r> Session<'r> {
             }
         };
         Ok(Session {
-            prepared: program.prepared(observer.traces()),
+            executable: program.executable(observer.traces()),
             traces: observer.traces(),
             observer: Mutex::new(observer),
             host,
@@ -131,12 +120,12 @@ impl<'r> Session<'r> {
     }
 
     /// The time of the host's clock; zero if the host has none.
-    pub fn now(&self) -> Duration {
+    pub(crate) fn now(&self) -> Duration {
         self.host.now().unwrap_or_default()
     }
 
     /// As [`program::World::advance_random`].
-    pub fn advance_random(&self, origin: Origin, units: u64) -> u128 {
+    pub(crate) fn advance_random(&self, origin: Origin, units: u64) -> u128 {
         let mut counters = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         let counter = counters.entry(origin).or_default();
         let before = *counter;
@@ -148,7 +137,7 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// Its own.
-    pub fn observe<T>(
+    pub(crate) fn observe<T>(
         &self,
         call: impl FnOnce(&mut dyn Observer) -> Result<T, String>,
     ) -> Result<T, EvalError> {
@@ -161,6 +150,7 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// If a limit is reached, or the observer aborts the run.
+    #[inline]
     pub fn tick(&self, count: u64, position: Option<(usize, usize)>) -> Result<(), EvalError> {
         // Only one process runs at a time, so that no count is lost.
         let before = self.ops.load(Ordering::Relaxed);
@@ -196,12 +186,20 @@ impl<'r> Session<'r> {
         }
     }
 
+    /// The number of ops that compiled code may execute before it counts them by
+    /// [`Session::tick`]: at most so many that the observer and the clock are asked often enough.
+    pub fn allowance(&self) -> u64 {
+        let steps = self.program.options().limits.steps;
+        let left = steps.map(|steps| steps.saturating_sub(self.ops.load(Ordering::Relaxed)));
+        left.unwrap_or(u64::MAX).min(OPS_BETWEEN_COUNTS)
+    }
+
     /// Checks that `growth` more bytes are available for results that exceed their operands, and
     /// that live tensors are within the limit.
     ///
     /// # Errors
     /// If they are not.
-    pub fn check_memory(&self, growth: usize) -> Result<(), EvalError> {
+    pub(crate) fn check_memory(&self, growth: usize) -> Result<(), EvalError> {
         let Some(budget) = self.host.budget() else { return Ok(()) };
         budget.check(growth).map_err(|e| EvalError::new("memory_limit", e.to_string()))
     }
@@ -223,7 +221,7 @@ impl<'r> Session<'r> {
     ///
     /// # Errors
     /// Those of the first process that fails, and a grid that is too large.
-    pub fn run_grid(
+    pub(crate) fn run_grid(
         &self,
         grid: Grid,
         jobs: Vec<Job<'_>>,
@@ -263,7 +261,8 @@ impl<'r> Session<'r> {
     fn is_flat(&self, job: &Job<'_>) -> bool {
         match job {
             Job::Call { function, .. } | Job::CallInto { function, .. } => {
-                self.prepared.planned(*function).is_some_and(|planned| planned.plan.unit.is_flat)
+                let compiled = self.executable.compiled_with(*function);
+                compiled.is_some_and(|compiled| compiled.is_flat(*function))
             }
             Job::Instruction { .. } => false,
         }

@@ -6,11 +6,11 @@
 
 use crate::kernel::{RowOperand, RowWise};
 use crate::parallel::task_size;
+use crate::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use codegen::{LoopCode, MAX_STEP, NotRun};
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
 use numerics::shape::Runs;
-use program::{Fused, Layout, Load, LoopOutput, Stage, TilePlace};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};

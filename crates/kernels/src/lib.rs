@@ -27,6 +27,7 @@ mod index_select;
 mod index_vectors;
 mod kernel;
 pub mod linalg;
+mod loops;
 #[doc(hidden)]
 pub mod matmul; // For its tests.
 mod movement;
@@ -72,6 +73,7 @@ pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};
 pub use index_vectors::{Gather, gather};
 pub use kernel::{Form, Kernel, RowOperand, RowWise};
+pub use loops::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace};
 pub use movement::{Rearrangement, clamped_starts, concatenate, iota, pad, read_view, transpose};
 pub use prepare::{Operand, Prepared, prepare};
 pub use quantize::{dequantize, quantize};

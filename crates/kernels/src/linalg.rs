@@ -5,14 +5,14 @@
 
 use crate::converted::{elements, elements_mut};
 use crate::kernel::{Kernel, expect_bytes};
-use lapack::{Four, Matrix, Scalar};
+use lapack::{Four, Matrix, Scalar, System};
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
 
-pub use lapack::System as Triangular;
+pub use program::primitives::TriangularSolve as Triangular;
 
 /// Systems whose matrices have so many elements are solved four at a time.
 const MAX_LANES: usize = 256;
@@ -318,10 +318,16 @@ pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
     Ok(math::convert(factors, dtype)?)
 }
 
+/// The systems, as `lapack` describes them.
+fn system(solve: Triangular) -> System {
+    let Triangular { left_side, lower, unit_diagonal, transposed, conjugated } = solve;
+    System { left_side, lower, unit_diagonal, transposed, conjugated }
+}
+
 /// [`triangular_solve`], prepared for the types of its operands.
 #[derive(Debug)]
 pub struct TriangularSolve {
-    system: Triangular,
+    system: System,
     dtype: DType,
     count: usize,
     order: usize,
@@ -338,9 +344,10 @@ impl TriangularSolve {
     pub fn new(
         dtype: DType,
         [a, b]: [&[usize]; 2],
-        system: Triangular,
+        solve: Triangular,
     ) -> Result<TriangularSolve, EvalError> {
         const OP: &str = "triangular_solve";
+        let system = system(solve);
         let ((_, square), (count, core)) = (stacked(a)?, stacked(b)?);
         let order = core[usize::from(!system.left_side)];
         if square != [order; 2] || a[..a.len() - 2] != b[..b.len() - 2] {

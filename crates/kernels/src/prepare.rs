@@ -1,5 +1,6 @@
 //! Which prepared kernel computes each primitive.
 
+use crate::LoopOutput;
 use crate::batch_norm::Normalization;
 use crate::contract::Dot;
 use crate::convolution::PreparedConvolution;
@@ -16,7 +17,7 @@ use crate::window::{WindowReduction, num_windows};
 use numerics::shape::{Sizes, StridedView, num_elements};
 use numerics::{DType, Iota, Tensor, TensorError};
 use program::primitives::{self, BatchNormKind, DotDims};
-use program::{Body, LoopOutput, Primitive};
+use program::{Body, Primitive};
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -3,12 +3,12 @@
 //! Values of some rows are in the cache when the next kernel reads them, and stored only if they
 //! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
 
+use crate::LoopOutput;
 use crate::fused::Registers;
 use crate::kernel::{RowOperand, RowWise};
 use crate::parallel::task_size;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
-use program::LoopOutput;
 use smallvec::SmallVec;
 use std::ops::Range;
 

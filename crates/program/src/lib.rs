@@ -16,7 +16,6 @@ mod code;
 pub mod einsum;
 mod env;
 mod error;
-mod fused;
 pub mod operands;
 pub mod primitives;
 mod process;
@@ -32,7 +31,6 @@ pub use code::{
 };
 pub use env::{Conventions, Env, NoEnv, Task, World};
 pub use error::{EvalError, EvalResult, Place};
-pub use fused::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace};
 pub use primitives::{Effects, Kind, NativeFunction, Operation, Primitive, Quantized, collective};
 pub use process::{Channel, Contributions, Exchange, Grid, MAX_PROCESSES, ProcessId};
 pub use quantized::UniformQuantization;

@@ -3,6 +3,7 @@
 use crate::EvalError;
 use numerics::shape::Sizes;
 use numerics::{DType, Tensor};
+use std::fmt;
 
 /// A value at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -163,6 +164,25 @@ impl ValueType {
                     || values.iter().zip(types).any(|(v, t)| t.contradicts(v))
             }
             _ => false,
+        }
+    }
+}
+
+/// As in listings: `4x?xf32`.
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueType::Tensor { dtype, shape, .. } => {
+                for size in shape {
+                    match u64::try_from(*size) {
+                        Ok(size) => write!(f, "{size}x")?,
+                        Err(_) => f.write_str("?x")?,
+                    }
+                }
+                write!(f, "{dtype}")
+            }
+            ValueType::Token => f.write_str("token"),
+            _ => f.write_str("value"),
         }
     }
 }

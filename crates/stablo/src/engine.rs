@@ -2,7 +2,7 @@
 
 use crate::specialized::Specializations;
 use crate::{Error, Profile, Result, Roofline};
-use interpreter::{Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
+use interpreter::{Conventions, Engine, Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
 use mlir::{Diagnostic, Module, Type};
 use numerics::{Tensor, TensorMut, TensorRef};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The passes over the graph of a plan, in their order: their names, and a sentence about each.
 pub fn plan_passes() -> impl Iterator<Item = (&'static str, &'static str)> {
-    interpreter::PLAN_PASSES.iter().map(|pass| (pass.name, pass.description))
+    ::engine::PASSES.iter().map(|pass| (pass.name, pass.description))
 }
 
 /// A function of a verified module, prepared once, to be run any number of times.
@@ -51,8 +51,7 @@ impl Program {
         }
         let options = options.into();
         let specializations = Specializations::of(&module, entry, &options);
-        let program = interpreter::Program::prepare(module.clone(), entry, options)
-            .map_err(|e| error(e, &module))?;
+        let program = prepare(module.clone(), entry, options).map_err(|e| error(e, &module))?;
         Ok(Program { program, specializations, grid, signature })
     }
 
@@ -80,7 +79,7 @@ impl Program {
     /// A listing of the steps of a run, on the engine that the program was prepared for; of a
     /// program with dynamic shapes, of the first run on inputs of their shapes.
     pub fn explain_plan(&self) -> String {
-        self.program.explain_plan()
+        ::engine::explain_plan(&self.program)
     }
 
     /// As [`Program::explain_plan`], of runs on inputs of the shapes of these but the first.
@@ -89,7 +88,7 @@ impl Program {
     /// Inputs of another number, shape or element type than the program takes.
     pub fn explain_plan_for(&self, inputs: &[RuntimeValue]) -> Result<String> {
         let specialized = self.specialized(inputs)?;
-        Ok(specialized.as_ref().unwrap_or(&self.program).explain_plan())
+        Ok(::engine::explain_plan(specialized.as_ref().unwrap_or(&self.program)))
     }
 
     /// The static program of a program with dynamic shapes for the shapes of inputs.
@@ -115,7 +114,7 @@ impl Program {
         }
         let specialized = inputs.map(|inputs| self.specialized(inputs)).transpose()?.flatten();
         let program = specialized.as_ref().unwrap_or(&self.program);
-        program.graph_after(pass).ok_or_else(|| {
+        ::engine::graph_after(program, pass).ok_or_else(|| {
             let message = "the program has no plan: it runs op by op";
             self.error(vec![Diagnostic::error("plan", message)])
         })
@@ -294,6 +293,26 @@ impl Program {
         }
         self.program.run_grid(grid, inputs, observer).map_err(failed)
     }
+}
+
+/// Prepares a function of a module for the engine that the options choose.
+///
+/// # Errors
+/// If there is no such function, or it has no body.
+pub(crate) fn prepare(
+    module: Arc<Module>,
+    entry: &str,
+    options: RunOptions,
+) -> Result<interpreter::Program, Diagnostics> {
+    // Compiled code has the results of the specification only.
+    let is_compiled =
+        options.engine == Engine::Fast && options.conventions == Conventions::Specification;
+    if !is_compiled {
+        return interpreter::Program::prepare(module, entry, options);
+    }
+    let makes_code = !options.without_machine_code;
+    let compile = |code| ::engine::compile(code, makes_code);
+    interpreter::Program::compile(module, entry, options, &compile)
 }
 
 /// The shape of a tensor; of others, that of a scalar.

@@ -138,7 +138,7 @@ impl Specializations {
         with_large_stack(|| {
             let mut module = Module::clone(&self.module);
             refine(&mut module, &RefineOptions::default().input_types(types)).ok()?;
-            Program::prepare(Arc::new(module), &self.entry, self.options.clone()).ok()
+            crate::engine::prepare(Arc::new(module), &self.entry, self.options.clone()).ok()
         })
     }
 

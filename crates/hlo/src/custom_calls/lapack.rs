@@ -18,16 +18,14 @@ pub(super) use self::tridiagonal::solve_perturbed;
 use super::{result_types, tensors_or_tuple};
 use crate::ops::shape_operands;
 use crate::prepare;
-use ::lapack::{
-    Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, System, Vectors,
-};
+use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, Vectors};
 use kernels::linalg::{self, Field, Stack, append};
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
 use mlir::{OpRef, Type};
 use numerics::{Complex64, DType, Tensor, math};
-use program::{EvalError, Primitive, operands};
+use program::{EvalError, Primitive, operands, primitives};
 use std::iter::repeat_n;
 
 /// The results of a call.
@@ -408,10 +406,10 @@ fn potrf<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// The systems that a call of `trsm` solves, or the attribute that is not valid.
-fn system(config: Option<&Dictionary>) -> Result<System, &'static str> {
+fn system(config: Option<&Dictionary>) -> Result<primitives::TriangularSolve, &'static str> {
     let letter = |name| letter(config, name).ok_or(name);
     let trans = letter("trans_x")?;
-    Ok(System {
+    Ok(primitives::TriangularSolve {
         left_side: letter("side")? == 'L',
         lower: letter("uplo")? == 'L',
         unit_diagonal: letter("diag")? == 'U',

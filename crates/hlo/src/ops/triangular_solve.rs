@@ -61,7 +61,7 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         Some("ADJOINT") => (true, true),
         _ => return Err(EvalError::new("triangular_solve_i6", "transpose_a has no valid value")),
     };
-    Ok(Primitive::TriangularSolve(lapack::System {
+    Ok(Primitive::TriangularSolve(primitives::TriangularSolve {
         left_side: solve.left_side(),
         lower: solve.lower(),
         unit_diagonal: solve.unit_diagonal(),

@@ -165,7 +165,7 @@ fn indexed() -> Vec<Case> {
 }
 
 fn algorithms() -> Vec<Case> {
-    let system = lapack::System {
+    let system = primitives::TriangularSolve {
         left_side: true,
         lower: true,
         unit_diagonal: false,

@@ -122,6 +122,7 @@ pub use splat::Splat;
 pub use token::Token;
 pub use top_k::TopK;
 pub use transpose::Transpose;
+pub use triangular_solve::TriangularSolve;
 pub use tuple::Tuple;
 pub use tuple_element::TupleElement;
 pub use untuple::Untuple;
@@ -130,7 +131,6 @@ pub use while_::While;
 use crate::work::{BodyWork, Shapes, Work};
 use crate::{Callee, EvalError};
 use collective::Collective;
-use lapack::System;
 use numerics::math::{BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use smallvec::SmallVec;
@@ -342,7 +342,7 @@ primitives! {
         /// The Cholesky decomposition of matrices.
         Cholesky(Cholesky),
         /// Solutions of triangular systems.
-        TriangularSolve(System),
+        TriangularSolve(TriangularSolve),
         /// Batch normalization.
         BatchNorm(BatchNorm),
         /// The next state of a generator and random bits.

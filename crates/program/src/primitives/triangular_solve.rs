@@ -3,10 +3,24 @@
 use super::{Blocks, Effects, Kind, Operation};
 use crate::work::product;
 use crate::work::{BodyWork, Shapes, Work};
-use lapack::System;
 use numerics::shape::StridedView;
 
-impl Operation for System {
+/// The solutions of triangular systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TriangularSolve {
+    /// `op(a) * x = b` rather than `x * op(a) = b`.
+    pub left_side: bool,
+    /// Only the lower triangle of `a` is read, rather than the upper one.
+    pub lower: bool,
+    /// The diagonal of `a` is not read: it is taken to be one.
+    pub unit_diagonal: bool,
+    /// `op` transposes.
+    pub transposed: bool,
+    /// `op` conjugates.
+    pub conjugated: bool,
+}
+
+impl Operation for TriangularSolve {
     fn kind(&self) -> Kind {
         Kind::Kernel
     }

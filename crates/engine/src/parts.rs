@@ -6,7 +6,7 @@
 
 use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, for_each_value_of, is_small, update};
-use crate::unit::{Action, Sequence, Step, Transfer};
+use crate::plan::{Action, Sequence, Step, Transfer};
 use kernels::Form;
 use numerics::shape::num_elements;
 use rustc_hash::FxHashSet;

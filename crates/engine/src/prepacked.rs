@@ -1,7 +1,7 @@
 //! Operands that are mostly the same in all runs, such as weights, and worth prepacking.
 
 use crate::graph::Value;
-use crate::unit::{Action, Place, Step, Way};
+use crate::plan::{Action, Place, Step, Way};
 use rustc_hash::FxHashSet;
 
 /// Numbers the second operands of kernels that are arguments or constants, also if loops carry

@@ -1,12 +1,14 @@
 //! The kernels of nodes, prepared for the types of their operands.
 
 use crate::graph::{Graph, Node, Value};
+use crate::plan::Action;
 use crate::sorts;
-use crate::unit::Action;
 use crate::views::{Definitions, Viewed};
-use kernels::{Form, FourierTransform, Kernel, Operand, Prepared, Rearrangement, Sorted, Sorting};
+use kernels::{
+    Form, FourierTransform, Kernel, LoopOutput, Operand, Prepared, Rearrangement, Sorted, Sorting,
+};
 use program::primitives::{self, Convolution, DotDims};
-use program::{LoopOutput, Primitive, WindowDim};
+use program::{Primitive, WindowDim};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 

@@ -3,12 +3,11 @@
 
 use crate::graph::{Graph, Value};
 use crate::places::{for_each_result, for_each_use, is_small};
-use crate::unit::{Action, Step};
+use crate::plan::{Action, Step};
 use codegen::MAX_STEP;
-use kernels::RowWise;
 use kernels::row_loops::{RowLoop, RowPart, RowSource, RowValue};
+use kernels::{LoopOutput, RowWise};
 use numerics::simd::TILE_ROWS;
-use program::LoopOutput;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

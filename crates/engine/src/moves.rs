@@ -2,12 +2,13 @@
 
 use crate::graph::{Graph, Node, Value};
 use crate::places::is_small;
-use crate::unit::{Action, Part, Start};
+use crate::plan::{Action, Part, Start};
 use crate::views::{Definitions, Viewed};
+use kernels::LoopOutput;
 use numerics::DType;
 use numerics::shape::{Runs, StridedView, num_elements};
+use program::Primitive;
 use program::primitives;
-use program::{LoopOutput, Primitive};
 
 /// The movement that a node is; `None` if it is none, or its kernel does it better.
 pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {

@@ -13,13 +13,13 @@ use crate::block::{Block, Op};
 use crate::graph::Value as Name;
 use crate::loops::{self, LoopCodes};
 use crate::places::{Places, for_each_value, for_each_value_of};
-use crate::unit::{Action, Place, Sequence, Step};
+use crate::plan::{Action, Place, Sequence, Step};
 use codegen::{
     Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register, Vectors, Width,
 };
+use kernels::Fused;
 use lowering::Lowering;
 use numerics::math::SliceKernel;
-use program::Fused;
 use region::{End, Region, effects, remove_stores};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;

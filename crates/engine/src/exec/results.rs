@@ -1,8 +1,8 @@
 //! The small results of runs, which share allocations.
 
+use crate::plan::{Place, Unit};
 use numerics::shape::Sizes;
 use numerics::{DType, Tensor};
-use plan::{Place, Unit};
 use program::{EvalError, RuntimeValue, ValueType};
 use std::ops::Range;
 

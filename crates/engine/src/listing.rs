@@ -1,57 +1,15 @@
 //! Plans as text.
 
-use crate::unit::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
-use program::{Block, Code, FunctionId, Fused, Origin, Slot, TilePlace, UNUSED, ValueType};
+use crate::plan::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
+use kernels::{Fused, TilePlace};
+use program::{Code, FunctionId, Origin};
 use std::fmt::{self, Write};
 
 /// The name of the op that an instruction was prepared from.
 type Name<'a> = &'a dyn Fn(Origin) -> String;
 
-/// A listing of the instructions of a program, one a line.
-pub fn explain(code: &Code, name: Name<'_>) -> String {
-    let mut text = String::new();
-    for (number, block) in code.blocks.iter().enumerate().filter(|(_, b)| !b.vectorizable) {
-        // Writing to a string does not fail.
-        let _ = instructions(&mut text, code, number, block, name);
-    }
-    text
-}
-
-fn instructions(
-    text: &mut String,
-    code: &Code,
-    number: usize,
-    block: &Block,
-    name: Name<'_>,
-) -> fmt::Result {
-    let instructions = code.instructions_of(block);
-    let (function, count) = (code.function(block.function), instructions.len());
-    writeln!(text, "@{} block {number}: {count} ops in {count} steps", function.name)?;
-    for instruction in instructions {
-        let types: Vec<String> = instruction.result_types.iter().map(|ty| describe(ty)).collect();
-        let operands: Vec<Slot> = instruction.operands.iter().map(|o| o.slot).collect();
-        let (results, operands) = (slots(&instruction.results), slots(&operands));
-        writeln!(
-            text,
-            " {results} = {}{operands} : {}",
-            name(instruction.origin),
-            types.join(", ")
-        )?;
-    }
-    let results: Vec<Slot> = block.results.iter().map(|operand| operand.slot).collect();
-    writeln!(text, "  return{}", slots(&results))
-}
-
-fn slots(slots: &[Slot]) -> String {
-    let shown = slots.iter().map(|&slot| match slot {
-        UNUSED => " _".to_string(),
-        slot => format!(" %{slot}"),
-    });
-    shown.collect::<Vec<_>>().join(",")
-}
-
 /// A listing of the plan of a function, one step a line.
-pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'_>) -> String {
+pub(crate) fn list(code: &Code, function: FunctionId, unit: &Unit, name: Name<'_>) -> String {
     let mut text = String::new();
     let mut listing = Listing { unit, name, text: &mut text, indent: 1 };
     let [steps, loops, ops] = listing.counts(&unit.body.steps);
@@ -68,7 +26,7 @@ pub fn explain_unit(code: &Code, function: FunctionId, unit: &Unit, name: Name<'
 }
 
 /// The name of a step in listings, without values and types.
-pub fn title(step: &Step, name: Name<'_>) -> String {
+pub(crate) fn title(step: &Step, name: Name<'_>) -> String {
     let ops = match step.ops {
         1 => "1 op".to_owned(),
         ops => format!("{ops} ops"),
@@ -187,7 +145,7 @@ impl Listing<'_> {
     fn step(&mut self, step: &Step) -> fmt::Result {
         let results = results(step);
         let types: Vec<String> =
-            results.iter().map(|&v| describe(&self.unit.types[v as usize])).collect();
+            results.iter().map(|&v| self.unit.types[v as usize].to_string()).collect();
         let types = types.join(", ");
         let results = self.values(results);
         let title = title(step, self.name);
@@ -283,7 +241,7 @@ impl Listing<'_> {
     fn value(&self, value: Value) -> String {
         match self.unit.places[value as usize] {
             Place::Constant(_) => {
-                format!("constant {}", describe(&self.unit.types[value as usize]))
+                format!("constant {}", self.unit.types[value as usize])
             }
             // Those are within row loops.
             Place::Nowhere | Place::Memory { .. } | Place::Slot(_) => format!("%{value}"),
@@ -303,18 +261,5 @@ fn results(step: &Step) -> Vec<Value> {
             branches.first().map_or_else(Vec::new, |branch| targets(&branch.results))
         }
         Action::Block { steps, .. } => steps.iter().flat_map(results).collect(),
-    }
-}
-
-/// A type in listings.
-pub fn describe(ty: &ValueType) -> String {
-    match ty {
-        ValueType::Tensor { dtype, shape, .. } => {
-            let size = |size: &i64| u64::try_from(*size).map_or("?x".into(), |n| format!("{n}x"));
-            let sizes: String = shape.iter().map(size).collect();
-            format!("{sizes}{dtype}")
-        }
-        ValueType::Token => "token".into(),
-        _ => "value".into(),
     }
 }

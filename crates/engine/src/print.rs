@@ -1,6 +1,5 @@
 //! Graphs as text.
 
-use crate::explain::describe;
 use crate::graph::{Graph, Node, Region, Value};
 use program::Origin;
 use std::fmt::{self, Write};
@@ -74,7 +73,7 @@ impl Printer<'_> {
     }
 
     fn ty(&self, value: Value) -> String {
-        describe(&self.graph.types[value as usize])
+        self.graph.types[value as usize].to_string()
     }
 
     fn line(&mut self, line: &str) -> fmt::Result {

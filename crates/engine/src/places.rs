@@ -5,7 +5,7 @@
 
 use crate::graph::{Graph, Value};
 use crate::parts;
-use crate::unit::{Action, Part, Place, Sequence, Step, Transfer, Way};
+use crate::plan::{Action, Part, Place, Sequence, Step, Transfer, Way};
 use numerics::math::within::room;
 use numerics::shape::num_elements;
 use program::ValueType;

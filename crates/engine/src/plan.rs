@@ -1,10 +1,10 @@
 //! The data of plans: steps, values and their places.
 
 use kernels::row_loops::RowLoop;
-use kernels::{Kernel, RowWise};
+use kernels::{Fused, Kernel, LoopOutput, RowWise};
 use numerics::shape::Runs;
 use numerics::{DType, Tensor};
-use program::{FunctionId, Fused, LoopOutput, Origin, Primitive, Slot, ValueType};
+use program::{FunctionId, Origin, Primitive, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 

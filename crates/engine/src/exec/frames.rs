@@ -1,30 +1,23 @@
-//! The memory of runs of plans, which they leave to later ones.
+//! The frames of runs of plans: memory that they leave to later ones.
 
-use crate::compiled::Plan;
-use crate::prepacked::PrepackedOperands;
+use crate::exec::prepacked::PrepackedOperands;
+use crate::plan::Unit;
 use kernels::fused::Registers;
 use numerics::Tensor;
 use numerics::math::AlignedBytes;
 use program::RuntimeValue;
 use std::sync::{Mutex, PoisonError};
 
-/// Maximum number of frames that are kept for later runs.
-const KEPT_FRAMES: usize = 16;
+/// Maximum number of frames in a pool.
+const MAX_FRAMES: usize = 16;
 /// Maximum number of dead values whose memory a frame keeps for others,
 pub(crate) const MAX_SPARE: usize = 32;
 /// and maximum bytes of it that it keeps for later runs.
-const KEPT_BYTES: usize = 32 << 20;
+const MAX_SPARE_BYTES: usize = 32 << 20;
 
-/// A plan, and memory for its runs by one program.
-#[derive(Clone, Copy)]
-pub(crate) struct Planned<'p> {
-    pub plan: &'p Plan,
-    pub frames: &'p Frames,
-}
-
-/// Memory that runs leave to later ones.
+/// The frames that runs of a plan leave to later ones.
 #[derive(Default)]
-pub(crate) struct Frames(Mutex<Vec<Frame>>);
+pub(crate) struct FramePool(Mutex<Vec<Frame>>);
 
 /// The memory of a run.
 pub(crate) struct Frame {
@@ -40,12 +33,11 @@ pub(crate) struct Frame {
     pub prepacked: PrepackedOperands,
 }
 
-impl Planned<'_> {
-    /// The memory of an earlier run, or new memory.
-    pub fn frame(&self) -> Frame {
-        let kept = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_else(|| {
-            let unit = &self.plan.unit;
+impl FramePool {
+    /// The memory of an earlier run of a plan, or new memory.
+    pub fn take(&self, unit: &Unit) -> Frame {
+        let pooled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        pooled.unwrap_or_else(|| {
             let mut memory = AlignedBytes::zeros(unit.memory);
             for (at, bytes) in &unit.initial {
                 memory[*at..at + bytes.len()].copy_from_slice(bytes);
@@ -61,8 +53,8 @@ impl Planned<'_> {
         })
     }
 
-    /// Keeps a frame for another run, without the memory that it shares with others.
-    pub fn keep(&self, mut frame: Frame) {
+    /// Returns a frame for another run, without the memory that it shares with others.
+    pub fn give_back(&self, mut frame: Frame) {
         for slot in &mut frame.slots {
             let is_own = match slot {
                 Some(RuntimeValue::Tensor(tensor)) => tensor.is_unshared(),
@@ -75,12 +67,12 @@ impl Planned<'_> {
         let mut bytes = 0;
         let is_kept = |tensor: &&Tensor| {
             bytes += tensor.bytes().len();
-            bytes <= KEPT_BYTES
+            bytes <= MAX_SPARE_BYTES
         };
         let kept = frame.spare.iter().rev().take_while(is_kept).count();
         frame.spare.drain(..frame.spare.len() - kept);
-        let mut frames = self.frames.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if frames.len() < KEPT_FRAMES {
+        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() < MAX_FRAMES {
             frames.push(frame);
         }
     }

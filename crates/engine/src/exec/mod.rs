@@ -1,24 +1,31 @@
 //! Executes plans: steps over the memory of small values and slots.
 
-use crate::compiled::Plan;
-use crate::frame::{Slot, use_before_definition};
-use crate::inputs::{check_types, mismatch};
-use crate::lent::{self, Lender, Lent};
-use crate::machine::{self, LISTED_CALLS, Machine, Slots, check_slots, internal};
-use crate::memory::{Frame, MAX_SPARE, Planned};
-use crate::profile::Running;
-use crate::results::SmallResults;
-use kernels::Kernel;
+mod buffers;
+mod compiled;
+mod frames;
+mod prepacked;
+mod profile;
+mod results;
+
+pub(crate) use compiled::CompiledProgram;
+
+use crate::block::{self, Ticks};
+use crate::plan::{
+    Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
+};
+use buffers::{BufferSource, CallerBuffers};
+use compiled::PlannedFunction;
+use frames::{Frame, FramePool, MAX_SPARE};
+use interpreter::errors::{called_from, internal, use_before_definition};
+use interpreter::{Machine, Session, check_types, copy_bytes, mismatch};
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
+use kernels::{Kernel, LoopOutput};
 use numerics::budget;
 use numerics::math::{self, AlignedBytes};
 use numerics::shape::{self, Sizes};
 use numerics::{DType, Tensor, TensorError, TensorRef};
-use plan::{Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way};
-use program::{
-    EvalError, EvalResult, Evaluation, FunctionId, LoopOutput, Origin, RuntimeValue, ValueType,
-};
+use program::{EvalError, EvalResult, Evaluation, FunctionId, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -26,7 +33,7 @@ use std::sync::Arc;
 type LoopResults<'a> = SmallVec<[&'a mut [u8]; 2]>;
 
 /// The memory of a value while it is written.
-enum Held<'a> {
+enum Destination<'a> {
     /// The result is copied into the memory of small values.
     Small(AlignedBytes),
     /// The memory of an output of the run.
@@ -34,75 +41,85 @@ enum Held<'a> {
     Value(RuntimeValue),
 }
 
-impl<'r> Machine<'_, 'r> {
-    /// Runs a plan on arguments of some types, and returns its results.
-    pub fn run_planned(
-        &mut self,
-        planned: Planned<'r>,
+impl Ticks for &Session<'_> {
+    type Error = EvalError;
+
+    fn tick(&mut self, ops: u64) -> Result<(), EvalError> {
+        Session::tick(self, ops, None)
+    }
+
+    fn allowance(&self) -> u64 {
+        Session::allowance(self)
+    }
+}
+
+/// A call of a function that has a plan.
+pub(crate) struct Call<'r, 'a> {
+    function: &'r PlannedFunction,
+    unit: &'r Unit,
+    /// The memory of the caller.
+    buffers: CallerBuffers<'a>,
+    frames: &'r FramePool,
+    frame: Frame,
+    /// Frames for the blocks of kernels, by function.
+    kernel_frames: Vec<(FunctionId, interpreter::Frame)>,
+}
+
+impl<'r, 'a> Call<'r, 'a> {
+    pub fn new(
+        function: &'r PlannedFunction,
+        frames: &'r FramePool,
+        buffers: CallerBuffers<'a>,
+    ) -> Call<'r, 'a> {
+        let (unit, kernel_frames) = (&function.plan, Vec::new());
+        Call { function, unit, buffers, frames, frame: frames.take(unit), kernel_frames }
+    }
+
+    /// Runs the plan on arguments of some types, and returns its results.
+    pub fn run(
+        mut self,
+        machine: &mut Machine<'_, 'r>,
         types: &[Arc<ValueType>],
         args: Vec<RuntimeValue>,
     ) -> EvalResult {
-        let unit = &planned.plan.unit;
+        let unit = self.unit;
         check_types("argument", &args, types)?;
         if args.len() != unit.arguments.len() {
             let (found, expected) = (args.len(), unit.arguments.len());
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
         }
         let _reserved = budget::reserve::<u8>(unit.memory)?;
-        let mut run = Run::new(planned, Lent::default());
         for (&argument, value) in unit.arguments.iter().zip(args) {
-            run.put_value(argument, value)?;
+            self.put_value(argument, value)?;
         }
-        let results = self.nested(|machine| {
-            run.sequence(machine, &unit.body)?;
-            run.take_results(&planned.plan.small_results)
+        let results = machine.nested(|machine| {
+            self.sequence(machine, &unit.body)?;
+            self.take_results()
         })?;
-        planned.keep(run.frame);
+        self.frames.give_back(self.frame);
         Ok(results)
     }
 
-    /// Runs a plan in memory of the caller, whose types are those of the function's arguments and
+    /// Runs the plan in memory of the caller, whose types are those of the function's arguments and
     /// results.
-    pub fn run_planned_into(
-        &mut self,
-        planned: Planned<'r>,
-        lent: Lent<'_>,
-    ) -> Result<(), EvalError> {
-        let unit = &planned.plan.unit;
+    pub fn run_into(mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
+        let unit = self.unit;
+        let outputs = &self.buffers.outputs;
         // Calls are inlined: the value of a dynamic result may have a static type.
-        for (index, (transfer, output)) in unit.body.results.iter().zip(&lent.outputs).enumerate() {
+        for (index, (transfer, output)) in unit.body.results.iter().zip(outputs).enumerate() {
             output.check_type(index, &unit.types[transfer.from as usize])?;
         }
         let _reserved = budget::reserve::<u8>(unit.memory)?;
-        let inputs = lent.inputs;
-        let mut run = Run::new(planned, lent);
+        let inputs = self.buffers.inputs;
         for (&argument, input) in unit.arguments.iter().zip(inputs) {
-            run.put_input(argument, input)?;
+            self.put_input(argument, input)?;
         }
-        self.nested(|machine| {
-            run.sequence(machine, &unit.body)?;
-            run.write_results()
+        machine.nested(|machine| {
+            self.sequence(machine, &unit.body)?;
+            self.write_results()
         })?;
-        planned.keep(run.frame);
+        self.frames.give_back(self.frame);
         Ok(())
-    }
-}
-
-/// A run of a unit.
-struct Run<'r, 'a> {
-    unit: &'r Unit,
-    lenders: &'r [Option<Lender>],
-    /// The memory of the caller.
-    lent: Lent<'a>,
-    frame: Frame,
-    /// Frames for the blocks of kernels, by function.
-    frames: Vec<(FunctionId, machine::Frame)>,
-}
-
-impl<'r, 'a> Run<'r, 'a> {
-    fn new(planned: Planned<'r>, lent: Lent<'a>) -> Run<'r, 'a> {
-        let Plan { unit, lenders, .. } = planned.plan;
-        Run { unit, lenders, lent, frame: planned.frame(), frames: Vec::new() }
     }
 
     /// Gives an argument its value: a copy if it is small, else the memory of the caller.
@@ -123,17 +140,20 @@ impl<'r, 'a> Run<'r, 'a> {
         sequence: &'r Sequence,
     ) -> Result<(), EvalError> {
         let length = sequence.steps.len() + 1;
-        let is_entry = machine.depth == 1 && machine.process == 0;
+        let is_at_top = machine.is_at_top();
         for (position, step) in sequence.steps.iter().enumerate() {
-            let position = is_entry.then_some((position, length));
-            machine.session.tick(step.ops.into(), position)?;
-            machine.begin(Running::Step(self.unit, step));
+            let position = is_at_top.then_some((position, length));
+            machine.session().tick(step.ops.into(), position)?;
+            let unit = self.unit;
+            machine.begin(std::ptr::from_ref(step).addr(), move |program| {
+                profile::record(unit, step, program)
+            });
             let done = self.step(machine, step);
             machine.end();
             done.map_err(|error| self.locate(error, step.origin, step.call))?;
             self.end_lives(&step.dead);
         }
-        machine.session.tick(1, is_entry.then_some((length - 1, length)))
+        machine.session().tick(1, is_at_top.then_some((length - 1, length)))
     }
 
     /// Clears the slots of dead values; unshared memory is kept for reuse, in place of what has
@@ -158,10 +178,7 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         let mut error = error.at(origin);
         while let Some(&(origin, outer)) = call.and_then(|at| self.unit.calls.get(at as usize)) {
-            if error.notes().len() >= LISTED_CALLS {
-                break;
-            }
-            error = error.note("called from here", Some(origin));
+            error = called_from(error, origin);
             call = outer;
         }
         error
@@ -170,7 +187,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
         match &step.action {
             Action::Block { block, .. } => block
-                .run(&mut self.frame.memory, &mut { machine.session })
+                .run(&mut self.frame.memory, &mut { machine.session() })
                 .map_err(|(op, error)| match block.origin(op) {
                     Some((origin, call)) => self.locate(error, origin, call),
                     None => error,
@@ -193,21 +210,21 @@ impl<'r, 'a> Run<'r, 'a> {
                 })
             }
             Action::Move { parts, fill, output, ty } => {
-                let (mut held, parts) = match self.overwritten(step, parts, *output, ty)? {
-                    Some((held, rest)) => (held, rest),
-                    None => (self.hold(*output, ty)?, &parts[..]),
+                let (mut buffer, parts) = match self.overwritten(step, parts, *output, ty)? {
+                    Some((buffer, rest)) => (buffer, rest),
+                    None => (self.destination(*output, ty)?, &parts[..]),
                 };
                 let mut registers = std::mem::take(&mut self.frame.registers);
-                self.run_move(parts, *fill, ty.dtype, held.bytes_mut()?, &mut registers)?;
+                self.run_move(parts, *fill, ty.dtype, buffer.bytes_mut()?, &mut registers)?;
                 self.frame.registers = registers;
-                self.put(*output, held)
+                self.put(*output, buffer)
             }
             Action::Apply { kernel, operands, output, ty, .. } => {
                 let packed = self.prepacked(&step.action);
                 let prepacked = packed.as_ref().map(|packed| &packed[..]);
-                let mut held = self.hold(*output, ty)?;
-                self.apply(&**kernel, operands, prepacked, held.bytes_mut()?)?;
-                self.put(*output, held)
+                let mut buffer = self.destination(*output, ty)?;
+                self.apply(&**kernel, operands, prepacked, buffer.bytes_mut()?)?;
+                self.put(*output, buffer)
             }
             Action::Kernel { primitive, operands, results, types, growth, captures } => {
                 let (origin, result_types, growth) = (step.origin, &types[..], *growth);
@@ -227,7 +244,7 @@ impl<'r, 'a> Run<'r, 'a> {
                 })
             }
             Action::Branch { index, branches } => {
-                let number = plan::branch(self.bytes(*index)?);
+                let number = block::branch(self.bytes(*index)?);
                 let branch = number.and_then(|number| branches.get(number)).or(branches.last());
                 let none = || EvalError::new("case_c1", "there are no branches");
                 let branch = branch.ok_or_else(none)?;
@@ -245,7 +262,7 @@ impl<'r, 'a> Run<'r, 'a> {
         results: &[Value],
         captures: Option<&Captures>,
     ) -> Result<(), EvalError> {
-        if machine.session.is_memory_tight() {
+        if machine.session().is_memory_tight() {
             self.frame.spare.clear();
         }
         let mut values = Vec::with_capacity(operands.len());
@@ -261,10 +278,9 @@ impl<'r, 'a> Run<'r, 'a> {
             }
             None => machine.kernel(evaluation, values)?,
         };
-        let computed: Slots = computed.into_iter().map(Slot::from).collect();
-        check_slots("result", &computed, evaluation.result_types)?;
+        check_types("result", &computed, evaluation.result_types)?;
         for (&value, computed) in results.iter().zip(computed) {
-            self.put_value(value, computed.into_value()?)?;
+            self.put_value(value, computed)?;
         }
         Ok(())
     }
@@ -277,9 +293,9 @@ impl<'r, 'a> Run<'r, 'a> {
         types: &[LoopOutput],
         run: impl FnOnce(&[&[u8]], LoopResults<'_>, &mut Registers) -> Result<(), TensorError>,
     ) -> Result<(), EvalError> {
-        let mut held: SmallVec<[Held<'a>; 2]> = SmallVec::new();
+        let mut buffer: SmallVec<[Destination<'a>; 2]> = SmallVec::new();
         for (&value, ty) in outputs.iter().zip(types) {
-            held.push(self.hold(value, ty)?);
+            buffer.push(self.destination(value, ty)?);
         }
         let mut registers = std::mem::take(&mut self.frame.registers);
         let mut bytes: SmallVec<[&[u8]; 8]> = SmallVec::new();
@@ -287,14 +303,14 @@ impl<'r, 'a> Run<'r, 'a> {
             bytes.push(self.bytes(value)?);
         }
         let mut results = LoopResults::new();
-        for held in &mut held {
-            results.push(held.bytes_mut()?);
+        for buffer in &mut buffer {
+            results.push(buffer.bytes_mut()?);
         }
         run(&bytes, results, &mut registers)?;
         drop(bytes);
         self.frame.registers = registers;
-        for (&value, held) in outputs.iter().zip(held) {
-            self.put(value, held)?;
+        for (&value, buffer) in outputs.iter().zip(buffer) {
+            self.put(value, buffer)?;
         }
         Ok(())
     }
@@ -362,7 +378,7 @@ impl<'r, 'a> Run<'r, 'a> {
     fn offset(&self, starts: &[Start]) -> Result<usize, EvalError> {
         let mut offset = 0;
         for start in starts {
-            let index = plan::clamped(start.dtype, self.bytes(start.index)?, start.last);
+            let index = block::clamped(start.dtype, self.bytes(start.index)?, start.last);
             offset += index.ok_or_else(|| internal("a start index is no integer"))? * start.stride;
         }
         Ok(offset)
@@ -387,26 +403,23 @@ impl<'r, 'a> Run<'r, 'a> {
         machine: &mut Machine<'_, 'r>,
         captures: &Captures,
     ) -> Result<(), EvalError> {
-        match self.frames.iter().position(|(function, _)| *function == captures.function) {
-            Some(at) => machine.frames.push(self.frames.swap_remove(at).1),
-            None => machine.push_frame(captures.function)?,
-        }
+        let is_of_function = |(function, _): &(FunctionId, _)| *function == captures.function;
+        let mut frame = match self.kernel_frames.iter().position(is_of_function) {
+            Some(at) => self.kernel_frames.swap_remove(at).1,
+            None => machine.new_frame(captures.function)?,
+        };
         for &(slot, value) in &captures.values {
-            let value = Slot::from(self.value(value, false)?);
-            if let Some(frame) = machine.frames.last_mut() {
-                frame.slots[slot as usize] = value;
-            }
+            frame.set(slot, self.value(value, false)?);
         }
+        machine.push_frame(frame);
         Ok(())
     }
 
     /// Pops the frame of a kernel, and clears the values that it captured.
     fn pop_frame(&mut self, machine: &mut Machine<'_, 'r>, captures: &Captures) {
-        if let Some(mut frame) = machine.frames.pop() {
-            for &(slot, _) in &captures.values {
-                frame.slots[slot as usize] = Slot::Empty;
-            }
-            self.frames.push((captures.function, frame));
+        if let Some(mut frame) = machine.pop_frame() {
+            captures.values.iter().for_each(|&(slot, _)| frame.clear(slot));
+            self.kernel_frames.push((captures.function, frame));
         }
     }
 
@@ -421,15 +434,15 @@ impl<'r, 'a> Run<'r, 'a> {
         }
         let ways = |way: Way| transfers.iter().filter(move |transfer| transfer.way == way);
         let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
-        let staged: SmallVec<[Held<'a>; 2]> = staged.collect::<Result<_, _>>()?;
+        let staged: SmallVec<[Destination<'a>; 2]> = staged.collect::<Result<_, _>>()?;
         for transfer in ways(Way::Copy) {
             self.copy_value(transfer.from, transfer.to)?;
         }
         for transfer in ways(Way::Move) {
             self.move_value(transfer.from, transfer.to)?;
         }
-        for (transfer, held) in ways(Way::Stage).zip(staged) {
-            self.put(transfer.to, held)?;
+        for (transfer, buffer) in ways(Way::Stage).zip(staged) {
+            self.put(transfer.to, buffer)?;
         }
         Ok(())
     }
@@ -445,7 +458,7 @@ impl<'r, 'a> Run<'r, 'a> {
             Place::Constant(constant) => Ok(self.unit.constants[constant as usize].bytes()),
             Place::Slot(slot) => match &self.frame.slots[slot as usize] {
                 Some(value) => Ok(value.tensor()?.bytes()),
-                None => self.lent_bytes(slot).ok_or_else(use_before_definition),
+                None => self.caller_bytes(slot).ok_or_else(use_before_definition),
             },
             Place::Nowhere => Err(use_before_definition()),
         }
@@ -457,7 +470,7 @@ impl<'r, 'a> Run<'r, 'a> {
             Place::Constant(constant) => Ok(self.unit.constants[constant as usize].clone().into()),
             Place::Slot(slot) => {
                 if self.frame.slots[slot as usize].is_none()
-                    && let Some(bytes) = self.lent_bytes(slot)
+                    && let Some(bytes) = self.caller_bytes(slot)
                 {
                     let (dtype, shape) = self.tensor_type(value)?;
                     let copy = Tensor::copied(dtype, shape, bytes)?;
@@ -476,14 +489,14 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// The memory of the caller that stands for a slot.
-    fn lent_bytes(&self, slot: u32) -> Option<&[u8]> {
-        self.lent.bytes(self.lenders[slot as usize])
+    fn caller_bytes(&self, slot: u32) -> Option<&[u8]> {
+        self.buffers.bytes(self.function.buffer_sources[slot as usize])
     }
 
     fn tensor_type(&self, value: Value) -> Result<(DType, Sizes), EvalError> {
         if let Place::Slot(slot) = self.place(value)
-            && let Some(Lender::Input(index)) = self.lenders[slot as usize]
-            && let Some(input) = self.lent.inputs.get(index as usize)
+            && let Some(BufferSource::Input(index)) = self.function.buffer_sources[slot as usize]
+            && let Some(input) = self.buffers.inputs.get(index as usize)
         {
             return Ok((input.dtype(), input.shape().into()));
         }
@@ -495,26 +508,32 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Takes the memory of a result, to be written.
-    fn hold(&mut self, value: Value, output: &LoopOutput) -> Result<Held<'a>, EvalError> {
+    fn destination(
+        &mut self,
+        value: Value,
+        output: &LoopOutput,
+    ) -> Result<Destination<'a>, EvalError> {
         match self.place(value) {
             Place::Memory { bytes, .. } => {
-                let mut held = self.frame.unused.pop().unwrap_or_default();
-                held.resize(bytes as usize);
-                Ok(Held::Small(held))
+                let mut buffer = self.frame.unused.pop().unwrap_or_default();
+                buffer.resize(bytes as usize);
+                Ok(Destination::Small(buffer))
             }
             Place::Slot(slot) => {
-                if let Some((index, memory)) = self.lent.take(self.lenders[slot as usize]) {
+                if let Some((index, memory)) =
+                    self.buffers.take(self.function.buffer_sources[slot as usize])
+                {
                     self.frame.slots[slot as usize] = None;
-                    return Ok(Held::Output(index, memory));
+                    return Ok(Destination::Output(index, memory));
                 }
                 if let Some(RuntimeValue::Tensor(mut old)) = self.frame.slots[slot as usize].take()
                     && old.dtype() == output.dtype
                     && shape::equal(old.shape(), &output.shape)
                     && old.is_unshared()
                 {
-                    return Ok(Held::Value(old.into()));
+                    return Ok(Destination::Value(old.into()));
                 }
-                Ok(Held::Value(self.tensor(output)?.into()))
+                Ok(Destination::Value(self.tensor(output)?.into()))
             }
             Place::Constant(_) | Place::Nowhere => Err(internal("a result has no place")),
         }
@@ -528,7 +547,7 @@ impl<'r, 'a> Run<'r, 'a> {
         parts: &'p [Part],
         output: Value,
         ty: &LoopOutput,
-    ) -> Result<Option<(Held<'a>, &'p [Part])>, EvalError> {
+    ) -> Result<Option<(Destination<'a>, &'p [Part])>, EvalError> {
         let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else {
             return Ok(None);
         };
@@ -545,16 +564,16 @@ impl<'r, 'a> Run<'r, 'a> {
         if !is_whole || !step.dead.contains(&slot) || rest.iter().any(uses) {
             return Ok(None);
         }
-        let held = &mut self.frame.slots[slot as usize];
-        let is_own = match held {
+        let buffer = &mut self.frame.slots[slot as usize];
+        let is_own = match buffer {
             Some(RuntimeValue::Tensor(tensor)) => {
                 tensor.is_unshared() && tensor.num_elements() == ty.shape.iter().product::<usize>()
             }
             _ => false,
         };
-        match held.take_if(|_| is_own) {
+        match buffer.take_if(|_| is_own) {
             Some(RuntimeValue::Tensor(tensor)) => {
-                Ok(Some((Held::Value(tensor.into_shape(&ty.shape)?.into()), rest)))
+                Ok(Some((Destination::Value(tensor.into_shape(&ty.shape)?.into()), rest)))
             }
             _ => Ok(None),
         }
@@ -578,18 +597,18 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// Puts memory into the place of a value.
-    fn put(&mut self, value: Value, held: Held<'a>) -> Result<(), EvalError> {
-        match (self.place(value), held) {
-            (Place::Slot(slot), Held::Value(value)) => {
+    fn put(&mut self, value: Value, buffer: Destination<'a>) -> Result<(), EvalError> {
+        match (self.place(value), buffer) {
+            (Place::Slot(slot), Destination::Value(value)) => {
                 self.frame.slots[slot as usize] = Some(value);
                 Ok(())
             }
-            (_, Held::Value(held)) => self.put_value(value, held),
-            (_, Held::Output(index, memory)) => {
-                self.lent.put(index, memory);
+            (_, Destination::Value(buffer)) => self.put_value(value, buffer),
+            (_, Destination::Output(index, memory)) => {
+                self.buffers.put(index, memory);
                 Ok(())
             }
-            (_, Held::Small(bytes)) => {
+            (_, Destination::Small(bytes)) => {
                 self.put_bytes(value, &bytes)?;
                 self.frame.unused.push(bytes);
                 Ok(())
@@ -634,15 +653,15 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// A copy of a value, which may share the memory of a slot.
-    fn copy(&mut self, value: Value) -> Result<Held<'a>, EvalError> {
+    fn copy(&mut self, value: Value) -> Result<Destination<'a>, EvalError> {
         match self.place(value) {
             Place::Memory { at, bytes } => {
-                let mut held = self.frame.unused.pop().unwrap_or_default();
-                held.resize(bytes as usize);
-                held.copy_from_slice(&self.frame.memory[range(at, bytes)]);
-                Ok(Held::Small(held))
+                let mut buffer = self.frame.unused.pop().unwrap_or_default();
+                buffer.resize(bytes as usize);
+                buffer.copy_from_slice(&self.frame.memory[range(at, bytes)]);
+                Ok(Destination::Small(buffer))
             }
-            _ => Ok(Held::Value(self.value(value, false)?)),
+            _ => Ok(Destination::Value(self.value(value, false)?)),
         }
     }
 
@@ -679,7 +698,8 @@ impl<'r, 'a> Run<'r, 'a> {
     }
 
     /// The results, taken out of their slots; those that are small are copied.
-    fn take_results(&mut self, small: &SmallResults) -> EvalResult {
+    fn take_results(&mut self) -> EvalResult {
+        let small = &self.function.small_results;
         let results = &self.unit.body.results;
         // Placeholders.
         let mut values = vec![RuntimeValue::Token; results.len()];
@@ -705,7 +725,7 @@ impl<'r, 'a> Run<'r, 'a> {
     /// Copies the results that no step wrote into the outputs.
     fn write_results(&mut self) -> Result<(), EvalError> {
         let results = &self.unit.body.results;
-        for (index, (transfer, output)) in results.iter().zip(&self.lent.outputs).enumerate() {
+        for (index, (transfer, output)) in results.iter().zip(&self.buffers.outputs).enumerate() {
             if let Place::Slot(slot) = self.place(transfer.from)
                 && let Some(value) = &self.frame.slots[slot as usize]
             {
@@ -713,22 +733,22 @@ impl<'r, 'a> Run<'r, 'a> {
             }
         }
         for (index, transfer) in results.iter().enumerate() {
-            if let Some(memory) = self.lent.take_unwritten(index) {
-                lent::copy(memory, self.bytes(transfer.from)?)?;
-                self.lent.put(index as u32, memory);
+            if let Some(memory) = self.buffers.take_unwritten(index) {
+                copy_bytes(memory, self.bytes(transfer.from)?)?;
+                self.buffers.put(index as u32, memory);
             }
         }
         Ok(())
     }
 }
 
-impl Held<'_> {
+impl Destination<'_> {
     fn bytes_mut(&mut self) -> Result<&mut [u8], EvalError> {
         match self {
-            Held::Small(bytes) => Ok(bytes),
-            Held::Output(_, memory) => Ok(memory),
-            Held::Value(RuntimeValue::Tensor(tensor)) => Ok(tensor.bytes_mut()?),
-            Held::Value(_) => Err(internal("a loop writes a tensor")),
+            Destination::Small(bytes) => Ok(bytes),
+            Destination::Output(_, memory) => Ok(memory),
+            Destination::Value(RuntimeValue::Tensor(tensor)) => Ok(tensor.bytes_mut()?),
+            Destination::Value(_) => Err(internal("a loop writes a tensor")),
         }
     }
 }
