@@ -7,6 +7,7 @@ mod compare;
 pub mod cost;
 pub mod diff;
 pub mod lint;
+mod machine;
 mod place;
 mod profile;
 mod random;
@@ -15,6 +16,7 @@ mod roofline;
 pub mod view;
 
 pub use compare::{Comparison, Tolerance, compare};
+pub use machine::{Measurement, Measurements, model_to_json};
 pub use place::Location;
 pub use profile::{Profile, StepProfile, profile};
 pub use random::{generated, random};

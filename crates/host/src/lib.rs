@@ -1,5 +1,5 @@
-//! The host of a run: the clock that it reads, the threads that it starts, and the memory that it
-//! may take.
+//! The host of a run: the clock that it reads, the threads that it starts, the memory that it may
+//! take, and the machine that it runs on.
 //!
 //! A [`Host`] is an object that the embedding program makes and gives to runs. Where it would have
 //! to pass through every function that allocates, it is ambient instead: [`Host::enter`] makes it
@@ -9,11 +9,13 @@
 //! in the process.
 
 mod budget;
+mod machine;
 mod parallel;
 mod pool;
 mod stack;
 
 pub use budget::{Budget, Charge, OverBudget};
+pub use machine::{Cache, Machine, MachineError, machine};
 pub use parallel::parallel;
 pub use pool::may_help;
 pub use stack::stack_left;
@@ -37,11 +39,18 @@ pub struct Host {
     has_threads: bool,
     workers: usize,
     budget: Option<Arc<Budget>>,
+    machine: Option<&'static Machine>,
 }
 
 impl Default for Host {
     fn default() -> Host {
-        Host { clock: system::clock(), has_threads: system::HAS_THREADS, workers: 1, budget: None }
+        Host {
+            clock: system::clock(),
+            has_threads: system::HAS_THREADS,
+            workers: 1,
+            budget: None,
+            machine: None,
+        }
     }
 }
 
@@ -52,6 +61,7 @@ impl fmt::Debug for Host {
             .field("has_threads", &self.has_threads)
             .field("workers", &self.workers)
             .field("budget", &self.budget)
+            .field("machine", &self.machine.map(|machine| &machine.name))
             .finish()
     }
 }
@@ -119,6 +129,12 @@ impl Host {
         Host { budget: Some(budget), ..self }
     }
 
+    /// The same host, whose kernels take this for the model of the machine.
+    #[must_use]
+    pub fn with_machine(self, machine: &'static Machine) -> Host {
+        Host { machine: Some(machine), ..self }
+    }
+
     /// The time since a fixed point in the past; `None` if there is no clock.
     pub fn now(&self) -> Option<Duration> {
         self.clock.as_ref().map(|clock| clock())
@@ -164,6 +180,7 @@ impl Host {
         are_same(self.clock.as_ref(), other.clock.as_ref())
             && are_same(self.budget.as_ref(), other.budget.as_ref())
             && (self.has_threads, self.workers) == (other.has_threads, other.workers)
+            && self.machine.map(std::ptr::from_ref) == other.machine.map(std::ptr::from_ref)
     }
 
     /// Starts a thread that has this host; `stack_bytes` is the size of its stack.
@@ -205,6 +222,11 @@ impl Drop for Entered {
 /// The number of threads that a kernel on this thread may use.
 pub fn workers() -> usize {
     CURRENT.with(|current| current.borrow().as_ref().map_or(1, Host::workers))
+}
+
+/// The model that the host of this thread has been given.
+fn of_host() -> Option<&'static Machine> {
+    CURRENT.with(|current| current.borrow().as_ref().and_then(|host| host.machine))
 }
 
 /// Checks that the budget of this thread has `bytes` more.

@@ -20,18 +20,24 @@ use std::ops::Range;
 const FEW_COLUMNS: usize = 8;
 /// With so few products it makes no difference.
 const FEW_PRODUCTS: usize = 1 << 12;
-/// Factors of fewer elements are read where they are.
-const MIN_PACKED: usize = 1 << 12;
 /// At most so many products are prepared.
 const MAX_PREPARED: usize = 1 << 16;
 /// Fewer products of matrices are not divided among rows.
 const MIN_PRODUCTS: usize = 8;
 /// Matrices of fewer rows leave too few to each thread, which reads all of the other factor.
 pub(super) const MIN_MATRIX_ROWS: usize = 4 * TILE_ROWS;
-/// Right factors of more elements are in no cache while rows are multiplied with them.
-pub(super) const MAX_SHARED: usize = 1 << 18;
 /// Rows of products are divided into multiples of this number, a third of a tile.
 pub(super) const TILE_UNIT: usize = TILE_ROWS / 3;
+
+/// Right factors of more elements are in no near cache while rows are multiplied with them.
+pub(super) fn max_shared() -> usize {
+    host::machine().l2.bytes / 4
+}
+
+/// Factors of fewer elements are read where they are: a third of the first-level cache holds them.
+fn min_packed() -> usize {
+    host::machine().l1.bytes / 12
+}
 
 pub(super) fn invalid(label: &'static str, message: impl Into<String>) -> EvalError {
     EvalError::new(label, message)
@@ -324,7 +330,7 @@ impl Dot {
         let Sizes { count, m, n, k } = self.sizes;
         let is_vector = m < 2 || n < 2 || k <= matmul::FEW;
         let is_small = small_products::are_small(count, m, k, n);
-        let is_worth_it = k.saturating_mul(n) >= MIN_PACKED && !is_vector && !is_small;
+        let is_worth_it = k.saturating_mul(n) >= min_packed() && !is_vector && !is_small;
         count == 1 && is_worth_it && !self.is_converted() && !self.is_swapped
     }
 
@@ -512,7 +518,7 @@ impl RowWise for Dot {
     fn rows(&self) -> Option<usize> {
         let Sizes { count, m, n, k } = self.sizes;
         match count {
-            1 => (m >= MIN_MATRIX_ROWS && n.saturating_mul(k) <= MAX_SHARED).then_some(m),
+            1 => (m >= MIN_MATRIX_ROWS && n.saturating_mul(k) <= max_shared()).then_some(m),
             _ => (count >= MIN_PRODUCTS).then_some(count),
         }
     }

@@ -5,7 +5,7 @@
 //! a time are copied.
 
 use super::contract::{
-    MAX_SHARED, MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, packed,
+    MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, max_shared, packed,
 };
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
@@ -33,14 +33,8 @@ const MAX_PREPARED: usize = 1 << 16;
 /// Memory for a copy in another order that is kept for the next convolution has at most so many
 /// bytes.
 const KEPT_BYTES: usize = 4 << 20;
-/// Of a larger input, so many bytes are copied with zeros at a time,
-const PART_BYTES: usize = 1 << 20;
-/// but at most so many with what other parts have, too,
-const MAX_PART_BYTES: usize = 4 << 20;
-/// for so many windows at least,
+/// A part of an input that is copied with zeros has at least so many windows.
 const MIN_PART_ROWS: usize = 256;
-/// with kernels of at most so many elements, which each part copies.
-const MAX_PART_KERNEL: usize = 1 << 18;
 /// To copy so many elements takes as long as to multiply one with some windows.
 const PART_REUSE: usize = 4;
 
@@ -442,13 +436,16 @@ impl PreparedConvolution {
     /// copy is not larger than caches, or parts do not pay.
     fn part_rows<T>(&self, windows: &PaddedWindows) -> Option<usize> {
         let bytes = windows.copied().saturating_mul(size_of::<T>());
-        if bytes <= KEPT_BYTES || self.kernel_len() > MAX_PART_KERNEL {
+        if bytes <= KEPT_BYTES || self.kernel_len() > max_shared() {
             return None;
         }
         let all = self.rows();
-        let rows = all.div_ceil(bytes / PART_BYTES).max(MIN_PART_ROWS).min(all);
+        // Of a large input, about as much as the second-level cache holds is copied at a time, and at
+        // most four times that with what other parts have, too.
+        let near = host::machine().l2.bytes;
+        let rows = all.div_ceil((bytes / near).max(1)).max(MIN_PART_ROWS).min(all);
         let part = windows.part(&(0..rows)).len().saturating_mul(size_of::<T>());
-        (part <= MAX_PART_BYTES && self.is_divisible(windows, rows)).then_some(rows)
+        (part <= 4 * near && self.is_divisible(windows, rows)).then_some(rows)
     }
 
     /// The number of windows.
@@ -663,7 +660,7 @@ impl Kernel for PreparedConvolution {
     }
 
     fn row_wise(&self) -> Option<&dyn RowWise> {
-        let has_many = self.rows() >= MIN_MATRIX_ROWS && self.kernel_len() <= MAX_SHARED;
+        let has_many = self.rows() >= MIN_MATRIX_ROWS && self.kernel_len() <= max_shared();
         (has_many && self.is_of_rows()).then_some(self)
     }
 }

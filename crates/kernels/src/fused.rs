@@ -15,8 +15,6 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::{ControlFlow, Range};
 
-/// Bytes of all registers together: about what the first-level cache holds besides the sources.
-const REGISTER_BYTES: usize = 24 << 10;
 /// The least and greatest number of elements of a tile.
 const TILE: [usize; 2] = [64, 1024];
 
@@ -218,7 +216,8 @@ impl<'a, 'o> Chunk<'a, 'o> {
         let (tile, are_whole) = match sizes.iter().sum::<usize>() {
             // Without registers, one tile is enough.
             0 => (self.len, false),
-            bytes => match (REGISTER_BYTES / bytes).clamp(least, most) {
+            // About what the first-level cache holds besides the sources.
+            bytes => match (host::machine().l1.bytes / 2 / bytes).clamp(least, most) {
                 tile if tile >= period => (tile / period * period, true),
                 tile => (tile / MAX_STEP * MAX_STEP, false),
             },

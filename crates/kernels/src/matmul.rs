@@ -28,10 +28,6 @@ pub const FEW: usize = 4;
 const SMALL: usize = 1 << 10;
 /// From so many rows on, a task may have all columns.
 const SHARED_ROWS: usize = 96;
-/// So many products in registers take as long as an elementary operation.
-const REUSE: usize = 4;
-/// Elements of rows of `a` that are multiplied at a time: about half of the second-level cache.
-const ROWS_ELEMENTS: usize = 1 << 15;
 /// Columns of at most so many elements are multiplied where they are: the rows of `b` with more are
 /// on too many pages, and fall on the same places of the caches.
 const MAX_IN_PLACE: usize = 1 << 10;
@@ -39,10 +35,6 @@ const MAX_IN_PLACE: usize = 1 << 10;
 const PANELS_BYTES: usize = 256;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
-/// Elements of columns of `b` that are copied at a time,
-const PANELS_ELEMENTS: usize = 1 << 18;
-/// and bytes of them if their rows are multiplied in chunks: these are in the third-level cache.
-const DEEP_PANELS_BYTES: usize = 8 << 20;
 /// Blocks of products that are summed at a time for all tiles, as a power of two, if there are
 /// more: so many elements of some rows and of a panel are in the second-level cache.
 const CHUNK: usize = 4;
@@ -51,6 +43,25 @@ const CHUNK_TILES: usize = 5;
 
 /// Memory for copies of columns that is kept for the next product has at most so many bytes.
 const KEPT_BYTES: usize = 2 << 20;
+
+/// Number of elements of rows of `a` that are multiplied at a time: an eighth of the second-level
+/// cache holds them as `f32`.
+fn rows_elements() -> usize {
+    host::machine().l2.bytes / 32
+}
+
+/// Number of elements of columns of `b` that are copied at a time: the second-level cache holds
+/// them as `f32`.
+fn panels_elements() -> usize {
+    host::machine().l2.bytes / 4
+}
+
+/// Bytes of columns that are copied at a time if their rows are multiplied in chunks: these are in
+/// the third-level cache.
+fn deep_panels_bytes() -> usize {
+    let machine = host::machine();
+    (machine.l3.bytes / 4).min(8 * machine.l2.bytes)
+}
 
 thread_local! {
     static ROOM: Cell<Room> = const { Cell::new(Room { bytes: AlignedBytes::new(), copied: None }) };
@@ -237,7 +248,7 @@ pub fn pack<T: Accumulator, const C: usize>(
     }
     let width = columns.next_multiple_of(C);
     let elements = width.saturating_mul(depth);
-    if width > 2 * columns && elements > PANELS_ELEMENTS {
+    if width > 2 * columns && elements > panels_elements() {
         return Ok(None);
     }
     let _reserved = reserve::<T>(elements)?;
@@ -251,7 +262,8 @@ pub fn pack<T: Accumulator, const C: usize>(
 /// The work for a result of a product of matrices, in elementary operations: a few products with an
 /// element of `b` take as long as reading it.
 pub fn result_work<T: Accumulator>(rows: usize, depth: usize) -> usize {
-    depth.div_ceil(if T::HAS_TILES { rows.clamp(1, REUSE) } else { 1 })
+    let reuse = host::machine().products_per_operation();
+    depth.div_ceil(if T::HAS_TILES { rows.clamp(1, reuse) } else { 1 })
 }
 
 /// Writes products of the same sizes to `out`, one after the other, with `R` rows and `C` columns
@@ -289,7 +301,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     // columns that are copied, or too many for a cache, are read by one thread each if there are
     // fewer rows than these are long.
     let is_read_once = match is_packed {
-        true => columns.saturating_mul(depth) > PANELS_ELEMENTS,
+        true => columns.saturating_mul(depth) > panels_elements(),
         false => !is_in_place,
     };
     let is_by_columns = is_read_once && rows <= depth;
@@ -382,7 +394,7 @@ impl<T: Accumulator> Product<'_, T> {
         let has_chunks = is_copied && depth > CHUNK * BLOCK && rows.len() > R;
         let tall = match has_chunks {
             true => CHUNK_TILES * R,
-            false => (ROWS_ELEMENTS / depth / R).clamp(1, MAX_TILES) * R,
+            false => (rows_elements() / depth / R).clamp(1, MAX_TILES) * R,
         };
         let ready = self.panels.filter(|_| is_copied).map(|panels| panels.as_chunks::<C>().0);
         let is_in_place = ready.is_none() && self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
@@ -393,8 +405,8 @@ impl<T: Accumulator> Product<'_, T> {
             true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
             false => {
                 let elements = match has_chunks {
-                    true => DEEP_PANELS_BYTES / size_of::<T>(),
-                    false => PANELS_ELEMENTS,
+                    true => deep_panels_bytes() / size_of::<T>(),
+                    false => panels_elements(),
                 };
                 ((elements / depth / C).max(1) * C).min(columns.len())
             }

@@ -12,12 +12,6 @@ use numerics::math::AlignedBytes;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Bytes of the rows that are computed at a time: half of a second-level cache. With fewer, what it
-/// takes to begin with a kernel outweighs what a nearer cache saves.
-const BLOCK_BYTES: usize = 512 << 10;
-/// The same where products need many rows.
-const MAX_BLOCK_BYTES: usize = 2 << 20;
-
 /// The operands and results of the kernels of a row loop.
 #[derive(Debug)]
 pub struct RowLoop {
@@ -77,8 +71,11 @@ impl RowLoop {
     /// Number of rows that are computed at a time, of `count`.
     fn block(&self, count: usize) -> usize {
         let bytes = self.places.iter().sum::<usize>().max(1);
-        let least = self.least.min(MAX_BLOCK_BYTES / bytes);
-        let rows = (BLOCK_BYTES / bytes).max(least).max(1).next_multiple_of(self.unit);
+        // Half of the second-level cache: with fewer rows, what it takes to begin with a kernel
+        // outweighs what a nearer cache saves. Twice the cache where products need many rows.
+        let near = host::machine().l2.bytes;
+        let least = self.least.min(2 * near / bytes);
+        let rows = (near / 2 / bytes).max(least).max(1).next_multiple_of(self.unit);
         // Parts of about the same size.
         let parts = count.div_ceil(rows).max(1);
         count.div_ceil(parts).next_multiple_of(self.unit).min(count)

@@ -10,10 +10,6 @@ use std::ops::Range;
 const BLOCK: [usize; 2] = [512, 128];
 /// The same if results are streamed.
 const STREAMED_BLOCK: [usize; 2] = [1024, 128];
-/// Results are streamed to memory if the matrix has at least so many bytes, more than caches keep,
-const MIN_STREAMED: usize = 32 << 20;
-/// and they are at least so many.
-const MIN_STREAMED_PART: usize = 1 << 20;
 /// The least side of a matrix that is transposed in blocks.
 pub const MIN_SIDE: usize = 16;
 
@@ -48,8 +44,10 @@ impl Blocks {
     /// Writes the elements of the view to `target`.
     pub fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
         let (_, row_dense) = self.row;
+        // Results of a matrix that no cache keeps are streamed to memory if they are many.
+        let machine = host::machine();
         let is_streamed =
-            size_of_val(source) >= MIN_STREAMED && size_of_val(target) >= MIN_STREAMED_PART;
+            size_of_val(source) >= machine.l3.bytes && size_of_val(target) >= machine.l2.bytes;
         let block = if is_streamed { STREAMED_BLOCK } else { BLOCK };
         self.each(offset, block, |dense, strided, rows, columns| {
             let start = at(strided + rows.start, columns.start, self.column.stride);

@@ -6,7 +6,8 @@ pub use analysis::diff::{Change, Detail, Diff, Side};
 pub use analysis::reduce::Reduced;
 pub use analysis::view::{LastValues, View};
 pub use analysis::{
-    Comparison, Location, Profile, Roofline, StepProfile, Tolerance, compare, generated, random,
+    Comparison, Location, Measurement, Measurements, Profile, Roofline, StepProfile, Tolerance,
+    compare, generated, model_to_json, random,
 };
 
 use crate::{

@@ -67,10 +67,10 @@ mod write;
 
 #[cfg(feature = "run")]
 pub use analysis::{
-    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, OpCost, Parting,
-    Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors, Tolerance, View, ViewOptions,
-    Work, bisect, compare, cost, diff, fix_lints, generated, lint, random, random_inputs, reduce,
-    same_signature, view,
+    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, Measurement,
+    Measurements, OpCost, Parting, Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors,
+    Tolerance, View, ViewOptions, Work, bisect, compare, cost, diff, fix_lints, generated, lint,
+    model_to_json, random, random_inputs, reduce, same_signature, view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;
@@ -86,7 +86,7 @@ pub use explain::{Explanation, checks, constraints, explain, first_version, lint
 pub use hlo::custom_calls::is_known as is_known_custom_call;
 pub use hlo::distribution::Distribution;
 pub use host::stack_left;
-pub use host::{Budget, Charge, Entered, Host, OverBudget};
+pub use host::{Budget, Cache, Charge, Entered, Host, Machine, MachineError, OverBudget};
 pub use inspect::{Constants, FileFormat, Inspection, Requirement, inspect};
 #[cfg(feature = "run")]
 pub use interpreter::{

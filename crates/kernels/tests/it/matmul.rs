@@ -142,6 +142,37 @@ fn deep_products() {
     check_all::<i64, 8>(sizes.into_iter().take(1), 2, |bits| bits as i64);
 }
 
+/// Sizes of caches and vectors decide how products are divided, and never their bits.
+#[test]
+fn bits_do_not_depend_on_the_machine_model() {
+    for (m, k, n) in [(1, 700, 90), (70, 300, 65), (60, 1100, 40), (3, 5, 2000)] {
+        let number = |bits| float(bits, false) as f32;
+        let (a, b) = (numbers(m * k, 5, number), numbers(k * n, 6, number));
+        for strides in [[n, 1], [1, k]] {
+            let left = Matrix { elements: &a, strides: [k, 1] };
+            let right = Matrix { elements: &b, strides };
+            let (rows, depth, columns, panels) = (m, k, n, None);
+            let product = Product { rows, depth, columns, a: &left, b: right, panels };
+            let expected = (0..m * n).map(|at| {
+                let (i, j) = (at / n, at % n);
+                let at = |k: usize| b[k * strides[0] + j * strides[1]];
+                defined(&a[i * k..][..k], &(0..k).map(at).collect::<Vec<_>>()).to_bits()
+            });
+            let expected: Vec<u32> = expected.collect();
+            for machine in host::Machine::presets() {
+                for workers in [1, 3] {
+                    let host = host::Host::default().with_workers(workers).with_machine(machine);
+                    let _entered = host.enter();
+                    let mut out = vec![0f32; m * n];
+                    multiply::<f32, TILE_ROWS, 32>(&[product], k, &mut out).unwrap();
+                    let found: Vec<u32> = out.into_iter().map(f32::to_bits).collect();
+                    assert_eq!(found, expected, "{m} x {k} x {n} for {}", machine.name);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn products_are_rounded_where_there_are_few() {
     // (1 + 2^-23)(1 - 2^-23) = 1 - 2^-46, which f32 rounds to 1.

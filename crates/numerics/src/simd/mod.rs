@@ -14,6 +14,7 @@
 mod columns;
 mod doubles;
 mod neighbours;
+mod peak;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod registers;
 mod tile;
@@ -88,17 +89,23 @@ impl Isa {
     const HAS_CALLS: bool = cfg!(any(target_arch = "x86_64", target_family = "wasm"));
 
     /// The widest instruction set of this machine, or of those up to the one that the environment
-    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`. Other names have no effect.
+    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`. Other names have no effect. That
+    /// of AVX2 if the machine model has vectors of 256 bits.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
-        *BEST.get_or_init(|| {
+        let best = *BEST.get_or_init(|| {
             let named = std::env::var("STABLO_ISA").ok();
             let last = named.and_then(|name| {
                 Isa::NAMES.iter().position(|known| name.eq_ignore_ascii_case(known))
             });
             let available = Isa::available();
             available[last.unwrap_or(usize::MAX).min(available.len() - 1)]
-        })
+        });
+        #[cfg(target_arch = "x86_64")]
+        if best.has_avx512() && host::machine().vector_bits < 512 {
+            return Isa(Level::Avx2);
+        }
+        best
     }
 
     /// Every instruction set of this machine, from the baseline to the widest.

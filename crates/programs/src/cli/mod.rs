@@ -11,6 +11,7 @@ mod fmt;
 mod inspect;
 mod lint;
 mod lsp;
+mod machine;
 mod manual;
 mod reduce;
 mod refine;
@@ -62,6 +63,8 @@ enum Command {
     Lsp(lsp::Options),
     /// Make a program as small as possible while a test passes
     Reduce(reduce::Options),
+    /// Print the machine model that kernels and plans ask, and measure the machine beside it
+    Machine(machine::Options),
     /// Explain a label of a diagnostic
     Explain(explain::Options),
     /// Rewrite expected diagnostics in lit tests to name the rules of ours
@@ -109,6 +112,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Fmt(options) => fmt::run(&options, io),
         Command::Lsp(options) => lsp::run(&options, io),
         Command::Reduce(options) => reduce::run(&options, io),
+        Command::Machine(options) => machine::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::UpdateVerifyTests(options) => update_verify_tests::run(&options, io),
         Command::Completions(options) => completions::run(&options, Options::command(), io),

@@ -1,5 +1,6 @@
 //! `stablo run`: runs a function of a program and prints or saves its results.
 
+use super::machine::check_model;
 use crate::args::at_least_one;
 use crate::device;
 use crate::display::display;
@@ -158,6 +159,7 @@ impl Options {
     fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
         self.results.check(io)?;
         self.check_outputs(io)?;
+        check_model()?;
         let mut timings = Timings::default();
         let bytes = read_program(io, &self.file)?;
         let name = program_name(&self.file);

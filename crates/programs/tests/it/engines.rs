@@ -6,8 +6,8 @@ use crate::generated::generated;
 use generate::{GenerateOptions, Within, runtime_values};
 use stablo::numerics::math;
 use stablo::{
-    DType, Engine, Limits, Module, Program, RunOptions, RuntimeValue, Tensor, TensorMut, TensorRef,
-    Type,
+    DType, Engine, Host, Limits, Machine, Module, Program, RunOptions, RuntimeValue, Tensor,
+    TensorMut, TensorRef, Type,
 };
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -122,6 +122,25 @@ pub fn differences_at(
     WAYS.into_iter().zip(&plans).filter_map(differs).collect()
 }
 
+/// How plans of `main` for machines with little and much of everything differ from the interpreter,
+/// a line each.
+fn differences_by_machine(name: &str, module: &Module, inputs: &[RuntimeValue]) -> Vec<String> {
+    let reference = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let expected = run(&prepare(module, "main", reference), inputs);
+    let machines = Machine::presets().iter().filter(|machine| {
+        // The one without AVX-512, too.
+        matches!(&*machine.name, "tiny" | "huge" | "haswell")
+    });
+    let differs = |machine: &'static Machine| {
+        let _entered = Host::default().with_machine(machine).enter();
+        let threads = NonZeroUsize::new(2);
+        let plan = prepare(module, "main", RunOptions { threads, ..RunOptions::default() });
+        let what = difference(&expected, &run(&plan, inputs))?;
+        Some(format!("{name} with the model {}: {what}", machine.name))
+    };
+    machines.filter_map(differs).collect()
+}
+
 /// Numbers for each argument of `main`, if all have static shapes.
 pub fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
     let main = stablo::entry_function(module, "main").ok()?;
@@ -135,6 +154,18 @@ pub fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
         Some(RuntimeValue::Tensor(math::convert(numbers, dtype).ok()?))
     };
     main.signature().0.iter().enumerate().map(input).collect()
+}
+
+#[test]
+fn bits_do_not_depend_on_the_machine_model() {
+    let (mut count, mut wrong) = (0, Vec::new());
+    for program in programs() {
+        let own = Some(program.inputs).filter(|own| !own.is_empty());
+        let Some(inputs) = own.or_else(|| inputs(&program.module)) else { continue };
+        count += 1;
+        wrong.extend(differences_by_machine(&program.name, &program.module, &inputs));
+    }
+    assert!(count > 60 && wrong.is_empty(), "{count} programs:\n{}", wrong.join("\n"));
 }
 
 #[test]
