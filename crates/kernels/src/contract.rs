@@ -6,6 +6,7 @@ use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::{self, Product, Results};
 use super::rows::Matrix;
 use super::small_products;
+use super::widened::{self, Factor as WidenedFactor};
 use numerics::budget::{self, Reserved};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
@@ -17,7 +18,7 @@ use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Fewer columns than this make a product go the other way round.
-const FEW_COLUMNS: usize = 8;
+pub(super) const FEW_COLUMNS: usize = 8;
 /// With so few products it makes no difference.
 const FEW_PRODUCTS: usize = 1 << 12;
 /// At most so many products are prepared.
@@ -246,8 +247,8 @@ fn cast_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T], TensorError> {
     bytemuck::try_cast_slice_mut(bytes).map_err(|_| TensorError::OutOfBounds)
 }
 
-/// A `dot_general` of tensors of known types whose elements are multiplied where they are, or few
-/// enough to be converted before.
+/// A `dot_general` of tensors of known types whose elements are multiplied where they are. Others
+/// are converted: few of them before, of many some at a time.
 #[derive(Debug)]
 pub struct Dot {
     /// The types of operands and result.
@@ -258,13 +259,15 @@ pub struct Dot {
     lhs: Matrices,
     rhs: Matrices,
     is_swapped: bool,
+    /// True if elements are converted some at a time, while they are multiplied.
+    is_streamed: bool,
     /// The shape of the result.
     shape: Vec<usize>,
 }
 
 impl Dot {
     /// Prepares a `dot_general` of operands of these types, which are views of memory; `None` if
-    /// they have to be converted or copied before, or the result after.
+    /// they have to be copied before, or there is no conversion.
     pub fn new(
         lhs: (DType, &StridedView),
         rhs: (DType, &StridedView),
@@ -286,29 +289,44 @@ impl Dot {
                 && is_convertible(rhs.0, sum_type)
                 && is_convertible(sum_type, dtype)
         };
-        if is_converted && (largest.saturating_mul(count) > MAX_CONVERTED || !is_convertible()) {
+        if is_converted && !is_convertible() {
             return None;
         }
+        let is_large = largest.saturating_mul(count) > MAX_CONVERTED;
         let dtype = sum_type;
         let lhs = Matrices::of(lhs.1, &contraction.lhs)?;
         let rhs = Matrices::of(rhs.1, &contraction.rhs)?;
         let (is_swapped, shape) = (n < FEW_COLUMNS && n < m, contraction.shape);
+        let is_streamed = is_converted && is_large;
+        if is_streamed {
+            let (sizes, is_swapped) = (contraction.sizes, false);
+            return Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape });
+        }
         if is_swapped && n == 1 {
             let sizes = Sizes { count, m: n, n: m, k };
             let types = [types[1], types[0], types[2]];
-            return Some(Dot { types, dtype, sizes, lhs: rhs, rhs: lhs, is_swapped, shape });
+            let (lhs, rhs) = (rhs, lhs);
+            return Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape });
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = dtype.family() != Family::Complex;
         let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
         let may_stay = !is_swapped || (is_real && is_small);
-        let sizes = contraction.sizes;
-        may_stay.then_some(Dot { types, dtype, sizes, lhs, rhs, is_swapped: false, shape })
+        if !may_stay {
+            return None;
+        }
+        let (sizes, is_swapped) = (contraction.sizes, false);
+        Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape })
+    }
+
+    /// True if operands or results are of another type than sums.
+    pub fn is_converted(&self) -> bool {
+        self.types != [self.dtype; 3]
     }
 
     /// True if all elements of the operands' memory are converted to the type of sums.
-    pub fn is_converted(&self) -> bool {
-        self.types != [self.dtype; 3]
+    pub fn converts_all(&self) -> bool {
+        self.is_converted() && !self.is_streamed
     }
 
     /// The shape of the result.
@@ -374,6 +392,15 @@ impl Dot {
             return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
         let (dtype, [left, right, result]) = (self.dtype, self.types);
+        if self.is_streamed {
+            let Sizes { m, n, k, .. } = self.sizes;
+            if m * n == 0 {
+                return Ok(());
+            }
+            let (lhs, rhs) = (lhs.stored(a, left), rhs.stored(b, right));
+            let (sizes, sum) = ([m, n, k], dtype);
+            return widened::Products { sizes, lhs, rhs, sum, result }.write(out);
+        }
         let mut rooms = [const { AlignedBytes::new() }; 3];
         let [a_room, b_room, sums] = &mut rooms;
         let (a, b) = (converted(a, [left, dtype], a_room)?, converted(b, [right, dtype], b_room)?);
@@ -678,6 +705,11 @@ impl Matrices {
             starts.push(view.offset() + start);
         }
         Some(Matrices { starts, strides: [row, column] })
+    }
+
+    /// The matrices of elements that are stored as `dtype`.
+    fn stored<'a>(&'a self, bytes: &'a [u8], dtype: DType) -> WidenedFactor<'a> {
+        WidenedFactor { bytes, dtype, starts: &self.starts, strides: self.strides }
     }
 
     /// The matrices of a tensor's elements, as small ones.

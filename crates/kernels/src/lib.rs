@@ -62,6 +62,7 @@ pub mod sums; // For its tests.
 pub mod threefry; // For its tests.
 mod top_k;
 mod vector_products;
+mod widened;
 mod window;
 
 pub use batch_norm::{Normalization, batch_norm_grad, batch_norm_inference, batch_norm_training};

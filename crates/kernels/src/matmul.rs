@@ -96,7 +96,7 @@ impl Call {
 }
 
 /// The types in which products are summed.
-pub trait Accumulator: Number + Tile + Windowed + ColumnSums {
+pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
     /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;

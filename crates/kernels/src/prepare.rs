@@ -69,7 +69,7 @@ pub fn prepare(
             let dot = Dot::new((lhs.dtype, lhs.view), (rhs.dtype, rhs.view), &dims, *dtype)?;
             // Conversions are of all memory.
             let is_used = |o: &Operand<'_>| num_elements(o.view.shape()) >= Some(o.len);
-            if dot.is_converted() && !operands.iter().all(is_used) {
+            if dot.converts_all() && !operands.iter().all(is_used) {
                 return None;
             }
             let shape = dot.shape().to_vec();

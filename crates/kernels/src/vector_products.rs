@@ -3,8 +3,8 @@
 use super::matmul::{Accumulator, BLOCK};
 use super::rows::Matrix;
 use super::sums::Tree;
-use numerics::Number;
-use numerics::simd::{Columns, GROUP, Isa, Kernel};
+use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, WIDE_GROUP};
+use numerics::{Number, Widen};
 
 /// Results that are summed at a time where columns are neighbours.
 const RESULTS: usize = 1024;
@@ -15,15 +15,15 @@ const COLUMNS: usize = GROUP;
 const LINE: usize = 16;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
-/// them. One of the strides of `b` is 1.
-pub struct VectorProduct<'a, T> {
+/// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type.
+pub struct VectorProduct<'a, T, S = T> {
     pub isa: Isa,
     pub a: &'a [T],
-    pub b: Matrix<'a, T>,
+    pub b: Matrix<'a, S>,
     pub out: &'a mut [T],
 }
 
-impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
+impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T, S> {
     #[inline(always)]
     fn run(self) {
         let VectorProduct { isa, a, b: Matrix { elements, strides }, out } = self;
@@ -43,7 +43,7 @@ impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
             let mut tree = Tree::new();
             for (block, a) in a.chunks(BLOCK).enumerate() {
                 let first = block * BLOCK * strides[0] + column * strides[1];
-                let b = |k: usize| elements[first + k * strides[0]];
+                let b = |k: usize| elements[first + k * strides[0]].widen();
                 let step = |sum: T, (k, &a): (usize, &T)| sum.multiply_add(a, b(k));
                 tree.push(a.iter().enumerate().fold(T::ZERO, step), T::add);
             }
@@ -54,7 +54,7 @@ impl<T: Accumulator> Kernel for VectorProduct<'_, T> {
 
 /// The sums stay in the cache while the rows of `b` are read in order.
 #[inline(always)]
-fn with_rows<T: Accumulator>(a: &[T], b: &[T], row_stride: usize, out: &mut [T]) {
+fn with_rows<T: Accumulator, S: Widen<T>>(a: &[T], b: &[S], row_stride: usize, out: &mut [T]) {
     for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
         let b = &b[chunk * RESULTS..];
         out.fill(T::ZERO);
@@ -76,7 +76,12 @@ fn with_rows<T: Accumulator>(a: &[T], b: &[T], row_stride: usize, out: &mut [T])
 
 /// Adds the products of the elements of `a` with rows of `b`, in order.
 #[inline(always)]
-fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride: usize) {
+fn add_rows_scaled<T: Accumulator, S: Widen<T>>(
+    sums: &mut [T],
+    a: &[T],
+    b: &[S],
+    row_stride: usize,
+) {
     let (quads, rest) = a.as_chunks::<4>();
     for (quad, a) in quads.iter().enumerate() {
         let k = 4 * quad;
@@ -90,11 +95,15 @@ fn add_rows_scaled<T: Accumulator>(sums: &mut [T], a: &[T], b: &[T], row_stride:
 
 /// Adds the products of a few elements of `a` with rows of `b`, in order.
 #[inline(always)]
-fn add_scaled<T: Accumulator, const N: usize>(sums: &mut [T], a: [T; N], b: [&[T]; N]) {
+fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
+    sums: &mut [T],
+    a: [T; N],
+    b: [&[S]; N],
+) {
     let b = b.map(|b| &b[..sums.len()]);
     for (j, sum) in sums.iter_mut().enumerate() {
         for (a, b) in a.iter().zip(b) {
-            *sum = sum.multiply_add(*a, b[j]);
+            *sum = sum.multiply_add(*a, b[j].widen());
         }
     }
 }
@@ -109,23 +118,27 @@ fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
 
 /// Some columns of `b` are read at a time, and turned into rows in registers.
 #[inline(always)]
-fn with_columns<T: Accumulator>(
+fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
     isa: Isa,
     a: &[T],
-    (b, column_stride): (&[T], usize),
+    (b, column_stride): (&[S], usize),
     out: &mut [T],
 ) {
-    let mut tree = Tree::new();
-    let done = in_registers(isa, a, (b, column_stride), out);
-    if done == out.len() {
+    let mut done = in_registers::<T, S, WIDE_GROUP>(isa, a, (b, column_stride), out);
+    if done < out.len() {
         // `b` may end with the last element of the last column.
+        let rest = &b[done * column_stride..];
+        done += in_registers::<T, S, GROUP>(isa, a, (rest, column_stride), &mut out[done..]);
+    }
+    if done == out.len() {
         return;
     }
+    let mut tree = Tree::new();
     let (b, out) = (&b[done * column_stride..], &mut out[done..]);
     for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
         // If there are fewer columns, the last one is repeated.
         let column = |j: usize| &b[(group * COLUMNS + j.min(out.len() - 1)) * column_stride..];
-        let columns: [&[T]; COLUMNS] = std::array::from_fn(|j| &column(j)[..a.len()]);
+        let columns: [&[S]; COLUMNS] = std::array::from_fn(|j| &column(j)[..a.len()]);
         for (block, a) in a.chunks(BLOCK).enumerate() {
             tree.push(chains(a, columns.map(|column| &column[block * BLOCK..])), add_columns);
         }
@@ -135,39 +148,43 @@ fn with_columns<T: Accumulator>(
     }
 }
 
-/// The products of as many columns as can be summed in registers: two chains at a time, of a group
-/// of columns each if these are short, else of two blocks of a group.
+/// Writes the products of columns that are summed `W` at a time in registers, and returns how many
+/// these are: two chains at a time, of two groups of columns if these are short, else of two blocks
+/// of a group.
 #[inline(always)]
-fn in_registers<T: Accumulator>(
+fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     isa: Isa,
     a: &[T],
-    (b, stride): (&[T], usize),
+    (b, stride): (&[S], usize),
     out: &mut [T],
 ) -> usize {
-    let group = |vector, at: usize| Columns { vector, elements: &b[at..], stride };
+    let group = |vector, at: usize, columns: usize| {
+        let next = columns.saturating_mul(stride);
+        Columns { vector, elements: &b[at..], stride, next }
+    };
     let mut done = 0;
     if a.len() <= BLOCK {
-        for out in out.as_chunks_mut::<{ 2 * COLUMNS }>().0 {
-            let groups = [group(a, done * stride), group(a, (done + COLUMNS) * stride)];
-            let Some(sums) = T::column_chains(isa, groups) else { return done };
-            out.copy_from_slice(sums.as_flattened());
-            done += 2 * COLUMNS;
+        while out.len() - done >= 2 * W {
+            let groups = [done, done + W].map(|column| group(a, column * stride, 2 * W));
+            let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
+            out[done..done + 2 * W].copy_from_slice(sums.as_flattened());
+            done += 2 * W;
         }
     }
     let mut tree = Tree::new();
-    for out in out[done..].as_chunks_mut::<COLUMNS>().0 {
+    for out in out[done..].as_chunks_mut::<W>().0 {
         for (pair, a) in a.chunks(2 * BLOCK).enumerate() {
             let at = done * stride + 2 * pair * BLOCK;
             let (left, right) = a.split_at(a.len().min(BLOCK));
             if left.len() == right.len() {
-                let groups = [group(left, at), group(right, at + BLOCK)];
-                let Some(sums) = T::column_chains(isa, groups) else { return done };
+                let groups = [group(left, at, W), group(right, at + BLOCK, W)];
+                let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
                 sums.into_iter().for_each(|sums| tree.push(sums, add_columns));
                 continue;
             }
             for (vector, at) in [(left, at), (right, at + BLOCK)] {
                 if !vector.is_empty() {
-                    let Some([sums]) = T::column_chains(isa, [group(vector, at)]) else {
+                    let Some([sums]) = T::column_chains::<W, 1>(isa, [group(vector, at, W)]) else {
                         return done;
                     };
                     tree.push(sums, add_columns);
@@ -177,20 +194,22 @@ fn in_registers<T: Accumulator>(
         if let Some(sums) = tree.finish(add_columns) {
             out.copy_from_slice(&sums);
         }
-        done += COLUMNS;
+        done += W;
     }
     done
 }
 
 /// Chains of the products of the elements of `a` with those of the columns.
 #[inline(always)]
-fn chains<T: Accumulator>(a: &[T], columns: [&[T]; COLUMNS]) -> [T; COLUMNS] {
+fn chains<T: Accumulator, S: Widen<T>>(a: &[T], columns: [&[S]; COLUMNS]) -> [T; COLUMNS] {
     let mut sums = [T::ZERO; COLUMNS];
     let (lines, rest) = a.as_chunks::<LINE>();
     for (at, a) in (0..).step_by(LINE).zip(lines) {
         let mut parts = [[T::ZERO; LINE]; COLUMNS];
         for (part, column) in parts.iter_mut().zip(columns) {
-            part.copy_from_slice(&column[at..at + LINE]);
+            for (part, element) in part.iter_mut().zip(&column[at..at + LINE]) {
+                *part = element.widen();
+            }
         }
         for (k, &a) in a.iter().enumerate() {
             for (sum, part) in sums.iter_mut().zip(&parts) {
@@ -200,12 +219,12 @@ fn chains<T: Accumulator>(a: &[T], columns: [&[T]; COLUMNS]) -> [T; COLUMNS] {
     }
     for (k, &a) in (a.len() - rest.len()..).zip(rest) {
         for (sum, column) in sums.iter_mut().zip(columns) {
-            *sum = sum.multiply_add(a, column[k]);
+            *sum = sum.multiply_add(a, column[k].widen());
         }
     }
     sums
 }
 
-fn add_columns<T: Number>(left: [T; COLUMNS], right: [T; COLUMNS]) -> [T; COLUMNS] {
+fn add_columns<T: Number, const W: usize>(left: [T; W], right: [T; W]) -> [T; W] {
     std::array::from_fn(|j| left[j].add(right[j]))
 }

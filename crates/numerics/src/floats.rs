@@ -224,17 +224,37 @@ widened_arithmetic!(f16, from_float #[inline] |value| {
     f16::from_bits(encode_small(FloatFormat::F16, value) as u16)
 });
 widened_arithmetic!(bf16, from_float #[inline] |value| {
-    // Without branches, so that loops become vector instructions.
-    let bits = to_f32_sticky(value).to_bits();
+    bf16_of_single(to_f32_sticky(value))
+});
+
+/// The number rounded to nearest, as [`Number::from_float`] rounds it; without branches, so that
+/// loops become vector instructions.
+#[inline(always)]
+pub(crate) fn bf16_of_single(value: f32) -> bf16 {
+    let bits = value.to_bits();
     let is_odd = bits >> 16 & 1;
     let rounded = (bits.wrapping_add(0x7FFF + is_odd) >> 16) as u16;
     let nan = (bits >> 16) as u16 & 0x8000 | FloatFormat::BF16.nan() as u16;
     bf16::from_bits(if value.is_nan() { nan } else { rounded })
-});
+}
+
+/// The number, exactly; without branches. A NaN keeps its payload, and becomes quiet.
+#[inline(always)]
+pub(crate) fn single_of_bf16(x: bf16) -> f32 {
+    let bits = u32::from(x.to_bits());
+    let quiet = if bits & 0x7FFF > 0x7F80 { 0x40_0000 } else { 0 };
+    f32::from_bits(bits << 16 | quiet)
+}
+
+/// Rounds to nearest, as [`bf16_of_single`] does.
+#[inline(always)]
+pub(crate) fn f16_of_single(value: f32) -> f16 {
+    f16::from_bits(encode_single(FloatFormat::F16, value) as u16)
+}
 
 /// The number, exactly; without branches and calls. A NaN keeps its payload, and becomes quiet.
 #[inline(always)]
-fn f16_to_f32(x: f16) -> f32 {
+pub(crate) fn f16_to_f32(x: f16) -> f32 {
     let bits = u32::from(x.to_bits());
     let (sign, magnitude) = ((bits & 0x8000) << 16, bits & 0x7FFF);
     let subnormal = (magnitude as i32 as f32 * (1.0 / (1 << 24) as f32)).to_bits();
@@ -249,7 +269,13 @@ fn f16_to_f32(x: f16) -> f32 {
 /// branches, so that loops become vector instructions.
 #[inline(always)]
 fn encode_small(format: FloatFormat, value: f64) -> u32 {
-    let bits = to_f32_sticky(value).to_bits();
+    encode_single(format, to_f32_sticky(value))
+}
+
+/// Likewise, of an `f32`.
+#[inline(always)]
+fn encode_single(format: FloatFormat, value: f32) -> u32 {
+    let bits = value.to_bits();
     let (is_negative, magnitude) = (bits >> 31 != 0, bits & 0x7FFF_FFFF);
     let sign = if is_negative { format.sign_mask() as u32 } else { 0 };
     let cut = 23 - format.mantissa_bits;

@@ -33,6 +33,7 @@ mod tensor;
 pub mod text;
 mod transposes;
 pub mod ulp;
+mod widen;
 
 pub use borrowed::{TensorMut, TensorRef};
 pub use bytes::{Bytes, Identity};
@@ -46,3 +47,4 @@ pub use integers::{I1, I2, I4, U2, U4};
 pub use iota::Iota;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use tensor::Tensor;
+pub use widen::Widen;

@@ -121,3 +121,88 @@ fn packed_operands_have_the_same_products() {
         }
     }
 }
+
+/// Factors of any types and orders in memory, converted some at a time, have the products of
+/// converted tensors: of vectors and matrices, with any number of threads and for any machine.
+#[test]
+fn factors_are_converted_as_they_are_multiplied() {
+    let sizes = [
+        (1, 1, 70, 100),
+        (1, 1, 300, 64),
+        (1, 1, 1100, 41),
+        (1, 1, 4, 1500),
+        (1, 100, 257, 1),
+        (3, 1, 65, 70),
+        (5, 33, 64, 1),
+        (1, 3, 80, 70),
+        (2, 17, 300, 40),
+        (1, 130, 70, 33),
+        (1, 300, 40, 3),
+        (2, 1100, 3, 7),
+        (1, 40, 1, 120),
+    ];
+    let types = [
+        [DType::BF16, DType::BF16, DType::BF16],
+        [DType::F16, DType::F16, DType::F32],
+        [DType::F32, DType::BF16, DType::F32],
+        [DType::F16, DType::F8E4M3FN, DType::F16],
+        [DType::I8, DType::I8, DType::I32],
+        [DType::U8, DType::I16, DType::U16],
+        [DType::F32, DType::F32, DType::F32],
+    ];
+    let machines = host::Machine::presets();
+    for (round, (count, m, k, n)) in sizes.into_iter().enumerate() {
+        for (nth, types) in types.into_iter().enumerate() {
+            // The order of batch, kept and contracted dimensions in memory, with every element or
+            // every second one.
+            for (order, step) in [([0, 1, 2], 1), ([0, 2, 1], 1), ([1, 0, 2], 1), ([2, 1, 0], 2)] {
+                let operand = |kept: usize, dtype: DType, seed: usize| {
+                    let sizes = [count, kept, k];
+                    let used: Vec<usize> = order.iter().map(|&d| sizes[d]).collect();
+                    let mut shape = used.clone();
+                    shape[2] *= step;
+                    let number = |i: usize| match (i * seed) % 1009 {
+                        0 => f64::INFINITY,
+                        1 => -0.0,
+                        2 => 1e-40,
+                        other => (other as f64 - 500.0) / 7.0,
+                    };
+                    let numbers = (0..shape.iter().product()).map(number).collect();
+                    let tensor = Tensor::from_vec(&shape, numbers).expect("small");
+                    let tensor = math::convert(tensor, dtype).expect("a number type");
+                    let steps = [1, 1, step as isize];
+                    let view = StridedView::window(&shape, &[0; 3], &used, &steps).expect("small");
+                    let place = |d: usize| order.iter().position(|&o| o == d).expect("three");
+                    let roles = [place(0), place(1), place(2)];
+                    (tensor, view, roles)
+                };
+                let (a, a_view, a_roles) = operand(m, types[0], 37 + round);
+                let (b, b_view, b_roles) = operand(n, types[1], 91 + nth);
+                let dims = DotDims {
+                    lhs_batching_dimensions: vec![a_roles[0] as i64],
+                    rhs_batching_dimensions: vec![b_roles[0] as i64],
+                    lhs_contracting_dimensions: vec![a_roles[2] as i64],
+                    rhs_contracting_dimensions: vec![b_roles[2] as i64],
+                };
+                let dense = |tensor: &Tensor, view| tensor.gather(view).expect("small");
+                let (left, right) = (dense(&a, &a_view), dense(&b, &b_view));
+                let expected = dot_general(left, right, &dims, types[2]).expect("valid");
+                let dot = Dot::new((types[0], &a_view), (types[1], &b_view), &dims, types[2]);
+                let Some(dot) = dot.filter(|dot| !dot.converts_all()) else { continue };
+                let machine = &machines[(round + nth) % machines.len()];
+                let host = host::Host::default().with_machine(machine);
+                let _entered = host.with_workers(1 + (round + nth) % 3).enter();
+                let mut found = Tensor::zeros(types[2], dot.shape()).expect("small");
+                found.bytes_mut().expect("unshared").fill(1);
+                dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
+                let equal = found.bytes() == expected.bytes();
+                assert!(equal, "{count} of {m} x {k} x {n} of {types:?} in order {order:?}");
+                let short = &b.bytes()[..b.bytes().len() - types[1].bytes() * step];
+                let out = found.bytes_mut().expect("unshared");
+                if dot.is_converted() {
+                    assert!(dot.run(a.bytes(), short, out).is_err(), "{m} x {k} x {n}");
+                }
+            }
+        }
+    }
+}

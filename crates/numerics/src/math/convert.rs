@@ -4,6 +4,7 @@ use super::binary::{BinaryOp, binary};
 use super::kernel::{Elementwise, SliceKernel, cast, cast_mut};
 use super::unary::{UnaryOp, unary};
 use crate::element::{ComplexElement, Element, Float, Integer, Number};
+use crate::floats::{bf16_of_single, f16_of_single, f16_to_f32, single_of_bf16};
 use crate::tensor::allocate;
 use crate::{Bytes, DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
 use std::sync::OnceLock;
@@ -156,6 +157,17 @@ fn through<W: Copy + Default + 'static>(
 
 /// The kernel of conversions between the most common types, which have loops of their own.
 fn direct(from: DType, to: DType) -> Option<SliceKernel> {
+    match (from, to) {
+        (DType::F32, DType::BF16) => return Some(SliceKernel::one(bf16_of_single)),
+        (DType::F32, DType::F16) => return Some(SliceKernel::one(f16_of_single)),
+        (DType::BF16, DType::F32) => return Some(SliceKernel::one(single_of_bf16)),
+        (DType::F16, DType::F32) => return Some(SliceKernel::one(f16_to_f32)),
+        (DType::I8, DType::F32) => return Some(SliceKernel::one(|x: i8| f32::from(x))),
+        (DType::I8, DType::I32) => return Some(SliceKernel::one(|x: i8| i32::from(x))),
+        (DType::U8, DType::F32) => return Some(SliceKernel::one(|x: u8| f32::from(x))),
+        (DType::U8, DType::I32) => return Some(SliceKernel::one(|x: u8| i32::from(x))),
+        _ => {}
+    }
     macro_rules! to {
         ($S:ty, $widen:expr, $store:ident) => {
             match to {

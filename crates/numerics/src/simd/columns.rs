@@ -1,111 +1,371 @@
 //! Products of a vector with columns of neighbouring elements, in registers.
+//!
+//! Columns are read some words of 32 bits at a time, which registers transpose; a word has an
+//! element of a type of 32 bits, or two of 16, which become numbers of 32 bits there.
 
 use super::Isa;
-use crate::{Complex32, Complex64, I1};
+use crate::{Complex32, Complex64, I1, Widen, bf16, f16};
 
-/// Columns that are summed at a time.
+/// Columns that are summed at a time with AVX2.
 pub const GROUP: usize = 8;
+/// Columns that are summed at a time with AVX-512.
+pub const WIDE_GROUP: usize = 16;
 
-/// A vector, and as many columns as a [`GROUP`] has: the elements of all of them from the first one
-/// on, each `stride` elements after the one before.
+/// A vector, and columns: the elements of all of them from the first one on, each `stride` elements
+/// after the one before.
 #[derive(Clone, Copy)]
-pub struct Columns<'a, T> {
+pub struct Columns<'a, T, S = T> {
     /// The vector.
     pub vector: &'a [T],
     /// The columns.
-    pub elements: &'a [T],
+    pub elements: &'a [S],
     /// The distance between columns.
     pub stride: usize,
+    /// The distance to the columns that are read next, which are asked for.
+    pub next: usize,
 }
 
-/// A type whose columns are summed in vector registers.
-pub trait ColumnSums: Sized {
-    /// The products of each vector with its columns: chains of fused multiply-adds from zero on, in
-    /// the order of the elements. `None` if there are no instructions for the type, the vectors
-    /// differ in length, or columns are too short.
+/// A type in which products with columns of elements that are stored as `S` are summed in vector
+/// registers.
+pub trait ColumnSums<S>: Sized {
+    /// The products of each vector with its `W` columns: chains of fused multiply-adds from zero
+    /// on, in the order of the elements. `None` if there are no instructions for the types and the
+    /// number of columns, the vectors differ in length, or columns are too short.
     #[inline(always)]
-    fn column_chains<const N: usize>(
+    fn column_chains<const W: usize, const N: usize>(
         _isa: Isa,
-        _groups: [Columns<'_, Self>; N],
-    ) -> Option<[[Self; GROUP]; N]> {
+        _groups: [Columns<'_, Self, S>; N],
+    ) -> Option<[[Self; W]; N]> {
         None
     }
 }
 
+/// The products of vectors with columns of elements that are stored as `S`; `None` as
+/// [`ColumnSums::column_chains`] says.
 #[cfg(target_arch = "x86_64")]
-impl ColumnSums for f32 {
-    #[inline(always)]
-    fn column_chains<const N: usize>(
-        isa: Isa,
-        groups: [Columns<'_, f32>; N],
-    ) -> Option<[[f32; GROUP]; N]> {
-        let len = groups.first()?.vector.len();
-        let fits = |group: &Columns<'_, f32>| {
-            let end = group.stride.checked_mul(GROUP - 1).and_then(|last| last.checked_add(len));
-            group.vector.len() == len && end.is_some_and(|end| end <= group.elements.len())
-        };
-        if !isa.has_avx2() || !groups.iter().all(fits) {
-            return None;
+#[inline(always)]
+fn singles<S: words::Words, const W: usize, const N: usize>(
+    isa: Isa,
+    groups: [Columns<'_, f32, S>; N],
+) -> Option<[[f32; W]; N]> {
+    let len = groups.first()?.vector.len();
+    let fits = |group: &Columns<'_, f32, S>| {
+        let end = group.stride.checked_mul(W - 1).and_then(|last| last.checked_add(len));
+        group.vector.len() == len && end.is_some_and(|end| end <= group.elements.len())
+    };
+    if !groups.iter().all(fits) {
+        return None;
+    }
+    match W {
+        GROUP if isa.has_avx2() => {
+            // SAFETY: the instructions were detected, and all columns are in the elements.
+            Some(unsafe { words::narrow(groups, len) })
         }
-        // SAFETY: the instructions were detected, and all columns are in the elements.
-        Some(unsafe { singles(groups, len) })
+        WIDE_GROUP if isa.has_avx512() => {
+            // SAFETY: likewise.
+            Some(unsafe { words::wide(groups, len) })
+        }
+        _ => None,
     }
 }
 
-/// # Safety
-/// Vectors and columns have `len` elements.
+macro_rules! column_sums {
+    ($($stored:ident)*) => {$(
+        #[cfg(target_arch = "x86_64")]
+        impl ColumnSums<$stored> for f32 {
+            #[inline(always)]
+            fn column_chains<const W: usize, const N: usize>(
+                isa: Isa,
+                groups: [Columns<'_, f32, $stored>; N],
+            ) -> Option<[[f32; W]; N]> {
+                singles(isa, groups)
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        impl ColumnSums<$stored> for f32 {}
+    )*};
+}
+
+column_sums!(f32 bf16 f16);
+impl ColumnSums<f64> for f64 {}
+impl ColumnSums<I1> for I1 {}
+impl ColumnSums<i32> for i32 {}
+impl ColumnSums<i64> for i64 {}
+impl ColumnSums<Complex32> for Complex32 {}
+impl ColumnSums<Complex64> for Complex64 {}
+
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,fma")]
-unsafe fn singles<const N: usize>(groups: [Columns<'_, f32>; N], len: usize) -> [[f32; GROUP]; N] {
+mod words {
+    use super::{Columns, GROUP, WIDE_GROUP, Widen, bf16, f16};
+    use crate::simd::prefetch_at;
     use std::arch::x86_64::*;
-    let mut sums = [_mm256_setzero_ps(); N];
-    let mut k = 0;
-    while k + 4 <= len {
-        for (sum, group) in sums.iter_mut().zip(&groups) {
-            let (first, stride) = (group.elements.as_ptr().wrapping_add(k), group.stride);
-            // Four elements of a column, and of that four columns further on.
-            let pair = |column: usize| {
-                let low = first.wrapping_add(column * stride);
-                let high = low.wrapping_add(4 * stride);
-                // SAFETY: both columns have these elements.
-                let [low, high] = unsafe { [_mm_loadu_ps(low), _mm_loadu_ps(high)] };
-                _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
-            };
-            let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
-            // Pairs of neighbouring columns: of their elements 0 and 1, and 2 and 3.
-            let halves = [
-                [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)],
-                [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)],
-            ];
-            for (i, half) in halves.into_iter().enumerate() {
-                let [left, right] = half.map(|pair| _mm256_castps_pd(pair));
-                let rows = [_mm256_unpacklo_pd(left, right), _mm256_unpackhi_pd(left, right)];
-                for (j, row) in rows.into_iter().enumerate() {
-                    // SAFETY: there are at least four elements from `k` on.
-                    let factor = unsafe { *group.vector.get_unchecked(k + 2 * i + j) };
-                    *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), _mm256_castpd_ps(row), *sum);
+
+    /// An element whose vectors are read as words of 32 bits.
+    ///
+    /// # Safety
+    /// Its size is that of `PER_WORD` parts of a word.
+    pub unsafe trait Words: Copy + Widen<f32> {
+        /// Elements in a word: one or two.
+        const PER_WORD: usize;
+
+        /// The elements of each word, the lower ones first.
+        ///
+        /// # Safety
+        /// The processor has AVX2.
+        unsafe fn narrow(words: __m256i) -> [__m256; 2];
+
+        /// As [`Words::narrow`].
+        ///
+        /// # Safety
+        /// The processor has AVX-512 F.
+        unsafe fn wide(words: __m512i) -> [__m512; 2];
+    }
+
+    // SAFETY: four bytes.
+    unsafe impl Words for f32 {
+        const PER_WORD: usize = 1;
+
+        #[inline(always)]
+        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+            // SAFETY: the caller says so.
+            unsafe { [_mm256_castsi256_ps(words); 2] }
+        }
+
+        #[inline(always)]
+        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+            // SAFETY: likewise.
+            unsafe { [_mm512_castsi512_ps(words); 2] }
+        }
+    }
+
+    // SAFETY: two bytes. They are the upper half of an `f32`.
+    unsafe impl Words for bf16 {
+        const PER_WORD: usize = 2;
+
+        #[inline(always)]
+        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+            // SAFETY: the caller says so.
+            unsafe {
+                let upper = _mm256_and_si256(words, _mm256_set1_epi32(!0xFFFF));
+                let lower = _mm256_slli_epi32::<16>(words);
+                [_mm256_castsi256_ps(lower), _mm256_castsi256_ps(upper)]
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+            // SAFETY: likewise.
+            unsafe {
+                let upper = _mm512_and_si512(words, _mm512_set1_epi32(!0xFFFF));
+                let lower = _mm512_slli_epi32::<16>(words);
+                [_mm512_castsi512_ps(lower), _mm512_castsi512_ps(upper)]
+            }
+        }
+    }
+
+    // SAFETY: two bytes.
+    unsafe impl Words for f16 {
+        const PER_WORD: usize = 2;
+
+        #[inline(always)]
+        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+            // SAFETY: the caller says so.
+            unsafe {
+                // The sign, the exponent and the mantissa where those of an `f32` are.
+                let halves = [_mm256_slli_epi32::<16>(words), words];
+                halves.map(|halves| {
+                    let sign = _mm256_and_si256(halves, _mm256_set1_epi32(i32::MIN));
+                    let magnitude = _mm256_and_si256(
+                        _mm256_srli_epi32::<3>(halves),
+                        _mm256_set1_epi32(0x0FFF_E000),
+                    );
+                    let is_special =
+                        _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32((0x7C00 << 13) - 1));
+                    let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << 23), magnitude);
+                    let bias = _mm256_set1_epi32(112 << 23);
+                    let normal = _mm256_add_epi32(magnitude, bias);
+                    // Infinities and NaNs have the greatest exponent there, too.
+                    let special = _mm256_and_si256(is_special, bias);
+                    let normal = _mm256_add_epi32(normal, special);
+                    // Subnormal numbers as the difference of two normal ones.
+                    let one = _mm256_set1_epi32(113 << 23);
+                    let small = _mm256_sub_ps(
+                        _mm256_castsi256_ps(_mm256_add_epi32(magnitude, one)),
+                        _mm256_castsi256_ps(one),
+                    );
+                    let magnitude = _mm256_blendv_ps(
+                        _mm256_castsi256_ps(normal),
+                        small,
+                        _mm256_castsi256_ps(is_small),
+                    );
+                    _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign))
+                })
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+            // SAFETY: the caller says so.
+            unsafe {
+                [words, _mm512_srli_epi32::<16>(words)]
+                    .map(|halves| _mm512_cvtph_ps(_mm512_cvtepi32_epi16(halves)))
+            }
+        }
+    }
+
+    /// Adds products of elements from `k` on to chains, one after the other.
+    #[inline(always)]
+    fn finish<S: Words, const W: usize, const N: usize>(
+        chains: &mut [[f32; W]; N],
+        groups: &[Columns<'_, f32, S>; N],
+        k: usize,
+    ) {
+        for (chains, group) in chains.iter_mut().zip(groups) {
+            for (column, chain) in chains.iter_mut().enumerate() {
+                let elements = &group.elements[column * group.stride..];
+                for (factor, element) in group.vector.iter().zip(elements).skip(k) {
+                    *chain = factor.mul_add(element.widen(), *chain);
                 }
             }
         }
-        k += 4;
     }
-    let mut chains = sums.map(bytemuck::cast::<__m256, [f32; GROUP]>);
-    for (chains, group) in chains.iter_mut().zip(&groups) {
-        for (column, chain) in chains.iter_mut().enumerate() {
-            let elements = &group.elements[column * group.stride..];
-            for (factor, element) in group.vector.iter().zip(elements).skip(k) {
-                *chain = factor.mul_add(*element, *chain);
+
+    /// # Safety
+    /// The processor has AVX2, vectors and columns have `len` elements, and there are [`GROUP`]
+    /// columns.
+    #[target_feature(enable = "avx2,fma")]
+    pub unsafe fn narrow<S: Words, const W: usize, const N: usize>(
+        groups: [Columns<'_, f32, S>; N],
+        len: usize,
+    ) -> [[f32; W]; N] {
+        const { assert!(size_of::<S>() * S::PER_WORD == 4) }
+        let step = 4 * S::PER_WORD;
+        let mut sums = [_mm256_setzero_ps(); N];
+        let mut k = 0;
+        while k + step <= len {
+            for (sum, group) in sums.iter_mut().zip(&groups) {
+                let (first, stride) = (group.elements.as_ptr().wrapping_add(k), group.stride);
+                let next = group.next;
+                // Four words of a column, and of that four columns further on.
+                let pair = |column: usize| {
+                    let low = first.wrapping_add(column * stride);
+                    let high = low.wrapping_add(4 * stride);
+                    if k.is_multiple_of(4 * step) {
+                        // The line of the columns that are read next.
+                        prefetch_at(low.wrapping_add(next));
+                        prefetch_at(high.wrapping_add(next));
+                    }
+                    // SAFETY: both columns have these elements.
+                    let [low, high] = unsafe {
+                        [_mm_loadu_ps(low.cast::<f32>()), _mm_loadu_ps(high.cast::<f32>())]
+                    };
+                    _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
+                };
+                let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
+                // Pairs of neighbouring columns: of their words 0 and 1, and 2 and 3.
+                let halves = [
+                    [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)],
+                    [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)],
+                ];
+                for (i, half) in halves.into_iter().enumerate() {
+                    let [left, right] = half.map(|pair| _mm256_castps_pd(pair));
+                    let rows = [_mm256_unpacklo_pd(left, right), _mm256_unpackhi_pd(left, right)];
+                    for (j, row) in rows.into_iter().enumerate() {
+                        // SAFETY: this function has the instructions.
+                        let elements = unsafe { S::narrow(_mm256_castpd_si256(row)) };
+                        let word = S::PER_WORD * (2 * i + j);
+                        for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                            // SAFETY: there are at least `step` elements from `k` on.
+                            let factor = unsafe { *group.vector.get_unchecked(k + word + e) };
+                            *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *sum);
+                        }
+                    }
+                }
+            }
+            k += step;
+        }
+        let mut chains = [[0.0; W]; N];
+        for (chains, sum) in chains.iter_mut().zip(sums) {
+            chains.copy_from_slice(&bytemuck::cast::<__m256, [f32; GROUP]>(sum));
+        }
+        finish(&mut chains, &groups, k);
+        chains
+    }
+
+    /// # Safety
+    /// The processor has AVX-512 F, vectors and columns have `len` elements, and there are
+    /// [`WIDE_GROUP`] columns.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn wide<S: Words, const W: usize, const N: usize>(
+        groups: [Columns<'_, f32, S>; N],
+        len: usize,
+    ) -> [[f32; W]; N] {
+        const { assert!(size_of::<S>() * S::PER_WORD == 4) }
+        let step = WIDE_GROUP * S::PER_WORD;
+        let mut sums = [_mm512_setzero_ps(); N];
+        let mut k = 0;
+        while k + step <= len {
+            for (sum, group) in sums.iter_mut().zip(&groups) {
+                let (first, stride) = (group.elements.as_ptr().wrapping_add(k), group.stride);
+                let next = group.next;
+                let mut columns = [_mm512_setzero_si512(); WIDE_GROUP];
+                for (column, words) in columns.iter_mut().enumerate() {
+                    let at = first.wrapping_add(column * stride);
+                    // The columns that are read next.
+                    prefetch_at(at.wrapping_add(next));
+                    // SAFETY: the column has these elements.
+                    *words = unsafe { _mm512_loadu_si512(at.cast()) };
+                }
+                for (word, row) in transposed(columns).into_iter().enumerate() {
+                    // SAFETY: this function has the instructions.
+                    let elements = unsafe { S::wide(row) };
+                    for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                        // SAFETY: there are at least `step` elements from `k` on.
+                        let factor =
+                            unsafe { *group.vector.get_unchecked(k + S::PER_WORD * word + e) };
+                        *sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), elements, *sum);
+                    }
+                }
+            }
+            k += step;
+        }
+        let mut chains = [[0.0; W]; N];
+        for (chains, sum) in chains.iter_mut().zip(sums) {
+            chains.copy_from_slice(&bytemuck::cast::<__m512, [f32; WIDE_GROUP]>(sum));
+        }
+        finish(&mut chains, &groups, k);
+        chains
+    }
+
+    /// The words of 16 columns as 16 rows.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn transposed(columns: [__m512i; 16]) -> [__m512i; 16] {
+        let mut pairs = columns;
+        for i in 0..8 {
+            let [a, b] = [columns[2 * i], columns[2 * i + 1]];
+            pairs[2 * i] = _mm512_unpacklo_epi32(a, b);
+            pairs[2 * i + 1] = _mm512_unpackhi_epi32(a, b);
+        }
+        // In each lane, a word of four columns.
+        let mut quads = pairs;
+        for i in 0..4 {
+            for j in 0..2 {
+                let [a, b] = [pairs[4 * i + j], pairs[4 * i + 2 + j]];
+                quads[4 * i + 2 * j] = _mm512_unpacklo_epi64(a, b);
+                quads[4 * i + 2 * j + 1] = _mm512_unpackhi_epi64(a, b);
             }
         }
+        let mut rows = quads;
+        for i in 0..4 {
+            let [a, b, c, d] = [quads[i], quads[4 + i], quads[8 + i], quads[12 + i]];
+            let even = [_mm512_shuffle_i32x4::<0x88>(a, b), _mm512_shuffle_i32x4::<0x88>(c, d)];
+            let odd = [_mm512_shuffle_i32x4::<0xDD>(a, b), _mm512_shuffle_i32x4::<0xDD>(c, d)];
+            rows[i] = _mm512_shuffle_i32x4::<0x88>(even[0], even[1]);
+            rows[4 + i] = _mm512_shuffle_i32x4::<0x88>(odd[0], odd[1]);
+            rows[8 + i] = _mm512_shuffle_i32x4::<0xDD>(even[0], even[1]);
+            rows[12 + i] = _mm512_shuffle_i32x4::<0xDD>(odd[0], odd[1]);
+        }
+        rows
     }
-    chains
 }
-
-#[cfg(not(target_arch = "x86_64"))]
-impl ColumnSums for f32 {}
-impl ColumnSums for f64 {}
-impl ColumnSums for I1 {}
-impl ColumnSums for i32 {}
-impl ColumnSums for i64 {}
-impl ColumnSums for Complex32 {}
-impl ColumnSums for Complex64 {}

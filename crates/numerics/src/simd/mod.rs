@@ -21,7 +21,7 @@ mod tile;
 mod transpose;
 mod windows;
 
-pub use columns::{ColumnSums, Columns, GROUP};
+pub use columns::{ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use tile::{Factors, Sums, TILE_ROWS, Tile};

@@ -119,3 +119,61 @@ fn reduced_precision() {
     assert!(reduce_precision(Tensor::scalar(1.0f32), 0, 1).is_err());
     assert!(reduce_precision(Tensor::scalar(1i32), 5, 1).is_err());
 }
+
+/// From `f32` directly, and as through `f64`, which is how other formats are rounded.
+#[test]
+fn single_numbers_are_rounded_once_to_half_of_the_bits() {
+    let mut state = 1u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 32) as u32
+    };
+    // All upper halves with the lower ones that decide, and any others.
+    let lower = [0, 1, 0x0FFF, 0x1000, 0x1001, 0x7FFF, 0x8000, 0x8001, 0xFFFF];
+    let near = (0..1 << 16).step_by(5).flat_map(|upper| lower.map(|lower| upper << 16 | lower));
+    let bits: Vec<u32> = near.chain((0..50_000).map(|_| next())).collect();
+    let numbers: Vec<f32> = bits.into_iter().map(f32::from_bits).collect();
+    let doubles: Vec<f64> = numbers.iter().map(|&x| f64::from(x)).collect();
+    let singles = Tensor::from_vec([numbers.len()], numbers).unwrap();
+    let doubles = Tensor::from_vec([doubles.len()], doubles).unwrap();
+    for dtype in [DType::BF16, DType::F16] {
+        let expected = convert(doubles.clone(), dtype).unwrap();
+        assert!(convert(singles.clone(), dtype).unwrap().bytes() == expected.bytes());
+    }
+}
+
+/// All numbers of 16 bits are widened exactly, and NaNs become quiet and keep sign and payload.
+#[test]
+fn half_of_the_bits_are_widened_exactly() {
+    let bits: Vec<u16> = (0..=u16::MAX).collect();
+    let brains: Vec<bf16> = bits.iter().map(|&bits| bf16::from_bits(bits)).collect();
+    let widened: Vec<f32> = converted(&brains);
+    for (&bits, found) in bits.iter().zip(widened) {
+        let quiet = if bits & 0x7FFF > 0x7F80 { 0x40 } else { 0 };
+        assert_eq!(found.to_bits(), u32::from(bits | quiet) << 16);
+    }
+    let halves: Vec<f16> = bits.iter().map(|&bits| f16::from_bits(bits)).collect();
+    let widened: Vec<f32> = converted(&halves);
+    for (&half, found) in halves.iter().zip(widened) {
+        let bits = u32::from(half.to_bits());
+        let (sign, magnitude) = (bits >> 15 << 31, bits & 0x7FFF);
+        let expected = match magnitude {
+            0x7C00 => sign | 0x7F80_0000,
+            0x7C01.. => sign | 0x7FC0_0000 | (magnitude & 0x3FF) << 13,
+            _ => {
+                let exponent = (magnitude >> 10).max(1) as i32 - 15;
+                let leading = if magnitude < 0x400 { 0 } else { 0x400 };
+                let mantissa = (leading + (magnitude & 0x3FF)) as f32 / 1024.0;
+                sign | (mantissa * 2f32.powi(exponent)).to_bits()
+            }
+        };
+        assert_eq!(found.to_bits(), expected, "{bits:#x}");
+    }
+    let bytes: Vec<i8> = (-128..=127).collect();
+    let expected: Vec<f32> = (-128..=127).map(|x: i32| x as f32).collect();
+    assert_eq!(converted::<i8, f32>(&bytes), expected);
+    assert_eq!(converted::<i8, i32>(&bytes), (-128..=127).collect::<Vec<i32>>());
+    let bytes: Vec<u8> = (0..=255).collect();
+    assert_eq!(converted::<u8, f32>(&bytes), (0..=255).map(|x: i32| x as f32).collect::<Vec<_>>());
+    assert_eq!(converted::<u8, i32>(&bytes), (0..=255).collect::<Vec<i32>>());
+}

@@ -1,0 +1,305 @@
+//! Products of factors whose elements are stored in other types than that of their sums.
+//!
+//! Stored elements stay where they are: those of a vector's products are converted in registers,
+//! those of matrices some columns and rows at a time, which stay in the second-level cache. So
+//! weights of 16 bits are read as such, and no factor is converted as a whole. Sums have the bits of
+//! [`matmul`](super::matmul) on converted factors.
+
+use super::contract::{FEW_COLUMNS, dispatch_sum};
+use super::converted::convert_into;
+use super::matmul::{Accumulator, FEW, Product, Results, result_work};
+use super::parallel::task_size;
+use super::rows::Matrix;
+use super::vector_products::VectorProduct;
+use numerics::budget::reserve;
+use numerics::math::AlignedBytes;
+use numerics::simd::{ColumnSums, Isa, WIDE_GROUP};
+use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
+use std::cell::Cell;
+use std::ops::Range;
+
+/// Memory for converted parts that is kept for the next product has at most so many bytes.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// Memory for converted parts of both factors, for sums, and for elements in another order.
+type Rooms = [AlignedBytes; 4];
+
+thread_local! {
+    static ROOMS: Cell<Rooms> = const { Cell::new([const { AlignedBytes::new() }; 4]) };
+}
+
+/// Runs a function with memory that is kept for the next one on this thread.
+fn with_rooms<R>(run: impl FnOnce(&mut Rooms) -> R) -> R {
+    let mut rooms = ROOMS.take();
+    let result = run(&mut rooms);
+    if rooms.iter().map(|room| room.len()).sum::<usize>() <= KEPT_BYTES {
+        ROOMS.set(rooms);
+    }
+    result
+}
+
+/// A factor of products: matrices in memory.
+#[derive(Clone, Copy)]
+pub struct Factor<'a> {
+    /// The bytes of all elements.
+    pub bytes: &'a [u8],
+    /// Their type.
+    pub dtype: DType,
+    /// Where each matrix begins.
+    pub starts: &'a [usize],
+    /// The distance between elements that belong to different results, and between those that
+    /// belong to different products of a result.
+    pub strides: [usize; 2],
+}
+
+impl Factor<'_> {
+    /// True if the matrices, of `kept` x `depth` elements, are in the memory.
+    fn is_inside(&self, kept: usize, depth: usize) -> bool {
+        let [row, column] = self.strides;
+        let last = row.checked_mul(kept - 1).zip(column.checked_mul(depth - 1));
+        let last = last.and_then(|(row, column)| row.checked_add(column));
+        let last = last.zip(self.starts.iter().max());
+        let end = last.and_then(|(last, start)| start.checked_add(last)?.checked_add(1));
+        end.is_some_and(|end| end <= self.bytes.len() / self.dtype.bytes())
+    }
+
+    /// Some rows of a matrix, of `depth` elements, as elements of `T`: where they are, or converted
+    /// to a room, the second one of which is for elements in another order.
+    fn part<'r, T: Element>(
+        &'r self,
+        number: usize,
+        rows: Range<usize>,
+        depth: usize,
+        [room, gathered]: [&'r mut AlignedBytes; 2],
+    ) -> Result<Matrix<'r, T>, TensorError> {
+        let [row, column] = self.strides;
+        let first = self.starts[number] + rows.start * row;
+        if self.dtype == T::DTYPE {
+            let elements = bytemuck::try_cast_slice(&self.bytes[first * size_of::<T>()..]);
+            let elements = elements.map_err(|_| TensorError::OutOfBounds)?;
+            return Ok(Matrix { elements, strides: self.strides });
+        }
+        let (count, size) = (rows.len(), self.dtype.bytes());
+        // Lines of neighbouring elements, and the distance between lines.
+        let ([lines, line], stride, strides) = match [row, column] {
+            [1, _] => ([depth, count], column, [1, count]),
+            _ => ([count, depth], row, [depth, 1]),
+        };
+        let is_gathered = !self.strides.contains(&1) && depth > 1;
+        room.resize(lines * line * size_of::<T>());
+        let types = [self.dtype, T::DTYPE];
+        let bytes = &self.bytes[first * size..];
+        if !is_gathered && (stride == line || lines == 1) {
+            convert_into(&bytes[..lines * line * size], types, room)?;
+        } else {
+            gathered.resize(line * size);
+            for (number, out) in room.chunks_exact_mut(line * size_of::<T>()).enumerate() {
+                let from = &bytes[number * stride * size..];
+                if is_gathered {
+                    let elements = from.chunks(column * size);
+                    for (to, from) in gathered.chunks_exact_mut(size).zip(elements) {
+                        to.copy_from_slice(&from[..size]);
+                    }
+                    convert_into(gathered, types, out)?;
+                } else {
+                    convert_into(&from[..line * size], types, out)?;
+                }
+            }
+        }
+        Ok(Matrix { elements: bytemuck::cast_slice(room), strides })
+    }
+}
+
+/// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
+#[derive(Clone, Copy)]
+pub struct Products<'a> {
+    /// `m`, `n` and `k`, none of which is zero.
+    pub sizes: [usize; 3],
+    /// The left factors,
+    pub lhs: Factor<'a>,
+    /// and as many right ones.
+    pub rhs: Factor<'a>,
+    /// The type of sums.
+    pub sum: DType,
+    /// The type of results.
+    pub result: DType,
+}
+
+impl Products<'_> {
+    /// Writes the products as elements of the type of results, one after the other.
+    ///
+    /// # Errors
+    /// If factors or results are not inside of the memory, or there is none for converted parts.
+    pub fn write(&self, out: &mut [u8]) -> Result<(), TensorError> {
+        let [m, n, k] = self.sizes;
+        let count = self.lhs.starts.len();
+        let results = count.checked_mul(m).and_then(|rows| rows.checked_mul(n));
+        let bytes = results.and_then(|results| results.checked_mul(self.result.bytes()));
+        let is_inside = m * n * k > 0
+            && self.rhs.starts.len() == count
+            && bytes == Some(out.len())
+            && self.lhs.is_inside(m, k)
+            && self.rhs.is_inside(n, k);
+        if !is_inside {
+            return Err(TensorError::OutOfBounds);
+        }
+        let (vector, matrix) = if n == 1 { (self.rhs, self.lhs) } else { (self.lhs, self.rhs) };
+        let is_vector = (m == 1 || n == 1) && k > FEW && matrix.strides.contains(&1);
+        if is_vector && self.sum == DType::F32 {
+            match matrix.dtype {
+                DType::BF16 => return self.vectors::<f32, bf16>(vector, matrix, out),
+                DType::F16 => return self.vectors::<f32, f16>(vector, matrix, out),
+                DType::F32 => return self.vectors::<f32, f32>(vector, matrix, out),
+                _ => {}
+            }
+        }
+        dispatch_sum!(self.sum, T, R, C => self.matrices::<T, R, C>(out))
+    }
+
+    /// The products of vectors with matrices of elements that are stored as `S`.
+    fn vectors<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
+        &self,
+        vector: Factor<'_>,
+        matrix: Factor<'_>,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let [m, n, k] = self.sizes;
+        let (count, len, bytes) = (vector.starts.len(), m.max(n), self.result.bytes());
+        let elements: &[S] =
+            bytemuck::try_cast_slice(matrix.bytes).map_err(|_| TensorError::OutOfBounds)?;
+        let _reserved = reserve::<T>(count.saturating_mul(k))?;
+        let mut vectors = vec![T::ZERO; count * k];
+        with_rooms(|[room, gathered, ..]| {
+            for (number, to) in vectors.chunks_exact_mut(k).enumerate() {
+                let part = vector.part::<T>(number, 0..1, k, [room, gathered])?;
+                let from = part.elements.iter().step_by(part.strides[1]);
+                to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
+            }
+            Ok::<(), TensorError>(())
+        })?;
+        // Several products, or some results of one.
+        let size = task_size(count * len, k, 2 * WIDE_GROUP);
+        let size = if size >= len { size / len * len } else { size };
+        let mut tasks = Vec::new();
+        for (group, out) in out.chunks_mut(size.max(len) * bytes).enumerate() {
+            let product = group * (size.max(len) / len);
+            let parts = out.chunks_mut(size * bytes).enumerate();
+            tasks.extend(parts.map(|(part, out)| (product, part * size, out)));
+        }
+        host::parallel(tasks, |(product, first, out)| {
+            with_rooms(|[.., sums, _]| {
+                for (at, out) in out.chunks_mut(len * bytes).enumerate() {
+                    let [row, column] = matrix.strides;
+                    let start = matrix.starts[product + at] + first * row;
+                    let b = Matrix { elements: &elements[start..], strides: [column, row] };
+                    let a = &vectors[(product + at) * k..][..k];
+                    sums.resize(out.len() / bytes * size_of::<T>());
+                    let to: &mut [T] = bytemuck::cast_slice_mut(sums);
+                    let isa = Isa::best();
+                    isa.run(VectorProduct { isa, a, b, out: to });
+                    convert_into(sums, [self.sum, self.result], out)?;
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// The products of matrices, some rows and columns of results at a time.
+    fn matrices<T: Accumulator, const R: usize, const C: usize>(
+        &self,
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let [m, n, k] = self.sizes;
+        let (count, bytes) = (self.lhs.starts.len(), self.result.bytes());
+        // The product of a matrix and a few columns goes the other way round. The sums of real
+        // numbers are the same both ways.
+        let is_real = self.sum.family() != Family::Complex;
+        let is_swapped = is_real && n < FEW_COLUMNS && n < m;
+        let (rows, columns) = if is_swapped { (n, m) } else { (m, n) };
+        let results = task_size(count * m * n, result_work::<T>(rows, k), 1);
+        let parts = (m * n).div_ceil(results);
+        // Half of the second-level cache holds the columns that are converted at a time.
+        let near = host::machine().l2.bytes / 2 / size_of::<T>();
+        let most = (near / k / C).max(1) * C;
+        let column_parts = parts.min(columns.div_ceil(C)).max(columns.div_ceil(most));
+        let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
+        let row_parts = parts.div_ceil(column_parts).min(rows.div_ceil(4 * R)).max(1);
+        let part_rows = rows.div_ceil(row_parts).next_multiple_of(R);
+        let mut tasks = Vec::new();
+        for (number, out) in out.chunks_mut(m * n * bytes).enumerate() {
+            let part = |first: usize| first..columns.min(first + part_columns);
+            if is_swapped {
+                let parts = out.chunks_mut(part_columns * rows * bytes).enumerate();
+                tasks.extend(
+                    parts.map(|(nth, out)| (number, 0..rows, part(nth * part_columns), vec![out])),
+                );
+                continue;
+            }
+            for (nth, out) in out.chunks_mut(part_rows * columns * bytes).enumerate() {
+                let first = nth * part_rows;
+                let range = first..rows.min(first + part_rows);
+                let mut lines: Vec<_> = out
+                    .chunks_mut(columns * bytes)
+                    .map(|line| line.chunks_mut(part_columns * bytes))
+                    .collect();
+                for first in (0..columns).step_by(part_columns) {
+                    let out = lines.iter_mut().filter_map(Iterator::next).collect();
+                    tasks.push((number, range.clone(), part(first), out));
+                }
+            }
+        }
+        host::parallel(tasks, |(number, rows, columns, mut out)| {
+            with_rooms(|rooms| {
+                self.part::<T, R, C>(number, [rows, columns], is_swapped, &mut out, rooms)
+            })
+        })
+    }
+
+    /// Some rows and columns of a product. `out` has the rows of results, or all of them column by
+    /// column if the factors are `swapped`.
+    fn part<T: Accumulator, const R: usize, const C: usize>(
+        &self,
+        number: usize,
+        [rows, columns]: [Range<usize>; 2],
+        swapped: bool,
+        out: &mut [&mut [u8]],
+        [a_room, b_room, sums, gathered]: &mut Rooms,
+    ) -> Result<(), TensorError> {
+        let k = self.sizes[2];
+        let (lhs, rhs) = if swapped { (&self.rhs, &self.lhs) } else { (&self.lhs, &self.rhs) };
+        // A quarter of the second-level cache holds the rows that are converted at a time.
+        let near = host::machine().l2.bytes / 4 / size_of::<T>();
+        let tall = (near / k / R).max(1) * R;
+        let width = columns.len();
+        let converted = k.saturating_mul(width + tall.min(rows.len()));
+        let _reserved = reserve::<T>(converted.saturating_add(width * tall.min(rows.len())))?;
+        let b = rhs.part::<T>(number, columns, k, [b_room, gathered])?;
+        let b = Matrix { elements: b.elements, strides: [b.strides[1], b.strides[0]] };
+        let types = [self.sum, self.result];
+        for first in rows.clone().step_by(tall) {
+            let range = first..rows.end.min(first + tall);
+            let (at, count) = (first - rows.start, range.len());
+            // The gathered elements of the other factor are converted already.
+            let mut gathered = AlignedBytes::new();
+            let a = lhs.part::<T>(number, range, k, [a_room, &mut gathered])?;
+            sums.resize(count * width * size_of::<T>());
+            let results: &mut [T] = bytemuck::cast_slice_mut(sums);
+            let product = Product { rows: count, depth: k, columns: width, a: &a, b, panels: None };
+            let mut strided = Results::Strided(&mut *results, width);
+            product.compute::<R, C>(Isa::best(), 0..count, 0..width, &mut strided)?;
+            if swapped {
+                let elements =
+                    (0..width).flat_map(|column| (0..count).map(move |row| row * width + column));
+                let turned: Vec<T> = elements.map(|at| results[at]).collect();
+                let out = out.first_mut().ok_or(TensorError::OutOfBounds)?;
+                convert_into(bytemuck::cast_slice(&turned), types, out)?;
+                continue;
+            }
+            let lines = sums.chunks_exact(width * size_of::<T>());
+            for (out, line) in out[at..at + count].iter_mut().zip(lines) {
+                convert_into(line, types, out)?;
+            }
+        }
+        Ok(())
+    }
+}
