@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn invalid_models_say_what_is_wrong_and_where() {
-        let error = |text| Machine::parse(text).expect_err("invalid").to_string();
+        let error = |text: &str| Machine::parse(text).expect_err("invalid").to_string();
         assert_eq!(error("\nthreads: 2"), "line 2: `threads: 2` is not of the form `name = value`");
         for value in ["0", "-1", "1.5", "", "2000000000", "99999999999999999999"] {
             let expected =
