@@ -64,12 +64,15 @@ pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> V
 /// The number of rows, and the elements of each, of a reduction or product to make a group for.
 fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
     let Action::Apply { operands, .. } = action else { return None };
-    if is_small(&graph.types[*operands.first()? as usize]) {
-        return None;
-    }
     let kernel = action.row_wise()?;
     let rows = kernel.rows()?;
     let row = kernel.row_inputs(rows).or_else(|| kernel.row_results(rows))?;
+    // The operand that is read by rows: the matrix of a product with a vector is the second one.
+    let is_read = |number: &usize| kernel.reads_rows(rows, *number, row);
+    let number = (0..operands.len()).find(is_read).unwrap_or(0);
+    if is_small(&graph.types[*operands.get(number)? as usize]) {
+        return None;
+    }
     (rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row)).then_some([rows, row])
 }
 

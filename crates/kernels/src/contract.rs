@@ -1,27 +1,27 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
+mod row_wise;
+
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
-use super::fused::Registers;
-use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
-use super::matmul::{self, Product, Results};
+use super::kernel::{Form, Kernel, RowWise, expect_bytes};
+use super::matmul::{self, Product};
 use super::rows::Matrix;
 use super::small_products;
 use super::widened::{self, Factor as WidenedFactor};
 use numerics::budget::{self, Reserved};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::{Isa, TILE_ROWS};
+use numerics::simd::TILE_ROWS;
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// Fewer columns than this make a product go the other way round.
 pub(super) const FEW_COLUMNS: usize = 8;
-/// With so few products it makes no difference.
+/// With few products it makes no difference.
 const FEW_PRODUCTS: usize = 1 << 12;
-/// At most so many products are prepared.
+/// At most this many products are prepared.
 const MAX_PREPARED: usize = 1 << 16;
 /// Fewer products of matrices are not divided among rows.
 const MIN_PRODUCTS: usize = 8;
@@ -197,8 +197,8 @@ impl Contraction {
     }
 }
 
-/// Products of matrices in the bytes of elements of a type, one after the other in `out`, which has
-/// zeros where there is nothing to add. `panels` are those of [`Dot::pack`], if there are any.
+/// Products of matrices in the bytes of elements of a type, consecutively in `out`, which has
+/// zeros where there is nothing to add. `panels` is what [`Dot::pack`] made, if given.
 fn multiply(
     dtype: DType,
     Sizes { count, m, n, k }: Sizes,
@@ -226,7 +226,7 @@ fn multiply(
     })
 }
 
-/// The panels of a right factor of so many rows and columns.
+/// The panels of a right factor of this many rows and columns.
 pub(super) fn packed<T: Element, const C: usize>(
     panels: Option<&[u8]>,
     [depth, columns]: [usize; 2],
@@ -337,7 +337,7 @@ impl Dot {
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
-    /// If these are not those of tensors of the types and shapes, or there is no memory for copies
+    /// If their sizes do not match the types and shapes, or there is no memory for copies
     /// of parts.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         self.run_packed(lhs, rhs, None, out)
@@ -413,98 +413,6 @@ impl Dot {
     }
 }
 
-impl Dot {
-    /// Number of matrix products for each of `rows` equal parts of the result in order, and of rows
-    /// of these; `None` if the parts are not computed one by one.
-    fn parts(&self, rows: usize) -> Option<[usize; 2]> {
-        let Sizes { count, m, n, k } = self.sizes;
-        let is_empty = m == 0 || k == 0 || n == 0;
-        if self.is_converted() || self.is_swapped || is_empty || rows == 0 {
-            return None;
-        }
-        if count == 1 && m % rows == 0 {
-            return Some([1, m / rows]);
-        }
-        (count % rows == 0 && count > 0).then_some([count / rows, m])
-    }
-
-    /// The number of elements in each of `rows` equal parts of the result in order; `None` if the
-    /// parts are not computed one by one.
-    pub fn row_results(&self, rows: usize) -> Option<usize> {
-        self.parts(rows).map(|[count, m]| count * m * self.sizes.n)
-    }
-
-    /// True if each of `rows` parts of the result needs no more of the left operand, or of the
-    /// right one, than the same of as many parts of `elements` each.
-    pub fn reads_rows(&self, rows: usize, is_right: bool, elements: usize) -> bool {
-        let Some([count, m]) = self.parts(rows) else { return false };
-        let matrices = if is_right { &self.rhs } else { &self.lhs };
-        let [row, column] = matrices.strides;
-        let size = if is_right { self.sizes.n } else { m };
-        let last = (size - 1).saturating_mul(row) + (self.sizes.k - 1).saturating_mul(column);
-        if self.sizes.count == 1 && rows > 1 {
-            let start = matrices.starts.first().copied().unwrap_or(usize::MAX);
-            return !is_right && start.saturating_add(last) < elements && m * row == elements;
-        }
-        matrices.starts.iter().enumerate().all(|(nth, &start)| {
-            let first = nth / count * elements;
-            first <= start && start + last < first + elements
-        })
-    }
-
-    /// As [`Dot::run_packed`], of some of `rows` parts of the result, on this thread. Operands are
-    /// whole, or the same parts of them if that is true.
-    ///
-    /// # Errors
-    /// As [`Dot::run`], or if the parts are not computed one by one.
-    pub fn run_rows(
-        &self,
-        rows: usize,
-        range: Range<usize>,
-        operands: [(&[u8], bool); 2],
-        panels: Option<&[u8]>,
-        out: &mut [u8],
-    ) -> Result<(), TensorError> {
-        let [count, m] = self.parts(rows).ok_or(TensorError::OutOfBounds)?;
-        let Sizes { count: all, n, k, .. } = self.sizes;
-        dispatch_sum!(self.dtype, T, R, C => {
-            let [lhs, rhs] = [cast::<T>(operands[0].0)?, cast::<T>(operands[1].0)?];
-            let out = cast_mut::<T>(out)?;
-            if out.len() != range.len() * count * m * n || out.is_empty() {
-                return Err(TensorError::OutOfBounds);
-            }
-            // Where the elements begin that are given.
-            let given = |elements: &[T], is_part: bool| match is_part {
-                true => range.start * (elements.len() / range.len()),
-                false => 0,
-            };
-            let firsts = [given(lhs, operands[0].1), given(rhs, operands[1].1)];
-            let from = |elements, start: usize, first| {
-                let part = start.checked_sub(first).and_then(|at| <[T]>::get(elements, at..));
-                part.ok_or(TensorError::OutOfBounds)
-            };
-            let is_one = all == 1;
-            let (products, m) = match is_one {
-                true => (0..1, m * range.len()),
-                false => (range.start * count..range.end * count, m),
-            };
-            let (left, right) = (&self.lhs, &self.rhs);
-            for (product, out) in products.zip(out.chunks_mut(m * n)) {
-                let row = if is_one { range.start * (m / range.len()) } else { 0 };
-                let start = left.starts[product] + row * left.strides[0];
-                let a = Matrix { elements: from(lhs, start, firsts[0])?, strides: left.strides };
-                let elements = from(rhs, right.starts[product], firsts[1])?;
-                let b = Matrix { elements, strides: [right.strides[1], right.strides[0]] };
-                let panels = packed::<T, C>(panels, [k, n])?;
-                let product = Product { rows: m, depth: k, columns: n, a: &a, b, panels };
-                let mut results = Results::Strided(out, n);
-                product.compute::<R, C>(Isa::best(), 0..m, 0..n, &mut results)?;
-            }
-            Ok(())
-        })
-    }
-}
-
 impl Kernel for Dot {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         self.run_prepacked(operands, None, results)
@@ -541,51 +449,7 @@ impl Kernel for Dot {
     }
 }
 
-impl RowWise for Dot {
-    fn rows(&self) -> Option<usize> {
-        let Sizes { count, m, n, k } = self.sizes;
-        match count {
-            1 => (m >= MIN_MATRIX_ROWS && n.saturating_mul(k) <= max_shared()).then_some(m),
-            _ => (count >= MIN_PRODUCTS).then_some(count),
-        }
-    }
-
-    fn row_results(&self, rows: usize) -> Option<usize> {
-        // Of a matrix, each row is one of the loop.
-        if self.rows() == Some(rows) { self.row_results(rows) } else { None }
-    }
-
-    fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool {
-        operand < 2 && self.reads_rows(rows, operand == 1, elements)
-    }
-
-    fn tile_rows(&self) -> usize {
-        if self.sizes.count == 1 { TILE_UNIT } else { 1 }
-    }
-
-    fn work(&self) -> usize {
-        let Sizes { count, m, n, k } = self.sizes;
-        [m, n, k].into_iter().fold(count, usize::saturating_mul)
-    }
-
-    fn run_rows(
-        &self,
-        rows: usize,
-        range: Range<usize>,
-        operands: &[RowOperand<'_>],
-        prepacked: Option<&[u8]>,
-        results: &mut [&mut [u8]],
-        _: &mut Registers,
-    ) -> Result<(), TensorError> {
-        let (&[lhs, rhs], [result]) = (operands, results) else {
-            return Err(TensorError::OutOfBounds);
-        };
-        let operands = [lhs, rhs].map(|operand| (operand.bytes, operand.is_part));
-        self.run_rows(rows, range, operands, prepacked, result)
-    }
-}
-
-/// The products that [`Dot`] adds where these are few: one after the other, from zero on.
+/// The products that [`Dot`] adds where these are few, in order, from zero on.
 pub struct Products<'a> {
     dot: &'a Dot,
 }

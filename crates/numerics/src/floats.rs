@@ -1,4 +1,4 @@
-//! Floating-point and complex elements: the primitive types, those of `half`, and the small
+//! Floating-point and complex elements: the primitive types, the types of `half`, and the small
 //! formats.
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
@@ -135,8 +135,8 @@ macro_rules! native_arithmetic {
     )*};
 }
 
-/// Arithmetic in `f64`, rounded once to the type. The formats have at most 11 significant bits, of
-/// which `f64` has more than twice as many, so the result is the correctly rounded one.
+/// Arithmetic in `f64`, rounded once to the type. The formats have at most 11 significant bits, and
+/// `f64` has more than twice that number, so the result is the correctly rounded one.
 macro_rules! widened_arithmetic {
     ($ty:ident, from_float $(#[$attribute:meta])* |$value:ident| $from_float:expr) => {
         impl Number for $ty {

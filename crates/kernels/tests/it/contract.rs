@@ -1,6 +1,7 @@
 //! Tests of `contract.rs`.
 
-use kernels::{Dot, dot_general};
+use kernels::fused::Registers;
+use kernels::{Dot, RowOperand, RowWise, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
@@ -202,6 +203,56 @@ fn factors_are_converted_as_they_are_multiplied() {
                 if dot.is_converted() {
                     assert!(dot.run(a.bytes(), short, out).is_err(), "{m} x {k} x {n}");
                 }
+            }
+        }
+    }
+}
+
+/// The products of a vector with rows of a matrix are the same some rows at a time, whichever
+/// operand the vector is.
+#[test]
+fn matrices_are_multiplied_with_a_vector_by_rows() {
+    let (rows, k) = (200, 300);
+    let fractions = |shape: [usize; 2], step: usize| {
+        let numbers = (0..shape[0] * shape[1]).map(|i| (i * step % 101) as f32 / 7.0 - 6.0);
+        Tensor::from_vec(shape, numbers.collect()).expect("small")
+    };
+    let (matrix, vector) = (fractions([rows, k], 37), fractions([1, k], 11));
+    let dims = DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![1],
+        ..DotDims::default()
+    };
+    for is_right in [true, false] {
+        let operands = if is_right { [&vector, &matrix] } else { [&matrix, &vector] };
+        let views = operands.map(|t| StridedView::dense(t.shape()).expect("small"));
+        let dot = Dot::new((DType::F32, &views[0]), (DType::F32, &views[1]), &dims, DType::F32);
+        let dot = dot.expect("plain types");
+        let number = usize::from(is_right);
+        let by_rows: &dyn RowWise = &dot;
+        assert_eq!(by_rows.rows(), Some(rows));
+        assert_eq!([by_rows.row_results(rows), by_rows.row_inputs(rows)], [Some(1), Some(k)]);
+        assert_eq!([by_rows.row_results(100), by_rows.row_inputs(100)], [None, None]);
+        assert!(by_rows.reads_rows(rows, number, k) && !by_rows.reads_rows(rows, number, 2 * k));
+        assert!(!by_rows.reads_rows(rows, 1 - number, k));
+        let mut all = Tensor::zeros(DType::F32, [rows]).expect("small");
+        let [lhs, rhs] = operands.map(Tensor::bytes);
+        dot.run(lhs, rhs, all.bytes_mut().expect("unshared")).expect("valid");
+        let registers = &mut Registers::default();
+        for range in [0..rows, 0..1, 7..40, 199..200] {
+            for is_part in [false, true] {
+                let bytes = matrix.bytes();
+                let bytes =
+                    if is_part { &bytes[range.start * k * 4..range.end * k * 4] } else { bytes };
+                let matrix = RowOperand { bytes, is_part };
+                let vector = RowOperand { bytes: vector.bytes(), is_part: false };
+                let operands = if is_right { [vector, matrix] } else { [matrix, vector] };
+                let mut found = Tensor::zeros(DType::F32, [range.len()]).expect("small");
+                let out = &mut [found.bytes_mut().expect("unshared")];
+                by_rows.run_rows(rows, range.clone(), &operands, None, out, registers).unwrap();
+                let run = by_rows.run_rows(rows, 150..201, &operands, None, out, registers);
+                assert!(run.is_err());
+                assert!(found.bytes()[..] == all.bytes()[range.start * 4..range.end * 4]);
             }
         }
     }
