@@ -15,7 +15,7 @@ mod pool;
 mod stack;
 
 pub use budget::{Budget, Charge, OverBudget};
-pub use machine::{Cache, Machine, MachineError, machine};
+pub use machine::{Cache, Machine, MachineError, available_threads, machine};
 pub use parallel::parallel;
 pub use pool::may_help;
 pub use stack::stack_left;

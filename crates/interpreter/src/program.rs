@@ -154,7 +154,7 @@ impl Program {
             Engine::Reference => host,
             Engine::Fast => {
                 let threads = self.options.threads;
-                host.with_workers(threads.map_or_else(available_threads, NonZeroUsize::get))
+                host.with_workers(threads.map_or_else(host::available_threads, NonZeroUsize::get))
             }
         }
     }
@@ -277,13 +277,6 @@ impl Program {
 
 fn no_function() -> Diagnostics {
     vec![Diagnostic::error("entry", "the entry is no function")]
-}
-
-/// Number of cores that the process may use. The system is asked once: on Linux that reads files,
-/// which takes longer than a run of a small program.
-fn available_threads() -> usize {
-    static THREADS: OnceLock<usize> = OnceLock::new();
-    *THREADS.get_or_init(|| std::thread::available_parallelism().map_or(1, NonZeroUsize::get))
 }
 
 /// Prepares the functions of a module: instructions one by one, and the function of the op `entry`.

@@ -6,8 +6,12 @@ use std::num::NonZeroUsize;
 
 /// The model of this machine.
 pub(super) fn machine() -> Machine {
-    let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    Machine { threads, ..processor() }
+    Machine { threads: threads(), ..processor() }
+}
+
+/// Number of threads that the process may use at the same time.
+pub(super) fn threads() -> usize {
+    std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }
 
 /// The processor as CPUID describes it. Each leaf takes some microseconds in virtual machines.

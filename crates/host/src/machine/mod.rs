@@ -73,12 +73,9 @@ impl Machine {
     /// If the variable names no preset, and no file with a model.
     pub fn of_process() -> Result<&'static Machine, &'static MachineError> {
         static MACHINE: OnceLock<Result<Machine, MachineError>> = OnceLock::new();
-        let machine = MACHINE.get_or_init(|| {
-            let named = std::env::var("STABLO_MACHINE").ok().filter(|name| !name.is_empty());
-            match named {
-                None => Ok(Machine::detect()),
-                Some(name) => Machine::named(&name),
-            }
+        let machine = MACHINE.get_or_init(|| match named_model() {
+            None => Ok(Machine::detect()),
+            Some(name) => Machine::named(&name),
         });
         machine.as_ref()
     }
@@ -133,6 +130,21 @@ impl Machine {
 /// The model of the machine that this thread computes for: that of its host, or of the process.
 pub fn machine() -> &'static Machine {
     crate::of_host().unwrap_or_else(of_process)
+}
+
+/// The model that `STABLO_MACHINE` names, if it is set.
+fn named_model() -> Option<String> {
+    std::env::var("STABLO_MACHINE").ok().filter(|name| !name.is_empty())
+}
+
+/// Number of threads that the process may use at the same time. The system is asked once: on Linux
+/// that reads files, which takes longer than a run of a small program. The processor is not asked.
+pub fn available_threads() -> usize {
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    *THREADS.get_or_init(|| match named_model() {
+        None => detect::threads(),
+        Some(_) => of_process().threads,
+    })
 }
 
 /// The model of the process. If `STABLO_MACHINE` is not valid, which programs report, that of the
