@@ -1,12 +1,16 @@
 //! Windows of a tensor at positions given by index vectors, and `gather`.
 
 use super::kernel::{Form, Kernel, expect_bytes};
+use super::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::{DType, Tensor, TensorError};
 use program::EvalError;
 use program::primitives::GatherDims;
+
+/// Elementary operations to find a window, roughly.
+const WINDOW_WORK: usize = 16;
 
 /// The values of a list of dimensions, after a check against `rank`.
 pub(super) fn dims(name: &str, values: &[i64], rank: usize) -> Result<Vec<usize>, EvalError> {
@@ -36,6 +40,11 @@ pub(super) struct IndexedWindows {
     pub entries: Vec<Entry>,
     /// The shape of the indices without the dimension of the vectors.
     pub batch_shape: Vec<usize>,
+    /// The distance between indices along each dimension of that shape.
+    batch_strides: Vec<usize>,
+    /// Batching dimensions as dimensions of that shape, with the distances between the elements of
+    /// the operand that they select.
+    selectors: Vec<(usize, usize)>,
 }
 
 /// An entry of index vectors: where a window starts along a dimension.
@@ -56,9 +65,9 @@ pub(super) struct Entry {
 pub(super) struct IndexDims<'a> {
     /// The operand dimension of each entry of an index vector.
     pub index_map: &'a [i64],
-    /// Dimensions of the operand that go with those of the indices.
+    /// Dimensions of the operand that go with dimensions of the indices.
     pub operand_batching: &'a [i64],
-    /// Dimensions of the indices that go with those of the operand.
+    /// Dimensions of the indices that go with dimensions of the operand.
     pub indices_batching: &'a [i64],
     /// The dimension of the indices along which the vectors lie; the rank for vectors of one entry.
     pub vector: i64,
@@ -67,6 +76,18 @@ pub(super) struct IndexDims<'a> {
 impl IndexedWindows {
     /// The windows of some sizes that indices of a shape and type select in an operand.
     pub fn new(
+        indices: (&[usize], DType),
+        operand: &[usize],
+        window: &[usize],
+        of: &IndexDims<'_>,
+    ) -> Result<IndexedWindows, EvalError> {
+        let mut windows = IndexedWindows::unlisted(indices, operand, window, of)?;
+        windows.list_vectors()?;
+        Ok(windows)
+    }
+
+    /// As [`IndexedWindows::new`], without the list of vectors.
+    fn unlisted(
         (indices, index): (&[usize], DType),
         operand: &[usize],
         window: &[usize],
@@ -105,18 +126,35 @@ impl IndexedWindows {
             Entry { dimension, size, offset, stride, last }
         };
         let entries = map.iter().enumerate().map(entry).collect();
-        let mut vectors = Scratch::new(num_elements(&batch_shape).unwrap_or(usize::MAX))?;
-        let mut batch = Indices::new(&batch_shape);
+        let selectors = operand_batching.iter().zip(&indices_batching).map(|(&d, &b)| {
+            // The batch index has no entry for the dimension of the vectors.
+            (b - usize::from(b > vector), operand_strides[d])
+        });
+        let selectors = selectors.collect();
+        let index = (index, num_elements(indices).unwrap_or(0));
+        let vectors = Scratch::new(0)?;
+        Ok(IndexedWindows { index, vectors, entries, batch_shape, batch_strides, selectors })
+    }
+
+    /// Lists the vectors.
+    fn list_vectors(&mut self) -> Result<(), EvalError> {
+        let count = num_elements(&self.batch_shape).unwrap_or(usize::MAX);
+        let mut vectors = Scratch::new(count)?;
+        let mut batch = Indices::new(&self.batch_shape);
         while let Some(index) = batch.next_index() {
-            let vector_at = index.iter().zip(&batch_strides).map(|(i, s)| i * s).sum();
-            let selected = operand_batching.iter().zip(&indices_batching).map(|(&d, &b)| {
-                // The batch index has no entry for the dimension of the vectors.
-                index[b - usize::from(b > vector)] * operand_strides[d]
-            });
+            let vector_at = index.iter().zip(&self.batch_strides).map(|(i, s)| i * s).sum();
+            let selected = self.selectors.iter().map(|&(d, stride)| index[d] * stride);
             vectors.push([vector_at, selected.sum()]);
         }
-        let indices = num_elements(indices).unwrap_or(0);
-        Ok(IndexedWindows { index: (index, indices), vectors, entries, batch_shape })
+        self.vectors = vectors;
+        Ok(())
+    }
+
+    /// The distance between the first indices of neighbouring vectors, if it is always the same and
+    /// there are no batching dimensions.
+    fn vector_step(&self) -> Option<usize> {
+        let is_plain = self.selectors.is_empty();
+        is_plain.then(|| equal_steps(&self.batch_shape, &self.batch_strides)).flatten()
     }
 }
 
@@ -162,6 +200,21 @@ pub(super) fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<us
     Ok(all)
 }
 
+/// The distance between neighbours among the row-major positions of all indices of `sizes` in
+/// memory with the strides `strides`, if it is always the same.
+fn equal_steps(sizes: &[usize], strides: &[usize]) -> Option<usize> {
+    let mut dims = sizes.iter().zip(strides).rev().filter(|(size, _)| **size != 1);
+    let Some((&size, &step)) = dims.next() else { return Some(0) };
+    let mut next = size.checked_mul(step)?;
+    for (&size, &stride) in dims {
+        if stride != next {
+            return None;
+        }
+        next = next.checked_mul(size)?;
+    }
+    Some(step)
+}
+
 /// The dimensions of `0..rank` that are not in `taken`.
 pub(super) fn others(rank: usize, taken: &[usize]) -> Vec<usize> {
     (0..rank).filter(|d| !taken.contains(d)).collect()
@@ -205,6 +258,9 @@ pub struct Gather {
     run: usize,
     from: Scratch<usize>,
     to: Scratch<usize>,
+    /// The distance between neighbouring index vectors where each window is a run and the runs are
+    /// the result in order. Then there are no lists of vectors and targets.
+    step: Option<usize>,
 }
 
 impl Gather {
@@ -226,7 +282,7 @@ impl Gather {
                 format!("slices {slice_sizes:?} do not fit the shape {shape:?}"),
             ));
         }
-        let windows = IndexedWindows::new(
+        let mut windows = IndexedWindows::unlisted(
             indices,
             shape,
             slice_sizes,
@@ -263,7 +319,7 @@ impl Gather {
             return Err(EvalError::new("gather_c22", message));
         }
         let (operand_strides, result_strides) = (strides(shape), strides(&result_shape));
-        let targets = positions(&windows.batch_shape, &pick(&result_strides, &batch_dims))?;
+        let target_strides = pick(&result_strides, &batch_dims);
         let (mut sizes, mut from) =
             (pick(slice_sizes, &window_dims), pick(&operand_strides, &window_dims));
         let mut to = pick(&result_strides, &offset_dims);
@@ -278,6 +334,18 @@ impl Gather {
             to.pop();
         }
         let (from, to) = (positions(&sizes, &from)?, positions(&sizes, &to)?);
+        let is_dense = matches!(equal_steps(&windows.batch_shape, &target_strides), Some(step) if {
+            step == run || num_elements(&windows.batch_shape) <= Some(1)
+        });
+        let is_ordered = is_dense && from[..] == [0] && to[..] == [0];
+        let step = windows.vector_step().filter(|_| is_ordered);
+        let targets = match step {
+            Some(_) => Scratch::new(0)?,
+            None => {
+                windows.list_vectors()?;
+                positions(&windows.batch_shape, &target_strides)?
+            }
+        };
         Ok(Gather {
             windows,
             size: dtype.bytes(),
@@ -287,6 +355,7 @@ impl Gather {
             run,
             from,
             to,
+            step,
         })
     }
 
@@ -298,7 +367,7 @@ impl Gather {
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
-    /// If these are not those of tensors of the types and shapes.
+    /// If their sizes do not match the types and shapes.
     pub fn run(
         &self,
         operand: &[u8],
@@ -329,11 +398,27 @@ impl Gather {
     fn copy<const N: usize>(
         &self,
         operand: &[u8],
-        read: impl Fn(usize) -> Result<i64, TensorError>,
+        read: impl Fn(usize) -> Result<i64, TensorError> + Sync,
         result: &mut [u8],
     ) -> Result<(), TensorError> {
         let Gather { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
+        if let Some(step) = self.step {
+            let count = task_size(result.len() / bytes, WINDOW_WORK + bytes / 4, 1);
+            let tasks = result.chunks_mut(count * bytes).enumerate().collect();
+            return host::parallel(tasks, |(task, result)| {
+                for (nth, to) in result.chunks_exact_mut(bytes).enumerate() {
+                    let vector = (task * count + nth) * step;
+                    let mut from = 0;
+                    for entry in &windows.entries {
+                        let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
+                        from += start * entry.stride;
+                    }
+                    to.copy_from_slice(&operand[from * size..][..bytes]);
+                }
+                Ok(())
+            });
+        }
         if let ([entry], [0], [0]) = (&windows.entries[..], &self.from[..], &self.to[..]) {
             for (&[vector, selected], &to) in windows.vectors.iter().zip(self.targets.iter()) {
                 let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;

@@ -8,6 +8,7 @@ mod extremum;
 mod features;
 mod fft;
 mod fft_lines;
+mod gather;
 mod kernels;
 mod layouts;
 mod linalg;
