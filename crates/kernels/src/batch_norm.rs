@@ -1,4 +1,4 @@
-//! Batch normalization: each feature, an index of one dimension, is normalized on its own.
+//! Batch normalization: each feature, an index of one dimension, is normalized independently.
 //!
 //! All is computed in double precision and rounded once.
 
@@ -86,7 +86,7 @@ impl Normalization {
         Some(Normalization { dtype, batch, len: num_elements(shape)?, epsilon })
     }
 
-    /// Computes the bytes of the output from those of operand, scale and offset.
+    /// Computes the bytes of the output from the bytes of operand, scale and offset.
     ///
     /// # Errors
     /// If they do not have the sizes of their types.
@@ -122,8 +122,8 @@ impl Kernel for Normalization {
     }
 }
 
-/// Operands as `f32` or `f64`: the first one, others of its shape, and those with one value a
-/// feature.
+/// Operands as `f32` or `f64`: the first one, others of its shape, and per-feature ones, with one
+/// value a feature.
 struct Operands {
     batch: Batch,
     converted: Vec<Tensor>,

@@ -28,7 +28,7 @@ impl<'e> Combiner<'e> {
             Callee::Block(block) => return self.env.scalar_block(block, n, arguments),
             Callee::Function(function) => function,
         };
-        // A function has its own frame, so it is called for each position.
+        // A function has a separate frame, so it is called for each position.
         let mut results: Vec<Tensor> = Vec::new();
         for at in 0..n {
             let mut scalars = Vec::with_capacity(arguments.len());
@@ -51,7 +51,7 @@ impl<'e> Combiner<'e> {
         Ok(results)
     }
 
-    /// `tensors` converted to the types that the body computes in: those of its arguments from
+    /// `tensors` converted to the types that the body computes in: the types of its arguments from
     /// `first` on.
     ///
     /// # Errors
@@ -89,7 +89,7 @@ impl<'e> Combiner<'e> {
     }
 }
 /// The type in which a common operation combines elements, to be converted back: the low bits of
-/// narrow integers are those of wide ones.
+/// narrow integers equal the low bits of wide ones.
 pub(crate) fn operation_type(dtype: DType) -> DType {
     match (dtype.family(), dtype.bits()) {
         (Family::Signed, bits) if bits < 32 => DType::I32,
@@ -102,7 +102,7 @@ pub(crate) fn operation_type(dtype: DType) -> DType {
 /// that type behind a [`BinaryOp`] that reductions commonly use, or another expression for other
 /// operations and types: `dispatch_operation!(op, dtype, |T, f| kernel::<T>(f), else general())`.
 /// For the types that programs reduce most, and for sums of narrow floats, each function is a type
-/// of its own, and the kernel with it; for the others, `f` is a pointer. The types are those that
+/// of its own, and the kernel with it; for the others, `f` is a pointer. The types are what
 /// [`operation_type`] gives, without floats of 8 bits.
 macro_rules! dispatch_operation {
     ($op:expr, $dtype:expr, |$T:ident, $f:ident| $body:expr, else $other:expr) => {{

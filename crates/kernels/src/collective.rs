@@ -166,7 +166,7 @@ pub fn collective(
 /// The elementwise reduction of tensors of one shape with a body, in order.
 ///
 /// # Errors
-/// If there are none, their shapes differ, or the body fails.
+/// If the list is empty, their shapes differ, or the body fails.
 fn reduce_over(
     computation: &Body,
     tensors: Vec<Tensor>,

@@ -106,7 +106,7 @@ impl Windows {
     }
 
     /// The number of windows from `x` on along the last spatial dimension that see a run each, of
-    /// the same positions of the window, and the distance between those runs.
+    /// the same positions of the window, and the distance between these runs.
     pub fn alike(&self, x: usize) -> (usize, usize) {
         let [first] = self.runs(x) else { return (1, 0) };
         let mut step = None;
@@ -156,9 +156,9 @@ fn positions(
 pub struct Patches<'a, T> {
     /// The windows,
     pub windows: &'a Windows,
-    /// the input, with the features last,
+    /// The input, with the features last.
     pub input: &'a [T],
-    /// and the first batch and the first feature of the group.
+    /// The first batch and the first feature of the group.
     pub first: [usize; 2],
 }
 

@@ -11,7 +11,7 @@ pub(crate) fn is_convertible(from: DType, to: DType) -> bool {
     from == to || math::conversion(from, to).is_some()
 }
 
-/// The elements as those of another type: themselves, or in `room`.
+/// The elements converted to another type: themselves, or in `room`.
 ///
 /// # Errors
 /// If the types are not convertible, or the bytes not aligned.
@@ -28,10 +28,10 @@ pub(crate) fn converted<'a>(
     Ok(room)
 }
 
-/// Writes elements as those of another type.
+/// Writes elements converted to another type.
 ///
 /// # Errors
-/// As [`converted`], and if there are not as many in `out`.
+/// As [`converted`], and if `out` has another number of elements.
 pub(crate) fn convert_into(
     elements: &[u8],
     [from, to]: [DType; 2],

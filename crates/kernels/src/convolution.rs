@@ -28,14 +28,14 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// At most so many places of windows are kept.
+/// At most this many places of windows are kept.
 const MAX_PREPARED: usize = 1 << 16;
-/// Memory for a copy in another order that is kept for the next convolution has at most so many
+/// Memory for a copy in another order that is kept for the next convolution has at most this many
 /// bytes.
 const KEPT_BYTES: usize = 4 << 20;
-/// A part of an input that is copied with zeros has at least so many windows.
+/// A part of an input that is copied with zeros has at least this many windows.
 const MIN_PART_ROWS: usize = 256;
-/// To copy so many elements takes as long as to multiply one with some windows.
+/// To copy this many elements takes as long as to multiply one with some windows.
 const PART_REUSE: usize = 4;
 
 thread_local! {
@@ -51,9 +51,9 @@ pub struct Convolution<'a> {
     pub window: &'a [WindowDim],
     /// Spatial dimensions along which windows are reversed; empty for none.
     pub reversal: &'a [bool],
-    /// Number of groups of features, each convolved on its own.
+    /// Number of groups of features, each convolved independently.
     pub feature_groups: usize,
-    /// Number of groups of batches, each convolved on its own.
+    /// Number of groups of batches, each convolved independently.
     pub batch_groups: usize,
 }
 
@@ -159,7 +159,7 @@ pub struct PreparedConvolution {
     lens: [Option<usize>; 2],
     /// None if there are no results, or these are sums of nothing.
     windows: Option<SomeWindows>,
-    /// If each feature has a kernel of its own: what is used where that is finite.
+    /// If each feature has a separate kernel: what is used where that is finite.
     depthwise: Option<(Windows, Vec<Alike>)>,
 }
 
@@ -359,7 +359,7 @@ impl PreparedConvolution {
     /// Writes the results of operands that are given as the bytes of their elements.
     ///
     /// # Errors
-    /// If these are not those of the shapes, or there is no memory for copies.
+    /// If their sizes do not match the shapes, or there is no memory for copies.
     pub fn run(&self, lhs: &[u8], rhs: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         self.run_packed(lhs, rhs, None, out)
     }
@@ -410,8 +410,8 @@ impl PreparedConvolution {
         self.run_some(None, [lhs, rhs], panels, out)
     }
 
-    /// True if the results are rows, of the features of a window each, one after the other, and
-    /// some of them take no more work on their own than among all.
+    /// True if the results are rows, of the features of a window each, consecutively, and
+    /// some of them take no more work alone than among all.
     pub fn is_of_rows(&self) -> bool {
         let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
         let is_divisible = match &self.windows {
@@ -424,15 +424,15 @@ impl PreparedConvolution {
         is_in_order && is_divisible
     }
 
-    /// True if windows can be divided, and the part of the input that is copied for so many of them
-    /// takes less than their products.
+    /// True if windows can be divided, and the part of the input that is copied for this many of
+    /// them takes less than their products.
     fn is_divisible(&self, windows: &PaddedWindows, rows: usize) -> bool {
         let copied = windows.part(&(0..rows)).len() / PART_REUSE;
         self.sizes.group_batch == self.sizes.batch
             && copied <= rows.saturating_mul(self.kernel_len())
     }
 
-    /// How many windows have parts of a copy of the input with zeros of their own; `None` if the
+    /// Number of windows for which a padded part of the input is copied at a time; `None` if the
     /// copy is not larger than caches, or parts do not pay.
     fn part_rows<T>(&self, windows: &PaddedWindows) -> Option<usize> {
         let bytes = windows.copied().saturating_mul(size_of::<T>());
@@ -440,8 +440,8 @@ impl PreparedConvolution {
             return None;
         }
         let all = self.rows();
-        // Of a large input, about as much as the second-level cache holds is copied at a time, and at
-        // most four times that with what other parts have, too.
+        // Of a large input, about as much as the second-level cache holds is copied at a time, and
+        // at most four times that with what other parts have, too.
         let near = host::machine().l2.bytes;
         let rows = all.div_ceil((bytes / near).max(1)).max(MIN_PART_ROWS).min(all);
         let part = windows.part(&(0..rows)).len().saturating_mul(size_of::<T>());
@@ -486,7 +486,7 @@ impl PreparedConvolution {
         self.run_some(Some(rows), operands, panels, out)
     }
 
-    /// All results, on as many threads as pay, or some rows.
+    /// All results, on several threads where that pays, or some rows.
     fn run_some(
         &self,
         rows: Option<Range<usize>>,

@@ -1,4 +1,4 @@
-//! Convolutions of each feature with a kernel of its own.
+//! Convolutions of each feature with a separate kernel.
 
 use super::conv_windows::Windows;
 use super::matmul::{Accumulator, FEW};
@@ -10,9 +10,9 @@ use std::ops::Range;
 pub struct Alike {
     /// The first one,
     first: usize,
-    /// their number,
+    /// Their number.
     count: usize,
-    /// and the distance between them in the input.
+    /// The distance between them in the input.
     step: usize,
 }
 
@@ -29,7 +29,7 @@ impl Alike {
     }
 }
 
-/// Each feature convolved with a finite kernel of its own: the results of some windows.
+/// Each feature convolved with a separate finite kernel: the results of some windows.
 pub fn depthwise<T: Accumulator, const C: usize>(
     windows: &Windows,
     alike: &[Alike],

@@ -6,11 +6,11 @@ use numerics::simd::Kernel;
 
 /// A row of results without any copy, for sums of few products and for small matrices.
 pub struct DirectRow<'a, T> {
-    /// The row of the left factor,
+    /// The row of the left factor.
     pub a: &'a [T],
-    /// the right one,
+    /// The right one.
     pub b: Matrix<'a, T>,
-    /// and the results.
+    /// The results.
     pub out: &'a mut [T],
 }
 

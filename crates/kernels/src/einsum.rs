@@ -10,7 +10,7 @@ use program::EvalError;
 use program::einsum::{Label, invalid, parse, result_shape};
 use program::primitives::DotDims;
 
-/// Without labels that repeat (only the diagonal stays), and without those that `keep` does not
+/// Without labels that repeat (only the diagonal stays), and without labels that `keep` does not
 /// choose (they are summed).
 fn simplified(
     tensor: Tensor,

@@ -485,8 +485,7 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
     Ok(vec![result])
 }
 
-/// Computes a primitive by its prepared kernel if there is one for the operands, and by `general`
-/// otherwise.
+/// Computes a primitive by the prepared kernel for the operands, and by `general` otherwise.
 fn prepared_or(
     primitive: &Primitive,
     operands: Vec<Tensor>,

@@ -10,8 +10,8 @@ use program::Extremum;
 const LANES: usize = 16;
 
 /// The extremum of each row of `count` elements with its index, combined with the initial ones;
-/// none for other types of elements. Every order of the body gives these bits: those of the first
-/// NaN, if there is one, and otherwise the bits of the last extremum and the least index of one.
+/// `None` for other types of elements. Every order of the body gives these bits: the bits of the
+/// first NaN, if any, and otherwise the bits of the last extremum and the least index of one.
 pub fn reduce_rows(
     kind: Extremum,
     [values, indices]: [&Tensor; 2],

@@ -1,4 +1,4 @@
-//! Sums and functions of the elements of features: those with one index along a dimension.
+//! Sums and functions of the elements of features, which have one index along a dimension.
 //!
 //! All is computed in double precision. Sums are trees over the elements of a feature in row-major
 //! order, as [`sums`](super::sums) defines them, whatever the layout and the number of threads.
@@ -17,7 +17,7 @@ const ROWS: usize = 256;
 const GROUP: usize = 8;
 /// Neighbouring elements of one feature whose sum is a subtree.
 const BLOCK: usize = 4096;
-/// Features of at most so many elements are summed some at a time, as many as have no more.
+/// Features of at most this many elements are summed together, in batches of at most this many.
 const SHORT: usize = 1024;
 /// The work for an element, in elementary operations.
 const WORK: usize = 8;
@@ -203,7 +203,7 @@ impl Features {
         tree.finish(add).unwrap_or_default()
     }
 
-    /// Writes the function of the elements of a feature, of which there are as many as `out` has.
+    /// Writes the function of the elements of a feature, one feature for each element of `out`.
     fn collect<S, F, const P: usize>(
         self,
         feature: usize,
@@ -351,7 +351,7 @@ where
     }
 }
 
-/// Adds the sums of neighbouring features over a group of rows to those of groups before.
+/// Adds the sums of neighbouring features over a group of rows to the sums of earlier groups.
 #[inline(always)]
 fn push<S, F, const P: usize, const N: usize>(
     function: &Function<'_, S, F, P>,

@@ -20,23 +20,23 @@ use std::thread::LocalKey;
 
 /// Elementary operations to move an element of a line, roughly.
 const LINE_WORK: usize = 8;
-/// At most so many plans are kept.
+/// At most this many plans are kept.
 const MAX_PLANS: usize = 8;
-/// Their lines have at most so many elements together.
+/// Their lines have at most this many elements together.
 const MAX_PLANNED: usize = 1 << 20;
 /// Lines that are transformed at a time,
 const LANES: usize = 4;
-/// with AVX-512,
+/// Lines that are transformed at a time with AVX-512, if they have at most [`MAX_WIDE`] elements.
 const WIDE: usize = 8;
-/// if they are so short that these are in the first-level cache.
+/// Elements of lines of which the first-level cache holds [`WIDE`].
 const MAX_WIDE: usize = 1 << 8;
-/// At most so many lines are transformed one by one.
+/// At most this many lines are transformed one by one.
 const FEW_LINES: usize = 2;
 /// Their plans are for lines that are alone from this length on.
 const MIN_ALONE: usize = 1 << 8;
-/// Memory that is kept for the next transform has at most so many bytes.
+/// Memory that is kept for the next transform has at most this many bytes.
 const KEPT_BYTES: usize = 4 << 20;
-/// So many bytes are checked for zeros at a time.
+/// This many bytes are checked for zeros at a time.
 const CHECKED_BYTES: usize = 1 << 8;
 
 /// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
@@ -61,9 +61,9 @@ pub struct FourierTransform {
     transform: Fourier,
     dtype: DType,
     result: DType,
-    /// The dimensions of the operand, those before the transformed ones as one.
+    /// The dimensions of the operand; the ones before the transformed dimensions are merged.
     dims: Vec<usize>,
-    /// As many elements along each dimension are given; the others are zeros.
+    /// Number of elements along each dimension that are given; the others are zeros.
     given: Vec<usize>,
     /// The dimensions of the operand before the transformed ones.
     outer: Vec<usize>,
@@ -287,7 +287,7 @@ impl Pass {
 
     /// The number of elements in lanes that the transform needs.
     fn room(&self) -> usize {
-        // The last element of half a transform is beyond those of pairs.
+        // The last element of half a transform is beyond the elements of pairs.
         self.plan.size() + usize::from(self.pairs.is_some())
     }
 
@@ -304,7 +304,7 @@ impl Pass {
     }
 }
 
-/// The axis whose lines are lanes while those along `axis` are transformed: the last one, or the
+/// The axis whose lines are lanes while lines along `axis` are transformed: the last one, or the
 /// one before.
 fn lanes_axis(dims: &[usize], axis: usize) -> usize {
     let last = dims.len() - 1;
@@ -376,16 +376,16 @@ impl<const L: usize> Grouping<'_, L> {
 enum Source<'a, S, const L: usize> {
     /// A tensor of these sizes, beyond which there are zeros.
     Tensor { elements: &'a [S], given: &'a [usize] },
-    /// Groups of lines along another axis, those of the pass before, whose numbers are still to be
+    /// Groups of lines along another axis, from the previous pass, whose numbers are still to be
     /// changed.
     Groups { elements: &'a [Lanes<[f64; L]>], axis: usize, scale: Scale },
 }
 
 /// Where they go.
 enum Target<'o, D, const L: usize> {
-    /// Lines after each other.
+    /// Consecutive lines.
     Rows(&'o mut [D]),
-    /// A slice for each element of a line, with those of all lines.
+    /// A slice for each element of a line, with that element of all lines.
     Columns(Vec<&'o mut [D]>),
     Groups(&'o mut [Lanes<[f64; L]>]),
 }
@@ -415,7 +415,7 @@ fn with_rooms<R>(
     result
 }
 
-/// Runs passes with `L` lines at a time. `dims` are the sizes between them; those of the operand
+/// Runs passes with `L` lines at a time. `dims` are the sizes between them; the operand's sizes
 /// are beside its elements.
 fn run<S: Sample, D: Sample, const L: usize>(
     passes: &[Pass],
@@ -458,7 +458,7 @@ struct Lines<'a, S, const L: usize> {
     source: Source<'a, S, L>,
     /// The distances of groups in the source.
     strides: Vec<usize>,
-    /// The distance of the elements of a line, or of those that lanes have.
+    /// The distance of the elements of a line, or of lanes.
     stride: usize,
     /// The transform of lines of zeros, once it is needed.
     zeros: OnceLock<Vec<Lanes<[f64; L]>>>,
@@ -512,7 +512,7 @@ where
         let per_row = self.groups.size(lanes_axis);
         let mut tasks = Vec::new();
         if lanes_axis < axis {
-            // Some groups each, or those of whole blocks of rows.
+            // Some groups each, or the groups of whole blocks of rows.
             let size = self.task_size(self.groups.count());
             let mut rest = to;
             let mut first = 0;
@@ -637,7 +637,7 @@ where
         }
     }
 
-    /// True if all bits of a group of lines, which follow each other in a tensor, are zeros.
+    /// True if all bits of a group of lines, which are consecutive in a tensor, are zeros.
     fn is_zero(&self, group: usize) -> bool {
         let Source::Tensor { elements, given } = self.source else { return false };
         let (start, lanes) = self.groups.place(group, &self.strides, given);
@@ -651,7 +651,7 @@ where
         }
     }
 
-    /// Reads a group of lines: those of real numbers in pairs; those to be transformed back with
+    /// Reads a group of lines: real numbers in pairs; numbers to be transformed back with
     /// their parts exchanged, but for halves of transforms of pairs.
     fn load(&self, group: usize, x: &mut [Lanes<[f64; L]>]) {
         let Lines { pass, groups, stride, .. } = *self;
@@ -700,7 +700,7 @@ where
         }
     }
 
-    /// Writes transformed lines, those that were transformed back with their parts in order, and
+    /// Writes transformed lines, the ones transformed back with their parts in order, and
     /// divided by the length.
     fn put_rows<D: Sample>(&self, x: &[Lanes<[f64; L]>], to: &mut [D]) {
         let pass = self.pass;
@@ -727,7 +727,7 @@ where
     }
 }
 
-/// A plan for lines, and for pairs of twice as many real numbers if asked for.
+/// A plan for lines, and for pairs of twice the number of real numbers if asked for.
 type Prepared = (Arc<Plan>, Option<Arc<Pairs>>);
 
 /// The length of lines; true if they are pairs of real numbers; and true if they are alone.

@@ -143,8 +143,8 @@ fn all_roots(n: usize) -> Vec<Root> {
 /// A transform of lines of some length.
 ///
 /// Stockham's algorithm: the results of each stage are in the order in which the next one takes
-/// them, and those of the last in order. A line that is alone is cut into four, so that vectors
-/// have their lanes.
+/// them, and the results of the last one in order. A line that is alone is cut into four, so that
+/// vectors have their lanes.
 #[derive(Debug)]
 pub struct Plan {
     /// Number of elements of a line.
@@ -267,7 +267,7 @@ impl Plan {
     pub fn swaps(&self, way: Way<'_>) -> usize {
         let own = match &self.method {
             Method::Factors(stages) => stages.len(),
-            // Twice as many as its plan has.
+            // Twice the number that its plan has.
             Method::Quarters { .. } | Method::Chirp { .. } => 0,
         };
         own + usize::from(!matches!(way, Way::Complex))
@@ -317,7 +317,7 @@ impl Plan {
     }
 }
 
-/// The transforms of lines one after the other, by those of their quarters, in the lanes of `V`.
+/// The transforms of one line at a time, by transforms of its quarters, in the lanes of `V`.
 #[inline(always)]
 fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
     stages: &[Stage],
@@ -517,8 +517,8 @@ impl Stage {
                     sum = sum + pair[0];
                 }
                 y[q] = sum.lanes();
-                // Several at a time, as the sums of one wait for each other: as many as there are
-                // registers for.
+                // Several at a time, as the sums of one depend on one another: one for each of the
+                // registers that remain.
                 let mut k = 1;
                 if size_of::<V::Array>() == size_of::<[f64; 8]>() {
                     while k + 3 <= half {
@@ -537,7 +537,7 @@ impl Stage {
         }
     }
 
-    /// Writes results from `k` on, and as many from `radix - k` downwards.
+    /// Writes results from `k` on, and the same number from `radix - k` downwards.
     #[inline(always)]
     fn some_results<V: Doubles, const N: usize>(
         &self,

@@ -11,7 +11,7 @@ pub trait Sample: Element {
     /// The type of real and imaginary parts.
     type Part: Part;
 
-    /// The parts of elements, and their number in a line of so many elements.
+    /// The parts of elements, and their number in a line of this many elements.
     fn parts_of(elements: &[Self], count: usize) -> (&[Self::Part], usize);
 
     /// Elements as pairs, to be written: the parts of a complex number, or two real numbers.
@@ -80,14 +80,14 @@ pub trait Part: Pod {
     /// Writes pairs as they are.
     fn write_row<V: Doubles<Array = [f64; L]>, const L: usize>(row: [V; 2], to: &mut [[Self; 2]]);
 
-    /// The pairs of rows, each with those of all rows as [`Part::read`] has them.
+    /// The pairs of rows, each with the pairs of all rows as [`Part::read`] has them.
     fn columns<V: Doubles, const L: usize>(rows: [[V; 2]; L]) -> [[V; 2]; L];
 
     /// The inverse of [`Part::columns`], rounded.
     fn rows<V: Doubles, const L: usize>(columns: [[V; 2]; L]) -> [[V; 2]; L];
 }
 
-/// A pair of which is in the place of one number.
+/// A pair of them takes the space of one number.
 impl Part for f32 {
     #[inline(always)]
     fn read<V: Doubles>(pairs: &[[f32; 2]]) -> [V; 2] {
@@ -208,15 +208,15 @@ impl Scale {
 pub struct Load<'a, R, const L: usize> {
     /// The numbers from the first one of the first line on.
     pub from: &'a [R],
-    /// As many numbers of a line are there.
+    /// Number of numbers of a line that are there.
     pub count: usize,
-    /// The distance between the pairs of a line; none if lines follow each other.
+    /// The distance between the pairs of a line; `None` if lines are consecutive.
     pub stride: Option<usize>,
     /// The number of lines.
     pub lanes: usize,
     /// True if parts are exchanged.
     pub is_swapped: bool,
-    /// As many elements as a line has pairs.
+    /// An element for each pair of a line.
     pub x: &'a mut [Lanes<[f64; L]>],
 }
 
@@ -282,7 +282,7 @@ where
     }
 }
 
-/// Writes lines in lanes as pairs, where they follow each other.
+/// Writes lines in lanes as pairs, where they are consecutive.
 pub struct StoreRows<'a, R, const L: usize> {
     /// The elements.
     pub x: &'a [Lanes<[f64; L]>],
@@ -330,7 +330,7 @@ where
     }
 }
 
-/// Writes lines in lanes as pairs, those of all lines side by side.
+/// Writes lines in lanes as pairs, with the pairs of all lines side by side.
 pub struct StoreColumns<'a, 'o, R, const L: usize> {
     /// The elements.
     pub x: &'a [Lanes<[f64; L]>],
@@ -338,7 +338,7 @@ pub struct StoreColumns<'a, 'o, R, const L: usize> {
     pub is_swapped: bool,
     /// The scaling of all numbers, before they are rounded.
     pub scale: Scale,
-    /// For each element, those of lines.
+    /// For each element, the elements of all lines.
     pub to: &'a mut [&'o mut [[R; 2]]],
     /// The first line, and the number of lines.
     pub lines: [usize; 2],
@@ -373,7 +373,7 @@ where
 pub struct Grouped<'a, const L: usize> {
     /// The elements from the first one on.
     pub elements: &'a [Lanes<[f64; L]>],
-    /// The distance between elements of these lines, or between those that other lanes have.
+    /// The distance between elements of these lines, or of other lanes.
     pub stride: usize,
     /// True if the elements of these lines are the lanes.
     pub is_transposed: bool,
@@ -389,7 +389,7 @@ pub struct Regroup<'a, const L: usize> {
     pub is_swapped: bool,
     /// The scaling of all numbers.
     pub scale: Scale,
-    /// As many elements as a line has.
+    /// The elements of a line.
     pub x: &'a mut [Lanes<[f64; L]>],
 }
 

@@ -52,17 +52,17 @@ impl Registers {
         }
     }
 
-    /// Memory for so many bytes.
+    /// Memory for this many bytes.
     pub fn scratch(&mut self, bytes: usize) -> &mut [u8] {
         self.reserve(&[1], bytes);
         &mut self.tiles[0][..bytes]
     }
 }
 
-/// Runs a loop on the bytes of its operands, and writes those of its results.
+/// Runs a loop on the bytes of its operands, and writes the bytes of its results.
 ///
 /// # Errors
-/// If these are not as many as the loop was made for, or not aligned for their types.
+/// If their number differs from what the loop was made for, or not aligned for their types.
 pub fn run(
     fused: &Fused,
     operands: &[&[u8]],

@@ -5,8 +5,8 @@ use numerics::shape::{Indices, num_elements, strides};
 use program::EvalError;
 
 /// The element at `(b, i, k, j)` is that of `operand` at `(b, i, index[b, k], j)`: `b` are
-/// `batch_dims` dimensions, `i` those up to `dimension`. Indices out of range are clamped, as those
-/// of `gather`.
+/// `batch_dims` dimensions, `i` the ones up to `dimension`. Indices out of range are clamped, as in
+/// `gather`.
 ///
 /// # Errors
 /// If the shapes do not fit, or the result is too large.

@@ -90,8 +90,8 @@ pub trait RowWise: Debug + Send + Sync {
     /// number.
     fn row_results(&self, rows: usize) -> Option<usize>;
 
-    /// The elements that the kernel combines in each of `rows` rows; `None` if there are as many as
-    /// results.
+    /// The elements that the kernel combines in each of `rows` rows; `None` if it combines one
+    /// for each result.
     fn row_inputs(&self, rows: usize) -> Option<usize> {
         let _ = rows;
         None

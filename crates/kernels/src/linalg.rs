@@ -1,6 +1,6 @@
 //! Decompositions of matrices in the last two dimensions.
 //!
-//! All are computed in double precision and rounded once. The algorithms are those of the crate
+//! All are computed in double precision and rounded once. The algorithms come from the crate
 //! `lapack`.
 
 use crate::converted::{elements, elements_mut};
@@ -14,7 +14,7 @@ use program::EvalError;
 
 pub use program::primitives::TriangularSolve as Triangular;
 
-/// Systems whose matrices have so many elements are solved four at a time.
+/// Systems whose matrices have this many elements are solved four at a time.
 const MAX_LANES: usize = 256;
 
 /// The numbers that matrices are computed with.
@@ -60,7 +60,7 @@ pub struct Stack<M> {
     pub batch: Vec<usize>,
     /// The dimensions of each matrix.
     pub core: Vec<usize>,
-    /// The matrices, one after the other.
+    /// The matrices, consecutively.
     pub items: Vec<M>,
 }
 
@@ -123,7 +123,7 @@ pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError
 /// The vectors along the last dimension.
 ///
 /// # Errors
-/// If there is none, or memory is exhausted.
+/// If the tensor has no dimension, or memory is exhausted.
 pub fn vectors<T: Field>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
     split(tensor, 1, |_, elements: Vec<T>| elements)
 }
@@ -131,7 +131,7 @@ pub fn vectors<T: Field>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
 /// The tensor of matrices of dimensions `core`, rounded to `dtype`.
 ///
 /// # Errors
-/// If the elements are not as many as the dimensions require.
+/// If their number does not fit the dimensions.
 pub fn join<T: Element>(
     batch: &[usize],
     core: &[usize],
@@ -193,7 +193,7 @@ fn stacked(shape: &[usize]) -> Result<(usize, [usize; 2]), EvalError> {
     Ok((count, core))
 }
 
-/// The type of the elements that are computed with in place of those of type `dtype`: the same, if
+/// The type of the elements that computations use for elements of type `dtype`: the same, if
 /// [`Stored`] knows them.
 fn computed(dtype: DType, op: &'static str) -> Result<DType, EvalError> {
     Ok(match is_complex(dtype, op)? {
@@ -211,7 +211,7 @@ fn read<S: Stored>([m, n]: [usize; 2], from: &[S], memory: Vec<S::Number>) -> Ma
     Matrix::new(m, n, memory)
 }
 
-/// Four matrices of elements, one after the other, likewise.
+/// Four matrices of elements, consecutively, likewise.
 fn read_four<S: Stored<Number = f64>>(
     [m, n]: [usize; 2],
     from: &[S],
@@ -258,7 +258,7 @@ impl Cholesky {
     /// Computes the bytes of the factors.
     ///
     /// # Errors
-    /// If the sizes are not those of the types, or there is no memory for a matrix.
+    /// If the sizes do not match the types, or there is no memory for a matrix.
     pub fn run(&self, a: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
         match self.dtype {
             DType::F32 => self.factor_all::<f32>(a, result),
@@ -363,7 +363,7 @@ impl TriangularSolve {
     /// Computes the bytes of the solutions.
     ///
     /// # Errors
-    /// If the sizes are not those of the types, or there is no memory for a pair of matrices.
+    /// If the sizes do not match the types, or there is no memory for a pair of matrices.
     pub fn run(&self, a: &[u8], b: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
         match self.dtype {
             DType::F32 => self.solve_fours::<f32>(a, b, result),

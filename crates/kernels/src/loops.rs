@@ -17,20 +17,20 @@ pub struct Fused {
     pub elements: usize,
     /// Values read from memory.
     pub loads: Vec<Load>,
-    /// Operations, each after those whose values it uses.
+    /// Operations, each after the ones whose values it uses.
     pub ops: Vec<LoopOp>,
     /// The results.
     pub outputs: Vec<LoopOutput>,
     /// The number of iterations after which periodic loads have the same elements again; of whole
     /// steps of machine code if possible.
     pub period: usize,
-    /// The operations one after the other,
+    /// The operations in order,
     pub layout: Layout,
     /// and with machine code in place of some of them, if there is some.
     pub code: Option<Layout>,
 }
 
-/// The stages of a loop, which run on a tile one after the other.
+/// The stages of a loop, which run on a tile in order.
 #[derive(Debug, Default)]
 pub struct Layout {
     /// The stages in order.
@@ -50,7 +50,7 @@ pub enum Stage {
     Code {
         /// The code of some operations.
         code: LoopCode,
-        /// The values that it reads, those aside that it knows,
+        /// The values that it reads, except the known ones,
         inputs: Vec<usize>,
         /// and those that it writes.
         results: Vec<usize>,

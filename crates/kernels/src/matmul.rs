@@ -1,11 +1,11 @@
 //! Sums of products: matrix products, and the products of convolutions.
 //!
 //! A sum of products is a chain of fused multiply-adds in the order of the contracted index, from
-//! zero. Where there are more than [`BLOCK`] products, each block of so many has a chain of its
-//! own, and the sums of the blocks are the leaves of a [`Tree`](super::sums::Tree). A sum of at
-//! most [`FEW`] products rounds each of them, so that perpendicular vectors have a product of zero.
-//! The same bits follow for every shape of tile, width of vectors and number of threads;
-//! `docs/accuracy.md` states the definition.
+//! zero. Where there are more than [`BLOCK`] products, each block has a separate chain, and the
+//! sums of the blocks are the leaves of a [`Tree`](super::sums::Tree). A sum of at most [`FEW`]
+//! products rounds each of them, so that perpendicular vectors have a product of zero. The same
+//! bits follow for every shape of tile, width of vectors and number of threads; `docs/accuracy.md`
+//! states the definition.
 
 use super::direct::DirectRow;
 use super::panels::{Ahead, Pack, Panels};
@@ -22,26 +22,26 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Products that are summed in one chain.
 pub const BLOCK: usize = 256;
-/// At most so many products are rounded before they are added.
+/// At most this many products are rounded before they are added.
 pub const FEW: usize = 4;
-/// Products of at most so many multiplications are computed without copies.
+/// Products of at most this many multiplications are computed without copies.
 const SMALL: usize = 1 << 10;
-/// From so many rows on, a task may have all columns.
+/// From this many rows on, a task may have all columns.
 const SHARED_ROWS: usize = 96;
-/// Columns of at most so many elements are multiplied where they are: the rows of `b` with more are
-/// on too many pages, and fall on the same places of the caches.
+/// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
+/// are on too many pages, and fall on the same places of the caches.
 const MAX_IN_PLACE: usize = 1 << 10;
 /// Bytes of a row of the panels that are copied at a time for few rows.
 const PANELS_BYTES: usize = 256;
 /// Tiles of rows that are multiplied at a time, at most.
 const MAX_TILES: usize = 16;
 /// Blocks of products that are summed at a time for all tiles, as a power of two, if there are
-/// more: so many elements of some rows and of a panel are in the second-level cache.
+/// more: this many elements of some rows and of a panel are in the second-level cache.
 const CHUNK: usize = 4;
 /// Tiles of rows that are multiplied in chunks.
 const CHUNK_TILES: usize = 5;
 
-/// Memory for copies of columns that is kept for the next product has at most so many bytes.
+/// Memory for copies of columns that is kept for the next product has at most this many bytes.
 const KEPT_BYTES: usize = 2 << 20;
 
 /// Number of elements of rows of `a` that are multiplied at a time: an eighth of the second-level
@@ -101,7 +101,7 @@ pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
     /// its two real products in turn, that of `a`'s real part first.
     fn multiply_add(self, a: Self, b: Self) -> Self;
 
-    /// The number, or the quiet NaN without sign and payload in place of any NaN.
+    /// The number, or the quiet NaN without sign and payload for any NaN.
     fn quiet(self) -> Self;
 
     /// The sum as a result: quiet, and zero is positive.
@@ -230,7 +230,7 @@ pub struct Product<'a, T> {
     pub a: &'a dyn Rows<T>,
     /// The right factor,
     pub b: Matrix<'a, T>,
-    /// and its columns as [`pack`] copies them, if they are.
+    /// The columns of the right factor as [`pack`] copies them, if they are.
     pub panels: Option<&'a [T]>,
 }
 
@@ -266,8 +266,8 @@ pub fn result_work<T: Accumulator>(rows: usize, depth: usize) -> usize {
     depth.div_ceil(if T::HAS_TILES { rows.clamp(1, reuse) } else { 1 })
 }
 
-/// Writes products of the same sizes to `out`, one after the other, with `R` rows and `C` columns
-/// of results at a time, on as many threads as pay if a result takes so much `work`.
+/// Writes products of the same sizes to `out`, consecutively, with `R` rows and `C` columns
+/// of results at a time, on several threads where that pays if a result takes this `work`.
 ///
 /// # Errors
 /// If there is no memory for a copy of columns of `b`.
@@ -526,7 +526,7 @@ struct TreeSums<'a, T, const R: usize, const C: usize> {
     chunk: usize,
     /// For sums of 1, 2, 4, … chains of a tile and a chunk,
     levels: &'a mut [[[T; C]; R]],
-    /// and for those of 1, 2, 4, … chunks of each tile.
+    /// For sums of 1, 2, 4, … chunks of each tile.
     chunk_levels: &'a mut Vec<[[T; C]; R]>,
 }
 
@@ -554,7 +554,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool> Kernel
 impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     Tiles<'_, '_, T, R, C, DEEP>
 {
-    /// Computes the chains one after the other if `SINGLE`.
+    /// Computes one chain at a time if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
         let Block { isa, a, count, depth, mut panels, width, mut ahead } = self.block;
@@ -604,7 +604,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     }
                     let own = own_levels.next().unwrap_or_default();
                     if number + 1 < chunks {
-                        // Sums of as many chunks are on the left for each one bit at the end.
+                        // Each one bit at the end is a sum of chunks on the left.
                         let level = number.trailing_ones() as usize;
                         add_levels(own, (1 << level) - 1, &mut sums);
                         own[level] = sums;
@@ -671,7 +671,7 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         }
     }
 
-    /// The chains of a block of products, one after the other if `SINGLE`. The panel is copied, if
+    /// The chains of a block of products, one at a time if `SINGLE`. The panel is copied, if
     /// there is memory for a copy.
     #[inline(always)]
     fn block<const C: usize, const SINGLE: bool>(
@@ -727,7 +727,7 @@ fn write<T: Accumulator, const R: usize, const C: usize>(
     }
 }
 
-/// As [`chains`], one after the other: each step is a call.
+/// As [`chains`], one chain at a time: each step is a call.
 fn single_chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
     segments: &[Range<usize>],
@@ -764,7 +764,7 @@ fn chains<T: Accumulator, const R: usize, const C: usize>(
     }
 }
 
-/// Adds sums to those on their left: tiles of which the number has a bit, from the first one on.
+/// Adds sums to the sums on their left: tiles of which the number has a bit, from the first one on.
 #[inline(always)]
 fn add_levels<T: Accumulator, const R: usize, const C: usize>(
     left: &[[[T; C]; R]],

@@ -11,7 +11,8 @@ const ROWS: usize = 16;
 /// Elements that a thread reads at a time are a multiple of this.
 const PIECE: usize = 1024;
 
-/// The operand with its dimensions in the order of `permutation`, on as many threads as pay.
+/// The operand with its dimensions in the order of `permutation`, on several threads where that
+/// pays.
 ///
 /// # Errors
 /// If it is no permutation of the dimensions.
@@ -35,13 +36,13 @@ pub struct Rearrangement {
 }
 
 impl Rearrangement {
-    /// The view of a tensor of so many elements; `None` if it reaches outside of it.
+    /// The view of a tensor of this many elements; `None` if it reaches outside of it.
     pub fn new(view: StridedView, dtype: DType, elements: usize) -> Option<Rearrangement> {
         Runs::new(&view, elements).ok()?;
         Some(Rearrangement { view, dtype, bytes: elements.checked_mul(dtype.bytes())? })
     }
 
-    /// Writes the elements, on as many threads as pay.
+    /// Writes the elements, on several threads where that pays.
     ///
     /// # Errors
     /// If operand or result do not have the size of their types.
@@ -67,7 +68,7 @@ impl Kernel for Iota {
     }
 }
 
-/// Writes the elements of a view, given as bytes, to `out`, on as many threads as pay.
+/// Writes the elements of a view, given as bytes, to `out`, on several threads where that pays.
 ///
 /// # Errors
 /// If the view reaches outside of the elements, or `out` has another size.
@@ -95,8 +96,8 @@ pub fn gather(
     })
 }
 
-/// Writes the first elements of a view that is read piece by piece, given as bytes, to `out`, on as
-/// many threads as pay.
+/// Writes the first elements of a view that is read piece by piece, given as bytes, to `out`, on
+/// several threads where that pays.
 ///
 /// # Errors
 /// If the bytes are not aligned for the type.
@@ -118,7 +119,7 @@ pub fn read_view(
     })
 }
 
-/// Writes the elements of an iota as bytes, on as many threads as pay.
+/// Writes the elements of an iota as bytes, on several threads where that pays.
 ///
 /// # Errors
 /// If `out` is no memory of such elements.
@@ -211,7 +212,7 @@ pub fn pad(
 /// Concatenates tensors along a dimension.
 ///
 /// # Errors
-/// If there are none, or their shapes are incompatible.
+/// If the list is empty, or their shapes are incompatible.
 pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalError> {
     let first =
         inputs.first().ok_or_else(|| EvalError::new("concatenate_c1", "there are no inputs"))?;

@@ -5,11 +5,11 @@ use numerics::Element;
 
 /// Matrices of fewer columns are narrow,
 pub const NARROW: usize = 16;
-/// and so many of their rows are copied at a time: a power of two.
+/// Number of their rows that are copied at a time: a power of two.
 const COPIED: usize = 1024;
 
 /// Combines the columns of matrices of `count` rows of `columns` neighbouring elements each, with a
-/// place in `out` for each: as rows of copies, since vectors of so few columns are short.
+/// place in `out` for each: as rows of copies, since vectors of few columns are short.
 pub fn combine_narrow<T: Element>(
     elements: &[T],
     [count, columns]: [usize; 2],

@@ -8,13 +8,13 @@ use numerics::simd::{Isa, Kernel};
 use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
-/// Rows of at least so many elements are sorted digit by digit if their digits are few.
+/// Rows of at least this many elements are sorted digit by digit if their digits are few.
 const MIN_RADIX: usize = 1 << 11;
 /// The bits of a digit.
 const DIGIT: u32 = 11;
-/// At most so many elements are selected one after the other,
+/// At most this many elements are selected one at a time,
 const MAX_SELECTED: usize = 16;
-/// with a comparison of at most so many altogether.
+/// Maximum number of elements that these are compared with altogether.
 const MAX_PASSED: usize = 512;
 /// Elementary operations for an element that is sorted, roughly.
 const SORT_WORK: usize = 64;
@@ -197,7 +197,7 @@ fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
 }
 
 /// For each row, the indices of its first `count` elements in the order of their keys: by the
-/// first keys, then those of the second, and so on, then by index.
+/// first keys, then the second ones, and so on, then by index.
 pub(crate) fn ranks(keys: &[Keys], rows: Rows, count: usize) -> Result<Vec<usize>, TensorError> {
     let index_bits = usize::BITS - rows.size.saturating_sub(1).leading_zeros();
     let bits = keys.iter().map(|key| key.bits).sum::<u32>() + index_bits;

@@ -27,7 +27,7 @@ pub struct PaddedWindows {
     /// The number of batches of a group and of windows along each spatial dimension, and how far
     /// each step moves a window.
     steps: Vec<[usize; 2]>,
-    /// True if each window is the element at its own position.
+    /// True if each window is the element at the same position.
     are_elements: bool,
 }
 
@@ -72,7 +72,7 @@ impl PaddedWindows {
         Ok(Some(PaddedWindows { sizes, window, layout, segments, _charge, steps, are_elements }))
     }
 
-    /// True if each window is the element at its own position in the input.
+    /// True if each window is the element at the same position in the input.
     pub fn are_elements(&self) -> bool {
         self.are_elements
     }
@@ -141,7 +141,7 @@ pub struct Padded<'a, T> {
     windows: &'a PaddedWindows,
     /// The input, or a copy with zeros, or a part of that,
     elements: &'a [T],
-    /// and the elements of the copy before it.
+    /// The elements of the copy before it.
     first: usize,
 }
 

@@ -1,13 +1,13 @@
-//! Columns of the right factor of a product, in panels of as many as a tile of results has.
+//! Columns of the right factor of a product, in panels of the width of a tile of results.
 
 use super::matmul::Accumulator;
 use super::rows::Matrix;
 use numerics::simd::{Kernel, prefetch, transpose};
 
-/// Rows of `b` that are copied at a time, if neither rows nor columns are beside each other.
+/// Rows of `b` that are copied at a time, if neither rows nor columns are adjacent.
 const PACKED_ROWS: usize = 8;
 
-/// Columns of `b`, as many as a tile has in each panel.
+/// Columns of `b`: each panel has the columns of a tile.
 pub enum Panels<'a, T, const C: usize> {
     /// Copies of all panels.
     Copied(&'a [[T; C]]),
@@ -18,17 +18,17 @@ pub enum Panels<'a, T, const C: usize> {
 /// The rows of the next panels, each a line of the cache, before they are copied.
 #[derive(Clone, Copy)]
 pub struct Ahead<'a, T> {
-    /// The columns after those that are copied now,
+    /// The columns after the ones that are copied now.
     pub elements: &'a [T],
-    /// the distance between their rows,
+    /// The distance between their rows.
     pub stride: usize,
-    /// how many rows there are,
+    /// The number of rows.
     pub depth: usize,
-    /// and how many panels.
+    /// The number of panels.
     pub panels: usize,
-    /// The next one,
+    /// The next panel.
     pub panel: usize,
-    /// and its next row.
+    /// Its next row.
     pub row: usize,
 }
 
@@ -54,13 +54,13 @@ impl<T> Ahead<'_, T> {
 
 /// Copies the first `width` columns of `b` to panels of `C` columns each.
 pub struct Pack<'a, T, const C: usize> {
-    /// The factor, from the first column that is copied on,
+    /// The factor, from the first column that is copied on.
     pub b: Matrix<'a, T>,
-    /// the number of columns,
+    /// The number of columns.
     pub width: usize,
-    /// that of rows,
+    /// The number of rows.
     pub depth: usize,
-    /// and where they go: so many rows for each panel.
+    /// Where they go: `depth` rows for each panel.
     pub panels: &'a mut [[T; C]],
 }
 

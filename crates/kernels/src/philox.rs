@@ -17,7 +17,7 @@ pub(crate) fn counters(words: usize) -> usize {
     words.div_ceil(WORDS)
 }
 
-/// Fills `words` with the words of counters from `counter` on, on as many threads as pay.
+/// Fills `words` with the words of counters from `counter` on, on several threads where that pays.
 pub fn fill(key: u64, counter: u128, words: &mut [u32]) {
     let count = task_size(counters(words.len()), WORK, LANES);
     let tasks = words.chunks_mut(count.saturating_mul(WORDS)).enumerate();

@@ -48,7 +48,7 @@ pub struct Prepared {
 }
 
 /// The kernel that computes some results of a primitive, which have these numbers, for operands of
-/// known types; `None` if there is none for the types, or they are invalid.
+/// known types; `None` if no kernel exists for the types, or they are invalid.
 ///
 /// Movement of elements has none: it is a view ([`Primitive::as_view`]), and
 /// [`Rearrangement`](crate::Rearrangement) copies the elements of views. Nor have elementwise

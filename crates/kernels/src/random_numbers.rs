@@ -25,7 +25,7 @@ impl Stream {
     /// 32 bits.
     ///
     /// XLA draws half of a key from a generator of the module, the other from one of the process.
-    /// Each op has its own counter.
+    /// Each op has a separate counter.
     pub fn new(op: usize, units: u128) -> Stream {
         const MODULE_SEED: u64 = 42;
         const PROCESS_SEED: u64 = 8;
@@ -209,7 +209,7 @@ impl Pairs<'_> {
 
     /// Number of elements, the neighbors outside included.
     fn count(&self) -> usize {
-        // On overflow, there are none.
+        // On overflow, the product is that of no elements.
         self.whole.iter().fold(1, |n: usize, &size| n.saturating_mul(size))
     }
 

@@ -19,11 +19,11 @@ use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// Windows of at most so many elements are combined one by one, in the type of the elements.
+/// Windows of at most this many elements are combined one by one, in the type of the elements.
 pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
-/// So many elements of overlapping subtrees are copied at a time.
+/// This many elements of overlapping subtrees are copied at a time.
 const COPIED: usize = 1024;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
@@ -123,15 +123,15 @@ pub fn reduce(
 
 /// Memory layout of the elements that are reduced to one result.
 pub(super) enum Layout<'a> {
-    /// So many elements apart, which is also the number of results before the elements of the next
-    /// ones begin.
+    /// This many elements apart, which is also the number of results before the elements of the
+    /// next ones begin.
     Columns(usize),
     /// The elements of windows, of which at most [`SHORT_WINDOW`] are combined one by one. A line
     /// whose start is [`AT_EDGE`] is at an edge.
     Windows { windows: WindowLines<'a>, edges: Option<&'a Edges> },
 }
 
-/// In place of the start of a line of windows that see elements of the padding.
+/// The start of a line of windows that see elements of the padding.
 pub(super) const AT_EDGE: usize = usize::MAX;
 
 /// Windows at the edges of a tensor, which see padding there.
@@ -333,7 +333,8 @@ fn combine_typed<T: Element>(
         return combine_windows(operation, (elements, init), windows, step, out);
     }
     let count = elements.len() / rows;
-    // The number of results of a task, and of its elements, if they are apart from those of others.
+    // The number of results of a task, and of its elements, if they are apart from the elements of
+    // other tasks.
     let [size, step] = match *layout {
         Layout::Columns(inner) if inner == rows => {
             [task_size(inner, count, if inner == 1 { 1 } else { SHORT_VECTOR / 2 }), 0]
@@ -449,7 +450,7 @@ pub struct Reduction {
     rows: usize,
     /// Number of elements.
     elements: usize,
-    /// Elements between those of one result.
+    /// Elements between two elements of one result.
     inner: usize,
 }
 
@@ -486,7 +487,7 @@ impl Reduction {
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
-    /// If these are not those of tensors of the type and shape.
+    /// If their sizes do not match the types and shapes.
     pub fn run(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         let size = self.dtype.bytes();
         if input.len() != self.elements * size || out.len() != self.rows * size {
@@ -499,7 +500,7 @@ impl Reduction {
     /// As [`Reduction::run`], of some of the results, whose elements are rows.
     ///
     /// # Errors
-    /// If the elements are not as many, or those of a result no neighbours.
+    /// If the number of elements differs, or the elements of a result are no neighbours.
     pub fn run_rows(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         if !self.is_of_rows() || input.len() != out.len() * self.count() || out.is_empty() {
             return Err(TensorError::OutOfBounds);
@@ -608,7 +609,7 @@ impl RowWise for Reduction {
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.
-/// `elements` are theirs, or those of all results if these share lines of elements. `init` is in
+/// `elements` are theirs, or all elements if results share lines of elements. `init` is in
 /// the padding.
 fn combine_part<T: Element>(
     operation: &dyn Combine<T>,
@@ -710,7 +711,7 @@ fn fold_levels(
     rows: usize,
     body: &mut Combiner<'_>,
 ) -> Result<Vec<Tensor>, EvalError> {
-    // The fold of the last columns, those that do not fit into pairs.
+    // The fold of the last columns, which do not fit into pairs.
     let mut rest: Option<Vec<Tensor>> = None;
     while count > 1 {
         if count % 2 == 1 {

@@ -93,7 +93,7 @@ impl RandomBits {
         })
     }
 
-    /// Computes the bytes of the tensor from those of the state.
+    /// Computes the bytes of the tensor from the bytes of the state.
     ///
     /// # Errors
     /// If they do not have the sizes of their types, or there is no memory.
@@ -101,7 +101,7 @@ impl RandomBits {
         self.fill(elements(state, self.state)?, result)
     }
 
-    /// Computes the bytes of the state after from those of the state before.
+    /// Computes the bytes of the next state from the bytes of the state before.
     ///
     /// # Errors
     /// If they do not have the size of a state.
@@ -135,7 +135,7 @@ impl RandomBits {
                 threefry::fill(key, counter, size, inner, words);
             }
             (_, &[key, low, ref high @ ..]) => {
-                // A state of two words has the key in place of the third one.
+                // A state of two words has the key as the third one.
                 let high = high.first().copied().unwrap_or(key);
                 philox::fill(key, u128::from(high) << 64 | u128::from(low), words);
             }
@@ -176,7 +176,7 @@ impl RandomBits {
         let paired = paired_dimension(shape);
         let size = shape.get(paired).copied().unwrap_or(1);
         let inner = shape.get(paired + 1..).unwrap_or_default().iter().product();
-        // Pairs of an even dimension are on their own.
+        // Pairs of an even dimension need no other rows.
         (if size.is_multiple_of(2) { 2 } else { size }, inner)
     }
 }

@@ -1,7 +1,8 @@
 //! Row loops: loops, reductions, products and convolutions over the same rows, some at a time.
 //!
 //! Values of some rows are in the cache when the next kernel reads them, and stored only if they
-//! are results; and threads divide the rows once. Each kernel has the bits that it has on its own.
+//! are results; and threads divide the rows once. Each kernel has the bits that it has
+//! alone.
 
 use crate::LoopOutput;
 use crate::fused::Registers;
@@ -17,9 +18,9 @@ use std::ops::Range;
 pub struct RowLoop {
     /// Number of rows.
     pub rows: usize,
-    /// A multiple of so many rows is computed at a time, or all,
+    /// A multiple of this many rows is computed at a time, or all,
     pub unit: usize,
-    /// and of many rows no fewer than these.
+    /// Of many rows, at least this many are computed at a time.
     pub least: usize,
     /// For each kernel, in order.
     pub parts: Vec<RowPart>,
@@ -82,10 +83,10 @@ impl RowLoop {
     }
 }
 
-/// Runs kernels on the bytes of operands, and writes those of results.
+/// Runs kernels on the bytes of operands, and writes the bytes of results.
 ///
 /// # Errors
-/// If these are not those that the row loop and its kernels were made for.
+/// If these are not the operands and results that the row loop and its kernels were made for.
 pub fn run(
     rows: &RowLoop,
     kernels: &[RowKernel<'_>],

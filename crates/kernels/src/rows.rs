@@ -125,7 +125,7 @@ impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
             transpose((elements, column_stride), (copy, depth), [depth, range.len()]);
             return SomeRows::Neighbours(copy, depth);
         }
-        // A few rows at a time, which are near each other in memory.
+        // A few rows at a time, which are close together in memory.
         for (part, copy) in copy.chunks_mut(16 * depth).enumerate() {
             let elements = &elements[part * 16 * row_stride..];
             for k in 0..depth {

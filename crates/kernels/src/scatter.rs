@@ -18,12 +18,12 @@ use std::ops::Range;
 
 /// Marks an element of the updates that falls outside of the result.
 const OUTSIDE: usize = usize::MAX;
-/// Updates are combined at a time where at least so many are neighbours.
+/// Updates are combined at a time where at least this many are neighbours.
 const MIN_RUN: usize = 8;
 
 /// `inputs` with the elements of `updates` combined into them at `scatter_indices`; out-of-bounds
-/// elements are skipped, with `whole_windows` all those of a window that is partly outside. Updates
-/// are applied in row-major order of their index.
+/// elements are skipped, with `whole_windows` all elements of a window that is partly outside.
+/// Updates are applied in row-major order of their index.
 ///
 /// # Errors
 /// If the dimension numbers do not fit the shapes, or the body fails.
@@ -66,7 +66,7 @@ pub struct Targets {
     /// Within a window: where each element is, and where it goes.
     window_at: Scratch<usize>,
     window_to: Scratch<usize>,
-    /// So many elements of a window are neighbours in updates and input, again and again.
+    /// This many elements of a window are neighbours in updates and input, again and again.
     pub run: usize,
     /// The elements of a window if these are neighbours in updates and input, the updates are in
     /// the order of windows, and a window is inside or outside as a whole.
@@ -133,7 +133,7 @@ impl Targets {
         let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
         let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
         let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
-        // Windows one after the other are the updates in order if batches are outermost.
+        // Consecutive windows are the updates in order if batches are outermost.
         let order = [&update_batch_dims[..], &update_window_dims].concat();
         let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
         let updates = num_elements(update_shape).unwrap_or(0);
@@ -295,7 +295,7 @@ impl Targets {
         }))
     }
 
-    /// The targets of those elements of a window that are inside of the input.
+    /// The targets of the elements of a window that are inside of the input.
     fn find_inside(&self, starts: &[i64], (at, base): (usize, i64), targets: &mut [usize]) {
         let entries = || self.windows.entries.iter().zip(starts);
         let mut window = Indices::new(&self.window_sizes);
@@ -411,11 +411,11 @@ impl Scatter {
         }
     }
 
-    /// Where each element of the updates goes, `None` for those that are skipped. They are applied
+    /// Where each element of the updates goes, `None` for skipped ones. They are applied
     /// in order.
     ///
     /// # Errors
-    /// If the bytes are not those of the indices, or there is no memory for the places.
+    /// If the bytes do not have the size of the indices, or there is no memory for the places.
     pub fn targets(&self, indices: &[u8]) -> Result<Vec<Option<usize>>, TensorError> {
         let (index, count) = self.targets.windows.index;
         if indices.len() != count * index.bytes() {
@@ -428,7 +428,7 @@ impl Scatter {
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
-    /// If these are not those of tensors of the types and shapes, or there is no memory for the
+    /// If their sizes do not match the types and shapes, or there is no memory for the
     /// places of updates.
     pub fn run(
         &self,
@@ -612,7 +612,7 @@ pub fn apply_updates(
     Ok(results)
 }
 
-/// The updates that are inside, those in round `n` being the `n`th of their targets.
+/// The updates that are inside, in rounds: round `n` has the `n`th update of each target.
 fn rounds(targets: &[usize], len: usize) -> Vec<Vec<usize>> {
     let mut seen = vec![0usize; len];
     let mut rounds: Vec<Vec<usize>> = Vec::new();

@@ -15,7 +15,7 @@ use std::convert::Infallible;
 pub const NOTHING: usize = usize::MAX;
 /// Neighbouring windows that select at a time.
 const LANES: usize = 8;
-/// Windows of more elements select by their block, and so do those with larger attributes.
+/// Windows of more elements select by their block, and so do windows with larger attributes.
 const MAX_TAPS: usize = 1 << 16;
 const MAX_ATTRIBUTE: usize = 1 << 28;
 /// The work for an element of a window, in elementary operations.
@@ -91,9 +91,9 @@ struct Dimension {
     pad_low: isize,
     /// The elements that a window sees,
     size: isize,
-    /// those that there are,
+    /// The number of positions inside of the input.
     extent: isize,
-    /// and how far they are apart.
+    /// The distance between them.
     step: isize,
 }
 
@@ -175,8 +175,8 @@ impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for Select<'_, T, F> {
     #[inline(always)]
     fn run(self) {
         let Select { elements, dimensions, mut taps, first, line, keeps, selected } = self;
-        // The indices of a window, and the distances of its elements from its start: those of
-        // windows that see no padding, and of the one at hand.
+        // The indices of a window, and the distances of its elements from its start: the distances
+        // of windows that see no padding, and of the one at hand.
         let mut index = vec![0; dimensions.len()];
         let mut rest = first;
         for (index, dimension) in index.iter_mut().zip(dimensions).rev() {

@@ -4,24 +4,24 @@ use super::matmul::{Accumulator, BLOCK, FEW};
 use numerics::TensorError;
 use numerics::simd::{Isa, Kernel, transpose};
 
-/// Matrices are tiny if a product of two takes at most so many multiplications,
+/// Matrices are tiny if a product of two takes at most this many multiplications.
 const TINY: usize = 1 << 8;
-/// small if it takes at most so many,
+/// Matrices are small if a product of two takes at most this many.
 const SMALL: usize = 1 << 11;
-/// and all products together at most so many.
+/// All products of small matrices together take at most this many.
 const MAX_PRODUCTS: usize = 1 << 14;
-/// Results of up to three columns are computed so many rows at a time, whose sums do not wait for
-/// each other.
+/// Results of up to three columns are computed this many rows at a time, whose sums are
+/// independent.
 const ROWS: usize = 8;
-/// Elements of a vector that has as many columns.
+/// Elements of a vector with one column each.
 const LANES: usize = 4;
 /// Columns that are multiplied at a time,
 const COLUMNS: usize = 16;
-/// and how long they are at most.
+/// Maximum number of their elements.
 const DEPTH: usize = 64;
 
 /// True for `count` products of `m` x `k` and `k` x `n` elements so small that each result may have
-/// code of its own.
+/// separate code.
 pub fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
     let products = m.saturating_mul(n).saturating_mul(k);
     products <= TINY && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
@@ -51,7 +51,7 @@ pub struct Matrices<'a, T> {
 }
 
 /// Writes the products of matrices of `m` x `k` elements, and `k` x `n` ones whose rows and columns
-/// are swapped, to `out`, one after the other, as [`matmul`](super::matmul) defines them.
+/// are swapped, to `out`, consecutively, as [`matmul`](super::matmul) defines them.
 ///
 /// # Errors
 /// If an element is outside of the memory.
@@ -169,7 +169,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
 
 impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
     /// Results of at least `N` columns that are neighbours, which are read where they are. The last
-    /// `N` ones overlap with those before.
+    /// `N` ones overlap with earlier ones.
     #[inline(always)]
     fn in_place<const N: usize>(self) {
         let Products { m, k, n, a, b, out } = self;
@@ -201,7 +201,7 @@ impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
     fn by_rows<const N: usize>(self) {
         let Products { m, k, a, b, out, .. } = self;
         let (rows, _) = out.as_chunks_mut::<N>();
-        // Rows of all matrices, one after the other.
+        // Rows of all matrices, consecutively.
         for (first, out) in (0..).step_by(ROWS).zip(rows.chunks_mut(ROWS)) {
             let (mut a_rows, mut b_columns) = ([&[][..]; ROWS], [&[][..]; ROWS]);
             for r in 0..ROWS {

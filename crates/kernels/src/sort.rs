@@ -129,7 +129,7 @@ impl Permutation {
     /// Computes the bytes of the result.
     ///
     /// # Errors
-    /// If these and those of the operand do not have the sizes of their types.
+    /// If these and the operand's bytes do not have the sizes of their types.
     ///
     /// # Panics
     /// If an index is none of an element of a row.
@@ -250,7 +250,7 @@ fn sort_by_merging(
     order: &mut Order<'_>,
 ) -> Result<Vec<usize>, EvalError> {
     let len = rows.first().map_or(0, Tensor::num_elements);
-    // Searches, those that go on, the elements that they compare, and what is merged.
+    // All searches, the active ones, the elements that they compare, and what is merged.
     let _reserved = budget::reserve::<[usize; 4]>(len)?;
     let mut sorted: Vec<usize> = (0..len).collect();
     let mut width = 1;

@@ -2,9 +2,9 @@
 //! operation.
 //!
 //! Elements are the leaves of a [`Tree`] over neighbours: both halves of the elements, the left one
-//! having a power of two of them, are combined on their own, and then with each other. The rounding
-//! error of a sum grows with the depth of the tree, the logarithm of the number of elements. All
-//! kernels here, by rows or by columns, give the bits that this definition gives;
+//! having a power of two of them, are combined independently, and then with one another. The
+//! rounding error of a sum grows with the depth of the tree, the logarithm of the number of
+//! elements. All kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
 use numerics::Element;
@@ -13,7 +13,7 @@ use std::convert::Infallible;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.
 const BLOCK: usize = 1024;
-/// Rows of at most so many elements are combined each at once.
+/// Rows of at most this many elements are combined each at once.
 const TINY: usize = 4;
 /// Rows longer than that and shorter than this are combined as columns, many at a time.
 const SHORT_ROW: usize = 32;
@@ -25,11 +25,11 @@ const LANES: usize = 8;
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 const ROWS: usize = 8;
-/// Rows of at least so many numbers are added eight neighbours at a time.
+/// Rows of at least this many numbers are added eight neighbours at a time.
 const LONG: usize = 64;
 /// Sums of eight neighbours that are added further at a time,
 const EIGHTS: usize = 4096;
-/// and the elements of a part of a row with so many.
+/// and the elements of a part of a row with this many.
 const LONGEST: usize = 8 * EIGHTS;
 
 /// Combines values in a balanced tree over neighbours, as they come.
@@ -111,10 +111,10 @@ pub trait Combine<T>: Sync {
     /// Combines two elements.
     fn pair(&self, left: T, right: T) -> T;
 
-    /// Combines each element of `left` with that of `right`, in the place of the left one.
+    /// Combines each element of `left` with that of `right` into the left one.
     fn merge(&self, left: &mut [T], right: &[T]);
 
-    /// Combines rows of values, as many as there are targets, into the elements from their targets
+    /// Combines rows of values, one for each target, into the elements from their targets
     /// on, in order; those that would reach outside are skipped.
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]);
 
@@ -124,7 +124,7 @@ pub trait Combine<T>: Sync {
     /// Combines each row of `len` neighbouring elements.
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
 
-    /// Combines the taps of each window with what is in its place in `out`, one after the other.
+    /// Combines the taps of each window with the element of `out` at its position, in order.
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]);
 }
 
@@ -385,7 +385,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
         }
         let mut levels = [[T::ZERO; BLOCK / 2]; 2];
         if len <= BLOCK {
-            // As many as leave room for elements that wait.
+            // The number that leaves room for elements that wait.
             let rows = BLOCK / len.next_multiple_of(2);
             for (out, rows) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
                 out.copy_from_slice(combine_parts(rows, len, f, &mut levels));
@@ -637,7 +637,7 @@ pub fn combine_rows<T: Element>(
     operation: &dyn Combine<T>,
     out: &mut [T],
 ) {
-    // A part of the rows may come with those after it.
+    // A part of the rows may come with later ones.
     let elements = &elements[..out.len() * row_len];
     if row_len > TINY && row_len < SHORT_ROW && out.len() >= ROWS {
         // As columns, many at a time.
@@ -704,7 +704,7 @@ pub fn combine_columns<T: Element>(
     }
 }
 
-/// Copies elements that are `stride` apart, as many as `out` has room for.
+/// Fills `out` with elements that are `stride` apart.
 pub fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
     if stride == 1 {
         out.copy_from_slice(&elements[..out.len()]);

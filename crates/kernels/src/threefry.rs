@@ -10,8 +10,9 @@ const LANES: usize = 16;
 const WORK: usize = 64;
 
 /// Fills `words`, which are in rows of `inner`, and these in groups of `size`: the two words of a
-/// counter are in the same column of neighbouring rows of a group. The second word of those for the
-/// last of an odd number of rows is not used. Returns the number of counters, from `counter` on.
+/// counter are in the same column of neighbouring rows of a group. The second word of the counters
+/// for the last of an odd number of rows is not used. Returns the number of counters, from
+/// `counter` on.
 pub fn fill(key: u64, counter: u64, size: usize, inner: usize, words: &mut [u32]) -> usize {
     // A counter for each column of two rows.
     let own = size.div_ceil(2) * inner;

@@ -8,8 +8,8 @@ use numerics::{Number, Widen};
 
 /// Results that are summed at a time where columns are neighbours.
 const RESULTS: usize = 1024;
-/// Columns that are read at a time where the elements of a column are neighbours: as many as there
-/// are ways in the first-level cache, as columns are often a power of two apart.
+/// Columns that are read at a time where the elements of a column are neighbours: one for each way
+/// of the first-level cache, as columns are often a power of two apart.
 const COLUMNS: usize = GROUP;
 /// Elements of a column that are read at a time: a cache line of `f32`.
 const LINE: usize = 16;
@@ -108,7 +108,7 @@ fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
     }
 }
 
-/// The sums of two rows, in the place of the left one.
+/// The sums of two rows into the left one.
 fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
     for (x, &y) in left.iter_mut().zip(&right) {
         *x = x.add(y);
@@ -199,7 +199,7 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     done
 }
 
-/// Chains of the products of the elements of `a` with those of the columns.
+/// Chains of the products of the elements of `a` with the elements of the columns.
 #[inline(always)]
 fn chains<T: Accumulator, S: Widen<T>>(a: &[T], columns: [&[S]; COLUMNS]) -> [T; COLUMNS] {
     let mut sums = [T::ZERO; COLUMNS];

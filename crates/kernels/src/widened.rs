@@ -1,9 +1,9 @@
-//! Products of factors whose elements are stored in other types than that of their sums.
+//! Products of factors whose elements are stored in other types than their sums.
 //!
-//! Stored elements stay where they are: those of a vector's products are converted in registers,
-//! those of matrices some columns and rows at a time, which stay in the second-level cache. So
-//! weights of 16 bits are read as such, and no factor is converted as a whole. Sums have the bits of
-//! [`matmul`](super::matmul) on converted factors.
+//! Stored elements stay where they are: for a product with a vector they are converted in
+//! registers, for products of matrices some columns and rows at a time, which stay in the
+//! second-level cache. So weights of 16 bits are read as such, and no factor is converted as a
+//! whole. Sums have the bits of [`matmul`](super::matmul) on converted factors.
 
 use super::contract::{FEW_COLUMNS, dispatch_sum};
 use super::converted::convert_into;
@@ -18,7 +18,7 @@ use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Memory for converted parts that is kept for the next product has at most so many bytes.
+/// Memory for converted parts that is kept for the next product has at most this many bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Memory for converted parts of both factors, for sums, and for elements in another order.
@@ -47,7 +47,7 @@ pub struct Factor<'a> {
     pub dtype: DType,
     /// Where each matrix begins.
     pub starts: &'a [usize],
-    /// The distance between elements that belong to different results, and between those that
+    /// The distance between elements that belong to different results, and between elements that
     /// belong to different products of a result.
     pub strides: [usize; 2],
 }
@@ -115,9 +115,9 @@ impl Factor<'_> {
 pub struct Products<'a> {
     /// `m`, `n` and `k`, none of which is zero.
     pub sizes: [usize; 3],
-    /// The left factors,
+    /// The left factors.
     pub lhs: Factor<'a>,
-    /// and as many right ones.
+    /// The right factors, one for each left one.
     pub rhs: Factor<'a>,
     /// The type of sums.
     pub sum: DType,
@@ -126,10 +126,10 @@ pub struct Products<'a> {
 }
 
 impl Products<'_> {
-    /// Writes the products as elements of the type of results, one after the other.
+    /// Writes the products as elements of the type of results, consecutively.
     ///
     /// # Errors
-    /// If factors or results are not inside of the memory, or there is none for converted parts.
+    /// If factors or results are not inside of the memory, or no memory is left for converted parts.
     pub fn write(&self, out: &mut [u8]) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let count = self.lhs.starts.len();

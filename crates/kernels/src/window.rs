@@ -13,7 +13,7 @@ use numerics::shape::{Indices, Runs, StridedView, num_elements, strides};
 use numerics::{DType, I1, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 
-/// At most so many places are prepared.
+/// At most this many places are prepared.
 const MAX_PREPARED: usize = 1 << 16;
 
 /// Number of windows along each dimension.
@@ -36,7 +36,7 @@ pub fn num_windows(shape: &[usize], window: &[WindowDim]) -> Result<Vec<usize>, 
 }
 
 /// `reduce_window`: the elements of each window are combined as [`reduce`](super::reduce) combines
-/// them, in the order of their indices in the window, those of the padding included; those of short
+/// them, in the order of their indices in the window, including the padding; elements of short
 /// windows one by one. Source: specification, section "reduce_window".
 ///
 /// # Errors
@@ -310,7 +310,7 @@ impl WindowReduction {
     /// Computes it on the bytes of elements.
     ///
     /// # Errors
-    /// If these are not those of tensors of the type and shape, or there is no memory for a padded
+    /// If their sizes do not match the types and shapes, or there is no memory for a padded
     /// copy.
     pub fn run(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
         let size = self.dtype.bytes();

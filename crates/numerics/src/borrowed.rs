@@ -8,7 +8,7 @@ pub struct TensorRef<'a> {
     dtype: DType,
     shape: &'a [usize],
     bytes: &'a [u8],
-    /// The tensor that they are those of, if they are.
+    /// The tensor whose bytes they are, if any.
     tensor: Option<&'a Tensor>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> TensorRef<'a> {
     /// [`DType::bytes`] bytes each.
     ///
     /// # Errors
-    /// If there are not as many bytes as shape and element type require, or those of elements are
+    /// If the number of bytes does not fit shape and element type, or the bytes are
     /// not aligned for them or no elements of a narrow type; [`Tensor::from_bytes`] copies such
     /// bytes.
     pub fn from_bytes(
@@ -117,7 +117,7 @@ impl<'a> TensorMut<'a> {
     /// there is overwritten.
     ///
     /// # Errors
-    /// If there are not as many bytes as shape and element type require, or those of elements are
+    /// If the number of bytes does not fit shape and element type, or those of elements are
     /// not aligned for them.
     pub fn from_bytes(
         dtype: DType,

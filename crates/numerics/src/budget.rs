@@ -1,7 +1,7 @@
 //! Memory of kernels and tensors within the budget of the [`host`].
 //!
 //! The bytes of every tensor that a thread allocates are charged to the budget of its host until
-//! the last owner of those bytes is dropped, on any thread, and so is the scratch memory of
+//! their last owner is dropped, on any thread, and so is the scratch memory of
 //! kernels. Allocations that would exceed the limit fail before they are made.
 
 use crate::TensorError;
@@ -20,7 +20,7 @@ pub struct Reserved {
 /// kernel.
 ///
 /// # Errors
-/// If the budget does not have as many.
+/// If the budget does not have them.
 pub fn reserve<T>(count: usize) -> Result<Reserved, TensorError> {
     Ok(Reserved { _charge: host::reserve(count.saturating_mul(size_of::<T>()))? })
 }

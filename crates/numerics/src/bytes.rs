@@ -24,8 +24,8 @@ pub struct Bytes {
     range: Range<usize>,
 }
 
-/// Makes room for more bytes than there are, of which there will probably be `expected` in all: as
-/// many again, as the expectation may be wrong, or some if there is no memory for these.
+/// Makes room for more bytes than there are, of which there will probably be `expected` in all:
+/// twice the room, as the expectation may be wrong, or some if there is no memory for these.
 fn make_room(bytes: &mut Vec<u8>, expected: usize) -> Result<(), TensorError> {
     let again = bytes.len().max(READ_AT_ONCE);
     let more = match expected.checked_sub(bytes.len()) {
@@ -153,8 +153,8 @@ impl Owner for Foreign {
 }
 
 impl Bytes {
-    /// Takes over the elements of a vector, without a copy. The bytes are those of the elements in
-    /// memory, and are aligned for `T`.
+    /// Takes over the elements of a vector, without a copy. The bytes are the elements as they are
+    /// in memory, and are aligned for `T`.
     pub fn from_vec<T: Pod + Send + Sync>(elements: Vec<T>) -> Bytes {
         let len = elements.len() * size_of::<T>();
         Bytes { owner: Arc::new(Owned { elements, _charge: host::charge(len) }), range: 0..len }
@@ -200,7 +200,7 @@ impl Bytes {
     /// budget of the [`host`] has. `expected` is the number of bytes that it probably has.
     ///
     /// # Errors
-    /// Those of `source`, and if it has more bytes.
+    /// Errors of `source`, and if it has more bytes.
     pub fn read(mut source: impl Read, expected: usize, limit: usize) -> io::Result<Bytes> {
         let mut bytes = Vec::new();
         let over = |error: OverBudget| io::Error::new(io::ErrorKind::OutOfMemory, error);

@@ -68,7 +68,7 @@ macro_rules! dtypes {
                 $(DType::$complex,)*
             ];
 
-            /// The integer type, or the boolean one, of so many bits.
+            /// The integer type, or the boolean one, of this many bits.
             pub fn integer(bits: u32, is_signed: bool) -> Option<DType> {
                 match (bits, is_signed) {
                     ($boolean_bits, _) => Some(DType::$boolean),
@@ -79,7 +79,7 @@ macro_rules! dtypes {
             }
 
             /// The type of the real and imaginary parts of a complex type; other types are their
-            /// own part.
+            /// only part.
             pub fn part(self) -> DType {
                 match self {
                     $(DType::$complex => DType::$part,)*

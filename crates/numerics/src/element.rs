@@ -105,7 +105,7 @@ pub trait Integer: Real + Bitwise {
     /// The bits moved up by `amount`, which is read as unsigned. Zero from the width on.
     fn shift_left(self, amount: Self) -> Self;
     /// The bits moved down by `amount`, which is read as unsigned, and copies of the top bit moved
-    /// in. Only those from the width on.
+    /// in. Only the bits from the width on.
     fn shift_right_arithmetic(self, amount: Self) -> Self;
     /// The bits moved down by `amount`, which is read as unsigned, and zeros moved in. Zero from
     /// the width on.

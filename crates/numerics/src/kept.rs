@@ -6,9 +6,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// The least number of bytes of a tensor whose memory is kept,
 pub const MIN_BYTES: usize = 64 << 10;
-/// the greatest one of all memory that is kept,
+/// The greatest number of bytes of all memory that is kept.
 const MAX_BYTES: usize = 512 << 20;
-/// and the greatest number of tensors that it is of.
+/// The greatest number of tensors whose memory is kept.
 const MAX_COUNT: usize = 32;
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { memory: Vec::new(), bytes: 0 });
@@ -53,7 +53,7 @@ pub fn keep(memory: Memory) {
     drop(freed);
 }
 
-/// Memory of so many bytes that was kept last, with what was there or zeros.
+/// Memory of this many bytes that was kept last, with what was there or zeros.
 pub fn take(bytes: usize) -> Option<Memory> {
     if bytes < MIN_BYTES {
         return None;
@@ -65,7 +65,7 @@ pub fn take(bytes: usize) -> Option<Memory> {
     })
 }
 
-/// Frees as much memory as so many new bytes take, if they are many and so much is kept.
+/// Frees kept memory for this many new bytes, if they are many.
 pub fn make_room(bytes: usize) {
     if bytes >= MIN_BYTES {
         let freed = with_kept(|kept| kept.limit(kept.bytes.saturating_sub(bytes), MAX_COUNT));

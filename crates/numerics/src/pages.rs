@@ -20,7 +20,7 @@ pub fn prefer_large<T>(elements: &Vec<T>) {
     if bytes < MIN_BYTES {
         return;
     }
-    // Advice is for whole pages; those of 64 kB, which some machines have, hold small ones.
+    // Advice is for whole pages; pages of 64 kB, which some machines have, hold small ones.
     const PAGE: usize = 64 << 10;
     let start = elements.as_ptr().cast::<u8>();
     let before = start.align_offset(PAGE).min(bytes);
@@ -50,7 +50,7 @@ enum Owner {
 }
 
 impl Memory {
-    /// So many zeros; `None` if there is no memory for them.
+    /// This many zeros; `None` if there is no memory for them.
     pub fn zeros(len: usize) -> Option<Memory> {
         #[cfg(target_os = "linux")]
         if len >= MIN_BYTES {
@@ -123,7 +123,7 @@ mod mapping {
     unsafe impl Sync for Mapping {}
 
     impl Mapping {
-        /// So many zeros; `None` if the system has no memory for them.
+        /// This many zeros; `None` if the system has no memory for them.
         pub fn new(len: usize) -> Option<Mapping> {
             let all = len.checked_add(LARGE_PAGE)?;
             isize::try_from(all).ok()?;
@@ -168,7 +168,8 @@ mod mapping {
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: these are the pages as they were mapped; the owner of all references is dropped.
+            // SAFETY: these are the pages as they were mapped; the owner of all references is
+            // dropped.
             unsafe { libc::munmap(self.pages.as_ptr().cast(), self.len + LARGE_PAGE) };
         }
     }

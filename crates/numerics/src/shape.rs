@@ -19,7 +19,7 @@ pub fn num_elements(shape: &[usize]) -> Option<usize> {
     shape.iter().try_fold(1usize, |product, &size| product.checked_mul(size))
 }
 
-/// The sizes of dimensions, of which few need no memory of their own.
+/// The sizes of dimensions, a few of which need no allocation.
 pub type Sizes = SmallVec<[usize; 2]>;
 
 /// True if two shapes are equal. For rank 0 this is many times faster than `==`, which passes the
@@ -295,7 +295,7 @@ impl StridedView {
         self.offset == 0 && matches!(self.axes()[..], [] | [Axis { stride: 1, .. }])
     }
 
-    /// The dimensions without those of size 1, neighbours merged where they are one run. A view
+    /// The dimensions of sizes other than 1, neighbours merged where they are one run. A view
     /// with an empty dimension has one empty axis.
     fn axes(&self) -> Vec<Axis> {
         if self.shape.contains(&0) {
@@ -404,10 +404,10 @@ impl StridedView {
         StridedView { offset: self.offset, shape, strides }
     }
 
-    /// The view from an index of its first dimension on, of so many of these.
+    /// The view from an index of its first dimension on, of this many of these.
     ///
     /// # Errors
-    /// If it has no dimension, or not as many.
+    /// If it has no dimension, or fewer elements along it.
     pub fn rows(&self, first: usize, count: usize) -> Result<StridedView, TensorError> {
         let (Some(&rows), Some(&stride)) = (self.shape.first(), self.strides.first()) else {
             return Err(TensorError::OutOfBounds);
@@ -424,7 +424,7 @@ impl StridedView {
     /// Writes elements, in row-major order of the view's shape, to the places of the view.
     ///
     /// # Errors
-    /// If there are not as many elements as the view has, or the view reaches outside of `target`.
+    /// If the number of elements does not fit the view, or the view reaches outside of `target`.
     pub fn scatter<T: Pod>(&self, source: &[T], target: &mut [T]) -> Result<(), TensorError> {
         let count = self.check(target.len())?;
         if source.len() != count {
@@ -440,9 +440,9 @@ impl StridedView {
     }
 
     /// The parts of a tensor of a shape, and of the result of padding it, that are the same
-    /// elements, and the shape of this result: `low` and `high` elements around those along each
-    /// dimension, or less if negative, and `interior` ones between them. `None` if a number is out
-    /// of range.
+    /// elements, and the shape of this result: `low` and `high` elements around the elements along
+    /// each dimension, or less if negative, and `interior` ones between them. `None` if a number is
+    /// out of range.
     pub fn padded(
         shape: &[usize],
         low: &[i64],
@@ -713,13 +713,13 @@ fn read_short_lines<T: Pod, const N: usize>(
     let lines = out.as_chunks_mut::<N>().0;
     if distance == 0 {
         let line = std::array::from_fn(|j| source[at(first, j, stride)]);
-        // So many at a time are whole vectors.
+        // This many at a time are whole vectors.
         let (vectors, rest) = lines.as_chunks_mut::<16>();
         vectors.fill([line; 16]);
         rest.fill(line);
         return;
     }
-    // Neighbours of each other: elements of so many rows in turn.
+    // Adjacent elements: elements of this many rows in turn.
     if distance == 1 && stride > 0 {
         let count = lines.len();
         let rows: [&[T]; N] = std::array::from_fn(|j| &source[at(first, j, stride)..][..count]);

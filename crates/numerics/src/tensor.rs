@@ -8,14 +8,14 @@ use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use std::fmt;
 
-/// Memory of at least so many bytes begins with a line of the cache.
+/// Memory of at least this many bytes begins with a line of the cache.
 const MIN_ALIGNED_BYTES: usize = 1024;
-/// Tensors that share an allocation begin at multiples of so many bytes.
+/// Tensors that share an allocation begin at multiples of this many bytes.
 const PART_ALIGNMENT: usize = 16;
 
 /// A dense tensor in row-major order. Cloning and reshaping share the elements.
 ///
-/// Invariants: the data has exactly as many bytes as shape and element type require, it is aligned
+/// Invariants: the data has exactly the bytes that shape and element type require, it is aligned
 /// for the element type, and the elements are canonical (no bits outside of the width of a narrow
 /// type).
 #[derive(Clone)]
@@ -116,7 +116,7 @@ impl Tensor {
     /// A tensor of a copy of canonical elements in `bytes`.
     ///
     /// # Errors
-    /// If there are not as many as the shape has, or there is no memory for them.
+    /// If their number does not fit the shape, or there is no memory for them.
     pub fn copied(
         dtype: DType,
         shape: impl AsRef<[usize]>,
@@ -142,7 +142,7 @@ impl Tensor {
     /// allocation: its memory lasts as long as one of them.
     ///
     /// # Errors
-    /// If one has not as many elements as its shape, or there is no memory for them.
+    /// If the number of elements of one does not fit its shape, or there is no memory for them.
     pub fn copied_together<'a>(
         parts: impl Iterator<Item = (DType, &'a Sizes, &'a [u8])> + Clone,
         mut each: impl FnMut(Tensor),
@@ -237,7 +237,7 @@ impl Tensor {
         Tensor::filled(dtype, shape.as_ref(), &zero)
     }
 
-    /// A tensor of any bytes, all of which must be written as those of elements before they are
+    /// A tensor of any bytes, all of which must be written as elements before they are
     /// read: of zeros, or in memory of a dropped tensor.
     ///
     /// # Errors
@@ -350,8 +350,8 @@ impl Tensor {
         bytemuck::try_cast_slice(&self.data).map_err(|_| TensorError::OutOfBounds)
     }
 
-    /// A tensor from the elements as [`Tensor::storage`] shows them: canonical, and as many as the
-    /// shape has.
+    /// A tensor from the elements as [`Tensor::storage`] shows them: canonical, and with the number
+    /// that the shape has.
     pub(crate) fn from_storage<T: Pod + Send + Sync>(
         dtype: DType,
         shape: &[usize],
@@ -485,8 +485,8 @@ impl Tensor {
         Ok(Tensor { dtype: self.dtype, shape: [at.len()].as_slice().into(), data })
     }
 
-    /// Replaces the elements at flat positions by those of `source`, in order. Positions outside
-    /// are skipped.
+    /// Replaces the elements at flat positions by the elements of `source`, in order. Positions
+    /// outside are skipped.
     ///
     /// # Errors
     /// If the element types differ, or there is no memory to make the elements unshared.
@@ -520,7 +520,8 @@ impl Tensor {
         Ok(Tensor { dtype: self.dtype, shape: shape.into(), data: elements })
     }
 
-    /// Replaces the elements of a strided view by those of `source`, which has the view's shape.
+    /// Replaces the elements of a strided view by the elements of `source`, which has the view's
+    /// shape.
     ///
     /// # Errors
     /// If element type or shape of `source` differ, the view reaches outside of the elements, or

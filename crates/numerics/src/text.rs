@@ -5,7 +5,7 @@
 //! `0.123456791` or `1.23456791E-8`; otherwise (infinities, NaNs, and numbers for which that form
 //! has no point) as the bits, as `0x7FC00000`.
 //!
-//! The digits are those of LLVM's `APFloat::toString`, which are not always those of the nearest
+//! The digits are the ones of LLVM's `APFloat::toString`, which are not always the nearest
 //! decimal: it cuts the exact decimal expansion off at about the wanted length, then rounds half
 //! up.
 

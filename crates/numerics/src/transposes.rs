@@ -81,7 +81,7 @@ impl Blocks {
         });
     }
 
-    /// Calls `visit(dense, strided, rows, columns)` for every block of so many rows and columns,
+    /// Calls `visit(dense, strided, rows, columns)` for every block of this many rows and columns,
     /// with the positions of the first row and column on both sides.
     fn each(
         &self,

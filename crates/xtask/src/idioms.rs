@@ -151,14 +151,12 @@ mod tests {
 
     /// The most that each crate may have; others may have [`OTHERS`]. Lower them
     /// as comments are rewritten, and raise none: the aim is [`OTHERS`] for all.
-    const CEILINGS: [(&str, usize); 9] = [
+    const CEILINGS: [(&str, usize); 7] = [
         ("codegen", 110),
         ("engine", 150),
         ("generate", 40),
         ("hlo", 35),
         ("interpreter", 80),
-        ("kernels", 160),
-        ("numerics", 80),
         ("program", 65),
         ("side-dialects", 35),
     ];

@@ -171,7 +171,7 @@ mod words {
         unsafe fn narrow(words: __m256i) -> [__m256; 2] {
             // SAFETY: the caller says so.
             unsafe {
-                // The sign, the exponent and the mantissa where those of an `f32` are.
+                // The sign, the exponent and the mantissa where an `f32` has them.
                 let halves = [_mm256_slli_epi32::<16>(words), words];
                 halves.map(|halves| {
                     let sign = _mm256_and_si256(halves, _mm256_set1_epi32(i32::MIN));
@@ -213,7 +213,7 @@ mod words {
         }
     }
 
-    /// Adds products of elements from `k` on to chains, one after the other.
+    /// Adds products of elements from `k` on to chains, one by one.
     #[inline(always)]
     fn finish<S: Words, const W: usize, const N: usize>(
         chains: &mut [[f32; W]; N],

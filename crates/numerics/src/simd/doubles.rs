@@ -31,10 +31,10 @@ pub trait Doubles:
     /// The numbers as an array.
     fn array(self) -> Self::Array;
 
-    /// Transposes a matrix of as many rows as there are numbers. These may be any bits.
+    /// Transposes a matrix of one row for each number. These may be any bits.
     fn transpose(rows: &mut [Self]);
 
-    /// The bits of the first pairs, one pair in the place of a number, the first one in its lower
+    /// The bits of the first pairs, one pair for a number, the first one in its lower
     /// half.
     fn read_pairs(pairs: &[[f32; 2]]) -> Self;
 
@@ -55,14 +55,14 @@ pub trait Doubles:
     fn write_wide_pairs(numbers: [Self; 2], pairs: &mut [[f64; 2]]);
 }
 
-/// The bits of a pair in the place of a number.
+/// The bits of a pair as one number.
 #[inline(always)]
 fn from_pair(pair: [f32; 2]) -> f64 {
     let [first, second] = pair.map(|x| u64::from(x.to_bits()));
     f64::from_bits(first | second << 32)
 }
 
-/// The pair whose bits are in the place of a number.
+/// The pair whose bits a number has.
 #[inline(always)]
 fn to_pair(x: f64) -> [f32; 2] {
     let bits = x.to_bits();
@@ -123,10 +123,10 @@ impl Doubles for f64 {
 /// A computation with some numbers at a time. All that handles vectors must be inlined, or it has
 /// none: mark it `#[inline(always)]`, and leave arithmetic out of closures.
 pub trait DoublesKernel {
-    /// As many numbers as it computes with.
+    /// The numbers that it computes with.
     type Array: DoublesArray;
 
-    /// Computes it with vectors of so many, and of four. Implementations are `#[inline(always)]`.
+    /// Computes it with vectors of this many, and of four. Implementations are `#[inline(always)]`.
     fn run<V: Doubles<Array = Self::Array>, Q: Doubles<Array = [f64; 4]>>(self);
 }
 
@@ -380,13 +380,13 @@ mod x86 {
                 }
                 #[inline(always)]
                 fn read(array: &[f64; $count]) -> $name {
-                    // SAFETY: as above; and there are as many numbers.
+                    // SAFETY: as above; and the array has the numbers.
                     $name(unsafe { $loadu(array.as_ptr()) })
                 }
                 #[inline(always)]
                 fn array(self) -> [f64; $count] {
                     let mut array = [0.0; $count];
-                    // SAFETY: as above; and there is room for as many numbers.
+                    // SAFETY: as above; and the array has room for the numbers.
                     unsafe { $storeu(array.as_mut_ptr(), self.0) };
                     array
                 }
@@ -400,7 +400,8 @@ mod x86 {
                 #[inline(always)]
                 fn read_pairs(pairs: &[[f32; 2]]) -> $name {
                     let pairs = &pairs[..$count];
-                    // SAFETY: as above; and there are as many pairs, of the size of a number each.
+                    // SAFETY: as above; and the pairs are in the slice, of the size of a number
+                    // each.
                     $name(unsafe { $loadu(pairs.as_ptr().cast()) })
                 }
                 #[inline(always)]
@@ -422,7 +423,7 @@ mod x86 {
                 #[inline(always)]
                 fn read_wide_pairs(pairs: &[[f64; 2]]) -> [$name; 2] {
                     let pairs: *const f64 = pairs[..$count].as_ptr().cast();
-                    // SAFETY: as above; and there are as many pairs.
+                    // SAFETY: as above; and the pairs are in the slice.
                     unsafe { $unzipped([$loadu(pairs), $loadu(pairs.add($count))]) }
                 }
                 #[inline(always)]

@@ -65,7 +65,7 @@ pub trait Kernel {
 pub struct Isa(Level);
 
 /// Private, so that no [`Isa`] stands for instructions that were not detected. A level has the
-/// instructions of those before it.
+/// instructions of the levels before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     /// The baseline instructions of the target architecture.
@@ -88,9 +88,9 @@ impl Isa {
     /// True if fused multiply-adds are function calls with the baseline.
     const HAS_CALLS: bool = cfg!(any(target_arch = "x86_64", target_family = "wasm"));
 
-    /// The widest instruction set of this machine, or of those up to the one that the environment
-    /// variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`. Other names have no effect. That
-    /// of AVX2 if the machine model has vectors of 256 bits.
+    /// The widest instruction set of this machine, or of the sets up to the one that the
+    /// environment variable `STABLO_ISA` names: `baseline`, `avx2` or `avx512`. Other names have no
+    /// effect. That of AVX2 if the machine model has vectors of 256 bits.
     pub fn best() -> Isa {
         static BEST: OnceLock<Isa> = OnceLock::new();
         let best = *BEST.get_or_init(|| {
@@ -146,8 +146,8 @@ impl Isa {
         false
     }
 
-    /// True if there are loops written for its vectors: those of AVX2, or of NEON, which is part of
-    /// the baseline of AArch64.
+    /// True if there are loops written for its vectors: vectors of AVX2, or of NEON, which is part
+    /// of the baseline of AArch64.
     pub fn has_vectors(self) -> bool {
         cfg!(target_arch = "aarch64") || self.has_avx2()
     }

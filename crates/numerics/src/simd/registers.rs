@@ -71,7 +71,7 @@ macro_rules! integers {
             pub const LANES: usize = $lanes;
 
             /// # Safety
-            /// There are as many elements.
+            /// The pointer is readable for the elements of a vector.
             #[inline]
             #[target_feature(enable = $features)]
             pub unsafe fn load(from: *const i32) -> $vector {
@@ -80,7 +80,7 @@ macro_rules! integers {
             }
 
             /// # Safety
-            /// There is room for as many elements.
+            /// The pointer is writable for the elements of a vector.
             #[inline]
             #[target_feature(enable = $features)]
             pub unsafe fn store(to: *mut i32, elements: $vector) {
@@ -146,7 +146,7 @@ macro_rules! pairs {
             }
 
             /// # Safety
-            /// There are as many elements.
+            /// The pointer is readable for the elements of a vector.
             #[inline]
             #[target_feature(enable = "neon")]
             pub unsafe fn load(from: *const $ty) -> Pair {
@@ -155,7 +155,7 @@ macro_rules! pairs {
             }
 
             /// # Safety
-            /// There is room for as many elements.
+            /// The pointer is writable for the elements of a vector.
             #[inline]
             #[target_feature(enable = "neon")]
             pub unsafe fn store(to: *mut $ty, [low, high]: Pair) {

@@ -1,7 +1,7 @@
 //! Sums of products in registers, with the instructions that the machine has for them.
 //!
 //! The compiler vectorizes a generic loop over a tile of sums in some builds and not in others, by
-//! a factor of twenty; so there are loops with vectors of their own for the types that programs
+//! a factor of twenty; so there are loops with explicit vectors for the types that programs
 //! multiply most.
 
 use super::Isa;
@@ -16,18 +16,18 @@ const AHEAD: usize = 16;
 
 /// The factors of a tile of sums of products, of rows with the columns of a panel.
 pub struct Factors<'a, T> {
-    /// As many rows as a tile has,
+    /// The rows of a tile.
     pub rows: &'a [&'a [T]],
-    /// of which so many are used;
+    /// The number of rows that are used.
     pub used: usize,
-    /// and where their elements are, one after the other.
+    /// Where their elements are, in order.
     pub segments: &'a [Range<usize>],
-    /// The columns: a row for each element of the others, of as many columns as a tile has, and
-    /// the distance between these rows,
+    /// The columns: a row for each element of the others, with the columns of a tile, and
+    /// the distance between these rows.
     pub panel: (&'a [T], usize),
-    /// of which so many are used.
+    /// The number of columns that are used.
     pub columns: usize,
-    /// Where the rows of the panel are copied to, one after the other, if they are. Then those on
+    /// Where the rows of the panel are copied to, consecutively, if they are. Then the elements on
     /// their right are asked for, which are the rows of the next panel.
     pub copy: Option<&'a mut [T]>,
 }
@@ -36,12 +36,12 @@ pub struct Factors<'a, T> {
 pub struct Sums<'a, 'o, T> {
     /// Room for all of them, row by row.
     pub tile: &'a mut [T],
-    /// Tiles of sums, one after the other, of which those with a bit here are added on the left,
+    /// Consecutive tiles of sums, of which the ones with a bit here are added on the left,
     /// from the first one on.
     pub left: (&'a [T], usize),
     /// If given, the used sums are written here instead, as results: zeros are positive, and each
-    /// NaN is the quiet one without sign and payload. Used rows have a part, of as many elements as
-    /// there are used columns.
+    /// NaN is the quiet one without sign and payload. Used rows have a part, with an element for
+    /// each used column.
     pub results: Option<&'a mut [&'o mut [T]]>,
 }
 
@@ -52,14 +52,14 @@ pub trait Tile: Sized {
 
     /// Writes the sums of products of each used row with each used column: chains of fused
     /// multiply-adds from zero on, in the order of the elements. False, and nothing is written, if
-    /// there are no instructions for the type, or the sizes are not those of a tile.
+    /// there are no instructions for the type, or the sizes do not fit a tile.
     #[inline(always)]
     fn chains(_isa: Isa, _factors: &mut Factors<'_, Self>, _sums: &mut Sums<'_, '_, Self>) -> bool {
         false
     }
 }
 
-/// Tiles of AVX2 and NEON, as several parts one after the other, and of AVX-512.
+/// Tiles of AVX2 and NEON, as several consecutive parts, and of AVX-512.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors {
     use super::{AHEAD, Factors, Isa, Sums, TILE_ROWS, Tile};
@@ -73,7 +73,7 @@ mod vectors {
         stride: usize,
         copy: Option<*mut T>,
         left: *const T,
-        /// Bits of those that are added.
+        /// Bits of the tiles that are added.
         added: usize,
         sums: [*mut T; TILE_ROWS],
         are_results: bool,
@@ -82,7 +82,7 @@ mod vectors {
     }
 
     impl<'a, T: Copy> Checked<'a, T> {
-        /// `None` if something is too short for tiles of so many columns, of which vectors have
+        /// `None` if something is too short for tiles of this many columns, of which vectors have
         /// `lanes` each.
         #[inline(always)]
         fn new(
@@ -261,7 +261,7 @@ mod vectors {
                         macro_rules! chains {
                             ($rows:literal) => {
                                 // SAFETY: the instructions were detected, and the rows and columns
-                                // are those of the tile.
+                                // are in the tile.
                                 unsafe {
                                     if copies {
                                         $wide::chains::<$rows, 2, true>(&checked, [0, 0]);

@@ -131,7 +131,7 @@ mod words {
         rest((source, source_stride), (target, target_stride), size, whole);
     }
 
-    /// Transposes whole tiles of 16 rows and columns, of which rows are read one after the other.
+    /// Transposes whole tiles of 16 rows and columns, whose rows are read in order.
     /// Streams if lines are to be written to memory.
     #[target_feature(enable = "avx512f")]
     unsafe fn wide_tiles<const STREAMED: bool>(
@@ -146,7 +146,7 @@ mod words {
             let end = columns.min(first + COLUMNS[usize::from(STREAMED)]);
             for r in (0..rows).step_by(SIDE) {
                 for c in (first..end).step_by(SIDE) {
-                    // SAFETY: the caller has matrices of so many rows and columns.
+                    // SAFETY: the caller has matrices of this many rows and columns.
                     unsafe {
                         let row = source.add(r * source_stride + c);
                         let column = target.add(c * target_stride + r);
@@ -216,18 +216,18 @@ mod words {
     }
 
     /// Transposes whole tiles of eight rows and four columns: the elements of a row become a lane
-    /// of a vector, beside those of the fourth row after.
+    /// of a vector, beside the fourth row after.
     #[target_feature(enable = "avx2")]
     unsafe fn tiles(
         (source, source_stride): (*const f32, usize),
         (target, target_stride): (*mut f32, usize),
         [rows, columns]: [usize; 2],
     ) {
-        // As many columns as a line of the cache has, four at a time.
+        // The columns of a cache line, four at a time.
         for first in (0..columns).step_by(16) {
             for r in (0..rows).step_by(8) {
                 for c in (first..columns.min(first + 16)).step_by(4) {
-                    // SAFETY: the caller has matrices of so many rows and columns.
+                    // SAFETY: the caller has matrices of this many rows and columns.
                     unsafe {
                         let row = source.add(r * source_stride + c);
                         let column = target.add(c * target_stride + r);

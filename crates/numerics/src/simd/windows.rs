@@ -12,11 +12,11 @@ pub struct Tap {
     pub weight: usize,
 }
 
-/// Windows of features that are beside each other, all with the same weights.
+/// Windows of features that are adjacent, all with the same weights.
 pub struct FeatureWindows<'a, T> {
     /// The input,
     pub input: &'a [T],
-    /// and the weights.
+    /// The weights.
     pub weights: &'a [T],
     /// The products of a sum, in order.
     pub taps: &'a [Tap],
@@ -69,7 +69,7 @@ mod vectors {
                 };
 
                 /// # Safety
-                /// The windows are checked, and there are `count` of them, with as many features
+                /// The windows are checked, and there are `count` of them, with the features
                 /// as a vector has lanes.
                 #[target_feature(enable = $features)]
                 pub unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
@@ -92,7 +92,7 @@ mod vectors {
                             };
                             // The last vector has features of the one before if there are fewer.
                             let at = [window, feature.min(features - vectors * LANES)];
-                            // SAFETY: there are as many windows and features from here on.
+                            // SAFETY: the windows and features are in the slices from here on.
                             unsafe {
                                 match (group, vectors) {
                                     ($most, 2) => block::<$most, 2>(windows, at),
@@ -116,7 +116,7 @@ mod vectors {
                 /// Sums `W` windows with `V` vectors of features each.
                 ///
                 /// # Safety
-                /// The windows are checked, and there are as many windows and features.
+                /// The windows are checked, and the windows and features are in the slices.
                 #[target_feature(enable = $features)]
                 unsafe fn block<const W: usize, const V: usize>(
                     windows: &mut FeatureWindows<'_, $ty>,
