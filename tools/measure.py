@@ -7,7 +7,9 @@
 speed of each and its share of the limit: for products and convolutions, the fastest product of
 these runs; for the others, the fastest copy of as many bytes. `growth` compiles programs of 10 to
 100,000 ops, runs elementwise programs on 1 to 10^8 elements and loops of 1 to 10^7 iterations.
+Products with vectors count the bytes of the matrix, in both orders, of f32 and of bf16.
 Times are the least of several runs: compare numbers of one run only, on a quiet machine.
+`stablo machine --measure` measures the machine itself, beside what its model assumes.
 """
 
 import argparse
@@ -88,14 +90,39 @@ def transpose(size):
     return text, 2 * 4 * n * n
 
 
-def matrix_vector(size):
-    n = side(size // 4)
-    text = f"""func.func @main(%a: tensor<{n}x{n}xf32>, %x: tensor<{n}xf32>) -> tensor<{n}xf32> {{
-  %y = stablehlo.dot_general %a, %x, contracting_dims = [1] x [0]
-    : (tensor<{n}x{n}xf32>, tensor<{n}xf32>) -> tensor<{n}xf32>
-  return %y : tensor<{n}xf32>
+def vector_product(size, dtype, dimension):
+    n = side(size // (2 if dtype.endswith("16") else 4))
+    vector = f"tensor<{n}x{dtype}>"
+    text = f"""func.func @main(%x: {vector}, %a: tensor<{n}x{n}x{dtype}>) -> {vector} {{
+  %y = stablehlo.dot_general %x, %a, contracting_dims = [0] x [{dimension}]
+    : ({vector}, tensor<{n}x{n}x{dtype}>) -> {vector}
+  return %y : {vector}
 }}"""
-    return text, 4 * n * n
+    return text, n * n * (2 if dtype.endswith("16") else 4)
+
+
+def matrix_vector(size):
+    return vector_product(size, "f32", 1)
+
+
+def vector_matrix(size):
+    return vector_product(size, "f32", 0)
+
+
+def matrix_vector_bf16(size):
+    return vector_product(size, "bf16", 1)
+
+
+def vector_matrix_bf16(size):
+    return vector_product(size, "bf16", 0)
+
+
+def product_bf16(size):
+    text, work = product(2 * size)
+    return text.replace("f32", "bf16"), work
+
+
+ARITHMETIC = (product, product_bf16, convolution)
 
 
 def loop(iterations):
@@ -138,13 +165,14 @@ def run(binary, text, threads, operations):
 
 
 def rooflines(binary, largest):
-    kernels = [product, convolution, copy, elementwise, reduction, transpose, matrix_vector]
+    kernels = [product, product_bf16, convolution, copy, elementwise, reduction, transpose]
+    kernels += [matrix_vector, vector_matrix, matrix_vector_bf16, vector_matrix_bf16]
     threads = [1, os.cpu_count() or 1]
     speeds = {}
     for kernel in kernels:
         for size in SIZES:
             text, work = kernel(size)
-            is_arithmetic = kernel in (product, convolution)
+            is_arithmetic = kernel in ARITHMETIC
             if size > largest or work > 2e12:
                 continue
             for count in threads:
@@ -153,7 +181,7 @@ def rooflines(binary, largest):
     peak = {t: max(v for (k, _, c), v in speeds.items() if k is product and c == t) for t in threads}
     print("bytes     " + "".join(f"{t} thread{'s' * (t > 1)}: speed, share      " for t in threads))
     for kernel in kernels:
-        unit = "GFLOP/s" if kernel in (product, convolution) else "GB/s"
+        unit = "GFLOP/s" if kernel in ARITHMETIC else "GB/s"
         print(f"{kernel.__name__}, {unit}")
         for size in SIZES:
             cells = []
