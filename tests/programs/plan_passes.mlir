@@ -1,5 +1,7 @@
 // RUN: stablo run %s --entry dead --dump-plan-after=dce | FileCheck %s --check-prefix=DCE
 // RUN: stablo run %s --entry equal --dump-plan-after=cse | FileCheck %s --check-prefix=CSE
+// RUN: stablo run %s --entry regions --dump-plan-after=cse | FileCheck %s --check-prefix=REGIONS
+// RUN: stablo run %s --entry dead_regions --dump-plan-after=dce | FileCheck %s --check-prefix=DEADREGIONS
 // RUN: stablo run %s --entry loop --dump-plan-after=inline | FileCheck %s --check-prefix=INLINE
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
@@ -195,4 +197,113 @@ func.func @alone(%x: tensor<1x3x8x8xf32>, %k: tensor<16x3x3x3xf32>) -> tensor<1x
   %c = stablehlo.convolution(%x, %k) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>) -> tensor<1x16x8x8xf32>
   %sum = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [1, 2] : (tensor<1x16x8x8xf32>, tensor<f32>) -> tensor<1x8xf32>
   return %sum : tensor<1x8xf32>
+}
+
+// Branches and loops that are written alike over the same values are one, and so are reductions whose blocks
+// use the same values from around them; branches in another order are not the same, nor are blocks that use
+// another value.
+// REGIONS-LABEL: @regions(
+// REGIONS-COUNT-2: stablehlo.if
+// REGIONS-NOT: stablehlo.if
+// REGIONS: stablehlo.while
+// REGIONS-NOT: stablehlo.while
+// REGIONS: %[[K:[0-9]+]] = stablehlo.convert
+// REGIONS-NEXT: stablehlo.reduce {{.*}}, %[[K]] : f32
+// REGIONS-NEXT: stablehlo.reduce
+// REGIONS-NOT: stablehlo.reduce
+// REGIONS: return
+func.func @regions(%x: tensor<8xf32>, %p: tensor<i1>, %n: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %a = "stablehlo.if"(%p) ({
+    %s = stablehlo.sine %x : tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }, {
+    stablehlo.return %x : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  %b = "stablehlo.if"(%p) ({
+    %s = stablehlo.sine %x : tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }, {
+    stablehlo.return %x : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  %c = "stablehlo.if"(%p) ({
+    stablehlo.return %x : tensor<8xf32>
+  }, {
+    %s = stablehlo.sine %x : tensor<8xf32>
+    stablehlo.return %s : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  %v:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<8xf32> cond {
+    %l = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %w = stablehlo.cosine %y : tensor<8xf32>
+    stablehlo.return %next, %w : tensor<i32>, tensor<8xf32>
+  }
+  %u:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<8xf32> cond {
+    %l = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %l : tensor<i1>
+  } do {
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %w = stablehlo.cosine %y : tensor<8xf32>
+    stablehlo.return %next, %w : tensor<i32>, tensor<8xf32>
+  }
+  %uv = stablehlo.add %u#1, %v#1 : tensor<8xf32>
+  %ab = stablehlo.add %a, %b : tensor<8xf32>
+  %abc = stablehlo.add %ab, %c : tensor<8xf32>
+  %f = stablehlo.constant dense<0.0> : tensor<f32>
+  %k = stablehlo.convert %n : (tensor<i32>) -> tensor<f32>
+  %g = stablehlo.reduce(%x init: %f) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%q: tensor<f32>, %r: tensor<f32>) {
+     %t = stablehlo.multiply %r, %k : tensor<f32>
+     %z = stablehlo.add %q, %t : tensor<f32>
+     stablehlo.return %z : tensor<f32>
+   }
+  %h = stablehlo.reduce(%x init: %f) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%q: tensor<f32>, %r: tensor<f32>) {
+     %t = stablehlo.multiply %r, %k : tensor<f32>
+     %z = stablehlo.add %q, %t : tensor<f32>
+     stablehlo.return %z : tensor<f32>
+   }
+  %j = stablehlo.reduce(%x init: %f) across dimensions = [0] : (tensor<8xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%q: tensor<f32>, %r: tensor<f32>) {
+     %t = stablehlo.multiply %r, %f : tensor<f32>
+     %z = stablehlo.add %q, %t : tensor<f32>
+     stablehlo.return %z : tensor<f32>
+   }
+  %gh = stablehlo.add %g, %h : tensor<f32>
+  %ghj = stablehlo.add %gh, %j : tensor<f32>
+  return %abc, %uv, %ghj : tensor<8xf32>, tensor<8xf32>, tensor<f32>
+}
+
+// Branches without effects go as a whole, with all that only they use; a loop, which may not end, stays.
+// DEADREGIONS-LABEL: @dead_regions(
+// DEADREGIONS-NOT: sine
+// DEADREGIONS-NOT: stablehlo.if
+// DEADREGIONS-NOT: stablehlo.case
+// DEADREGIONS: stablehlo.while
+// DEADREGIONS-NOT: tanh
+// DEADREGIONS: return %0
+func.func @dead_regions(%x: tensor<8xf32>, %p: tensor<i1>, %n: tensor<i32>) -> tensor<8xf32> {
+  %s = stablehlo.sine %x : tensor<8xf32>
+  %a = "stablehlo.if"(%p) ({
+    stablehlo.return %s : tensor<8xf32>
+  }, {
+    %c = "stablehlo.case"(%n) ({
+      stablehlo.return %x : tensor<8xf32>
+    }, {
+      %e = stablehlo.exponential %x : tensor<8xf32>
+      stablehlo.return %e : tensor<8xf32>
+    }) : (tensor<i32>) -> tensor<8xf32>
+    stablehlo.return %c : tensor<8xf32>
+  }) : (tensor<i1>) -> tensor<8xf32>
+  %w:2 = stablehlo.while(%i = %p, %y = %a) : tensor<i1>, tensor<8xf32> cond {
+    stablehlo.return %i : tensor<i1>
+  } do {
+    %not = stablehlo.not %i : tensor<i1>
+    %t = stablehlo.tanh %y : tensor<8xf32>
+    stablehlo.return %not, %t : tensor<i1>, tensor<8xf32>
+  }
+  return %x : tensor<8xf32>
 }

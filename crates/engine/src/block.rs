@@ -3,7 +3,7 @@
 //! Programs of many small tensors spend their time between kernels, not in them. A block has no
 //! values, types or steps left, only positions in a memory, so that an op takes nanoseconds.
 
-use crate::native::Native;
+use crate::passes::emit::Native;
 use kernels::Kernel;
 use numerics::math::element::integer;
 use numerics::math::within::{ALIGNMENT, MemoryKernel, disjoint};
@@ -42,13 +42,13 @@ pub(crate) enum Op {
     /// Repeats an element of `size` bytes.
     Fill { from: u32, size: u32, to: Range<u32> },
     /// Moves elements, which have numbers, to neighbouring places.
-    Collect { elements: Elements, starts: Box<[BlockStart]>, to: u32 },
+    Collect { elements: Elements, starts: Box<[BlockOffset]>, to: u32 },
     /// Moves neighbouring elements to places, which have numbers.
-    Spread { from: u32, elements: Elements, starts: Box<[BlockStart]> },
+    Spread { from: u32, elements: Elements, starts: Box<[BlockOffset]> },
     /// A prepared kernel of `arity` operands.
     Apply { kernel: Arc<dyn Kernel>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
     /// Counts ops of the program.
-    Tick(u32),
+    Consume(u32),
     /// Goes on at another op.
     Jump(u32),
     /// Goes on at another op if a boolean is false.
@@ -67,7 +67,7 @@ pub(crate) struct Elements {
 
 /// A start index along a dimension, which moves elements.
 #[derive(Debug)]
-pub(crate) struct BlockStart {
+pub(crate) struct BlockOffset {
     pub index: Range<u32>,
     pub dtype: DType,
     /// The last index from which the elements fit.
@@ -92,18 +92,18 @@ macro_rules! with_storage {
     };
 }
 
-/// Counts the ops of the program, and may end a run.
-pub trait Ticks {
+/// The ops that a run may still execute.
+pub trait Fuel {
     /// The reason for the end of a run.
     type Error: From<TensorError>;
 
-    /// Counts ops of the program that run next.
+    /// Counts ops of the program that are executed next.
     ///
     /// # Errors
     /// If the run has to end.
-    fn tick(&mut self, ops: u64) -> Result<(), Self::Error>;
+    fn consume(&mut self, ops: u64) -> Result<(), Self::Error>;
 
-    /// The number of ops that may run before [`Ticks::tick`] has to be called again.
+    /// The number of ops that may run before [`Fuel::consume`] has to be called again.
     fn allowance(&self) -> u64;
 }
 
@@ -111,10 +111,10 @@ impl Block {
     /// Runs the code.
     ///
     /// # Errors
-    /// If `ticks` fails, or there is no memory for copies. The number is that of the op.
-    pub fn run<T: Ticks>(&self, memory: &mut [u8], ticks: &mut T) -> Result<(), (usize, T::Error)> {
+    /// If `fuel` fails, or there is no memory for copies. The number is that of the op.
+    pub fn run<T: Fuel>(&self, memory: &mut [u8], fuel: &mut T) -> Result<(), (usize, T::Error)> {
         if let Some(native) = &self.native
-            && let Some(done) = native.run(self, memory, ticks)
+            && let Some(done) = native.run(self, memory, fuel)
         {
             return done;
         }
@@ -123,7 +123,9 @@ impl Block {
             let number = next;
             next += 1;
             match op {
-                Op::Tick(ops) => ticks.tick(u64::from(*ops)).map_err(|error| (number, error))?,
+                Op::Consume(ops) => {
+                    fuel.consume(u64::from(*ops)).map_err(|error| (number, error))?
+                }
                 Op::Jump(to) => next = *to as usize,
                 Op::Unless { condition, to } => {
                     if memory[*condition as usize] == 0 {
@@ -190,14 +192,14 @@ impl Op {
                     None => Err(TensorError::OutOfBounds),
                 }
             }
-            Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => Ok(()),
+            Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => Ok(()),
         }
     }
 }
 
 impl Elements {
     /// The bytes that elements may be at, if they follow start indices.
-    pub fn range(&self, starts: &[BlockStart]) -> Range<u32> {
+    pub fn range(&self, starts: &[BlockOffset]) -> Range<u32> {
         let (first, last) = (self.numbers.iter().min(), self.numbers.iter().max());
         let (first, last) = (first.map_or(0, |&n| n as usize), last.map_or(0, |&n| n as usize + 1));
         let moved: usize = starts.iter().map(|start| start.last * start.stride).sum();
@@ -221,7 +223,7 @@ fn range(range: &Range<u32>) -> Range<usize> {
 fn collect(
     memory: &mut [u8],
     elements: &Elements,
-    starts: &[BlockStart],
+    starts: &[BlockOffset],
     to: u32,
 ) -> Result<(), TensorError> {
     let offset = offset(memory, starts)?;
@@ -240,7 +242,7 @@ fn spread(
     memory: &mut [u8],
     from: u32,
     elements: &Elements,
-    starts: &[BlockStart],
+    starts: &[BlockOffset],
 ) -> Result<(), TensorError> {
     let offset = offset(memory, starts)?;
     with_storage!(elements.size, S => {
@@ -259,7 +261,7 @@ fn cast<T: bytemuck::Pod>(memory: &mut [u8]) -> Result<&mut [T], TensorError> {
 }
 
 /// The elements before a part with start indices.
-fn offset(memory: &[u8], starts: &[BlockStart]) -> Result<usize, TensorError> {
+fn offset(memory: &[u8], starts: &[BlockOffset]) -> Result<usize, TensorError> {
     starts.iter().try_fold(0, |offset, start| {
         let index = clamped(start.dtype, &memory[range(&start.index)], start.last);
         Ok(offset + index.ok_or(TensorError::OutOfBounds)? * start.stride)

@@ -125,6 +125,7 @@ impl Builder<'_, '_> {
             growth: instruction.growth,
             ops: instruction.ops,
             call: self.call,
+            group: None,
         });
         Some(())
     }

@@ -63,6 +63,8 @@ pub(crate) struct Node {
     pub ops: u32,
     /// The innermost inlined call around it.
     pub call: Option<u32>,
+    /// The position in the region of the last member of its group, if it is fused.
+    pub group: Option<usize>,
 }
 
 impl Graph<'_> {

@@ -1,50 +1,99 @@
 //! Plans as text.
 
-use crate::plan::{Action, Place, Sequence, Step, Transfer, Unit, Value, Way};
+use crate::block::{Block, Op};
+use crate::plan::{Plan, Sequence, Step, StepOp, Storage, Transfer, TransferMode, Value};
 use kernels::{Fused, TilePlace};
+use numerics::Tensor;
 use program::{Code, FunctionId, Origin};
+use rustc_hash::FxHashMap;
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 /// The name of the op that an instruction was prepared from.
 type Name<'a> = &'a dyn Fn(Origin) -> String;
 
+/// The details that a listing shows, each in addition to those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Detail {
+    /// Steps and values.
+    Steps,
+    /// The storage of values, and the slots that are emptied after steps.
+    Storage,
+    /// The ops of blocks.
+    Blocks,
+    /// The blocks and loops that have machine code.
+    Code,
+}
+
 /// A listing of the plan of a function, one step a line.
-pub(crate) fn list(code: &Code, function: FunctionId, unit: &Unit, name: Name<'_>) -> String {
+pub(crate) fn list(code: &Code, function: FunctionId, plan: &Plan, name: Name<'_>) -> String {
     let mut text = String::new();
-    let mut listing = Listing { unit, name, text: &mut text, indent: 1 };
-    let [steps, loops, ops] = listing.counts(&unit.body.steps);
+    let constants = FxHashMap::default();
+    let detail = Detail::Steps;
+    let mut listing =
+        Listing { plan, constants: &constants, detail, name, text: &mut text, indent: 1 };
+    let [steps, loops, ops] = listing.counts(&plan.body.steps);
     let peak = listing.peak();
     let function = &code.function(function).name;
     // Writing to a string does not fail.
     let _ = writeln!(
         listing.text,
         "@{function}: {ops} ops in {steps} steps, {loops} of them loops; peak {} bytes",
-        unit.memory.saturating_add(peak),
+        plan.arena_bytes.saturating_add(peak),
     );
-    let _ = listing.sequence(&unit.body);
+    let _ = listing.sequence(&plan.body);
+    text
+}
+
+/// A plan after a pass, in some detail; `constants` are the values that are constants, also while
+/// values have no storage.
+pub(crate) fn dump(
+    function: &str,
+    plan: &Plan,
+    constants: &FxHashMap<Value, Tensor>,
+    detail: Detail,
+    name: Name<'_>,
+) -> String {
+    let mut text = String::new();
+    let mut listing = Listing { plan, constants, detail, name, text: &mut text, indent: 1 };
+    let [steps, loops, ops] = listing.counts(&plan.body.steps);
+    let arguments: Vec<String> = plan
+        .arguments
+        .iter()
+        .map(|&value| format!("%{value}: {}{}", plan.types[value as usize], listing.at([value])))
+        .collect();
+    let arguments = arguments.join(", ");
+    // Writing to a string does not fail.
+    let _ = writeln!(
+        listing.text,
+        "@{function}({arguments}): {ops} ops in {steps} steps, {loops} of them loops"
+    );
+    let _ = listing.sequence(&plan.body);
     text
 }
 
 /// The name of a step in listings, without values and types.
 pub(crate) fn title(step: &Step, name: Name<'_>) -> String {
-    let ops = match step.ops {
+    let ops = match step.op_count {
         1 => "1 op".to_owned(),
         ops => format!("{ops} ops"),
     };
-    match &step.action {
-        Action::Loop { .. } => format!("loop of {ops}"),
-        Action::Rows { .. } => format!("row loop of {ops}"),
-        Action::Block { .. } => format!("block of {ops}"),
-        Action::Move { .. } => format!("move {}", name(step.origin)),
-        Action::Apply { .. } => name(step.origin),
-        Action::Kernel { .. } => format!("kernel {}", name(step.origin)),
-        Action::While { .. } => "while".into(),
-        Action::Branch { .. } => "branch".into(),
+    match &step.op {
+        StepOp::Loop { .. } => format!("loop of {ops}"),
+        StepOp::Rows { .. } => format!("row loop of {ops}"),
+        StepOp::Block { .. } => format!("block of {ops}"),
+        StepOp::Move { .. } => format!("move {}", name(step.origin)),
+        StepOp::Apply { .. } => name(step.origin),
+        StepOp::Kernel { .. } => format!("kernel {}", name(step.origin)),
+        StepOp::While { .. } => "while".into(),
+        StepOp::Branch { .. } => "branch".into(),
     }
 }
 
 struct Listing<'a> {
-    unit: &'a Unit,
+    plan: &'a Plan,
+    constants: &'a FxHashMap<Value, Tensor>,
+    detail: Detail,
     name: Name<'a>,
     text: &'a mut String,
     indent: usize,
@@ -58,17 +107,17 @@ impl Listing<'_> {
             counts.iter_mut().zip(more).for_each(|(count, n)| *count += n);
         };
         for step in steps {
-            if let Action::Block { steps, .. } = &step.action {
+            if let StepOp::Block { steps, .. } = &step.op {
                 add(&mut counts, self.counts(steps));
                 continue;
             }
-            let is_loop = matches!(step.action, Action::Loop { .. } | Action::Rows { .. });
-            let own = [1, usize::from(is_loop), step.ops as usize];
-            let nested = match &step.action {
-                Action::While { cond, body, .. } => {
+            let is_loop = matches!(step.op, StepOp::Loop { .. } | StepOp::Rows { .. });
+            let own = [1, usize::from(is_loop), step.op_count as usize];
+            let nested = match &step.op {
+                StepOp::While { cond, body, .. } => {
                     vec![self.counts(&cond.steps), self.counts(&body.steps)]
                 }
-                Action::Branch { branches, .. } => {
+                StepOp::Branch { branches, .. } => {
                     branches.iter().map(|branch| self.counts(&branch.steps)).collect()
                 }
                 _ => Vec::new(),
@@ -80,19 +129,19 @@ impl Listing<'_> {
 
     /// The most bytes in slots at a time between the steps, as far as shapes are static.
     fn peak(&self) -> usize {
-        let unit = self.unit;
-        let mut sizes = vec![0; unit.slots];
-        let size = |value: Value| match unit.places[value as usize] {
-            Place::Slot(slot) => Some((slot as usize, unit.types[value as usize].min_bytes())),
+        let plan = self.plan;
+        let mut sizes = vec![0; plan.slots];
+        let size = |value: Value| match plan.storage[value as usize] {
+            Storage::Slot(slot) => Some((slot as usize, plan.types[value as usize].min_bytes())),
             _ => None,
         };
-        for (slot, bytes) in unit.arguments.iter().filter_map(|&value| size(value)) {
+        for (slot, bytes) in plan.arguments.iter().filter_map(|&value| size(value)) {
             sizes[slot] = bytes;
         }
         let total = |sizes: &[usize]| sizes.iter().fold(0, |sum: usize, &n| sum.saturating_add(n));
         let mut peak = total(&sizes);
         let mut live = peak;
-        for step in &unit.body.steps {
+        for step in &plan.body.steps {
             // A block has nothing in slots.
             for (slot, bytes) in results(step).into_iter().filter_map(size) {
                 live = live.saturating_sub(sizes[slot]).saturating_add(bytes);
@@ -102,7 +151,7 @@ impl Listing<'_> {
             for &slot in &step.dead {
                 live = live.saturating_sub(std::mem::take(&mut sizes[slot as usize]));
             }
-            if let Action::Kernel { operands, .. } = &step.action {
+            if let StepOp::Kernel { operands, .. } = &step.op {
                 let moved = operands.iter().filter(|(_, is_last)| *is_last);
                 for (slot, _) in moved.filter_map(|&(value, _)| size(value)) {
                     live = live.saturating_sub(std::mem::take(&mut sizes[slot]));
@@ -135,29 +184,35 @@ impl Listing<'_> {
 
     fn transfer(&self, transfer: &Transfer) -> String {
         let from = self.value(transfer.from);
-        match transfer.way {
-            Way::Stay => from,
-            Way::Move => format!("{from} to {}", self.value(transfer.to)),
-            Way::Copy | Way::Stage => format!("copy of {from} to {}", self.value(transfer.to)),
+        match transfer.mode {
+            TransferMode::Stay => from,
+            TransferMode::Move => format!("{from} to {}", self.value(transfer.to)),
+            TransferMode::Copy | TransferMode::Stage => {
+                format!("copy of {from} to {}", self.value(transfer.to))
+            }
         }
     }
 
     fn step(&mut self, step: &Step) -> fmt::Result {
         let results = results(step);
         let types: Vec<String> =
-            results.iter().map(|&v| self.unit.types[v as usize].to_string()).collect();
-        let types = types.join(", ");
+            results.iter().map(|&v| self.plan.types[v as usize].to_string()).collect();
+        let storage = match step.op {
+            StepOp::Block { .. } => String::new(),
+            _ => self.at(results.iter().copied()),
+        };
+        let types = format!("{}{storage}{}", types.join(", "), self.emptied(&step.dead));
         let results = self.values(results);
-        let title = title(step, self.name);
-        match &step.action {
-            Action::Loop { fused, operands, .. } => {
+        let title = format!("{}{}", title(step, self.name), self.code_of(step));
+        match &step.op {
+            StepOp::Loop { fused, operands, .. } => {
                 self.line(format_args!("{results} = {title} : {types}"))?;
                 self.indent += 1;
                 self.fused(fused, operands)?;
                 self.indent -= 1;
                 Ok(())
             }
-            Action::Rows { steps, rows, .. } => {
+            StepOp::Rows { steps, rows, .. } => {
                 let count = rows.rows;
                 self.line(format_args!("{results} = {title} over {count} rows : {types}"))?;
                 self.indent += 1;
@@ -165,33 +220,41 @@ impl Listing<'_> {
                 self.indent -= 1;
                 Ok(())
             }
-            Action::Move { parts, fill, .. } => {
+            StepOp::Move { parts, fill, .. } => {
                 let operands = parts.iter().map(|part| part.operand).chain(*fill);
                 let operands = self.values(operands);
                 self.assignment(&results, title, &operands, &types)
             }
-            Action::Apply { operands, .. } => {
-                let operands = self.values(operands.iter().copied());
+            StepOp::Apply { operands, prepacked, .. } => {
+                let is_prepacked = prepacked.is_some() && self.detail >= Detail::Blocks;
+                let operands = operands.iter().enumerate().map(|(number, &operand)| {
+                    let prefix = if is_prepacked && number == 1 { "prepacked " } else { "" };
+                    format!("{prefix}{}", self.value(operand))
+                });
+                let operands = operands.collect::<Vec<_>>().join(", ");
                 self.assignment(&results, title, &operands, &types)
             }
-            Action::Kernel { operands, .. } => {
+            StepOp::Kernel { operands, .. } => {
                 let operands = self.values(operands.iter().map(|&(value, _)| value));
                 self.assignment(&results, title, &operands, &types)
             }
-            Action::While { initial, cond, body, .. } => {
+            StepOp::While { initial, cond, body, .. } => {
                 let initial = self.values(initial.iter().map(|transfer| transfer.from));
                 self.line(format_args!("{results} = {title} {initial} : {types}"))?;
                 self.nested("cond", cond)?;
                 self.nested("do", body)
             }
-            Action::Block { steps, .. } => {
+            StepOp::Block { steps, block } => {
                 self.line(format_args!("{title}:"))?;
                 self.indent += 1;
                 steps.iter().try_for_each(|step| self.step(step))?;
+                if self.detail >= Detail::Blocks {
+                    self.block(block)?;
+                }
                 self.indent -= 1;
                 Ok(())
             }
-            Action::Branch { index, branches } => {
+            StepOp::Branch { index, branches } => {
                 let index = self.value(*index);
                 self.line(format_args!("{results} = {title} {index} : {types}"))?;
                 branches.iter().enumerate().try_for_each(|(number, branch)| {
@@ -239,27 +302,117 @@ impl Listing<'_> {
     }
 
     fn value(&self, value: Value) -> String {
-        match self.unit.places[value as usize] {
-            Place::Constant(_) => {
-                format!("constant {}", self.unit.types[value as usize])
-            }
-            // Those are within row loops.
-            Place::Nowhere | Place::Memory { .. } | Place::Slot(_) => format!("%{value}"),
+        let is_constant = match self.plan.storage[value as usize] {
+            Storage::Constant(_) => true,
+            // Without storage: before it is assigned, and within row loops.
+            Storage::Unstored => self.constants.contains_key(&value),
+            Storage::Arena { .. } | Storage::Slot(_) => false,
+        };
+        match is_constant {
+            true => format!("constant {}", self.plan.types[value as usize]),
+            false => format!("%{value}"),
         }
+    }
+
+    /// The storage of values, if the listing shows it.
+    fn at(&self, values: impl IntoIterator<Item = Value>) -> String {
+        let storage = |value: Value| match self.plan.storage[value as usize] {
+            // Other values without storage are not listed.
+            Storage::Unstored => "row buffer".to_owned(),
+            Storage::Constant(number) => format!("constant {number}"),
+            Storage::Arena { at, bytes } => range(&(at..at + bytes)),
+            Storage::Slot(slot) => format!("slot {slot}"),
+        };
+        let listed: Vec<String> = values.into_iter().map(storage).collect();
+        match self.detail >= Detail::Storage && !listed.is_empty() {
+            true => format!(" in {}", listed.join(", ")),
+            false => String::new(),
+        }
+    }
+
+    /// The slots that are emptied after a step, if the listing shows storage.
+    fn emptied(&self, slots: &[u32]) -> String {
+        if self.detail < Detail::Storage || slots.is_empty() {
+            return String::new();
+        }
+        let listed: Vec<String> = slots.iter().map(|slot| format!("slot {slot}")).collect();
+        format!(", empties {}", listed.join(", "))
+    }
+
+    /// Says that a step has machine code, if the listing shows that.
+    fn code_of(&self, step: &Step) -> &'static str {
+        let has_code = match &step.op {
+            StepOp::Loop { fused, .. } => fused.code.is_some(),
+            StepOp::Block { block, .. } => block.native.is_some(),
+            StepOp::Rows { .. }
+            | StepOp::Move { .. }
+            | StepOp::Apply { .. }
+            | StepOp::Kernel { .. }
+            | StepOp::While { .. }
+            | StepOp::Branch { .. } => false,
+        };
+        if has_code && self.detail >= Detail::Code { " in machine code" } else { "" }
+    }
+
+    /// The ops of a block, each with its number.
+    fn block(&mut self, block: &Block) -> fmt::Result {
+        for (number, op) in block.ops.iter().enumerate() {
+            self.line(format_args!("{number}: {}", describe_op(op)))?;
+        }
+        Ok(())
+    }
+}
+
+/// Positions in the arena.
+fn range(range: &Range<u32>) -> String {
+    format!("[{}..{}]", range.start, range.end)
+}
+
+/// An op of a block. Positions in the arena are in brackets.
+fn describe_op(op: &Op) -> String {
+    let elements = |count: usize| match count {
+        1 => "1 element".to_owned(),
+        count => format!("{count} elements"),
+    };
+    match op {
+        Op::Compute { source, result, operands, count, .. } => {
+            let used = &operands[..source.operands().len()];
+            let used: Vec<String> = used.iter().map(|at| format!("[{at}]")).collect();
+            let count = elements(*count as usize);
+            format!("[{result}] = compute {count} of {}", used.join(", "))
+        }
+        Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+            format!("[{to}] = copy {bytes} bytes of [{from}]")
+        }
+        Op::Fill { from, to, .. } => format!("{} = repeat [{from}]", range(to)),
+        Op::Collect { elements: moved, to, .. } => {
+            format!("[{to}] = collect {}", elements(moved.numbers.len()))
+        }
+        Op::Spread { from, elements: moved, .. } => {
+            format!("spread {} from [{from}]", elements(moved.numbers.len()))
+        }
+        Op::Apply { operands, arity, result, .. } => {
+            let used: Vec<String> = operands[..*arity].iter().map(range).collect();
+            format!("{} = apply kernel to {}", range(result), used.join(", "))
+        }
+        Op::Consume(ops) => format!("consume {ops}"),
+        Op::Jump(to) => format!("jump to {to}"),
+        Op::Unless { condition, to } => format!("unless [{condition}], jump to {to}"),
+        Op::Switch { index, targets } => format!("by {}, jump to {targets:?}", range(index)),
     }
 }
 
 /// The values that a step defines.
 fn results(step: &Step) -> Vec<Value> {
     let targets = |transfers: &[Transfer]| transfers.iter().map(|transfer| transfer.to).collect();
-    match &step.action {
-        Action::Loop { outputs, .. } | Action::Rows { outputs, .. } => outputs.to_vec(),
-        Action::Move { output, .. } | Action::Apply { output, .. } => vec![*output],
-        Action::Kernel { results, .. } => results.to_vec(),
-        Action::While { initial, .. } => targets(initial),
-        Action::Branch { branches, .. } => {
+    match &step.op {
+        StepOp::Loop { outputs, .. } | StepOp::Rows { outputs, .. } => outputs.to_vec(),
+        StepOp::Move { output, .. } | StepOp::Apply { output, .. } => vec![*output],
+        StepOp::Kernel { results, .. } => results.to_vec(),
+        StepOp::While { initial, .. } => targets(initial),
+        StepOp::Branch { branches, .. } => {
             branches.first().map_or_else(Vec::new, |branch| targets(&branch.results))
         }
-        Action::Block { steps, .. } => steps.iter().flat_map(results).collect(),
+        StepOp::Block { steps, .. } => steps.iter().flat_map(results).collect(),
     }
 }

@@ -1,4 +1,4 @@
-//! The data of plans: steps, values and their places.
+//! Plans: steps over values that have storage.
 
 use kernels::row_loops::RowLoop;
 use kernels::{Fused, Kernel, LoopOutput, RowWise};
@@ -13,25 +13,27 @@ pub use crate::graph::Value;
 
 /// A function as steps, calls inlined.
 #[derive(Debug)]
-pub struct Unit {
+pub struct Plan {
     /// The arguments.
     pub arguments: Vec<Value>,
     /// The steps and results.
     pub body: Sequence,
-    /// The place of each value.
-    pub places: Vec<Place>,
+    /// The storage of each value.
+    pub storage: Vec<Storage>,
     /// The type of each value.
     pub types: Vec<Arc<ValueType>>,
     /// Values that are always the same.
     pub constants: Vec<Tensor>,
-    /// The bytes of the memory of small values,
-    pub memory: usize,
-    /// and what is in it at the start: positions and bytes of constants.
+    /// The bytes of the arena, which holds small values.
+    pub arena_bytes: usize,
+    /// The initial contents of the arena: positions and bytes of constants.
     pub initial: Vec<(usize, Vec<u8>)>,
     /// Number of slots.
     pub slots: usize,
     /// Number of operands that may be prepacked.
     pub prepacked: usize,
+    /// True if machine code is made.
+    pub makes_code: bool,
     /// True if no step calls a function, waits for another process or runs code of others, so that
     /// a run nests no deeper than its steps and needs no stack of its own.
     pub is_flat: bool,
@@ -41,13 +43,13 @@ pub struct Unit {
 
 /// The memory of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Storage {
     /// The value is not stored.
-    Nowhere,
+    Unstored,
     /// A constant.
     Constant(u32),
-    /// A part of the memory of small values, which lasts from run to run.
-    Memory {
+    /// A part of the arena, which lasts from run to run.
+    Arena {
         /// Where it starts.
         at: u32,
         /// Its bytes.
@@ -62,9 +64,9 @@ pub enum Place {
 pub struct Sequence {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Transfers of the results; those of a unit stay where they are.
+    /// Transfers of the results; those of a plan stay where they are.
     pub results: Vec<Transfer>,
-    /// Slots to empty after that; while places are chosen, the values that end there.
+    /// Slots to empty after that; before storage is assigned, the values that end there.
     pub dead: Vec<u32>,
 }
 
@@ -76,14 +78,14 @@ pub struct Transfer {
     /// The value that it becomes.
     pub to: Value,
     /// How.
-    pub way: Way,
+    pub mode: TransferMode,
     /// True if the types differ, so that the value has to be checked.
     pub is_checked: bool,
 }
 
 /// How a value becomes another one. All that are staged or copied are so before any is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum TransferMode {
     /// It is the same value.
     Stay,
     /// It is needed nowhere else.
@@ -98,11 +100,11 @@ pub enum Way {
 #[derive(Debug)]
 pub struct Step {
     /// The operation.
-    pub action: Action,
-    /// Slots to empty after that; while places are chosen, the values that end there.
+    pub op: StepOp,
+    /// Slots to empty after that; before storage is assigned, the values that end there.
     pub dead: SmallVec<[u32; 2]>,
     /// Number of ops that it stands for.
-    pub ops: u32,
+    pub op_count: u32,
     /// The instructions that it computes; those of a block are in its steps.
     pub instructions: SmallVec<[u32; 1]>,
     /// The op at which errors are reported.
@@ -111,25 +113,25 @@ pub struct Step {
     pub call: Option<u32>,
 }
 
-impl Action {
-    /// The action as a kernel of rows, if it is one.
+impl StepOp {
+    /// The operation as a kernel of rows, if it is one.
     pub fn row_wise(&self) -> Option<&dyn RowWise> {
         match self {
-            Action::Loop { fused, .. } => Some(&**fused),
-            Action::Apply { kernel, .. } => kernel.row_wise(),
-            Action::Rows { .. }
-            | Action::Move { .. }
-            | Action::Kernel { .. }
-            | Action::While { .. }
-            | Action::Block { .. }
-            | Action::Branch { .. } => None,
+            StepOp::Loop { fused, .. } => Some(&**fused),
+            StepOp::Apply { kernel, .. } => kernel.row_wise(),
+            StepOp::Rows { .. }
+            | StepOp::Move { .. }
+            | StepOp::Kernel { .. }
+            | StepOp::While { .. }
+            | StepOp::Block { .. }
+            | StepOp::Branch { .. } => None,
         }
     }
 }
 
 /// Elements that are moved.
 #[derive(Debug)]
-pub struct Part {
+pub struct CopyRegion {
     /// The memory that they are in.
     pub operand: Value,
     /// How many they are.
@@ -139,14 +141,14 @@ pub struct Part {
     /// Where they go; `None` for all places in order.
     pub write: Option<Runs>,
     /// By how much the first element that is read is moved.
-    pub read_from: Vec<Start>,
+    pub read_from: Vec<DynamicOffset>,
     /// By how much the first place is moved.
-    pub write_to: Vec<Start>,
+    pub write_to: Vec<DynamicOffset>,
 }
 
 /// A start index along a dimension, known at run time.
 #[derive(Debug)]
-pub struct Start {
+pub struct DynamicOffset {
     /// The index.
     pub index: Value,
     /// Its type.
@@ -168,7 +170,7 @@ pub struct Captures {
 
 /// The operation of a step.
 #[derive(Debug)]
-pub enum Action {
+pub enum StepOp {
     /// A fused loop.
     Loop {
         /// The loop.
@@ -192,7 +194,7 @@ pub enum Action {
     /// Movement of elements.
     Move {
         /// The operands, each with where its elements go.
-        parts: Vec<Part>,
+        parts: Vec<CopyRegion>,
         /// The element around them.
         fill: Option<Value>,
         /// The result.

@@ -33,7 +33,7 @@ impl Printer<'_> {
     fn region(&mut self, region: &Region) -> fmt::Result {
         self.indent += 1;
         for node in &region.nodes {
-            self.node(node)?;
+            self.node(region, node)?;
         }
         let results = self.values(&region.results);
         self.line(&format!("return {results}"))?;
@@ -41,7 +41,7 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn node(&mut self, node: &Node) -> fmt::Result {
+    fn node(&mut self, region: &Region, node: &Node) -> fmt::Result {
         let results: Vec<String> = node.results.iter().map(|value| format!("%{value}")).collect();
         let types: Vec<String> = node.results.iter().map(|&value| self.ty(value)).collect();
         let captures = node.captures.iter().map(|&(_, value)| value);
@@ -54,6 +54,9 @@ impl Printer<'_> {
             line = format!("{line} {}", self.values(&operands));
         }
         line = format!("{line} : {}", types.join(", "));
+        if let Some(root) = node.group.and_then(|root| region.nodes.get(root)) {
+            line = format!("{line} in group {}", self.values(&root.results));
+        }
         let [first, rest @ ..] = &node.regions[..] else { return self.line(&line) };
         self.line(&format!("{line} {{"))?;
         self.region(first)?;

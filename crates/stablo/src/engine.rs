@@ -9,7 +9,7 @@ use numerics::{Tensor, TensorMut, TensorRef};
 use program::{EvalError, EvalResult, RuntimeValue};
 use std::sync::Arc;
 
-/// The passes over the graph of a plan, in their order: their names, and a sentence about each.
+/// The passes that make plans, in their order: their names, and a sentence about each.
 pub fn plan_passes() -> impl Iterator<Item = (&'static str, &'static str)> {
     ::engine::PASSES.iter().map(|pass| (pass.name, pass.description))
 }
@@ -98,14 +98,14 @@ impl Program {
         Ok(all.and_then(|all| all.make(&all.shapes(|at| shape(&inputs[at])))))
     }
 
-    /// The graph that the engine `fast` makes its plan of, as text, after one of the
-    /// [`plan_passes`]; of a program with dynamic shapes, for inputs of the shapes of `inputs`, if
-    /// they are given.
+    /// What the engine `fast` makes of the program, as text, after one of the [`plan_passes`]: a
+    /// graph of values and operations, from `schedule` on a plan; of a program with dynamic shapes,
+    /// for inputs of the shapes of `inputs`, if they are given.
     ///
     /// # Errors
     /// A name of no pass, a program that has no plan, because of its engine or its nesting, or
     /// inputs that it does not take.
-    pub fn graph_after(&self, pass: &str, inputs: Option<&[RuntimeValue]>) -> Result<String> {
+    pub fn plan_after(&self, pass: &str, inputs: Option<&[RuntimeValue]>) -> Result<String> {
         if !plan_passes().any(|(name, _)| name == pass) {
             let names: Vec<&str> = plan_passes().map(|(name, _)| name).collect();
             let message =
@@ -114,7 +114,7 @@ impl Program {
         }
         let specialized = inputs.map(|inputs| self.specialized(inputs)).transpose()?.flatten();
         let program = specialized.as_ref().unwrap_or(&self.program);
-        ::engine::graph_after(program, pass).ok_or_else(|| {
+        ::engine::plan_after(program, pass).ok_or_else(|| {
             let message = "the program has no plan: it runs op by op";
             self.error(vec![Diagnostic::error("plan", message)])
         })

@@ -1,7 +1,7 @@
 //! Memory that the caller lends to a run: inputs that are read where they are, and outputs that
 //! results are written into.
 
-use crate::plan::{Action, Place, Transfer, Unit};
+use crate::plan::{Plan, StepOp, Storage, Transfer};
 use interpreter::OutputBuffers;
 use numerics::TensorRef;
 
@@ -15,34 +15,34 @@ pub(crate) enum BufferSource {
 }
 
 /// For each slot of a plan: the buffer of the caller that may hold its value.
-pub(crate) fn buffer_sources(unit: &Unit) -> Box<[Option<BufferSource>]> {
-    let mut sources = vec![None; unit.slots].into_boxed_slice();
+pub(crate) fn buffer_sources(plan: &Plan) -> Box<[Option<BufferSource>]> {
+    let mut sources = vec![None; plan.slots].into_boxed_slice();
     // The shape of a dynamic result is compared with its output when all are computed: until then,
     // nothing is written.
     let is_static =
-        |transfer: &Transfer| unit.types[transfer.from as usize].static_shape().is_some();
-    let writes_outputs = unit.body.results.iter().all(is_static);
-    let slot = |value: u32| match unit.places[value as usize] {
-        Place::Slot(slot) => Some(slot as usize),
+        |transfer: &Transfer| plan.types[transfer.from as usize].static_shape().is_some();
+    let writes_outputs = plan.body.results.iter().all(is_static);
+    let slot = |value: u32| match plan.storage[value as usize] {
+        Storage::Slot(slot) => Some(slot as usize),
         _ => None,
     };
-    let mut is_written = vec![false; unit.slots];
-    for step in &unit.body.steps {
-        let outputs = match &step.action {
-            Action::Loop { outputs, .. } | Action::Rows { outputs, .. } => &outputs[..],
-            Action::Move { output, .. } | Action::Apply { output, .. } => {
+    let mut is_written = vec![false; plan.slots];
+    for step in &plan.body.steps {
+        let outputs = match &step.op {
+            StepOp::Loop { outputs, .. } | StepOp::Rows { outputs, .. } => &outputs[..],
+            StepOp::Move { output, .. } | StepOp::Apply { output, .. } => {
                 std::slice::from_ref(output)
             }
             _ => &[],
         };
         outputs.iter().filter_map(|&value| slot(value)).for_each(|slot| is_written[slot] = true);
     }
-    for (index, transfer) in unit.body.results.iter().enumerate() {
+    for (index, transfer) in plan.body.results.iter().enumerate() {
         if let Some(slot) = slot(transfer.from).filter(|&slot| writes_outputs && is_written[slot]) {
             sources[slot].get_or_insert(BufferSource::Output(index as u32));
         }
     }
-    for (index, &argument) in unit.arguments.iter().enumerate() {
+    for (index, &argument) in plan.arguments.iter().enumerate() {
         if let Some(slot) = slot(argument) {
             sources[slot] = Some(BufferSource::Input(index as u32));
         }

@@ -4,7 +4,8 @@ use crate::exec::Call;
 use crate::exec::buffers::{BufferSource, CallerBuffers, buffer_sources};
 use crate::exec::frames::FramePool;
 use crate::exec::results::SmallResults;
-use crate::plan::Unit;
+use crate::passes;
+use crate::plan::Plan;
 use interpreter::errors::internal;
 use interpreter::{CompiledCode, Machine, OutputBuffers, PreparedCode};
 use numerics::TensorRef;
@@ -39,6 +40,11 @@ impl CompiledProgram {
     /// The plan of a function, if it has one.
     pub fn function(&self, function: FunctionId) -> Option<&PlannedFunction> {
         self.plans.function(function)
+    }
+
+    /// True if plans have machine code, where there is some for this machine.
+    pub fn makes_code(&self) -> bool {
+        self.plans.makes_code
     }
 
     fn call<'r, 'a>(
@@ -100,7 +106,7 @@ struct SharedPlans {
 
 /// The plan of a function, with what runs derive from it once.
 pub(crate) struct PlannedFunction {
-    pub plan: Unit,
+    pub plan: Plan,
     /// For each slot: the buffer of the caller that may hold its value.
     pub buffer_sources: Box<[Option<BufferSource>]>,
     /// The results that are small.
@@ -138,7 +144,7 @@ impl SharedPlans {
 
     fn function(&self, function: FunctionId) -> Option<&PlannedFunction> {
         let make = || {
-            let plan = crate::plan(self.code.code(), function, self.makes_code)?;
+            let plan = passes::plan(self.code.code(), function, self.makes_code)?;
             let small_results = SmallResults::of(&plan);
             Some(PlannedFunction { buffer_sources: buffer_sources(&plan), small_results, plan })
         };

@@ -1,7 +1,7 @@
 //! The frames of runs of plans: memory that they leave to later ones.
 
 use crate::exec::prepacked::PrepackedOperands;
-use crate::plan::Unit;
+use crate::plan::Plan;
 use kernels::fused::Registers;
 use numerics::Tensor;
 use numerics::math::AlignedBytes;
@@ -21,8 +21,8 @@ pub(crate) struct FramePool(Mutex<Vec<Frame>>);
 
 /// The memory of a run.
 pub(crate) struct Frame {
-    /// The memory of small values.
-    pub memory: AlignedBytes,
+    /// The arena.
+    pub arena: AlignedBytes,
     pub slots: Vec<Option<RuntimeValue>>,
     pub registers: Registers,
     /// Memory of dead large values, for reuse.
@@ -35,20 +35,20 @@ pub(crate) struct Frame {
 
 impl FramePool {
     /// The memory of an earlier run of a plan, or new memory.
-    pub fn take(&self, unit: &Unit) -> Frame {
+    pub fn take(&self, plan: &Plan) -> Frame {
         let pooled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| {
-            let mut memory = AlignedBytes::zeros(unit.memory);
-            for (at, bytes) in &unit.initial {
-                memory[*at..at + bytes.len()].copy_from_slice(bytes);
+            let mut arena = AlignedBytes::zeros(plan.arena_bytes);
+            for (at, bytes) in &plan.initial {
+                arena[*at..at + bytes.len()].copy_from_slice(bytes);
             }
             Frame {
-                memory,
-                slots: vec![None; unit.slots],
+                arena,
+                slots: vec![None; plan.slots],
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
-                prepacked: PrepackedOperands::new(unit.prepacked),
+                prepacked: PrepackedOperands::new(plan.prepacked),
             }
         })
     }

@@ -1,4 +1,4 @@
-//! Executes plans: steps over the memory of small values and slots.
+//! Executes plans: steps over the arena and slots.
 
 mod buffers;
 mod compiled;
@@ -9,9 +9,10 @@ mod results;
 
 pub(crate) use compiled::CompiledProgram;
 
-use crate::block::{self, Ticks};
+use crate::block::{self, Fuel};
 use crate::plan::{
-    Action, Captures, Part, Place, Sequence, Start, Step, Transfer, Unit, Value, Way,
+    Captures, CopyRegion, DynamicOffset, Plan, Sequence, Step, StepOp, Storage, Transfer,
+    TransferMode, Value,
 };
 use buffers::{BufferSource, CallerBuffers};
 use compiled::PlannedFunction;
@@ -34,17 +35,17 @@ type LoopResults<'a> = SmallVec<[&'a mut [u8]; 2]>;
 
 /// The memory of a value while it is written.
 enum Destination<'a> {
-    /// The result is copied into the memory of small values.
+    /// The result is copied into the arena.
     Small(AlignedBytes),
     /// The memory of an output of the run.
     Output(u32, &'a mut [u8]),
     Value(RuntimeValue),
 }
 
-impl Ticks for &Session<'_> {
+impl Fuel for &Session<'_> {
     type Error = EvalError;
 
-    fn tick(&mut self, ops: u64) -> Result<(), EvalError> {
+    fn consume(&mut self, ops: u64) -> Result<(), EvalError> {
         Session::tick(self, ops, None)
     }
 
@@ -56,7 +57,7 @@ impl Ticks for &Session<'_> {
 /// A call of a function that has a plan.
 pub(crate) struct Call<'r, 'a> {
     function: &'r PlannedFunction,
-    unit: &'r Unit,
+    plan: &'r Plan,
     /// The memory of the caller.
     buffers: CallerBuffers<'a>,
     frames: &'r FramePool,
@@ -71,8 +72,8 @@ impl<'r, 'a> Call<'r, 'a> {
         frames: &'r FramePool,
         buffers: CallerBuffers<'a>,
     ) -> Call<'r, 'a> {
-        let (unit, kernel_frames) = (&function.plan, Vec::new());
-        Call { function, unit, buffers, frames, frame: frames.take(unit), kernel_frames }
+        let (plan, kernel_frames) = (&function.plan, Vec::new());
+        Call { function, plan, buffers, frames, frame: frames.take(plan), kernel_frames }
     }
 
     /// Runs the plan on arguments of some types, and returns its results.
@@ -82,18 +83,18 @@ impl<'r, 'a> Call<'r, 'a> {
         types: &[Arc<ValueType>],
         args: Vec<RuntimeValue>,
     ) -> EvalResult {
-        let unit = self.unit;
+        let plan = self.plan;
         check_types("argument", &args, types)?;
-        if args.len() != unit.arguments.len() {
-            let (found, expected) = (args.len(), unit.arguments.len());
+        if args.len() != plan.arguments.len() {
+            let (found, expected) = (args.len(), plan.arguments.len());
             return Err(internal(&format!("{found} arguments where {expected} were expected")));
         }
-        let _reserved = budget::reserve::<u8>(unit.memory)?;
-        for (&argument, value) in unit.arguments.iter().zip(args) {
+        let _reserved = budget::reserve::<u8>(plan.arena_bytes)?;
+        for (&argument, value) in plan.arguments.iter().zip(args) {
             self.put_value(argument, value)?;
         }
         let results = machine.nested(|machine| {
-            self.sequence(machine, &unit.body)?;
+            self.sequence(machine, &plan.body)?;
             self.take_results()
         })?;
         self.frames.give_back(self.frame);
@@ -103,19 +104,19 @@ impl<'r, 'a> Call<'r, 'a> {
     /// Runs the plan in memory of the caller, whose types are those of the function's arguments and
     /// results.
     pub fn run_into(mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
-        let unit = self.unit;
+        let plan = self.plan;
         let outputs = &self.buffers.outputs;
         // Calls are inlined: the value of a dynamic result may have a static type.
-        for (index, (transfer, output)) in unit.body.results.iter().zip(outputs).enumerate() {
-            output.check_type(index, &unit.types[transfer.from as usize])?;
+        for (index, (transfer, output)) in plan.body.results.iter().zip(outputs).enumerate() {
+            output.check_type(index, &plan.types[transfer.from as usize])?;
         }
-        let _reserved = budget::reserve::<u8>(unit.memory)?;
+        let _reserved = budget::reserve::<u8>(plan.arena_bytes)?;
         let inputs = self.buffers.inputs;
-        for (&argument, input) in unit.arguments.iter().zip(inputs) {
+        for (&argument, input) in plan.arguments.iter().zip(inputs) {
             self.put_input(argument, input)?;
         }
         machine.nested(|machine| {
-            self.sequence(machine, &unit.body)?;
+            self.sequence(machine, &plan.body)?;
             self.write_results()
         })?;
         self.frames.give_back(self.frame);
@@ -124,8 +125,8 @@ impl<'r, 'a> Call<'r, 'a> {
 
     /// Gives an argument its value: a copy if it is small, else the memory of the caller.
     fn put_input(&mut self, argument: Value, input: &TensorRef<'_>) -> Result<(), EvalError> {
-        match self.place(argument) {
-            Place::Slot(slot) => {
+        match self.storage(argument) {
+            Storage::Slot(slot) => {
                 let value = input.as_tensor().map(|tensor| tensor.clone().into());
                 self.frame.slots[slot as usize] = value;
                 Ok(())
@@ -143,10 +144,10 @@ impl<'r, 'a> Call<'r, 'a> {
         let is_at_top = machine.is_at_top();
         for (position, step) in sequence.steps.iter().enumerate() {
             let position = is_at_top.then_some((position, length));
-            machine.session().tick(step.ops.into(), position)?;
-            let unit = self.unit;
+            machine.session().tick(step.op_count.into(), position)?;
+            let plan = self.plan;
             machine.begin(std::ptr::from_ref(step).addr(), move |program| {
-                profile::record(unit, step, program)
+                profile::record(plan, step, program)
             });
             let done = self.step(machine, step);
             machine.end();
@@ -177,7 +178,7 @@ impl<'r, 'a> Call<'r, 'a> {
             return error;
         }
         let mut error = error.at(origin);
-        while let Some(&(origin, outer)) = call.and_then(|at| self.unit.calls.get(at as usize)) {
+        while let Some(&(origin, outer)) = call.and_then(|at| self.plan.calls.get(at as usize)) {
             error = called_from(error, origin);
             call = outer;
         }
@@ -185,31 +186,30 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     fn step(&mut self, machine: &mut Machine<'_, 'r>, step: &'r Step) -> Result<(), EvalError> {
-        match &step.action {
-            Action::Block { block, .. } => block
-                .run(&mut self.frame.memory, &mut { machine.session() })
+        match &step.op {
+            StepOp::Block { block, .. } => block
+                .run(&mut self.frame.arena, &mut { machine.session() })
                 .map_err(|(op, error)| match block.origin(op) {
                     Some((origin, call)) => self.locate(error, origin, call),
                     None => error,
                 }),
-            Action::Loop { fused, operands, outputs } => {
+            StepOp::Loop { fused, operands, outputs } => {
                 self.run_loop(operands, outputs, &fused.outputs, |bytes, results, registers| {
                     fused::run(fused, bytes, results, registers)
                 })
             }
-            Action::Rows { steps, rows, operands, outputs } => {
-                let packed: Vec<_> =
-                    steps.iter().map(|step| self.prepacked(&step.action)).collect();
+            StepOp::Rows { steps, rows, operands, outputs } => {
+                let packed: Vec<_> = steps.iter().map(|step| self.prepacked(&step.op)).collect();
                 let kernels = steps.iter().zip(&packed).filter_map(|(step, packed)| {
                     let prepacked = packed.as_ref().map(|packed| &packed[..]);
-                    Some(RowKernel { kernel: step.action.row_wise()?, prepacked })
+                    Some(RowKernel { kernel: step.op.row_wise()?, prepacked })
                 });
                 let kernels: SmallVec<[RowKernel<'_>; 8]> = kernels.collect();
                 self.run_loop(operands, outputs, &rows.outputs, |bytes, results, registers| {
                     row_loops::run(rows, &kernels, bytes, results, registers)
                 })
             }
-            Action::Move { parts, fill, output, ty } => {
+            StepOp::Move { parts, fill, output, ty } => {
                 let (mut buffer, parts) = match self.overwritten(step, parts, *output, ty)? {
                     Some((buffer, rest)) => (buffer, rest),
                     None => (self.destination(*output, ty)?, &parts[..]),
@@ -219,19 +219,19 @@ impl<'r, 'a> Call<'r, 'a> {
                 self.frame.registers = registers;
                 self.put(*output, buffer)
             }
-            Action::Apply { kernel, operands, output, ty, .. } => {
-                let packed = self.prepacked(&step.action);
+            StepOp::Apply { kernel, operands, output, ty, .. } => {
+                let packed = self.prepacked(&step.op);
                 let prepacked = packed.as_ref().map(|packed| &packed[..]);
                 let mut buffer = self.destination(*output, ty)?;
                 self.apply(&**kernel, operands, prepacked, buffer.bytes_mut()?)?;
                 self.put(*output, buffer)
             }
-            Action::Kernel { primitive, operands, results, types, growth, captures } => {
+            StepOp::Kernel { primitive, operands, results, types, growth, captures } => {
                 let (origin, result_types, growth) = (step.origin, &types[..], *growth);
                 let evaluation = Evaluation { primitive, origin, result_types, growth };
                 self.run_kernel(machine, &evaluation, operands, results, captures.as_ref())
             }
-            Action::While { initial, cond, condition, body } => {
+            StepOp::While { initial, cond, condition, body } => {
                 self.transfer("argument", initial)?;
                 machine.nested(|machine| {
                     loop {
@@ -243,7 +243,7 @@ impl<'r, 'a> Call<'r, 'a> {
                     }
                 })
             }
-            Action::Branch { index, branches } => {
+            StepOp::Branch { index, branches } => {
                 let number = block::branch(self.bytes(*index)?);
                 let branch = number.and_then(|number| branches.get(number)).or(branches.last());
                 let none = || EvalError::new("case_c1", "there are no branches");
@@ -253,7 +253,7 @@ impl<'r, 'a> Call<'r, 'a> {
         }
     }
 
-    /// Runs the kernel of a primitive, and puts its results into their places.
+    /// Runs the kernel of a primitive, and puts its results into their storage.
     fn run_kernel(
         &mut self,
         machine: &mut Machine<'_, 'r>,
@@ -285,7 +285,7 @@ impl<'r, 'a> Call<'r, 'a> {
         Ok(())
     }
 
-    /// Runs a loop on the bytes of its operands, and puts its results into their places.
+    /// Runs a loop on the bytes of its operands, and puts its results into their storage.
     fn run_loop(
         &mut self,
         operands: &[Value],
@@ -316,17 +316,17 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     /// The second operand of a kernel as it prepacks it, if it is the same as in an earlier run.
-    fn prepacked(&mut self, action: &Action) -> Option<Arc<AlignedBytes>> {
-        let Action::Apply { kernel, operands, prepacked: Some(number), .. } = action else {
+    fn prepacked(&mut self, op: &StepOp) -> Option<Arc<AlignedBytes>> {
+        let StepOp::Apply { kernel, operands, prepacked: Some(number), .. } = op else {
             return None;
         };
-        let operand = match self.place(*operands.get(1)?) {
-            Place::Constant(constant) => self.unit.constants.get(constant as usize)?,
-            Place::Slot(slot) => match self.frame.slots.get(slot as usize)? {
+        let operand = match self.storage(*operands.get(1)?) {
+            Storage::Constant(constant) => self.plan.constants.get(constant as usize)?,
+            Storage::Slot(slot) => match self.frame.slots.get(slot as usize)? {
                 Some(RuntimeValue::Tensor(operand)) => operand,
                 _ => return None,
             },
-            Place::Memory { .. } | Place::Nowhere => return None,
+            Storage::Arena { .. } | Storage::Unstored => return None,
         };
         self.frame.prepacked.packed(*number, &**kernel, operand.bytes())
     }
@@ -347,7 +347,7 @@ impl<'r, 'a> Call<'r, 'a> {
 
     fn run_move(
         &self,
-        parts: &[Part],
+        parts: &[CopyRegion],
         fill: Option<Value>,
         dtype: DType,
         result: &mut [u8],
@@ -375,7 +375,7 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     /// The elements before a part with start indices.
-    fn offset(&self, starts: &[Start]) -> Result<usize, EvalError> {
+    fn offset(&self, starts: &[DynamicOffset]) -> Result<usize, EvalError> {
         let mut offset = 0;
         for start in starts {
             let index = block::clamped(start.dtype, self.bytes(start.index)?, start.last);
@@ -427,48 +427,50 @@ impl<'r, 'a> Call<'r, 'a> {
     fn transfer(&mut self, what: &str, transfers: &[Transfer]) -> Result<(), EvalError> {
         for (index, transfer) in transfers.iter().enumerate().filter(|(_, t)| t.is_checked) {
             let value = self.value(transfer.from, false)?;
-            let ty = &self.unit.types[transfer.to as usize];
+            let ty = &self.plan.types[transfer.to as usize];
             if ty.contradicts(&value) {
                 return Err(mismatch(what, index, &value, ty));
             }
         }
-        let ways = |way: Way| transfers.iter().filter(move |transfer| transfer.way == way);
-        let staged = ways(Way::Stage).map(|transfer| self.copy(transfer.from));
+        let of_mode = |mode| transfers.iter().filter(move |transfer| transfer.mode == mode);
+        let staged = of_mode(TransferMode::Stage).map(|transfer| self.copy(transfer.from));
         let staged: SmallVec<[Destination<'a>; 2]> = staged.collect::<Result<_, _>>()?;
-        for transfer in ways(Way::Copy) {
+        for transfer in of_mode(TransferMode::Copy) {
             self.copy_value(transfer.from, transfer.to)?;
         }
-        for transfer in ways(Way::Move) {
+        for transfer in of_mode(TransferMode::Move) {
             self.move_value(transfer.from, transfer.to)?;
         }
-        for (transfer, buffer) in ways(Way::Stage).zip(staged) {
+        for (transfer, buffer) in of_mode(TransferMode::Stage).zip(staged) {
             self.put(transfer.to, buffer)?;
         }
         Ok(())
     }
 
-    fn place(&self, value: Value) -> Place {
-        self.unit.places[value as usize]
+    fn storage(&self, value: Value) -> Storage {
+        self.plan.storage[value as usize]
     }
 
     /// The bytes of a tensor.
     fn bytes(&self, value: Value) -> Result<&[u8], EvalError> {
-        match self.place(value) {
-            Place::Memory { at, bytes } => Ok(&self.frame.memory[range(at, bytes)]),
-            Place::Constant(constant) => Ok(self.unit.constants[constant as usize].bytes()),
-            Place::Slot(slot) => match &self.frame.slots[slot as usize] {
+        match self.storage(value) {
+            Storage::Arena { at, bytes } => Ok(&self.frame.arena[range(at, bytes)]),
+            Storage::Constant(constant) => Ok(self.plan.constants[constant as usize].bytes()),
+            Storage::Slot(slot) => match &self.frame.slots[slot as usize] {
                 Some(value) => Ok(value.tensor()?.bytes()),
                 None => self.caller_bytes(slot).ok_or_else(use_before_definition),
             },
-            Place::Nowhere => Err(use_before_definition()),
+            Storage::Unstored => Err(use_before_definition()),
         }
     }
 
     /// A value, taken out of its slot if it is not used again.
     fn value(&mut self, value: Value, is_last: bool) -> Result<RuntimeValue, EvalError> {
-        match self.place(value) {
-            Place::Constant(constant) => Ok(self.unit.constants[constant as usize].clone().into()),
-            Place::Slot(slot) => {
+        match self.storage(value) {
+            Storage::Constant(constant) => {
+                Ok(self.plan.constants[constant as usize].clone().into())
+            }
+            Storage::Slot(slot) => {
                 if self.frame.slots[slot as usize].is_none()
                     && let Some(bytes) = self.caller_bytes(slot)
                 {
@@ -480,11 +482,11 @@ impl<'r, 'a> Call<'r, 'a> {
                 let value = if is_last { slot.take() } else { slot.clone() };
                 value.ok_or_else(use_before_definition)
             }
-            Place::Memory { .. } => {
+            Storage::Arena { .. } => {
                 let (dtype, shape) = self.tensor_type(value)?;
                 Ok(Tensor::copied(dtype, shape, self.bytes(value)?)?.into())
             }
-            Place::Nowhere => Err(use_before_definition()),
+            Storage::Unstored => Err(use_before_definition()),
         }
     }
 
@@ -494,13 +496,13 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     fn tensor_type(&self, value: Value) -> Result<(DType, Sizes), EvalError> {
-        if let Place::Slot(slot) = self.place(value)
+        if let Storage::Slot(slot) = self.storage(value)
             && let Some(BufferSource::Input(index)) = self.function.buffer_sources[slot as usize]
             && let Some(input) = self.buffers.inputs.get(index as usize)
         {
             return Ok((input.dtype(), input.shape().into()));
         }
-        let ty = &self.unit.types[value as usize];
+        let ty = &self.plan.types[value as usize];
         match (&**ty, ty.static_shape()) {
             (ValueType::Tensor { dtype, .. }, Some(shape)) => Ok((*dtype, shape)),
             _ => Err(internal("a small value is no tensor of static shape")),
@@ -513,13 +515,13 @@ impl<'r, 'a> Call<'r, 'a> {
         value: Value,
         output: &LoopOutput,
     ) -> Result<Destination<'a>, EvalError> {
-        match self.place(value) {
-            Place::Memory { bytes, .. } => {
+        match self.storage(value) {
+            Storage::Arena { bytes, .. } => {
                 let mut buffer = self.frame.unused.pop().unwrap_or_default();
                 buffer.resize(bytes as usize);
                 Ok(Destination::Small(buffer))
             }
-            Place::Slot(slot) => {
+            Storage::Slot(slot) => {
                 if let Some((index, memory)) =
                     self.buffers.take(self.function.buffer_sources[slot as usize])
                 {
@@ -535,7 +537,7 @@ impl<'r, 'a> Call<'r, 'a> {
                 }
                 Ok(Destination::Value(self.tensor(output)?.into()))
             }
-            Place::Constant(_) | Place::Nowhere => Err(internal("a result has no place")),
+            Storage::Constant(_) | Storage::Unstored => Err(internal("a result has no storage")),
         }
     }
 
@@ -544,19 +546,20 @@ impl<'r, 'a> Call<'r, 'a> {
     fn overwritten<'p>(
         &mut self,
         step: &Step,
-        parts: &'p [Part],
+        parts: &'p [CopyRegion],
         output: Value,
         ty: &LoopOutput,
-    ) -> Result<Option<(Destination<'a>, &'p [Part])>, EvalError> {
+    ) -> Result<Option<(Destination<'a>, &'p [CopyRegion])>, EvalError> {
         let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else {
             return Ok(None);
         };
-        let (Place::Slot(slot), Place::Slot(_)) = (self.place(first.operand), self.place(output))
+        let (Storage::Slot(slot), Storage::Slot(_)) =
+            (self.storage(first.operand), self.storage(output))
         else {
             return Ok(None);
         };
         let is_whole = first.read.is_none() && first.write.is_none() && first.read_from.is_empty();
-        let uses = |part: &Part| {
+        let uses = |part: &CopyRegion| {
             let starts = part.read_from.iter().chain(&part.write_to);
             part.operand == first.operand
                 || starts.into_iter().any(|start| start.index == first.operand)
@@ -596,10 +599,10 @@ impl<'r, 'a> Call<'r, 'a> {
         Ok(new?)
     }
 
-    /// Puts memory into the place of a value.
+    /// Puts memory into the storage of a value.
     fn put(&mut self, value: Value, buffer: Destination<'a>) -> Result<(), EvalError> {
-        match (self.place(value), buffer) {
-            (Place::Slot(slot), Destination::Value(value)) => {
+        match (self.storage(value), buffer) {
+            (Storage::Slot(slot), Destination::Value(value)) => {
                 self.frame.slots[slot as usize] = Some(value);
                 Ok(())
             }
@@ -617,24 +620,24 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     fn put_value(&mut self, value: Value, computed: RuntimeValue) -> Result<(), EvalError> {
-        match self.place(value) {
-            Place::Slot(slot) => self.frame.slots[slot as usize] = Some(computed),
-            Place::Memory { .. } => self.put_bytes(value, computed.tensor()?.bytes())?,
-            Place::Constant(_) | Place::Nowhere => {}
+        match self.storage(value) {
+            Storage::Slot(slot) => self.frame.slots[slot as usize] = Some(computed),
+            Storage::Arena { .. } => self.put_bytes(value, computed.tensor()?.bytes())?,
+            Storage::Constant(_) | Storage::Unstored => {}
         }
         Ok(())
     }
 
-    /// Copies the bytes of a tensor into the place of a value.
+    /// Copies the bytes of a tensor into the storage of a value.
     fn put_bytes(&mut self, value: Value, bytes: &[u8]) -> Result<(), EvalError> {
-        match self.place(value) {
-            Place::Memory { at, bytes: size } => {
+        match self.storage(value) {
+            Storage::Arena { at, bytes: size } => {
                 if bytes.len() != size as usize {
                     return Err(internal("a value has not the size of its type"));
                 }
-                self.frame.memory[range(at, size)].copy_from_slice(bytes);
+                self.frame.arena[range(at, size)].copy_from_slice(bytes);
             }
-            Place::Slot(slot) => {
+            Storage::Slot(slot) => {
                 let slot = slot as usize;
                 // An earlier tensor in the slot has the type of the value, too.
                 if let Some(RuntimeValue::Tensor(old)) = &mut self.frame.slots[slot]
@@ -647,18 +650,18 @@ impl<'r, 'a> Call<'r, 'a> {
                 let (dtype, shape) = self.tensor_type(value)?;
                 self.frame.slots[slot] = Some(Tensor::copied(dtype, shape, bytes)?.into());
             }
-            Place::Constant(_) | Place::Nowhere => {}
+            Storage::Constant(_) | Storage::Unstored => {}
         }
         Ok(())
     }
 
     /// A copy of a value, which may share the memory of a slot.
     fn copy(&mut self, value: Value) -> Result<Destination<'a>, EvalError> {
-        match self.place(value) {
-            Place::Memory { at, bytes } => {
+        match self.storage(value) {
+            Storage::Arena { at, bytes } => {
                 let mut buffer = self.frame.unused.pop().unwrap_or_default();
                 buffer.resize(bytes as usize);
-                buffer.copy_from_slice(&self.frame.memory[range(at, bytes)]);
+                buffer.copy_from_slice(&self.frame.arena[range(at, bytes)]);
                 Ok(Destination::Small(buffer))
             }
             _ => Ok(Destination::Value(self.value(value, false)?)),
@@ -666,8 +669,8 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     fn move_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
-        match self.place(from) {
-            Place::Slot(_) => {
+        match self.storage(from) {
+            Storage::Slot(_) => {
                 let value = self.value(from, true)?;
                 self.put_value(to, value)
             }
@@ -676,11 +679,11 @@ impl<'r, 'a> Call<'r, 'a> {
     }
 
     fn copy_value(&mut self, from: Value, to: Value) -> Result<(), EvalError> {
-        match (self.place(from), self.place(to)) {
-            (Place::Memory { at, bytes }, Place::Memory { at: to, bytes: size })
+        match (self.storage(from), self.storage(to)) {
+            (Storage::Arena { at, bytes }, Storage::Arena { at: to, bytes: size })
                 if bytes == size =>
             {
-                self.frame.memory.copy_within(range(at, bytes), to as usize);
+                self.frame.arena.copy_within(range(at, bytes), to as usize);
                 Ok(())
             }
             _ => {
@@ -700,16 +703,16 @@ impl<'r, 'a> Call<'r, 'a> {
     /// The results, taken out of their slots; those that are small are copied.
     fn take_results(&mut self) -> EvalResult {
         let small = &self.function.small_results;
-        let results = &self.unit.body.results;
+        let results = &self.plan.body.results;
         // Placeholders.
         let mut values = vec![RuntimeValue::Token; results.len()];
-        small.copy(&self.frame.memory, &mut values)?;
+        small.copy(&self.frame.arena, &mut values)?;
         for (at, transfer) in results.iter().enumerate() {
             if let RuntimeValue::Tensor(_) = values[at] {
                 continue;
             }
-            let taken = match self.place(transfer.from) {
-                Place::Slot(slot) if self.frame.slots[slot as usize].is_none() => {
+            let taken = match self.storage(transfer.from) {
+                Storage::Slot(slot) if self.frame.slots[slot as usize].is_none() => {
                     results[..at].iter().position(|earlier| earlier.from == transfer.from)
                 }
                 _ => None,
@@ -724,9 +727,9 @@ impl<'r, 'a> Call<'r, 'a> {
 
     /// Copies the results that no step wrote into the outputs.
     fn write_results(&mut self) -> Result<(), EvalError> {
-        let results = &self.unit.body.results;
+        let results = &self.plan.body.results;
         for (index, (transfer, output)) in results.iter().zip(&self.buffers.outputs).enumerate() {
-            if let Place::Slot(slot) = self.place(transfer.from)
+            if let Storage::Slot(slot) = self.storage(transfer.from)
                 && let Some(value) = &self.frame.slots[slot as usize]
             {
                 output.check(index, value)?;

@@ -1,16 +1,16 @@
 //! Records of the steps of plans, for profiles.
 
 use crate::listing;
-use crate::plan::{Action, Step, Unit};
+use crate::plan::{Plan, Step, StepOp};
 use interpreter::{Program, Share, StepKind, StepRecord, result_types};
 use kernels::Fused;
 
 /// The record of a step of a plan, without executions.
-pub(crate) fn record(unit: &Unit, step: &Step, program: &Program) -> StepRecord {
+pub(crate) fn record(plan: &Plan, step: &Step, program: &Program) -> StepRecord {
     let mut parts = Vec::new();
     let mut loop_bytes = 0;
-    let call = step.call.and_then(|call| unit.calls.get(call as usize));
-    add_parts(unit, step, Share::Own, &mut parts, &mut loop_bytes);
+    let call = step.call.and_then(|call| plan.calls.get(call as usize));
+    add_parts(plan, step, Share::Own, &mut parts, &mut loop_bytes);
     let kind = kind(step, program);
     let title = listing::title(step, &|origin| program.op_name(origin));
     let last = match (kind, parts.last()) {
@@ -28,34 +28,34 @@ pub(crate) fn record(unit: &Unit, step: &Step, program: &Program) -> StepRecord 
 
 /// Adds the instructions that a step computes. `control` is its share in control flow.
 fn add_parts(
-    unit: &Unit,
+    plan: &Plan,
     step: &Step,
     control: Share,
     parts: &mut Vec<(u32, Share)>,
     loop_bytes: &mut u64,
 ) {
-    let share = match &step.action {
-        Action::Block { steps, .. } => {
+    let share = match &step.op {
+        StepOp::Block { steps, .. } => {
             for step in steps {
-                add_parts(unit, step, Share::Nested, parts, loop_bytes);
+                add_parts(plan, step, Share::Nested, parts, loop_bytes);
             }
             return;
         }
-        Action::Rows { steps, operands, outputs, .. } => {
+        StepOp::Rows { steps, operands, outputs, .. } => {
             for &value in operands.iter().chain(outputs) {
-                let bytes = unit.types[value as usize].min_bytes() as u64;
+                let bytes = plan.types[value as usize].min_bytes() as u64;
                 *loop_bytes = loop_bytes.saturating_add(bytes);
             }
             let instructions = steps.iter().flat_map(|step| &step.instructions);
             parts.extend(instructions.map(|&instruction| (instruction, Share::Arithmetic)));
             return;
         }
-        Action::Loop { fused, .. } => {
+        StepOp::Loop { fused, .. } => {
             *loop_bytes = loop_bytes.saturating_add(bytes(fused));
             Share::Arithmetic
         }
-        Action::While { .. } | Action::Branch { .. } => control,
-        Action::Move { .. } | Action::Apply { .. } | Action::Kernel { .. } => Share::Own,
+        StepOp::While { .. } | StepOp::Branch { .. } => control,
+        StepOp::Move { .. } | StepOp::Apply { .. } | StepOp::Kernel { .. } => Share::Own,
     };
     parts.extend(step.instructions.iter().map(|&instruction| (instruction, share)));
 }
@@ -75,13 +75,13 @@ fn kind(step: &Step, program: &Program) -> StepKind {
     let instructions = &program.code().instructions;
     let primitive = step.instructions.first().and_then(|&i| instructions.get(i as usize));
     let kind = primitive.map_or(StepKind::Kernel, |i| StepKind::of(&i.primitive));
-    match &step.action {
-        Action::Loop { .. } | Action::Rows { .. } => StepKind::Loop,
-        Action::Block { .. } => StepKind::Block,
-        Action::While { .. } | Action::Branch { .. } => StepKind::Control,
-        Action::Move { .. } | Action::Apply { .. } => kind,
+    match &step.op {
+        StepOp::Loop { .. } | StepOp::Rows { .. } => StepKind::Loop,
+        StepOp::Block { .. } => StepKind::Block,
+        StepOp::While { .. } | StepOp::Branch { .. } => StepKind::Control,
+        StepOp::Move { .. } | StepOp::Apply { .. } => kind,
         // Convolutions and calls have no other step.
-        Action::Kernel { .. } => match kind {
+        StepOp::Kernel { .. } => match kind {
             StepKind::Convolution | StepKind::Control => kind,
             _ => StepKind::Kernel,
         },

@@ -1,6 +1,6 @@
 //! The small results of runs, which share allocations.
 
-use crate::plan::{Place, Unit};
+use crate::plan::{Plan, Storage};
 use numerics::shape::Sizes;
 use numerics::{DType, Tensor};
 use program::{EvalError, RuntimeValue, ValueType};
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// little of the others.
 const MAX_TOGETHER: usize = 2048;
 
-/// The results of a plan that its runs copy out of the memory of small values, several at a time.
+/// The results of a plan that its runs copy out of the arena, several at a time.
 pub(crate) struct SmallResults {
     groups: Box<[Box<[SmallResult]>]>,
 }
@@ -20,18 +20,18 @@ struct SmallResult {
     index: usize,
     dtype: DType,
     shape: Sizes,
-    /// Where it is in the memory of small values.
+    /// Where it is in the arena.
     at: Range<usize>,
 }
 
 impl SmallResults {
-    pub fn of(unit: &Unit) -> SmallResults {
+    pub fn of(plan: &Plan) -> SmallResults {
         let mut groups: Vec<Box<[SmallResult]>> = Vec::new();
         let (mut group, mut bytes) = (Vec::new(), 0);
-        for (index, transfer) in unit.body.results.iter().enumerate() {
-            let ty = &unit.types[transfer.from as usize];
-            let (Place::Memory { at, bytes: size }, ValueType::Tensor { dtype, .. }, Some(shape)) =
-                (unit.places[transfer.from as usize], &**ty, ty.static_shape())
+        for (index, transfer) in plan.body.results.iter().enumerate() {
+            let ty = &plan.types[transfer.from as usize];
+            let (Storage::Arena { at, bytes: size }, ValueType::Tensor { dtype, .. }, Some(shape)) =
+                (plan.storage[transfer.from as usize], &**ty, ty.static_shape())
             else {
                 continue;
             };

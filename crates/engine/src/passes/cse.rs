@@ -1,58 +1,51 @@
 //! Replaces a node by an equal one before it: common subexpressions.
 //!
-//! Nodes are equal if their primitives are, up to blocks that are written alike, and their operands
-//! are the same values. A node sees the nodes before it in its region and in enclosing ones. Nodes
-//! that may fail are replaced, too: the one before has failed then.
+//! Nodes are equal if their primitives are, up to blocks and regions that are written alike, and
+//! their operands and what their blocks and regions use from around them are the same values. A node
+//! sees the nodes before it in its region and in enclosing ones. Nodes that may fail or not end are
+//! replaced, too: the one before has failed then, or not ended.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, retain};
-use program::{BlockId, Body, Callee, Code, Effects, Primitive, primitives};
+use program::{BlockId, Body, Callee, Code, Effects, Primitive, Slot, primitives};
 use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
-use std::sync::Arc;
 
 /// Nodes of one hash beyond this number are not compared.
 const MAX_CANDIDATES: usize = 16;
 /// Constants of more bytes are not compared, unless they share their memory,
 const MAX_CONSTANT: usize = 1 << 22;
-/// nor are longer blocks.
+/// nor are longer blocks,
 const MAX_INSTRUCTIONS: usize = 64;
+/// nor regions of more nodes.
+const MAX_NODES: usize = 64;
 /// Leading bytes of a constant that its hash depends on.
 const HASHED_BYTES: usize = 64;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
-    let mut known = Known { graph, nodes: FxHashMap::default(), order: Vec::new() };
-    known.region(body, &mut Replacements::default());
+    let mut available = Available { graph, nodes: FxHashMap::default(), order: Vec::new() };
+    available.region(body, &mut Replacements::default());
 }
 
 /// The nodes before the current one, in its region and around it.
-struct Known<'g, 'c> {
+struct Available<'g, 'c> {
     graph: &'g Graph<'c>,
-    nodes: FxHashMap<u64, SmallVec<[Expression; 1]>>,
+    nodes: FxHashMap<u64, SmallVec<[Node; 1]>>,
     /// The hashes of the nodes, in order.
     order: Vec<u64>,
 }
 
-struct Expression {
-    primitive: Arc<Primitive>,
-    operands: SmallVec<[Value; 2]>,
-    results: SmallVec<[Value; 1]>,
-}
-
-impl Known<'_, '_> {
+impl Available<'_, '_> {
     fn region(&mut self, region: &mut Region, replacements: &mut Replacements) {
         let before = self.order.len();
         retain(region, |node| {
             node.visit_own_uses_mut(&mut |value| *value = replacements.get(*value));
-            if self.replace(node, replacements) {
-                return false;
-            }
             for inner in &mut node.regions {
                 self.region(inner, replacements);
             }
-            true
+            !self.replace(node, replacements)
         });
         replacements.apply(&mut region.results);
         for hash in self.order.drain(before..) {
@@ -63,9 +56,8 @@ impl Known<'_, '_> {
     /// True if a node before this one has its results.
     fn replace(&mut self, node: &Node, replacements: &mut Replacements) -> bool {
         let graph = self.graph;
-        let is_candidate = node.regions.is_empty()
-            && node.captures.is_empty()
-            && !node.results.is_empty()
+        let is_candidate = !node.results.is_empty()
+            && count_nodes(&node.regions) <= MAX_NODES
             && graph.effects(node) <= Effects::MayFail;
         if !is_candidate {
             return false;
@@ -76,9 +68,8 @@ impl Known<'_, '_> {
             values.iter().map(|&value| &graph.types[value as usize]).collect()
         };
         let same = candidates.iter().find(|other| {
-            other.operands == node.operands
-                && types(&other.results) == types(&node.results)
-                && are_equal(graph.code, &other.primitive, &node.primitive)
+            types(&other.results) == types(&node.results)
+                && are_equal(graph, other, node, &mut FxHashMap::default())
         });
         if let Some(same) = same {
             for (&result, &by) in node.results.iter().zip(&same.results) {
@@ -87,11 +78,7 @@ impl Known<'_, '_> {
             return true;
         }
         if candidates.len() < MAX_CANDIDATES {
-            candidates.push(Expression {
-                primitive: Arc::clone(&node.primitive),
-                operands: node.operands.clone(),
-                results: node.results.clone(),
-            });
+            candidates.push(node.clone());
             self.order.push(hash);
         }
         false
@@ -100,7 +87,8 @@ impl Known<'_, '_> {
 
 fn hash(graph: &Graph<'_>, node: &Node) -> u64 {
     let mut hasher = FxHasher::default();
-    (discriminant(&*node.primitive), &node.operands, node.results.len()).hash(&mut hasher);
+    let inner = count_nodes(&node.regions);
+    (discriminant(&*node.primitive), &node.operands, node.results.len(), inner).hash(&mut hasher);
     for &value in &node.results {
         graph.shape(value).hash(&mut hasher);
         graph.dtype(value).map(|dtype| discriminant(&dtype)).hash(&mut hasher);
@@ -119,12 +107,72 @@ fn hash(graph: &Graph<'_>, node: &Node) -> u64 {
     hasher.finish()
 }
 
-/// True if two primitives compute the same of the same operands.
-fn are_equal(code: &Code, one: &Primitive, other: &Primitive) -> bool {
+/// The number of nodes in regions and nested ones.
+fn count_nodes(regions: &[Region]) -> usize {
+    let nodes = regions.iter().flat_map(|region| &region.nodes);
+    nodes.map(|node| 1 + count_nodes(&node.regions)).sum()
+}
+
+/// True if two nodes compute the same of the same operands. `defined` has the values that are
+/// defined alike around the second node, with those that they are equal to.
+fn are_equal(
+    graph: &Graph<'_>,
+    one: &Node,
+    other: &Node,
+    defined: &mut FxHashMap<Value, Value>,
+) -> bool {
+    let are_same = |first: &[Value], second: &[Value], defined: &FxHashMap<Value, Value>| {
+        let found = second.iter().map(|value| defined.get(value).unwrap_or(value));
+        first.iter().eq(found)
+    };
+    let captured = |node: &Node| node.captures.iter().map(|&(slot, _)| slot).collect::<Vec<_>>();
+    let values = |node: &Node| node.captures.iter().map(|&(_, value)| value).collect::<Vec<_>>();
+    // The captures of equal blocks are in the same order of slots.
+    if !are_same(&one.operands, &other.operands, defined)
+        || !are_same(&values(one), &values(other), defined)
+        || one.regions.len() != other.regions.len()
+    {
+        return false;
+    }
+    let types = |values: &[Value]| -> SmallVec<[_; 2]> {
+        values.iter().map(|&value| &graph.types[value as usize]).collect()
+    };
+    if one.regions.is_empty() {
+        let captures = [&captured(one)[..], &captured(other)];
+        return primitives_are_equal(graph.code, &one.primitive, &other.primitive, captures);
+    }
+    // A primitive with regions has blocks and nothing else.
+    if discriminant(&*one.primitive) != discriminant(&*other.primitive) {
+        return false;
+    }
+    // The regions of a loop have its results as arguments.
+    defined.extend(other.results.iter().copied().zip(one.results.iter().copied()));
+    one.regions.iter().zip(&other.regions).all(|(first, second)| {
+        types(&first.results) == types(&second.results)
+            && first.nodes.len() == second.nodes.len()
+            && first.nodes.iter().zip(&second.nodes).all(|(first, second)| {
+                let is_equal = types(&first.results) == types(&second.results)
+                    && are_equal(graph, first, second, defined);
+                defined.extend(second.results.iter().copied().zip(first.results.iter().copied()));
+                is_equal
+            })
+            && are_same(&first.results, &second.results, defined)
+    })
+}
+
+/// True if two primitives compute the same of the same operands, and of the same values in the
+/// slots that they capture.
+fn primitives_are_equal(
+    code: &Code,
+    one: &Primitive,
+    other: &Primitive,
+    captures: [&[Slot]; 2],
+) -> bool {
     use Primitive as P;
+    let blocks_are_equal = |one, other| blocks_are_equal(code, one, other, captures);
     let bodies = |one: &Body, other: &Body| {
         let alike = match (one.callee, other.callee) {
-            (Callee::Block(one), Callee::Block(other)) => blocks_are_equal(code, one, other),
+            (Callee::Block(one), Callee::Block(other)) => blocks_are_equal(one, other),
             (one, other) => one == other,
         };
         alike && Body { callee: one.callee, ..other.clone() } == *one
@@ -138,7 +186,7 @@ fn are_equal(code: &Code, one: &Primitive, other: &Primitive) -> bool {
         (P::Native(one), P::Native(other)) => {
             one == other || one.class.is_some() && one.class == other.class
         }
-        (P::Map(one), P::Map(other)) => blocks_are_equal(code, one.block, other.block),
+        (P::Map(one), P::Map(other)) => blocks_are_equal(one.block, other.block),
         (P::Reduce(one), P::Reduce(other)) => {
             one.dimensions == other.dimensions && bodies(&one.body, &other.body)
         }
@@ -151,30 +199,28 @@ fn are_equal(code: &Code, one: &Primitive, other: &Primitive) -> bool {
         }
         (P::SelectAndScatter(one), P::SelectAndScatter(other)) => {
             (&one.window, one.relation) == (&other.window, other.relation)
-                && blocks_are_equal(code, one.select, other.select)
+                && blocks_are_equal(one.select, other.select)
                 && bodies(&one.scatter, &other.scatter)
         }
         (P::Sort(one), P::Sort(other)) => {
             let (one_order, other_order) = (&*one.comparator, &*other.comparator);
             (one.dimension, one.limit) == (other.dimension, other.limit)
                 && one_order.used == other_order.used
-                && blocks_are_equal(code, one_order.block, other_order.block)
+                && blocks_are_equal(one_order.block, other_order.block)
         }
         _ => one == other,
     }
 }
 
-/// True if two blocks have the same instructions on the same values, up to their slots, and use no
-/// others.
-fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId) -> bool {
+/// True if two blocks have the same instructions on the same values, up to their slots. Of values
+/// around them, they use those in captured slots, each in the slot of the same position.
+fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, captures: [&[Slot]; 2]) -> bool {
     if one == other {
-        return true;
+        return captures[0] == captures[1];
     }
     let (one, other) = (code.block(one), code.block(other));
     let (first, second) = (code.instructions_of(one), code.instructions_of(other));
-    if !one.closed
-        || !other.closed
-        || one.argument_types != other.argument_types
+    if one.argument_types != other.argument_types
         || one.result_types != other.result_types
         || first.len() != second.len()
         || first.len() > MAX_INSTRUCTIONS
@@ -203,13 +249,15 @@ fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId) -> bool {
                 number.is_some_and(|(first, second)| first == second)
             })
     };
-    if !define(&mut slots, &one.arguments, &other.arguments) {
+    if !define(&mut slots, captures[0], captures[1])
+        || !define(&mut slots, &one.arguments, &other.arguments)
+    {
         return false;
     }
     for (first, second) in first.iter().zip(second) {
         let is_same = are_same(&slots, &first.operands, &second.operands)
             && first.result_types == second.result_types
-            && are_equal(code, &first.primitive, &second.primitive)
+            && primitives_are_equal(code, &first.primitive, &second.primitive, [&[], &[]])
             && define(&mut slots, &first.results, &second.results);
         if !is_same {
             return false;

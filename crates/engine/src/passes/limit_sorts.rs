@@ -1,8 +1,8 @@
 //! Lets sorts give the first elements along their dimension alone, where nothing uses the others.
 
 use crate::graph::{Graph, Node, Region, Value};
+use crate::lower::sorts::sorting;
 use crate::passes::retain;
-use crate::sorts::sorting;
 use kernels::{Sorted, from_end};
 use program::{Effects, Primitive, primitives};
 use rustc_hash::FxHashMap;

@@ -1,36 +1,48 @@
-//! Passes over the graph of a function, in the order in which they run.
+//! Passes from the graph of a function to its plan, in the order in which they run.
 
+pub(crate) mod assign_storage;
 mod cse;
 mod dce;
+pub(crate) mod emit;
 mod fold;
+mod form_blocks;
+pub(crate) mod fuse_elementwise;
+mod fuse_rows;
 mod hoist;
 mod identities;
 mod inline;
 mod layout;
 mod limit_sorts;
+mod prepack;
+mod schedule;
 mod sink;
 
 pub(crate) use fold::known;
 
 use crate::graph::{Graph, Node, Region, Value};
+use crate::listing::{self, Detail};
+use crate::plan::Plan;
+use crate::print;
+use program::{Code, FunctionId, Origin};
 use rustc_hash::FxHashMap;
 
-/// A pass: it changes a graph into one with the same results.
+/// A pass: it changes a function into one with the same results, or brings it closer to what runs.
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
     /// A sentence about it.
     pub description: &'static str,
-    run: fn(&mut Graph<'_>, &mut Region),
+    run: Run,
 }
 
-impl Pass {
-    /// Rewrites the function of a graph.
-    pub(crate) fn run(&self, graph: &mut Graph<'_>) {
-        let mut body = std::mem::take(&mut graph.body);
-        (self.run)(graph, &mut body);
-        graph.body = body;
-    }
+/// The function of a pass, by what it works on.
+enum Run {
+    /// Rewrites the graph.
+    Graph(fn(&mut Graph<'_>, &mut Region)),
+    /// Makes the plan of the graph; the second argument asks for machine code.
+    Schedule(fn(&Graph<'_>, bool) -> Plan),
+    /// Completes the plan, of which it shows these details afterwards.
+    Plan(fn(&Graph<'_>, &mut Plan), Detail),
 }
 
 /// The passes.
@@ -38,37 +50,136 @@ pub const PASSES: &[Pass] = &[
     Pass {
         name: "inline",
         description: "Replaces calls by the nodes of the functions that they call",
-        run: inline::run,
+        run: Run::Graph(inline::run),
     },
     Pass {
         name: "identities",
         description: "Replaces nodes whose results are their operands",
-        run: identities::run,
+        run: Run::Graph(identities::run),
     },
     Pass {
         name: "layout",
         description: "Lets chains of convolutions compute with the channels last",
-        run: layout::run,
+        run: Run::Graph(layout::run),
     },
-    Pass { name: "fold", description: "Computes small nodes of constants", run: fold::run },
-    Pass { name: "cse", description: "Replaces a node by an equal one before it", run: cse::run },
-    Pass { name: "dce", description: "Drops nodes and results that nothing uses", run: dce::run },
+    Pass {
+        name: "fold",
+        description: "Computes small nodes of constants",
+        run: Run::Graph(fold::run),
+    },
+    Pass {
+        name: "cse",
+        description: "Replaces a node by an equal one before it",
+        run: Run::Graph(cse::run),
+    },
+    Pass {
+        name: "dce",
+        description: "Drops nodes and results that nothing uses",
+        run: Run::Graph(dce::run),
+    },
     Pass {
         name: "hoist",
         description: "Moves nodes out of loops that do not change their operands",
-        run: hoist::run,
+        run: Run::Graph(hoist::run),
     },
     Pass {
         name: "limit-sorts",
         description: "Lets sorts give the first elements alone, where nothing uses the others",
-        run: limit_sorts::run,
+        run: Run::Graph(limit_sorts::run),
     },
     Pass {
         name: "sink",
         description: "Moves nodes into the branch that alone uses them",
-        run: sink::run,
+        run: Run::Graph(sink::run),
+    },
+    Pass {
+        name: "fuse-elementwise",
+        description: "Groups elementwise nodes that one loop computes",
+        run: Run::Graph(fuse_elementwise::run),
+    },
+    Pass {
+        name: "schedule",
+        description: "Chooses loops, movements and kernels for nodes and groups, and their order",
+        run: Run::Schedule(schedule::run),
+    },
+    Pass {
+        name: "fuse-rows",
+        description: "Merges steps over the same rows into row loops",
+        run: Run::Plan(fuse_rows::run, Detail::Steps),
+    },
+    Pass {
+        name: "assign-storage",
+        description: "Assigns a constant, a slot or a part of the arena to each value",
+        run: Run::Plan(assign_storage::run, Detail::Storage),
+    },
+    Pass {
+        name: "form-blocks",
+        description: "Makes blocks of steps over small values",
+        run: Run::Plan(form_blocks::run, Detail::Blocks),
+    },
+    Pass {
+        name: "prepack",
+        description: "Numbers the operands that kernels prepack, such as weights",
+        run: Run::Plan(prepack::run, Detail::Blocks),
+    },
+    Pass {
+        name: "emit",
+        description: "Makes machine code of blocks and loops",
+        run: Run::Plan(emit::run, Detail::Code),
     },
 ];
+
+/// The plan of a function; `None` if it has to run instruction by instruction. `makes_code` asks
+/// for machine code, where there is some for this machine.
+pub(crate) fn plan(code: &Code, function: FunctionId, makes_code: bool) -> Option<Plan> {
+    run(PASSES, code, function, makes_code)?.1
+}
+
+/// The function after a pass, as text; `None` if there is no such pass, or the function has to run
+/// instruction by instruction. `name` gives the names of ops.
+pub(crate) fn dump_after(
+    pass: &str,
+    code: &Code,
+    function: FunctionId,
+    makes_code: bool,
+    name: &dyn Fn(Origin) -> String,
+) -> Option<String> {
+    let last = PASSES.iter().position(|known| known.name == pass)?;
+    let (graph, plan) = run(&PASSES[..=last], code, function, makes_code)?;
+    let title = &code.function(function).name;
+    Some(match (plan, &PASSES[last].run) {
+        (Some(plan), Run::Plan(_, detail)) => {
+            listing::dump(title, &plan, &graph.constants, *detail, name)
+        }
+        (Some(plan), _) => listing::dump(title, &plan, &graph.constants, Detail::Steps, name),
+        (None, _) => print::graph(&graph, title, name),
+    })
+}
+
+/// A function after some passes: its graph, and its plan if one of them makes it.
+fn run<'c>(
+    passes: &[Pass],
+    code: &'c Code,
+    function: FunctionId,
+    makes_code: bool,
+) -> Option<(Graph<'c>, Option<Plan>)> {
+    let makes_code = makes_code && codegen::is_available();
+    let mut graph = Graph::of(code, function)?;
+    let mut plan = None;
+    for pass in passes {
+        match (&pass.run, &mut plan) {
+            (Run::Graph(run), _) => {
+                let mut body = std::mem::take(&mut graph.body);
+                run(&mut graph, &mut body);
+                graph.body = body;
+            }
+            (Run::Schedule(run), plan) => *plan = Some(run(&graph, makes_code)),
+            (Run::Plan(run, _), Some(plan)) => run(&graph, plan),
+            (Run::Plan(..), None) => {}
+        }
+    }
+    Some((graph, plan))
+}
 
 /// Values that are replaced by others.
 #[derive(Default)]

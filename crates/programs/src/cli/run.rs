@@ -89,8 +89,8 @@ pub struct Options {
     /// program with dynamic shapes, for those of the inputs, if there are some
     #[arg(long)]
     explain_plan: bool,
-    /// Print the graph of values and operations that steps are made of, as it is after a pass, instead
-    /// of running
+    /// Print what a pass over the plan leaves instead of running: a graph of values and operations,
+    /// from `schedule` on a plan
     #[arg(long, value_name = "PASS", value_parser = plan_passes(), conflicts_with = "explain_plan")]
     dump_plan_after: Option<String>,
     /// Number of runs
@@ -191,8 +191,8 @@ impl Options {
                 return io.write(Path::new("-"), program.explain_plan().as_bytes());
             }
             if let Some(pass) = &self.dump_plan_after {
-                let graph = program.graph_after(pass, None)?;
-                return io.write(Path::new("-"), graph.as_bytes());
+                let text = program.plan_after(pass, None)?;
+                return io.write(Path::new("-"), text.as_bytes());
             }
         }
         let inputs = self.inputs(function, grid, io)?;
@@ -205,8 +205,8 @@ impl Options {
         }
         if let Some(pass) = &self.dump_plan_after {
             let first = inputs.first().map_or(&[][..], Vec::as_slice);
-            let graph = program.graph_after(pass, Some(first))?;
-            return io.write(Path::new("-"), graph.as_bytes());
+            let text = program.plan_after(pass, Some(first))?;
+            return io.write(Path::new("-"), text.as_bytes());
         }
         let mut outcome = Ok(Vec::new());
         for _ in 0..self.repeat {

@@ -201,7 +201,7 @@ fn equal_and_dead_ops_cost_nothing() {
                 let module = stablo::load("test.mlir", format!("{body}{function}\n}}")).ok()?;
                 let options = stablo::RunOptions::default();
                 let program = stablo::Program::prepare(module, "test", options).ok()?;
-                Some(program.graph_after("dce", None).ok()?.lines().count())
+                Some(program.plan_after("dce", None).ok()?.lines().count())
             };
             let (Some(one), Some(other)) = (nodes(one), nodes(other)) else { continue };
             count += 1;

@@ -1,9 +1,9 @@
 //! Movement of elements that no loop does.
 
 use crate::graph::{Graph, Node, Value};
-use crate::places::is_small;
-use crate::plan::{Action, Part, Start};
-use crate::views::{Definitions, Viewed};
+use crate::lower::views::{Definitions, Viewed};
+use crate::passes::assign_storage::is_small;
+use crate::plan::{CopyRegion, DynamicOffset, StepOp};
 use kernels::LoopOutput;
 use numerics::DType;
 use numerics::shape::{Runs, StridedView, num_elements};
@@ -11,7 +11,7 @@ use program::Primitive;
 use program::primitives;
 
 /// The movement that a node is; `None` if it is none, or its kernel does it better.
-pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Action> {
+pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<StepOp> {
     let graph = definitions.graph;
     let &[output] = &node.results[..] else { return None };
     let shape = graph.shape(output)?;
@@ -43,7 +43,8 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
             }
             let (read_from, write_to) = (Vec::new(), Vec::new());
             let elements = num_elements(&shape)?;
-            let whole = Part { operand, elements, read: None, write: None, read_from, write_to };
+            let whole =
+                CopyRegion { operand, elements, read: None, write: None, read_from, write_to };
             (vec![whole], None)
         }
         Primitive::Concatenate(primitives::Concatenate { dimension }) => {
@@ -86,7 +87,7 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Act
     };
     let parts = parts.into_iter().filter(|part| part.elements > 0).collect();
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape };
-    Some(Action::Move { parts, fill, output, ty })
+    Some(StepOp::Move { parts, fill, output, ty })
 }
 
 /// The first part of some sizes.
@@ -101,13 +102,13 @@ fn starts(
     indices: &[Value],
     shape: &[usize],
     sizes: &[usize],
-) -> Option<Vec<Start>> {
+) -> Option<Vec<DynamicOffset>> {
     let strides = numerics::shape::strides(shape);
     let start = |(axis, &index): (usize, &Value)| {
         let last = shape.get(axis)?.checked_sub(*sizes.get(axis)?)?;
-        Some(Start { index, dtype: graph.dtype(index)?, last, stride: strides[axis] })
+        Some(DynamicOffset { index, dtype: graph.dtype(index)?, last, stride: strides[axis] })
     };
-    let starts = indices.iter().enumerate().map(start).collect::<Option<Vec<Start>>>()?;
+    let starts = indices.iter().enumerate().map(start).collect::<Option<Vec<DynamicOffset>>>()?;
     // A part that is as long as its dimension starts with it.
     Some(starts.into_iter().filter(|start| start.last > 0).collect())
 }
@@ -118,7 +119,7 @@ fn concatenated(
     node: &Node,
     shape: &[usize],
     dimension: usize,
-) -> Option<Vec<Part>> {
+) -> Option<Vec<CopyRegion>> {
     let len = num_elements(shape)?;
     let mut starts = vec![0; shape.len()];
     let mut place = |&operand: &Value| {
@@ -131,11 +132,11 @@ fn concatenated(
     node.operands.iter().map(&mut place).collect()
 }
 
-fn part(viewed: Viewed, write: Option<Runs>) -> Option<Part> {
+fn part(viewed: Viewed, write: Option<Runs>) -> Option<CopyRegion> {
     let Viewed { memory, view, len } = viewed;
     let elements = num_elements(view.shape())?;
     let is_whole = view.is_dense() && elements == len;
     let read = if is_whole { None } else { Some(Runs::new(&view, len).ok()?) };
     let (read_from, write_to) = (Vec::new(), Vec::new());
-    Some(Part { operand: memory, elements, read, write, read_from, write_to })
+    Some(CopyRegion { operand: memory, elements, read, write, read_from, write_to })
 }

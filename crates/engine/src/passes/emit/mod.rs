@@ -1,4 +1,4 @@
-//! Machine code of blocks.
+//! Emits machine code of blocks and loops.
 //!
 //! A block becomes regions: straight-line code, with branches out of it, between places that others
 //! jump to. Within a region, values stay in vector registers; what other regions need is stored.
@@ -10,10 +10,10 @@ mod movement;
 mod region;
 
 use crate::block::{Block, Op};
-use crate::graph::Value as Name;
-use crate::loops::{self, LoopCodes};
-use crate::places::{Places, for_each_value, for_each_value_of};
-use crate::plan::{Action, Place, Sequence, Step};
+use crate::graph::{Graph, Value as Name};
+use crate::lower::loops::{self, LoopCodes};
+use crate::plan::{Plan, Sequence, Step, StepOp, Storage};
+use crate::visit::{for_each_value, for_each_value_of};
 use codegen::{
     Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register, Vectors, Width,
 };
@@ -36,12 +36,12 @@ pub(crate) struct Native {
     pub memory: usize,
 }
 
-/// The context starts with the ops that may run before the program is asked again, followed by
+/// The offset in the context of the ops that may run before fuel is consumed,
 pub(crate) const CONTEXT_COUNTER: i32 = 0;
 /// the function that runs an op,
 pub(crate) const CONTEXT_APPLY: i32 = 8;
 /// and the function that is called when the counter is exhausted.
-pub(crate) const CONTEXT_TICK: i32 = 16;
+pub(crate) const CONTEXT_CONSUME: i32 = 16;
 
 /// The bytes of a line, which is in a vector register.
 const LINE: u32 = 32;
@@ -65,29 +65,31 @@ pub(crate) fn moves(numbers: &[u32], size: usize) -> bool {
     matches!(size, 4 | 8) && bytes <= MAX_LINES * LINE as usize
 }
 
-/// Makes code of the blocks among steps, which work on a memory of so many bytes.
-pub(crate) fn add_code(body: &mut Sequence, places: &Places<'_>, memory: usize) {
+pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
+    if !plan.makes_code {
+        return;
+    }
     let mut uses = FxHashMap::default();
-    for_each_value_of(body, &mut |value| *uses.entry(value).or_insert(0) += 1);
-    let mut making = Making {
-        places,
+    for_each_value_of(&plan.body, &mut |value| *uses.entry(value).or_insert(0) += 1);
+    let mut compiler = BlockCompiler {
+        storage: &plan.storage,
         uses,
-        memory,
+        memory: plan.arena_bytes,
         left: MAX_INSTRUCTIONS,
         loops: LoopCodes::default(),
         emitter: Emitter::default(),
         executable: Arc::default(),
     };
-    making.sequence(body);
-    let code = making.emitter.finish();
+    compiler.sequence(&mut plan.body);
+    let code = compiler.emitter.finish();
     if let Some(executable) = code.and_then(|code| Executable::new(&code)) {
         // It is set only here.
-        let _ = making.executable.set(executable);
+        let _ = compiler.executable.set(executable);
     }
 }
 
-struct Making<'a> {
-    places: &'a Places<'a>,
+struct BlockCompiler<'a> {
+    storage: &'a [Storage],
     /// How often each value occurs.
     uses: FxHashMap<Name, u32>,
     memory: usize,
@@ -98,27 +100,27 @@ struct Making<'a> {
     executable: Arc<OnceLock<Executable>>,
 }
 
-impl Making<'_> {
+impl BlockCompiler<'_> {
     fn sequence(&mut self, sequence: &mut Sequence) {
         for step in &mut sequence.steps {
-            match &mut step.action {
-                Action::Block { steps, block } => {
+            match &mut step.op {
+                StepOp::Block { steps, block } => {
                     let needed = self.needed(steps);
                     block.native = self.compile(block, &needed);
                 }
-                Action::Loop { fused, .. } => self.add_loop(fused),
-                Action::Rows { steps, .. } => {
+                StepOp::Loop { fused, .. } => self.add_loop(fused),
+                StepOp::Rows { steps, .. } => {
                     for step in steps {
-                        if let Action::Loop { fused, .. } = &mut step.action {
+                        if let StepOp::Loop { fused, .. } = &mut step.op {
                             self.add_loop(fused);
                         }
                     }
                 }
-                Action::While { cond, body, .. } => {
+                StepOp::While { cond, body, .. } => {
                     self.sequence(cond);
                     self.sequence(body);
                 }
-                Action::Branch { branches, .. } => {
+                StepOp::Branch { branches, .. } => {
                     branches.iter_mut().for_each(|branch| self.sequence(branch));
                 }
                 _ => {}
@@ -135,8 +137,8 @@ impl Making<'_> {
         let mut own: FxHashMap<Name, u32> = FxHashMap::default();
         for_each_value(steps, &mut |value| *own.entry(value).or_insert(0) += 1);
         let elsewhere = own.iter().filter(|(value, uses)| self.uses.get(value) != Some(uses));
-        let range = |(&value, _)| match self.places.places[value as usize] {
-            Place::Memory { at, bytes } => Some(at..at + bytes),
+        let range = |(&value, _)| match self.storage[value as usize] {
+            Storage::Arena { at, bytes } => Some(at..at + bytes),
             _ => None,
         };
         elsewhere.filter_map(range).collect()
@@ -166,7 +168,7 @@ impl Making<'_> {
 /// False for ops that choose what runs next in a way for which there is no code.
 fn has_code(op: &Op) -> bool {
     match op {
-        Op::Tick(ops) => i32::try_from(*ops).is_ok(),
+        Op::Consume(ops) => i32::try_from(*ops).is_ok(),
         Op::Switch { index, targets } => match targets.len() {
             0 => false,
             2 if index.len() == 1 => true,
@@ -220,7 +222,7 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
             finish(&mut regions, &mut region, number, left);
         }
         let may_be_called =
-            !matches!(op, Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. });
+            !matches!(op, Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. });
         if may_be_called && region.code.len() >= *left {
             region.end = End::Apply(number);
             finish(&mut regions, &mut region, next, left);
@@ -291,7 +293,7 @@ fn encode(regions: &[Region], end: u32, labels: &Labels, emitter: &mut Emitter) 
     emitter.set(Register::Result, 1);
     emitter.jump(leave);
     let function = |at| Mem::at(Register::Context, at);
-    let exhausted = function(CONTEXT_TICK);
+    let exhausted = function(CONTEXT_CONSUME);
     emitter.callback(labels.exhausted, exhausted, Register::Loaded, labels.failed);
     let exceptional = function(CONTEXT_APPLY);
     emitter.callback(labels.exceptional, exceptional, Register::Number, labels.failed);

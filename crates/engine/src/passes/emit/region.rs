@@ -1,6 +1,6 @@
 //! Straight-line code of a block, and which of its stores are needed.
 
-use crate::block::{BlockStart, Op};
+use crate::block::{BlockOffset, Op};
 use codegen::{Chunk, LANES, Label, MAX_CARRIED, Parts, Value, Vectors};
 use numerics::DType;
 use rustc_hash::FxHashMap;
@@ -182,7 +182,7 @@ pub(super) fn remove_stores(
 /// The parts of the memory that an op reads, and the one that it writes as a whole.
 pub(super) fn effects(op: &Op) -> (SmallVec<[Range<u32>; 4]>, Option<Range<u32>>) {
     let mut reads = SmallVec::new();
-    let start = |start: &BlockStart| start.index.clone();
+    let start = |start: &BlockOffset| start.index.clone();
     let written = match op {
         Op::Compute { source, result, operands, count, .. } => {
             let sizes = source.operands().iter().map(|dtype| dtype.bytes() as u32);
@@ -211,7 +211,7 @@ pub(super) fn effects(op: &Op) -> (SmallVec<[Range<u32>; 4]>, Option<Range<u32>>
             reads.extend(operands[..*arity].iter().cloned());
             Some(result.clone())
         }
-        Op::Tick(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => None,
+        Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => None,
     };
     (reads, written)
 }

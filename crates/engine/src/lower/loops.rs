@@ -1,10 +1,10 @@
 //! From a group of nodes to a loop.
 
 use crate::graph::{Node, Value};
-use crate::groups::kernels;
-use crate::outer;
-use crate::short::Short;
-use crate::views::{Definitions, Viewed};
+use crate::lower::outer::{self, is_outer_product};
+use crate::lower::unrolled::UnrolledReduction;
+use crate::lower::views::{Definitions, Viewed};
+use crate::passes::fuse_elementwise::kernels;
 use codegen::{Emitter, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
 use kernels::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace, Tree};
 use numerics::math::{Elementwise, SliceKernel};
@@ -71,12 +71,12 @@ pub(crate) fn build(
 impl Builder<'_> {
     fn add(&mut self, node: &Node) -> Option<()> {
         let graph = self.definitions.graph;
-        if let Some(short) = Short::of(graph, node) {
+        if let Some(short) = UnrolledReduction::of(graph, node) {
             let number = self.reduce(&short)?;
             self.numbers.insert(node.results[0], number);
             return Some(());
         }
-        let mut operands: SmallVec<[Number; 4]> = if outer::is_one(graph, node) {
+        let mut operands: SmallVec<[Number; 4]> = if is_outer_product(graph, node) {
             let views = outer::operands(self.definitions, node)?;
             views
                 .into_iter()
@@ -114,7 +114,7 @@ impl Builder<'_> {
     }
 
     /// Adds a short reduction, in the order of additions that `docs/accuracy.md` defines.
-    fn reduce(&mut self, short: &Short) -> Option<Number> {
+    fn reduce(&mut self, short: &UnrolledReduction) -> Option<Number> {
         let (op, dtype) = (short.reduction.op(), short.reduction.dtype());
         let wide = short.reduction.wide();
         let computed = short.computed(self.definitions);
@@ -146,7 +146,7 @@ impl Builder<'_> {
     /// The number of element `number` for each result of a reduction.
     fn part(
         &mut self,
-        short: &Short,
+        short: &UnrolledReduction,
         computed: &FxHashSet<Value>,
         number: usize,
         value: Value,

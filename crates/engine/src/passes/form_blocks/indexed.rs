@@ -1,9 +1,9 @@
 //! Gathers and scatters at known indices in blocks: movements, and operations on some elements.
 
-use crate::assemble::Assembler;
 use crate::block::Op;
 use crate::graph::Value;
 use crate::passes;
+use crate::passes::form_blocks::Assembler;
 use kernels::{Form, Gather, Scatter};
 use numerics::DType;
 use numerics::math::SliceKernel;

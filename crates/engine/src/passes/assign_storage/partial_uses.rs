@@ -5,8 +5,9 @@
 //! loop is a block: its rounds take little time, most of which steps would be.
 
 use crate::graph::{Graph, Value};
-use crate::places::{for_each_result, for_each_use, for_each_value_of, is_small, update};
-use crate::plan::{Action, Sequence, Step, Transfer};
+use crate::passes::assign_storage::{is_small, update};
+use crate::plan::{Sequence, Step, StepOp, Transfer};
+use crate::visit::{for_each_result, for_each_use, for_each_value_of};
 use kernels::Form;
 use numerics::shape::num_elements;
 use rustc_hash::FxHashSet;
@@ -18,14 +19,14 @@ const MAX_CONSTANT: usize = 1 << 14;
 /// Adds the values that the loops of a sequence use in parts.
 pub(crate) fn find(graph: &Graph<'_>, sequence: &Sequence, found: &mut FxHashSet<Value>) {
     for step in &sequence.steps {
-        match &step.action {
-            Action::While { initial, cond, body, .. } => {
+        match &step.op {
+            StepOp::While { initial, cond, body, .. } => {
                 match of_loop(graph, initial, [cond, body]) {
                     Some(values) => found.extend(values),
                     None => [cond, body].into_iter().for_each(|inner| find(graph, inner, found)),
                 }
             }
-            Action::Branch { branches, .. } => {
+            StepOp::Branch { branches, .. } => {
                 branches.iter().for_each(|branch| find(graph, branch, found));
             }
             _ => {}
@@ -55,29 +56,29 @@ fn of_loop(
             bytes.zip(graph.dtype(value)).and_then(|(n, dtype)| n.checked_mul(dtype.bytes()));
         bytes.is_some_and(|bytes| bytes <= if is_constant { MAX_CONSTANT } else { MAX_BYTES })
     };
-    let is_in_parts = |step: &Step| uses_parts(&step.action, &values);
+    let is_in_parts = |step: &Step| uses_parts(&step.op, &values);
     let all_are = inner.iter().all(|sequence| sequence.steps.iter().all(is_in_parts));
     (values.iter().all(fits) && all_are).then_some(values)
 }
 
-/// True if an action, and those within it, may be in a block, and use some values in parts only.
-fn uses_parts(action: &Action, values: &FxHashSet<Value>) -> bool {
+/// True if an operation, and those within it, may be in a block, and use some values in parts only.
+fn uses_parts(op: &StepOp, values: &FxHashSet<Value>) -> bool {
     let (mut reads, mut writes) = (false, false);
-    for_each_use(action, &mut |value| reads |= values.contains(&value));
-    for_each_result(action, &mut |value| writes |= values.contains(&value));
-    match action {
-        Action::Move { .. } => !writes || update(action).is_some(),
-        Action::Apply { kernel, .. } => {
+    for_each_use(op, &mut |value| reads |= values.contains(&value));
+    for_each_result(op, &mut |value| writes |= values.contains(&value));
+    match op {
+        StepOp::Move { .. } => !writes || update(op).is_some(),
+        StepOp::Apply { kernel, .. } => {
             !writes && (!reads || matches!(kernel.form(), Form::Dot(_)))
         }
-        Action::Loop { .. } => !reads && !writes,
-        Action::While { cond, body, .. } => [cond, body]
-            .iter()
-            .all(|inner| inner.steps.iter().all(|s| uses_parts(&s.action, values))),
-        Action::Branch { branches, .. } => {
-            let mut steps = branches.iter().flat_map(|branch| &branch.steps);
-            steps.all(|step| uses_parts(&step.action, values))
+        StepOp::Loop { .. } => !reads && !writes,
+        StepOp::While { cond, body, .. } => {
+            [cond, body].iter().all(|inner| inner.steps.iter().all(|s| uses_parts(&s.op, values)))
         }
-        Action::Kernel { .. } | Action::Rows { .. } | Action::Block { .. } => false,
+        StepOp::Branch { branches, .. } => {
+            let mut steps = branches.iter().flat_map(|branch| &branch.steps);
+            steps.all(|step| uses_parts(&step.op, values))
+        }
+        StepOp::Kernel { .. } | StepOp::Rows { .. } | StepOp::Block { .. } => false,
     }
 }

@@ -2,7 +2,7 @@
 //! of views.
 
 use crate::graph::{Graph, Node, Value};
-use crate::views::{Definitions, Viewed};
+use crate::lower::views::{Definitions, Viewed};
 use numerics::DType;
 use numerics::shape::StridedView;
 use program::Primitive;
@@ -12,7 +12,7 @@ use program::primitives::{self, DotDims};
 const MIN_RESULTS: usize = 1 << 10;
 
 /// True for a node that is a large outer product of floats.
-pub(crate) fn is_one(graph: &Graph<'_>, node: &Node) -> bool {
+pub(crate) fn is_outer_product(graph: &Graph<'_>, node: &Node) -> bool {
     dims(graph, node).is_some()
 }
 

@@ -3,7 +3,7 @@
 use super::lowering::Lowering;
 use super::region::Known;
 use super::{LINE, MAX_LINES};
-use crate::block::{BlockStart, Elements};
+use crate::block::{BlockOffset, Elements};
 use codegen::{LANES, Mem, NOWHERE, Op, Register, Scalar, Value, Vectors};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -194,7 +194,7 @@ impl Lowering<'_> {
     }
 
     /// Sets [`Register::Index`] to the bytes before a part with start indices.
-    pub(super) fn index(&mut self, size: usize, starts: &[BlockStart]) -> Option<()> {
+    pub(super) fn index(&mut self, size: usize, starts: &[BlockOffset]) -> Option<()> {
         for (position, start) in starts.iter().enumerate() {
             let bytes = start.index.len();
             if !start.dtype.is_integer() || bytes != start.dtype.bytes() {
@@ -221,7 +221,7 @@ impl Lowering<'_> {
     pub(super) fn collect_from(
         &mut self,
         elements: &Elements,
-        starts: &[BlockStart],
+        starts: &[BlockOffset],
         to: u32,
     ) -> Option<()> {
         let size = match elements.size {
@@ -262,7 +262,7 @@ impl Lowering<'_> {
         &mut self,
         from: u32,
         elements: &Elements,
-        starts: &[BlockStart],
+        starts: &[BlockOffset],
     ) -> Option<()> {
         let size = match elements.size {
             size @ (1 | 2 | 4 | 8) => size as u32,

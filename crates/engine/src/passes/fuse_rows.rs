@@ -1,9 +1,10 @@
-//! Row loops: which loops, reductions, products and convolutions of rows run together, some rows at
-//! a time.
+//! Fuses rows: which loops, reductions, products and convolutions of rows run together, as
+//! row loops, some rows at a time.
 
 use crate::graph::{Graph, Value};
-use crate::places::{for_each_result, for_each_use, is_small};
-use crate::plan::{Action, Step};
+use crate::passes::assign_storage::is_small;
+use crate::plan::{Plan, Sequence, Step, StepOp, Transfer};
+use crate::visit::{for_each_result, for_each_use};
 use codegen::MAX_STEP;
 use kernels::row_loops::{RowLoop, RowPart, RowSource, RowValue};
 use kernels::{LoopOutput, RowWise};
@@ -33,12 +34,37 @@ struct Group {
     values: FxHashMap<Value, usize>,
 }
 
-/// The steps, with row loops in the place of some. `results` are used after them.
-pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> Vec<Step> {
+pub(crate) fn run(graph: &Graph<'_>, plan: &mut Plan) {
+    sequence(graph, &mut plan.body);
+}
+
+fn sequence(graph: &Graph<'_>, sequence: &mut Sequence) {
+    for step in &mut sequence.steps {
+        match &mut step.op {
+            StepOp::While { cond, body, .. } => {
+                [cond, body].into_iter().for_each(|inner| self::sequence(graph, inner));
+            }
+            StepOp::Branch { branches, .. } => {
+                branches.iter_mut().for_each(|inner| self::sequence(graph, inner));
+            }
+            StepOp::Loop { .. }
+            | StepOp::Rows { .. }
+            | StepOp::Move { .. }
+            | StepOp::Apply { .. }
+            | StepOp::Kernel { .. }
+            | StepOp::Block { .. } => {}
+        }
+    }
+    let steps = std::mem::take(&mut sequence.steps);
+    sequence.steps = merge(graph, steps, &sequence.results);
+}
+
+/// The steps, some of them merged to row loops. `results` are used after them.
+fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Transfer]) -> Vec<Step> {
     let mut uses: FxHashMap<Value, usize> = FxHashMap::default();
     let mut count = |value| *uses.entry(value).or_default() += 1;
-    steps.iter().for_each(|step| for_each_use(&step.action, &mut count));
-    results.iter().for_each(|&value| count(value));
+    steps.iter().for_each(|step| for_each_use(&step.op, &mut count));
+    results.iter().for_each(|result| count(result.from));
     let mut merged: Vec<Step> = Vec::new();
     let mut group: Option<Group> = None;
     for mut step in steps {
@@ -50,7 +76,7 @@ pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> V
             own.finish(graph, &uses, &mut merged);
             step = refused;
         }
-        match seed(graph, &step.action) {
+        match seed(graph, &step.op) {
             Some(shape) => group = Some(Group::around(graph, shape, step, &mut merged)),
             None => merged.push(step),
         }
@@ -62,9 +88,9 @@ pub(crate) fn merge(graph: &Graph<'_>, steps: Vec<Step>, results: &[Value]) -> V
 }
 
 /// The number of rows, and the elements of each, of a reduction or product to make a group for.
-fn seed(graph: &Graph<'_>, action: &Action) -> Option<[usize; 2]> {
-    let Action::Apply { operands, .. } = action else { return None };
-    let kernel = action.row_wise()?;
+fn seed(graph: &Graph<'_>, op: &StepOp) -> Option<[usize; 2]> {
+    let StepOp::Apply { operands, .. } = op else { return None };
+    let kernel = op.row_wise()?;
     let rows = kernel.rows()?;
     let row = kernel.row_inputs(rows).or_else(|| kernel.row_results(rows))?;
     // The operand that is read by rows: the matrix of a product with a vector is the second one.
@@ -91,7 +117,7 @@ impl Group {
     ) -> Group {
         let mut group = Group::new(rows, row);
         let mut first = before.len();
-        while first > 0 && group.elements(&before[first - 1].action).is_some() {
+        while first > 0 && group.elements(&before[first - 1].op).is_some() {
             first -= 1;
         }
         let candidates: Vec<Step> = before.drain(first..).chain([step]).collect();
@@ -108,36 +134,35 @@ impl Group {
     }
 
     /// The elements in a row of the values of a step, if it computes these rows.
-    fn elements(&self, action: &Action) -> Option<usize> {
-        let elements = action.row_wise()?.row_results(self.rows)?;
+    fn elements(&self, op: &StepOp) -> Option<usize> {
+        let elements = op.row_wise()?.row_results(self.rows)?;
         (1..=MAX_ROW).contains(&elements).then_some(elements)
     }
 
     /// True if a step computes rows like those that the group was made for, or of values of it.
-    fn is_related(&self, action: &Action, elements: usize) -> bool {
+    fn is_related(&self, op: &StepOp, elements: usize) -> bool {
         let mut is_related = elements == 1 || elements == self.row;
-        let inputs = action.row_wise().and_then(|kernel| kernel.row_inputs(self.rows));
+        let inputs = op.row_wise().and_then(|kernel| kernel.row_inputs(self.rows));
         is_related |= inputs == Some(self.row);
-        for_each_use(action, &mut |value| is_related |= self.values.contains_key(&value));
+        for_each_use(op, &mut |value| is_related |= self.values.contains_key(&value));
         is_related
     }
 
     /// Adds a step, also a small one that can run before the group; otherwise gives it back.
     fn add(&mut self, graph: &Graph<'_>, step: Step) -> Option<Step> {
-        if let Some(elements) = self.elements(&step.action)
+        if let Some(elements) = self.elements(&step.op)
             && self.members.len() < MAX_STEPS
-            && self.is_local(&step.action)
-            && self.is_related(&step.action, elements)
+            && self.is_local(&step.op)
+            && self.is_related(&step.op, elements)
         {
-            for_each_result(&step.action, &mut |value| {
+            for_each_result(&step.op, &mut |value| {
                 self.values.insert(value, elements);
             });
             self.members.push(step);
             return None;
         }
-        let mut is_independent =
-            self.others.len() < MAX_STEPS && is_small_step(graph, &step.action);
-        for_each_use(&step.action, &mut |value| {
+        let mut is_independent = self.others.len() < MAX_STEPS && is_small_step(graph, &step.op);
+        for_each_use(&step.op, &mut |value| {
             is_independent &= !self.values.contains_key(&value);
         });
         if !is_independent {
@@ -148,13 +173,13 @@ impl Group {
     }
 
     /// True if a step reads only the same rows of the values of the group as it computes.
-    fn is_local(&self, action: &Action) -> bool {
-        let operands: &[Value] = match action {
-            Action::Loop { operands, .. } => operands,
-            Action::Apply { operands, .. } => operands,
+    fn is_local(&self, op: &StepOp) -> bool {
+        let operands: &[Value] = match op {
+            StepOp::Loop { operands, .. } => operands,
+            StepOp::Apply { operands, .. } => operands,
             _ => return false,
         };
-        let Some(kernel) = action.row_wise() else { return false };
+        let Some(kernel) = op.row_wise() else { return false };
         operands.iter().enumerate().all(|(number, operand)| {
             let elements = self.values.get(operand);
             elements.is_none_or(|&elements| kernel.reads_rows(self.rows, number, elements))
@@ -164,8 +189,8 @@ impl Group {
     /// Appends the steps: as a row loop, if that is worth it.
     fn finish(mut self, graph: &Graph<'_>, uses: &FxHashMap<Value, usize>, steps: &mut Vec<Step>) {
         // Loops over an element for each row have no rows to share with what is around the group.
-        let is_of_rows = |step: &Step| match &step.action {
-            Action::Loop { fused, .. } => fused.elements != self.rows,
+        let is_of_rows = |step: &Step| match &step.op {
+            StepOp::Loop { fused, .. } => fused.elements != self.rows,
             _ => true,
         };
         let of_rows = self.members.iter().filter(|step| is_of_rows(step)).count();
@@ -178,17 +203,18 @@ impl Group {
         let rest = members.split_off((last + 1).min(all));
         steps.extend(before.into_iter().map(|(_, step)| step));
         steps.extend(members.drain(..first));
-        let kernels = members.iter().filter_map(|step| step.action.row_wise());
+        let kernels = members.iter().filter_map(|step| step.op.row_wise());
         let work = kernels.map(RowWise::work).fold(0, usize::saturating_add);
         let is_worth_it = of_rows > 1 && work >= MIN_WORK;
         let made = if is_worth_it { self.row_loop(graph, uses, &members) } else { None };
         match (made, members.last()) {
             (Some((rows, operands, outputs)), Some(&Step { origin, call, .. })) => {
-                let ops = members.iter().fold(0, |sum: u32, step| sum.saturating_add(step.ops));
+                let counts = members.iter().map(|step| step.op_count);
+                let op_count = counts.fold(0, u32::saturating_add);
                 let (dead, instructions) = (SmallVec::new(), SmallVec::new());
                 let rows = Box::new(rows);
-                let action = Action::Rows { steps: members, rows, operands, outputs };
-                steps.push(Step { action, dead, ops, instructions, origin, call });
+                let op = StepOp::Rows { steps: members, rows, operands, outputs };
+                steps.push(Step { op, dead, op_count, instructions, origin, call });
             }
             _ => steps.append(&mut members),
         }
@@ -202,13 +228,13 @@ impl Group {
     fn unit(&self, steps: &[Step]) -> (usize, usize) {
         let (mut unit, mut tiles) = (1, 1);
         for step in steps {
-            if let Action::Loop { fused, .. } = &step.action
+            if let StepOp::Loop { fused, .. } = &step.op
                 && fused.elements / self.rows >= MAX_STEP
             {
                 let row = (fused.elements / self.rows).trailing_zeros().min(MAX_STEP.ilog2());
                 unit = unit.max(MAX_STEP >> row);
             }
-            tiles = tiles.max(step.action.row_wise().map_or(1, RowWise::tile_rows));
+            tiles = tiles.max(step.op.row_wise().map_or(1, RowWise::tile_rows));
         }
         let unit = tiles.next_multiple_of(unit);
         (unit, if tiles > 1 { MIN_PRODUCT_ROWS.max(unit) } else { unit })
@@ -223,7 +249,7 @@ impl Group {
     ) -> Option<(RowLoop, Vec<Value>, SmallVec<[Value; 1]>)> {
         let mut own_uses: FxHashMap<Value, usize> = FxHashMap::default();
         for step in steps {
-            for_each_use(&step.action, &mut |value| *own_uses.entry(value).or_default() += 1);
+            for_each_use(&step.op, &mut |value| *own_uses.entry(value).or_default() += 1);
         }
         let (unit, least) = self.unit(steps);
         let mut rows = RowLoop {
@@ -240,15 +266,15 @@ impl Group {
         let mut inner = Vec::new();
         for step in steps {
             let mut part = RowPart { operands: SmallVec::new(), results: SmallVec::new() };
-            let elements = self.elements(&step.action)?;
-            for_each_use(&step.action, &mut |value| {
+            let elements = self.elements(&step.op)?;
+            for_each_use(&step.op, &mut |value| {
                 part.operands.push(match numbers.get(&value) {
                     Some(&number) => RowSource::Value(number),
                     None => RowSource::Operand(position(&mut operands, value)),
                 });
             });
             let mut results: SmallVec<[Value; 2]> = SmallVec::new();
-            for_each_result(&step.action, &mut |value| results.push(value));
+            for_each_result(&step.op, &mut |value| results.push(value));
             for value in results {
                 let dtype = graph.dtype(value)?;
                 let row_bytes = elements * dtype.bytes();
@@ -305,8 +331,8 @@ fn position(values: &mut Vec<Value>, value: Value) -> usize {
 }
 
 /// True for a loop or movement whose results are small.
-fn is_small_step(graph: &Graph<'_>, action: &Action) -> bool {
-    let mut is_small_step = matches!(action, Action::Loop { .. } | Action::Move { .. });
-    for_each_result(action, &mut |value| is_small_step &= is_small(&graph.types[value as usize]));
+fn is_small_step(graph: &Graph<'_>, op: &StepOp) -> bool {
+    let mut is_small_step = matches!(op, StepOp::Loop { .. } | StepOp::Move { .. });
+    for_each_result(op, &mut |value| is_small_step &= is_small(&graph.types[value as usize]));
     is_small_step
 }

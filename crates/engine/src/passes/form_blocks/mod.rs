@@ -1,10 +1,14 @@
-//! From steps over small values to blocks.
+//! Forms blocks of steps over small values: code over positions in the arena.
 
-use crate::block::{Block, BlockStart, Elements, Op};
+mod indexed;
+
+use crate::block::{Block, BlockOffset, Elements, Op};
 use crate::graph::{Graph, Value};
-use crate::native;
-use crate::places::{Memory, Places};
-use crate::plan::{Action, Part, Place, Sequence, Start, Step, Transfer, Way};
+use crate::passes::assign_storage::Arena;
+use crate::passes::emit;
+use crate::plan::{
+    CopyRegion, DynamicOffset, Plan, Sequence, Step, StepOp, Storage, Transfer, TransferMode,
+};
 use kernels::{Fused, TilePlace};
 use numerics::math::within::{ALIGNMENT, room};
 use program::Origin;
@@ -13,34 +17,19 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Constants of at most so many bytes are copied into the memory of small values.
+/// The maximum bytes of a constant that is copied into the arena.
 const MAX_CONSTANT: usize = 1 << 14;
-/// All constants in blocks take at most so many bytes, and so do all element numbers.
+/// The maximum bytes of all constants in blocks, and of all element numbers.
 const MAX_TABLES: usize = 1 << 24;
-/// Elements are moved in pieces of neighbours if these have as many bytes on average.
+/// Elements are moved in pieces of neighbours if these have at least this many bytes on average.
 const PIECE: usize = 32;
 
-/// The memory that blocks need: that of values, and constants behind it.
-pub(crate) struct Assembled {
-    /// The bytes of the memory.
-    pub bytes: usize,
-    /// Positions and bytes of the constants in it.
-    pub initial: Vec<(usize, Vec<u8>)>,
-}
-
-/// Makes blocks of steps whose values are all in the memory of small ones.
-pub(crate) fn assemble(
-    graph: &Graph<'_>,
-    places: &Places<'_>,
-    body: &mut Sequence,
-    makes_code: bool,
-) -> Assembled {
-    let memory = Memory::after(places.memory.bytes);
+pub(crate) fn run(graph: &Graph<'_>, plan: &mut Plan) {
     let mut assembler = Assembler {
         graph,
-        places,
-        memory,
-        makes_code,
+        storage: &plan.storage,
+        arena: Arena::after(plan.arena_bytes),
+        makes_code: plan.makes_code,
         constants: FxHashMap::default(),
         constants_left: MAX_TABLES,
         numbers_left: MAX_TABLES,
@@ -48,21 +37,17 @@ pub(crate) fn assemble(
         origins: Vec::new(),
         taken: Vec::new(),
     };
-    assembler.blocks(body);
+    assembler.blocks(&mut plan.body);
     let constants = assembler.constants.into_iter();
-    let initial = constants.map(|((_, bytes), position)| (position as usize, bytes)).collect();
-    let bytes = assembler.memory.bytes;
-    if makes_code {
-        native::add_code(body, places, bytes);
-    }
-    Assembled { bytes, initial }
+    plan.initial = constants.map(|((_, bytes), position)| (position as usize, bytes)).collect();
+    plan.arena_bytes = assembler.arena.bytes;
 }
 
 pub(crate) struct Assembler<'a> {
     pub graph: &'a Graph<'a>,
-    places: &'a Places<'a>,
-    /// Beyond the values: constants, and room that steps use while they run.
-    memory: Memory,
+    storage: &'a [Storage],
+    /// Behind the values: constants, and scratch space that steps use while they run.
+    arena: Arena,
     /// True if machine code is made of the ops.
     makes_code: bool,
     /// The positions of constants, by the bytes of an element and those of all.
@@ -72,7 +57,7 @@ pub(crate) struct Assembler<'a> {
     numbers_left: usize,
     pub ops: Vec<Op>,
     origins: Vec<(u32, Origin, Option<u32>)>,
-    /// The room that the current step uses.
+    /// The scratch space of the current step: positions and bytes.
     taken: Vec<(usize, usize)>,
 }
 
@@ -91,12 +76,12 @@ impl Assembler<'_> {
             self.origins.truncate(origins);
             self.numbers_left = left;
             steps.extend(self.finish(std::mem::take(&mut run)));
-            match &mut step.action {
-                Action::While { cond, body, .. } => {
+            match &mut step.op {
+                StepOp::While { cond, body, .. } => {
                     self.blocks(cond);
                     self.blocks(body);
                 }
-                Action::Branch { branches, .. } => {
+                StepOp::Branch { branches, .. } => {
                     branches.iter_mut().for_each(|branch| self.blocks(branch));
                 }
                 _ => {}
@@ -112,12 +97,12 @@ impl Assembler<'_> {
         let ops = std::mem::take(&mut self.ops);
         let origins = std::mem::take(&mut self.origins);
         let &Step { origin, call, .. } = steps.first()?;
-        let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.ops));
+        let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.op_count));
         let block = Block { ops, origins, native: None };
         Some(Step {
-            action: Action::Block { steps, block },
+            op: StepOp::Block { steps, block },
             dead: SmallVec::new(),
-            ops: count,
+            op_count: count,
             instructions: SmallVec::new(),
             origin,
             call,
@@ -130,9 +115,9 @@ impl Assembler<'_> {
             return None;
         }
         self.note(step);
-        let added = self.action(step);
-        for (position, room) in std::mem::take(&mut self.taken) {
-            self.memory.give(position, room);
+        let added = self.step_op(step);
+        for (position, bytes) in std::mem::take(&mut self.taken) {
+            self.arena.give(position, bytes);
         }
         added
     }
@@ -142,13 +127,13 @@ impl Assembler<'_> {
         self.origins.push((self.position(), step.origin, step.call));
     }
 
-    fn action(&mut self, step: &Step) -> Option<()> {
-        match &step.action {
-            Action::Loop { fused, operands, outputs } => self.fused(fused, operands, outputs),
-            Action::Move { parts, fill, output, ty } => {
+    fn step_op(&mut self, step: &Step) -> Option<()> {
+        match &step.op {
+            StepOp::Loop { fused, operands, outputs } => self.fused(fused, operands, outputs),
+            StepOp::Move { parts, fill, output, ty } => {
                 self.movement(parts, *fill, *output, ty.dtype.bytes())
             }
-            Action::Apply { kernel, operands, output, ty, .. } => {
+            StepOp::Apply { kernel, operands, output, ty, .. } => {
                 let form = kernel.form();
                 if let Some(added) = self.at_known_indices(form, operands, *output, ty.dtype) {
                     return Some(added);
@@ -162,7 +147,7 @@ impl Assembler<'_> {
                 self.ops.push(Op::Apply { kernel, operands: ranges, arity, result });
                 Some(())
             }
-            Action::While { initial, cond, condition, body } => {
+            StepOp::While { initial, cond, condition, body } => {
                 self.transfers(initial)?;
                 let start = self.position();
                 self.sequence(step, cond)?;
@@ -175,7 +160,7 @@ impl Assembler<'_> {
                 self.ops[test] = Op::Unless { condition, to: end };
                 Some(())
             }
-            Action::Branch { index, branches } => {
+            StepOp::Branch { index, branches } => {
                 let index = self.range(*index)?;
                 let switch = self.ops.len();
                 let targets = Box::default();
@@ -192,7 +177,7 @@ impl Assembler<'_> {
                 self.ops[switch] = Op::Switch { index, targets: targets.into() };
                 Some(())
             }
-            Action::Kernel { .. } | Action::Block { .. } | Action::Rows { .. } => None,
+            StepOp::Kernel { .. } | StepOp::Block { .. } | StepOp::Rows { .. } => None,
         }
     }
 
@@ -200,8 +185,8 @@ impl Assembler<'_> {
     fn sequence(&mut self, outer: &Step, sequence: &Sequence) -> Option<()> {
         self.note(outer);
         // As many as the steps count where they are no block.
-        let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.ops));
-        self.ops.push(Op::Tick(ops));
+        let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.op_count));
+        self.ops.push(Op::Consume(ops));
         sequence.steps.iter().try_for_each(|step| self.step(step))?;
         self.note(outer);
         if !sequence.dead.is_empty() {
@@ -212,19 +197,20 @@ impl Assembler<'_> {
 
     fn transfers(&mut self, transfers: &[Transfer]) -> Option<()> {
         let mut staged = Vec::new();
-        for transfer in transfers.iter().filter(|transfer| transfer.way != Way::Stay) {
+        for transfer in transfers.iter().filter(|transfer| transfer.mode != TransferMode::Stay) {
             let (from, to) = (self.range(transfer.from)?, self.range(transfer.to)?);
             if transfer.is_checked || from.len() != to.len() {
                 return None;
             }
-            if transfer.way == Way::Stage {
+            if transfer.mode == TransferMode::Stage {
                 let bytes = from.len();
-                let room = self.take(1, bytes)?;
-                self.copy_value(from.start, room, bytes);
-                staged.push((room, to.start, bytes));
+                let scratch = self.take(1, bytes)?;
+                self.copy_value(from.start, scratch, bytes);
+                staged.push((scratch, to.start, bytes));
             }
         }
-        let direct = |transfer: &&Transfer| matches!(transfer.way, Way::Copy | Way::Move);
+        let direct =
+            |transfer: &&Transfer| matches!(transfer.mode, TransferMode::Copy | TransferMode::Move);
         for transfer in transfers.iter().filter(direct) {
             let (from, to) = (self.range(transfer.from)?, self.range(transfer.to)?);
             self.copy_value(from.start, to.start, from.len());
@@ -302,7 +288,7 @@ impl Assembler<'_> {
 
     fn movement(
         &mut self,
-        parts: &[Part],
+        parts: &[CopyRegion],
         fill: Option<Value>,
         output: Value,
         size: usize,
@@ -310,7 +296,7 @@ impl Assembler<'_> {
         let result = self.range(output)?;
         let moved: Vec<Vec<u32>> =
             parts.iter().map(|part| self.moved(part, size)).collect::<Option<_>>()?;
-        let is_static = |part: &Part| part.read_from.is_empty() && part.write_to.is_empty();
+        let is_static = |part: &CopyRegion| part.read_from.is_empty() && part.write_to.is_empty();
         match (parts, &moved[..]) {
             _ if parts.iter().all(is_static) => {
                 let outside = match fill {
@@ -354,7 +340,7 @@ impl Assembler<'_> {
     }
 
     /// The numbers of the elements of a part.
-    fn moved(&mut self, part: &Part, size: usize) -> Option<Vec<u32>> {
+    fn moved(&mut self, part: &CopyRegion, size: usize) -> Option<Vec<u32>> {
         let all = self.numbers(part.operand, size)?;
         let Some(view) = &part.read else { return (all.len() == part.elements).then_some(all) };
         let mut numbers = vec![0; part.elements];
@@ -362,10 +348,10 @@ impl Assembler<'_> {
         Some(numbers)
     }
 
-    fn starts(&mut self, starts: &[Start]) -> Option<Box<[BlockStart]>> {
-        let start = |start: &Start| {
-            let &Start { index, dtype, last, stride } = start;
-            Some(BlockStart { index: self.range(index)?, dtype, last, stride })
+    fn starts(&mut self, starts: &[DynamicOffset]) -> Option<Box<[BlockOffset]>> {
+        let start = |start: &DynamicOffset| {
+            let &DynamicOffset { index, dtype, last, stride } = start;
+            Some(BlockOffset { index: self.range(index)?, dtype, last, stride })
         };
         starts.iter().map(start).collect()
     }
@@ -383,7 +369,7 @@ impl Assembler<'_> {
             self.ops.push(Op::Fill { from: first * bytes, size: bytes, to });
         } else if numbers.len() == 1
             || (numbers.len() * size >= PIECE * pieces().count()
-                && !(self.makes_code && native::moves(&numbers, size)))
+                && !(self.makes_code && emit::moves(&numbers, size)))
         {
             let mut to = to;
             for piece in pieces() {
@@ -409,7 +395,7 @@ impl Assembler<'_> {
             return;
         }
         if (1..=ALIGNMENT).contains(&bytes) {
-            // Every value has room for so many.
+            // The space of every value is a multiple of the alignment.
             self.ops.push(Op::CopyLine { from, to, bytes: bytes as u32 });
         } else {
             self.copy(from, to, bytes);
@@ -433,15 +419,15 @@ impl Assembler<'_> {
 
     /// Where a value is.
     pub fn range(&mut self, value: Value) -> Option<Range<u32>> {
-        match self.places.places[value as usize] {
-            Place::Memory { at, bytes } => Some(at..at + bytes),
-            Place::Constant(_) => {
+        match self.storage[value as usize] {
+            Storage::Arena { at, bytes } => Some(at..at + bytes),
+            Storage::Constant(_) => {
                 let tensor = self.graph.constants.get(&value)?;
                 let bytes = tensor.bytes();
                 let at = self.constant(bytes, tensor.dtype().bytes())?;
                 Some(at..at + bytes.len() as u32)
             }
-            Place::Slot(_) | Place::Nowhere => None,
+            Storage::Slot(_) | Storage::Unstored => None,
         }
     }
 
@@ -453,9 +439,9 @@ impl Assembler<'_> {
             return Some(position);
         }
         self.constants_left = self.constants_left.checked_sub(room)?;
-        // Not where steps have had room before: they may run again.
-        let position = u32::try_from(self.memory.bytes).ok()?;
-        self.memory.bytes += room;
+        // Not in scratch space of steps, which may run again.
+        let position = u32::try_from(self.arena.bytes).ok()?;
+        self.arena.bytes += room;
         self.constants.insert(key, position);
         Some(position)
     }
@@ -463,7 +449,7 @@ impl Assembler<'_> {
     /// Room for elements while the current step runs.
     pub fn take(&mut self, size: usize, count: usize) -> Option<u32> {
         let room = room(size, count)?;
-        let position = self.memory.take(room);
+        let position = self.arena.take(room);
         self.taken.push((position, room));
         u32::try_from(position).ok()
     }

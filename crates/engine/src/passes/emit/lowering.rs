@@ -47,7 +47,7 @@ impl Lowering<'_> {
                     return None;
                 }
             },
-            block::Op::Tick(ops) => {
+            block::Op::Consume(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
                 let by = *ops;
                 i32::try_from(by).ok()?;

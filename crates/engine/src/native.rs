@@ -3,8 +3,8 @@
 // Generated code works on memory and a context through their addresses.
 #![allow(unsafe_code, reason = "machine code is called, which each block gives a reason for")]
 
-use crate::block::{Block, Ticks};
-use crate::native::Native;
+use crate::block::{Block, Fuel};
+use crate::passes::emit::Native;
 use codegen::generated;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -12,43 +12,43 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// The second argument of generated code. The places of the first three fields are constants in
 /// `native`.
 #[repr(C)]
-struct Context<'a, T: Ticks> {
+struct Context<'a, T: Fuel> {
     /// The ops that may run before the program is asked again.
     counter: u64,
     apply: generated!(fn(&mut Context<'a, T>, u32) -> u32),
-    tick: generated!(fn(&mut Context<'a, T>, u32, u32) -> u32),
+    consume: generated!(fn(&mut Context<'a, T>, u32, u32) -> u32),
     /// The counter when it was set.
     allowance: u64,
     memory: *mut u8,
     bytes: usize,
     block: &'a Block,
-    ticks: &'a mut T,
+    fuel: &'a mut T,
     error: Option<(usize, T::Error)>,
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl Native {
     /// Runs the code; `None` if it is not ready, or the memory is not that of the block.
-    pub fn run<T: Ticks>(
+    pub fn run<T: Fuel>(
         &self,
         block: &Block,
         memory: &mut [u8],
-        ticks: &mut T,
+        fuel: &mut T,
     ) -> Option<Result<(), (usize, T::Error)>> {
         let executable = self.executable.get()?;
         if memory.len() < self.memory {
             return None;
         }
-        let allowance = ticks.allowance();
+        let allowance = fuel.allowance();
         let mut context = Context {
             counter: allowance,
             apply,
-            tick,
+            consume,
             allowance,
             memory: memory.as_mut_ptr(),
             bytes: memory.len(),
             block,
-            ticks,
+            fuel,
             error: None,
             panic: None,
         };
@@ -64,11 +64,11 @@ impl Native {
         }
         let done = context.allowance.wrapping_sub(context.counter);
         let last = block.ops.len().saturating_sub(1);
-        Some(context.ticks.tick(done).map_err(|error| (last, error)))
+        Some(context.fuel.consume(done).map_err(|error| (last, error)))
     }
 }
 
-impl<T: Ticks> Context<'_, T> {
+impl<T: Fuel> Context<'_, T> {
     /// Runs a function that may fail, or panic: no panic may unwind into generated code.
     fn guard(&mut self, op: u32, run: impl FnOnce(&mut Self) -> Result<(), T::Error>) -> u32 {
         match catch_unwind(AssertUnwindSafe(|| run(self))) {
@@ -82,7 +82,7 @@ impl<T: Ticks> Context<'_, T> {
 
 // Runs an op.
 generated! {
-    fn apply<T: Ticks>(context: &mut Context<'_, T>, op: u32) -> u32 {
+    fn apply<T: Fuel>(context: &mut Context<'_, T>, op: u32) -> u32 {
         context.guard(op, |context| {
             // SAFETY: the memory that `run` has borrowed; generated code does not use it meanwhile.
             let memory = unsafe { std::slice::from_raw_parts_mut(context.memory, context.bytes) };
@@ -93,12 +93,12 @@ generated! {
 
 // Counts `ops`, which the counter was too small for.
 generated! {
-    fn tick<T: Ticks>(context: &mut Context<'_, T>, ops: u32, op: u32) -> u32 {
+    fn consume<T: Fuel>(context: &mut Context<'_, T>, ops: u32, op: u32) -> u32 {
         context.guard(op, |context| {
             let left = context.counter.wrapping_add(u64::from(ops));
-            context.ticks.tick(context.allowance.wrapping_sub(left))?;
-            context.ticks.tick(u64::from(ops))?;
-            context.allowance = context.ticks.allowance();
+            context.fuel.consume(context.allowance.wrapping_sub(left))?;
+            context.fuel.consume(u64::from(ops))?;
+            context.allowance = context.fuel.allowance();
             context.counter = context.allowance;
             Ok(())
         })

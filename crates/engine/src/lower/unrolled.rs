@@ -1,11 +1,11 @@
-//! Short reductions: of few elements each, as elementwise operations of parts of the operand.
+//! UnrolledReduction reductions: of few elements each, as elementwise operations of parts of the operand.
 //!
 //! Element `k` of each result is a part of the operand, a view of it. What is cheap to compute, or
 //! used nowhere else, is computed of such parts in the same loop and never stored.
 
 use crate::graph::{Graph, Node, Value};
-use crate::groups::kernels;
-use crate::views::{Definitions, Viewed};
+use crate::lower::views::{Definitions, Viewed};
+use crate::passes::fuse_elementwise::kernels;
 use ::kernels::Reduction;
 use numerics::math::SliceKernel;
 use numerics::shape::{Sizes, StridedView};
@@ -22,7 +22,7 @@ const MIN_RESULTS: usize = 1 << 10;
 const MAX_OPS: usize = 64;
 
 /// A short reduction.
-pub(crate) struct Short {
+pub(crate) struct UnrolledReduction {
     pub reduction: Reduction,
     pub operand: Value,
     pub init: Value,
@@ -32,9 +32,9 @@ pub(crate) struct Short {
     shape: Sizes,
 }
 
-impl Short {
+impl UnrolledReduction {
     /// The short reduction that a node is.
-    pub fn of(graph: &Graph<'_>, node: &Node) -> Option<Short> {
+    pub fn of(graph: &Graph<'_>, node: &Node) -> Option<UnrolledReduction> {
         let Primitive::Reduce(primitives::Reduce { dimensions, body }) = &*node.primitive else {
             return None;
         };
@@ -53,7 +53,7 @@ impl Short {
         SliceKernel::binary(reduction.op(), reduction.wide()).filter(|_| fits)?;
         let mut dimensions = dimensions.clone();
         dimensions.sort_unstable();
-        Some(Short { reduction, operand, init, result, dimensions, shape })
+        Some(UnrolledReduction { reduction, operand, init, result, dimensions, shape })
     }
 
     /// The values whose parts the loop of the reduction computes; parts of others are read.

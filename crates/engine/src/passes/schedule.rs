@@ -1,32 +1,50 @@
-//! From a graph to steps.
+//! Schedules a graph: chooses the steps that compute its nodes and groups, and puts them in order.
 
-use crate::functions::functions;
 use crate::graph::{Graph, Node, Region, Value, runs_blocks};
-use crate::groups::{self, Groups};
-use crate::loops::{Built, build};
-use crate::moves;
-use crate::places::for_each_use;
-use crate::plan::{Action, Captures, Sequence, Step, Transfer, Way};
-use crate::rows;
-use crate::views::Definitions;
+use crate::lower::kernels::functions;
+use crate::lower::loops::{Built, build};
+use crate::lower::moves;
+use crate::lower::views::Definitions;
+use crate::passes::fuse_elementwise::Groups;
+use crate::plan::{Captures, Plan, Sequence, Step, StepOp, Storage, Transfer, TransferMode};
+use crate::visit::for_each_use;
 use program::{Effects, Primitive};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// The plan of a graph, without storage.
+pub(crate) fn run(graph: &Graph<'_>, makes_code: bool) -> Plan {
+    let definitions = Definitions::of(graph);
+    Plan {
+        arguments: graph.body.arguments.clone(),
+        body: lower(&definitions, &graph.body, None).sequence,
+        storage: vec![Storage::Unstored; graph.types.len()],
+        types: graph.types.clone(),
+        constants: Vec::new(),
+        arena_bytes: 0,
+        initial: Vec::new(),
+        slots: 0,
+        prepacked: 0,
+        makes_code,
+        is_flat: graph.is_flat(),
+        calls: graph.calls.clone(),
+    }
+}
+
 /// Steps of a region, and the values that they use, those defined inside included.
-pub(crate) struct Lowered {
-    pub sequence: Sequence,
-    pub uses: FxHashSet<Value>,
+struct Lowered {
+    sequence: Sequence,
+    uses: FxHashSet<Value>,
 }
 
 /// Lowers a region. Its results are transferred to `targets`; if there are none, they stay.
-pub(crate) fn lower<'g>(
+fn lower<'g>(
     definitions: &Definitions<'g>,
     region: &'g Region,
     targets: Option<&[Value]>,
 ) -> Lowered {
-    let groups = groups::find(definitions.graph, region);
+    let groups = Groups::of(region);
     let mut lowering = Lowering {
         definitions,
         nodes: &region.nodes,
@@ -36,11 +54,11 @@ pub(crate) fn lower<'g>(
     lowering.choose(&groups);
     let Lowering { uses, chosen, .. } = lowering;
     let steps = in_order(&region.nodes, &groups, chosen);
-    let steps = rows::merge(definitions.graph, steps, &region.results);
     let results = match targets {
         Some(targets) => transfers(definitions.graph, region, targets),
         None => {
-            let stay = |&value: &Value| transfer(definitions.graph, value, value, Way::Stay);
+            let stay =
+                |&value: &Value| transfer(definitions.graph, value, value, TransferMode::Stay);
             region.results.iter().map(stay).collect()
         }
     };
@@ -53,20 +71,20 @@ fn transfers(graph: &Graph<'_>, region: &Region, targets: &[Value]) -> Vec<Trans
     let overwritten: FxHashSet<Value> = targets.iter().copied().collect();
     let mut moved = FxHashSet::default();
     let become_target = |(&from, &to): (&Value, &Value)| {
-        let way = match () {
-            () if from == to => Way::Stay,
-            () if overwritten.contains(&from) => Way::Stage,
-            () if own.contains(&from) && moved.insert(from) => Way::Move,
-            () => Way::Copy,
+        let mode = match () {
+            () if from == to => TransferMode::Stay,
+            () if overwritten.contains(&from) => TransferMode::Stage,
+            () if own.contains(&from) && moved.insert(from) => TransferMode::Move,
+            () => TransferMode::Copy,
         };
-        transfer(graph, from, to, way)
+        transfer(graph, from, to, mode)
     };
     region.results.iter().zip(targets).map(become_target).collect()
 }
 
-fn transfer(graph: &Graph<'_>, from: Value, to: Value, way: Way) -> Transfer {
+fn transfer(graph: &Graph<'_>, from: Value, to: Value, mode: TransferMode) -> Transfer {
     let is_checked = graph.types[from as usize] != graph.types[to as usize];
-    Transfer { from, to, way, is_checked }
+    Transfer { from, to, mode, is_checked }
 }
 
 struct Lowering<'a, 'g> {
@@ -74,18 +92,18 @@ struct Lowering<'a, 'g> {
     nodes: &'g [Node],
     /// Values that later steps, or the results, use.
     uses: FxHashSet<Value>,
-    /// The actions of each node that has some.
+    /// The steps of each node that has some.
     chosen: FxHashMap<usize, Chosen>,
 }
 
-/// The actions of a node or group, at least one, and the instructions that they compute.
+/// The steps of a node or group, at least one, and the instructions that they compute.
 struct Chosen {
-    actions: SmallVec<[Action; 1]>,
+    ops: SmallVec<[StepOp; 1]>,
     instructions: SmallVec<[u32; 1]>,
 }
 
 impl<'g> Lowering<'_, 'g> {
-    /// Chooses actions, from the last node to the first, so that those without uses have none.
+    /// Chooses steps, from the last node to the first, so that those without uses have none.
     fn choose(&mut self, groups: &Groups) {
         for position in (0..self.nodes.len()).rev() {
             if let Some(members) = groups.members.get(&position) {
@@ -108,8 +126,8 @@ impl<'g> Lowering<'_, 'g> {
             let Built { fused, operands, instructions } = built;
             self.uses.extend(&operands);
             let (fused, outputs) = (Box::new(fused), outputs.into());
-            let actions = smallvec![Action::Loop { fused, operands, outputs }];
-            self.chosen.insert(position, Chosen { actions, instructions });
+            let ops = smallvec![StepOp::Loop { fused, operands, outputs }];
+            self.chosen.insert(position, Chosen { ops, instructions });
             return;
         }
         for &member in members.iter().rev() {
@@ -133,27 +151,27 @@ impl<'g> Lowering<'_, 'g> {
         let used = node.results.iter().copied().filter(|value| self.uses.contains(value));
         let used: SmallVec<[Value; 2]> = used.collect();
         let own = match moves::movement(self.definitions, node) {
-            Some(action) => Some(smallvec![action]),
+            Some(op) => Some(smallvec![op]),
             None => functions(self.definitions, node, &used),
         };
-        if let Some(actions) = own {
-            for action in &actions {
-                for_each_use(action, &mut |value| {
+        if let Some(ops) = own {
+            for op in &ops {
+                for_each_use(op, &mut |value| {
                     self.uses.insert(value);
                 });
             }
-            self.insert(position, actions);
+            self.insert(position, ops);
             return;
         }
         self.uses.extend(&node.operands);
-        let action = match (primitive, &node.regions[..]) {
+        let op = match (primitive, &node.regions[..]) {
             (Primitive::While(_), [cond, body]) => {
                 let condition = cond.results.first().copied();
                 let lowered = [(cond, None), (body, Some(&node.results[..]))]
                     .map(|(region, targets)| self.nested(region, targets));
                 let [cond, body] = lowered;
-                let start = |(&from, &to)| transfer(graph, from, to, Way::Copy);
-                Action::While {
+                let start = |(&from, &to)| transfer(graph, from, to, TransferMode::Copy);
+                StepOp::While {
                     initial: node.operands.iter().zip(&node.results).map(start).collect(),
                     cond,
                     // Verified: a condition returns a value.
@@ -163,7 +181,7 @@ impl<'g> Lowering<'_, 'g> {
             }
             (_, []) => {
                 self.uses.extend(node.captures.iter().map(|&(_, value)| value));
-                Action::Kernel {
+                StepOp::Kernel {
                     primitive: Arc::clone(&node.primitive),
                     operands: node.operands.iter().map(|&value| (value, false)).collect(),
                     results: node.results.clone(),
@@ -179,18 +197,18 @@ impl<'g> Lowering<'_, 'g> {
                 let targets = Some(&node.results[..]);
                 let branches = branches.iter().map(|region| self.nested(region, targets)).collect();
                 // Verified: an index or predicate.
-                Action::Branch {
+                StepOp::Branch {
                     index: node.operands.first().copied().unwrap_or_default(),
                     branches,
                 }
             }
         };
-        self.insert(position, smallvec![action]);
+        self.insert(position, smallvec![op]);
     }
 
-    fn insert(&mut self, position: usize, actions: SmallVec<[Action; 1]>) {
+    fn insert(&mut self, position: usize, ops: SmallVec<[StepOp; 1]>) {
         let instructions = smallvec![self.nodes[position].instruction];
-        self.chosen.insert(position, Chosen { actions, instructions });
+        self.chosen.insert(position, Chosen { ops, instructions });
     }
 
     fn nested(&mut self, region: &'g Region, targets: Option<&[Value]>) -> Sequence {
@@ -217,7 +235,7 @@ fn needed<'g>(
     nodes
 }
 
-/// The steps of the actions, each where its node or group runs.
+/// The steps, each where its node or group runs.
 fn in_order(nodes: &[Node], groups: &Groups, mut chosen: FxHashMap<usize, Chosen>) -> Vec<Step> {
     let mut steps = Vec::new();
     let mut skipped = 0;
@@ -227,26 +245,26 @@ fn in_order(nodes: &[Node], groups: &Groups, mut chosen: FxHashMap<usize, Chosen
         if groups.root[position] == Some(position) {
             steps.extend(waiting.remove(&position).unwrap_or_default());
         }
-        let Some(Chosen { mut actions, instructions }) = chosen.remove(&position) else {
+        let Some(Chosen { mut ops, instructions }) = chosen.remove(&position) else {
             skipped += node.ops;
             continue;
         };
-        let step = |action, ops, instructions| Step {
-            action,
+        let step = |op, op_count, instructions| Step {
+            op,
             dead: Default::default(),
-            ops,
+            op_count,
             instructions,
             origin: node.origin,
             call: node.call,
         };
         // The last one stands for the op.
-        let Some(last) = actions.pop() else { continue };
-        steps.extend(actions.into_iter().map(|action| step(action, 0, SmallVec::new())));
+        let Some(last) = ops.pop() else { continue };
+        steps.extend(ops.into_iter().map(|op| step(op, 0, SmallVec::new())));
         let mut step = step(last, node.ops, instructions);
         match groups.root[position] {
             Some(root) if root != position => waiting.entry(root).or_default().push(step),
             _ => {
-                step.ops += std::mem::take(&mut skipped);
+                step.op_count += std::mem::take(&mut skipped);
                 steps.push(step);
             }
         }

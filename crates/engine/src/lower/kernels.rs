@@ -1,9 +1,9 @@
 //! The kernels of nodes, prepared for the types of their operands.
 
 use crate::graph::{Graph, Node, Value};
-use crate::plan::Action;
-use crate::sorts;
-use crate::views::{Definitions, Viewed};
+use crate::lower::sorts;
+use crate::lower::views::{Definitions, Viewed};
+use crate::plan::StepOp;
 use kernels::{
     Form, FourierTransform, Kernel, LoopOutput, Operand, Prepared, Rearrangement, Sorted, Sorting,
 };
@@ -24,7 +24,7 @@ pub(crate) fn functions(
     definitions: &Definitions<'_>,
     node: &Node,
     used: &[Value],
-) -> Option<SmallVec<[Action; 1]>> {
+) -> Option<SmallVec<[StepOp; 1]>> {
     let results = match &node.results[..] {
         &[_] => &node.results[..],
         _ => used,
@@ -53,7 +53,7 @@ fn sorted_with_indices(
     definitions: &Definitions<'_>,
     node: &Node,
     outputs: [Value; 2],
-) -> Option<SmallVec<[Action; 1]>> {
+) -> Option<SmallVec<[StepOp; 1]>> {
     let graph = definitions.graph;
     let Primitive::Sort(_) = &*node.primitive else { return None };
     let place = |output| node.results.iter().position(|&result| result == output);
@@ -74,7 +74,7 @@ fn sorted_with_indices(
 }
 
 /// The step that computes one result of a node by a prepared kernel, if there is one.
-fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<Action> {
+fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<StepOp> {
     let graph = definitions.graph;
     let primitive = &*node.primitive;
     let position = node.results.iter().position(|&value| value == output)?;
@@ -135,9 +135,9 @@ fn apply(
     kernel: Arc<dyn Kernel>,
     operands: Operands,
     output: Value,
-) -> Option<Action> {
+) -> Option<StepOp> {
     let ty = LoopOutput { dtype: graph.dtype(output)?, shape: graph.shape(output)? };
-    Some(Action::Apply { kernel, operands, output, ty, prepacked: None })
+    Some(StepOp::Apply { kernel, operands, output, ty, prepacked: None })
 }
 
 /// The step that computes a result of a primitive by its kernel, which reads operands as a whole.
@@ -147,7 +147,7 @@ fn prepared(
     operands: &[Value],
     position: usize,
     output: Value,
-) -> Option<Action> {
+) -> Option<StepOp> {
     let views = operands.iter().map(|&operand| dense(definitions, operand));
     let views = views.collect::<Option<SmallVec<[Viewed; 3]>>>()?;
     let views: SmallVec<[&Viewed; 3]> = views.iter().collect();
@@ -162,7 +162,7 @@ fn prepared_on(
     views: &[&Viewed],
     position: usize,
     output: Value,
-) -> Option<Action> {
+) -> Option<StepOp> {
     let graph = definitions.graph;
     let mut types: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
     for (&value, Viewed { view, len, .. }) in operands.iter().zip(views.iter().copied()) {
@@ -177,7 +177,7 @@ fn prepared_on(
     if graph.dtype(output) != Some(result.dtype) || !found.eq(declared) {
         return None;
     }
-    definitions.list(Some(kernel.table_entries()))?;
+    definitions.count_table(Some(kernel.table_entries()))?;
     let operands = operands.iter().map(|&number| views[number].memory).collect();
     apply(graph, kernel, operands, output)
 }
@@ -234,7 +234,7 @@ fn product(
     primitive: &Primitive,
     [lhs, rhs]: [Value; 2],
     output: Value,
-) -> Option<Action> {
+) -> Option<StepOp> {
     // Where movement in front of it cannot be looked through, it is done before.
     let moved = [definitions.any_view(lhs)?, definitions.any_view(rhs)?];
     let whole = [dense(definitions, lhs)?, dense(definitions, rhs)?];
@@ -256,7 +256,7 @@ fn pointwise(
     [input, kernel]: [Value; 2],
     parameters: &Convolution,
     output: Value,
-) -> Option<Action> {
+) -> Option<StepOp> {
     let (graph, dims) = (definitions.graph, &parameters.dims);
     let types = [graph.dtype(input)?, graph.dtype(kernel)?];
     let is_single = |dim: &WindowDim| {
@@ -290,7 +290,7 @@ fn pointwise(
     };
     let dot = primitives::Dot { dims: Some(Box::new(dims)), dtype: parameters.dtype };
     let product = product(definitions, &dot.into(), [input, kernel], output)?;
-    let Action::Apply { kernel, .. } = &product else { return None };
+    let StepOp::Apply { kernel, .. } = &product else { return None };
     let is_converted = matches!(kernel.form(), Form::Dot(dot) if dot.is_converted());
     (!is_converted).then_some(product)
 }

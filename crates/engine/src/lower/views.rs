@@ -13,8 +13,8 @@ const MAX_DEPTH: usize = 8;
 const ANY_ORDER: usize = 1 << 12;
 /// or at least one element of so many, so that most of what caches load is used.
 const MAX_STRIDE: isize = 4;
-/// At most so many places are kept in lists of prepared functions.
-const MAX_PLACES: usize = 1 << 20;
+/// The maximum number of entries in the tables of all prepared kernels of a plan.
+const MAX_TABLE_ENTRIES: usize = 1 << 20;
 
 /// A value as a view of the memory of another one, or of itself.
 #[derive(Debug)]
@@ -47,8 +47,8 @@ pub(crate) struct Definitions<'g> {
     regions: FxHashMap<Value, usize>,
     /// Number of nodes and results of regions that use each value.
     uses: FxHashMap<Value, usize>,
-    /// How many places prepared functions may still keep in lists.
-    places: Cell<usize>,
+    /// The entries that tables of prepared kernels may still have.
+    table_entries: Cell<usize>,
 }
 
 impl<'g> Definitions<'g> {
@@ -58,7 +58,7 @@ impl<'g> Definitions<'g> {
             nodes: FxHashMap::default(),
             regions: FxHashMap::default(),
             uses: FxHashMap::default(),
-            places: Cell::new(MAX_PLACES),
+            table_entries: Cell::new(MAX_TABLE_ENTRIES),
         };
         definitions.add(&graph.body, &mut 0);
         definitions
@@ -80,9 +80,9 @@ impl<'g> Definitions<'g> {
         self.nodes.get(&value).copied().filter(|_| region(value) == region(other))
     }
 
-    /// Something if a prepared function may keep so many places in lists.
-    pub fn list(&self, count: Option<usize>) -> Option<()> {
-        self.places.set(self.places.get().checked_sub(count?)?);
+    /// Counts the entries of the table of a kernel; `None` if there would be too many.
+    pub fn count_table(&self, count: Option<usize>) -> Option<()> {
+        self.table_entries.set(self.table_entries.get().checked_sub(count?)?);
         Some(())
     }
 

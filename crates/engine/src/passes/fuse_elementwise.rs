@@ -1,13 +1,13 @@
-//! Which nodes of a region are fused.
+//! Fuses elementwise work: puts nodes of a region into groups, each of which becomes a loop.
 //!
 //! A group runs where its last member stood. A node joins the group of one of its users if all its
 //! other users run after that group, and groups that read the same values become one under the same
 //! condition; so whatever the groups, each value is computed before it is used.
 
 use crate::graph::{Graph, Node, Region, Value};
-use crate::outer;
-use crate::places::is_small;
-use crate::short::Short;
+use crate::lower::outer::is_outer_product;
+use crate::lower::unrolled::UnrolledReduction;
+use crate::passes::assign_storage::is_small;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use program::Primitive;
@@ -20,6 +20,19 @@ const MAX_MEMBERS: usize = 128;
 /// So many users of a value are looked at for a group to merge with.
 const LOOKED_AT: usize = 32;
 
+pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    group(graph, body);
+}
+
+/// Groups the nodes of a region and of nested regions.
+fn group(graph: &Graph<'_>, region: &mut Region) {
+    let groups = find(graph, region);
+    for (node, root) in region.nodes.iter_mut().zip(groups.root) {
+        node.group = root;
+        node.regions.iter_mut().for_each(|inner| group(graph, inner));
+    }
+}
+
 /// The groups of a region.
 pub(crate) struct Groups {
     /// For each node that is in a group: the position of the group's last member.
@@ -29,7 +42,7 @@ pub(crate) struct Groups {
 }
 
 /// Finds the groups of the nodes of a region.
-pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
+fn find(graph: &Graph<'_>, region: &Region) -> Groups {
     let nodes = &region.nodes;
     let users = users(region);
     let mut groups = Groups { root: vec![None; nodes.len()], members: FxHashMap::default() };
@@ -41,11 +54,11 @@ pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
             graph.elements(nodes[root].results[0]) == Some(count)
                 && groups.members[&root].len() < MAX_MEMBERS
                 && users.iter().all(|&user| groups.runs_at(user) >= root)
-                && !users
-                    .iter()
-                    .any(|&user| groups.runs_at(user) == root && outer::is_one(graph, &nodes[user]))
+                && !users.iter().any(|&user| {
+                    groups.runs_at(user) == root && is_outer_product(graph, &nodes[user])
+                })
         };
-        let root = users.iter().filter_map(|&user| groups.of(user)).min();
+        let root = users.iter().filter_map(|&user| groups.root_of(user)).min();
         let root = root.filter(joins).unwrap_or(position);
         groups.root[position] = Some(root);
         groups.members.entry(root).or_default().push(position);
@@ -56,14 +69,26 @@ pub(crate) fn find(graph: &Graph<'_>, region: &Region) -> Groups {
 }
 
 impl Groups {
+    /// The groups that the pass has found.
+    pub fn of(region: &Region) -> Groups {
+        let root = region.nodes.iter().map(|node| node.group).collect::<Vec<_>>();
+        let mut members: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        for (position, &root) in root.iter().enumerate() {
+            if let Some(root) = root {
+                members.entry(root).or_default().push(position);
+            }
+        }
+        Groups { root, members }
+    }
+
     /// The last member of the group of a node.
-    fn of(&self, position: usize) -> Option<usize> {
+    fn root_of(&self, position: usize) -> Option<usize> {
         self.root.get(position).copied().flatten()
     }
 
     /// Where a node runs, alone or in its group.
     fn runs_at(&self, position: usize) -> usize {
-        self.of(position).unwrap_or(position)
+        self.root_of(position).unwrap_or(position)
     }
 
     /// Merges each group with a later one that reads the same large values, or its results, if all
@@ -106,11 +131,11 @@ impl Groups {
             let users = users_of(value);
             users[users.partition_point(|&user| user < members[0])..].iter().take(LOOKED_AT)
         });
-        let others = readers.filter_map(|&user| self.of(user)).filter(|&other| other > root);
+        let others = readers.filter_map(|&user| self.root_of(user)).filter(|&other| other > root);
         let into = others.filter(|&other| is_as_long(nodes[other].results[0])).min()?;
         let fits = members.len() + self.members[&into].len() <= MAX_MEMBERS;
         let follows = |&user: &usize| match self.runs_at(user) {
-            at if at == into => !outer::is_one(graph, &nodes[user]),
+            at if at == into => !is_outer_product(graph, &nodes[user]),
             at => at == root || at > into,
         };
         (fits && results().flat_map(users_of).all(follows)).then_some(into)
@@ -140,12 +165,12 @@ fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     if graph.constants.contains_key(&result) {
         return None;
     }
-    if let Some(short) = Short::of(graph, node) {
+    if let Some(short) = UnrolledReduction::of(graph, node) {
         return Some(short.reduction.results());
     }
     let count = graph.elements(result).filter(|&count| count > 0)?;
     let fits = |&operand: &Value| graph.elements(operand).is_some_and(|n| n == count || n == 1);
-    if !node.operands.iter().all(fits) && !outer::is_one(graph, node) {
+    if !node.operands.iter().all(fits) && !is_outer_product(graph, node) {
         return None;
     }
     match &*node.primitive {
@@ -172,7 +197,7 @@ pub(crate) fn kernels(graph: &Graph<'_>, node: &Node) -> Option<Kernels> {
         (Primitive::Compare(c), &[x, y]) if x == y && c.read_as.is_none() => {
             of("compare", SliceKernel::compare(c.direction, c.total_order, x))
         }
-        (Primitive::Dot(_), &[x, y]) if x == y && outer::is_one(graph, node) => {
+        (Primitive::Dot(_), &[x, y]) if x == y && is_outer_product(graph, node) => {
             of("dot_general", SliceKernel::product(x)?)
         }
         (Primitive::Select, &[_, x, y]) if x == y => of("select", SliceKernel::select(x)),

@@ -1,7 +1,7 @@
 //! Sorts, of which often only the first elements are used.
 
 use crate::graph::{Graph, Node, Value};
-use crate::views::Definitions;
+use crate::lower::views::Definitions;
 use kernels::{Sorted, Sorting, from_end};
 use numerics::DType;
 use program::Primitive;

@@ -1,0 +1,9 @@
+//! The steps that nodes and groups of nodes become.
+
+pub(crate) mod kernels;
+pub(crate) mod loops;
+pub(crate) mod moves;
+pub(crate) mod outer;
+pub(crate) mod sorts;
+pub(crate) mod unrolled;
+pub(crate) mod views;
