@@ -1,11 +1,12 @@
-//! Products and convolutions on one thread: a multiplication and an addition are two items.
+//! Products, convolutions and gathers on one thread: a multiplication and an addition are two items.
 
 use divan::Bencher;
-use divan::counter::ItemsCount;
-use kernels::{Convolution, dot_general};
-use numerics::{DType, Tensor};
+use divan::counter::{BytesCount, ItemsCount};
+use kernels::{Convolution, Dot, dot_general, gather};
+use numerics::shape::StridedView;
+use numerics::{DType, Tensor, math};
 use program::WindowDim;
-use program::primitives::{ConvDims, DotDims};
+use program::primitives::{ConvDims, DotDims, GatherDims};
 
 fn main() {
     divan::main();
@@ -60,6 +61,65 @@ fn multiply(bencher: Bencher<'_, '_>, lhs: &[usize], rhs: &[usize], contracting:
     bencher
         .counter(ItemsCount::new(count))
         .bench(|| dot_general(lhs.clone(), rhs.clone(), &numbers, DType::F32));
+}
+
+/// Stored types of a matrix of 2,048 x 2,048 elements that is multiplied with a vector.
+const STORED: &[DType] = &[DType::F32, DType::BF16, DType::F16, DType::F8E4M3FN];
+
+/// The elements of each result are neighbours, as in a linear layer of PyTorch. The bytes of the
+/// matrix are counted.
+#[divan::bench(args = STORED)]
+fn vector_of_columns(bencher: Bencher<'_, '_>, &dtype: &DType) {
+    multiply_stored(bencher, dtype, [1, 2048, 2048], 1);
+}
+
+/// The results of each element are neighbours.
+#[divan::bench(args = STORED)]
+fn vector_of_rows(bencher: Bencher<'_, '_>, &dtype: &DType) {
+    multiply_stored(bencher, dtype, [1, 2048, 2048], 0);
+}
+
+/// Products of matrices whose elements are stored in 16 bits.
+#[divan::bench(args = [[4, 2048, 2048], [64, 2048, 2048], [512, 512, 512]])]
+fn product_of_halves(bencher: Bencher<'_, '_>, &sizes: &[usize; 3]) {
+    multiply_stored(bencher, DType::BF16, sizes, 1);
+}
+
+fn multiply_stored(
+    bencher: Bencher<'_, '_>,
+    dtype: DType,
+    [m, k, n]: [usize; 3],
+    contracting: i64,
+) {
+    let numbers = DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![contracting],
+        ..DotDims::default()
+    };
+    let shapes = [[m, k], if contracting == 1 { [n, k] } else { [k, n] }];
+    let [lhs, rhs] = shapes.map(|shape| math::convert(ones(&shape), dtype).expect("a float type"));
+    let views = shapes.map(|shape| StridedView::dense(&shape).expect("small"));
+    let dot = Dot::new((dtype, &views[0]), (dtype, &views[1]), &numbers, dtype).expect("prepared");
+    let mut result = Tensor::zeros(dtype, [m, n]).expect("there is memory");
+    bencher.counter(BytesCount::new(rhs.bytes().len())).bench_local(|| {
+        let out = result.bytes_mut().expect("unshared");
+        dot.run(lhs.bytes(), rhs.bytes(), out)
+    });
+}
+
+/// Number of scalars that are gathered from as many.
+#[divan::bench(args = [1 << 10, 1 << 16, 1 << 20, 10_000_000])]
+fn gather_of_scalars(bencher: Bencher<'_, '_>, &count: &usize) {
+    let numbers = GatherDims {
+        collapsed_slice_dims: vec![0],
+        start_index_map: vec![0],
+        index_vector_dim: 1,
+        ..GatherDims::default()
+    };
+    let indices = (0..count).map(|i| (i * 40_503 % count) as i32).collect();
+    let indices = Tensor::from_vec([count], indices).expect("there is memory");
+    let operand = ones(&[count]);
+    bencher.counter(ItemsCount::new(count)).bench(|| gather(&operand, &indices, &numbers, &[1]));
 }
 
 /// Batch, size of the image and features of the input; size of the window, stride, features of the

@@ -228,3 +228,109 @@ fn chains<T: Accumulator, S: Widen<T>>(a: &[T], columns: [&[S]; COLUMNS]) -> [T;
 fn add_columns<T: Number, const W: usize>(left: [T; W], right: [T; W]) -> [T; W] {
     std::array::from_fn(|j| left[j].add(right[j]))
 }
+
+/// The products of a few vectors, rows of `a`, with the columns of `b`, which is read once. One of
+/// the strides of `b` is 1.
+pub struct VectorsProduct<'a, T, S> {
+    pub isa: Isa,
+    pub a: &'a [T],
+    pub depth: usize,
+    pub b: Matrix<'a, S>,
+    /// The results, a row for each vector.
+    pub out: &'a mut [T],
+}
+
+/// Vectors whose products are summed at a time.
+const VECTORS: usize = 4;
+
+impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, T, S> {
+    #[inline(always)]
+    fn run(self) {
+        let VectorsProduct { isa, a, depth, b, out } = self;
+        let columns = out.len() / (a.len() / depth).max(1);
+        let groups = a.chunks(VECTORS * depth).zip(out.chunks_mut(VECTORS * columns));
+        for (a, out) in groups {
+            if let (Ok(vectors), [_, stride]) = (
+                <[&[T]; VECTORS]>::try_from(&a.chunks_exact(depth).collect::<Vec<_>>()[..]),
+                b.strides,
+            ) && stride != 1
+            {
+                several(isa, vectors, (b.elements, stride), out);
+                continue;
+            }
+            for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
+                VectorProduct { isa, a, b, out }.run();
+            }
+        }
+    }
+
+    /// One vector at a time.
+    fn run_shared(self) {
+        let VectorsProduct { isa, a, depth, b, out } = self;
+        let columns = out.len() / (a.len() / depth).max(1);
+        for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
+            VectorProduct { isa, a, b, out }.run_shared();
+        }
+    }
+}
+
+/// Writes the products of several vectors with columns of neighbouring elements.
+#[inline(always)]
+fn several<T: Accumulator + ColumnSums<S>, S: Widen<T>, const M: usize>(
+    isa: Isa,
+    vectors: [&[T]; M],
+    (b, stride): (&[S], usize),
+    out: &mut [T],
+) {
+    let columns = out.len() / M;
+    let mut done = shared::<T, S, WIDE_GROUP, M>(isa, vectors, (b, stride), out, 0);
+    done = shared::<T, S, GROUP, M>(isa, vectors, (b, stride), out, done);
+    if done == columns {
+        return;
+    }
+    let b = Matrix { elements: &b[done * stride..], strides: [1, stride] };
+    for (a, out) in vectors.into_iter().zip(out.chunks_exact_mut(columns)) {
+        VectorProduct { isa, a, b, out: &mut out[done..] }.run();
+    }
+}
+
+/// Writes the sums of columns from `first` on that are summed `W` at a time in registers, and
+/// returns the first of the others.
+#[inline(always)]
+fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: usize>(
+    isa: Isa,
+    vectors: [&[T]; M],
+    (b, stride): (&[S], usize),
+    out: &mut [T],
+    first: usize,
+) -> usize {
+    let columns = out.len() / M;
+    let depth = vectors[0].len();
+    let add = |mut left: [[T; W]; M], right: [[T; W]; M]| {
+        for (left, right) in left.iter_mut().zip(right) {
+            *left = add_columns(*left, right);
+        }
+        left
+    };
+    let mut done = first;
+    let mut tree = Tree::new();
+    while columns - done >= W {
+        for start in (0..depth).step_by(BLOCK) {
+            let end = depth.min(start + BLOCK);
+            let vectors = vectors.map(|vector| &vector[start..end]);
+            let elements = &b[done * stride + start..];
+            let next = W.saturating_mul(stride);
+            let group = Columns { vector: vectors[0], elements, stride, next };
+            let Some(sums) = T::shared_chains::<W, M>(isa, vectors, group) else { return done };
+            tree.push(sums, add);
+        }
+        if let Some(sums) = tree.finish(add) {
+            for (out, sums) in out.chunks_exact_mut(columns).zip(&sums) {
+                let out = &mut out[done..done + W];
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
+            }
+        }
+        done += W;
+    }
+    done
+}

@@ -10,16 +10,19 @@ use super::converted::convert_into;
 use super::matmul::{Accumulator, FEW, Product, Results, result_work};
 use super::parallel::task_size;
 use super::rows::Matrix;
-use super::vector_products::VectorProduct;
+use super::vector_products::{VectorProduct, VectorsProduct};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::simd::{ColumnSums, Isa, WIDE_GROUP};
 use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
 /// Memory for converted parts that is kept for the next product has at most this many bytes.
 const KEPT_BYTES: usize = 4 << 20;
+/// Maximum number of rows that are multiplied with stored elements, as vectors.
+const MAX_VECTORS: usize = 8;
 
 /// Memory for converted parts of both factors, for sums, and for elements in another order.
 type Rooms = [AlignedBytes; 4];
@@ -108,6 +111,47 @@ impl Factor<'_> {
         }
         Ok(Matrix { elements: bytemuck::cast_slice(room), strides })
     }
+}
+
+impl Factor<'_> {
+    /// Writes the sums of products of vectors of `f32` with some columns, whose elements are of 16
+    /// bits, to the bytes of `sums`.
+    fn multiply_vectors(
+        &self,
+        number: usize,
+        columns: Range<usize>,
+        vectors: &[f32],
+        depth: usize,
+        sums: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let [row, column] = self.strides;
+        let start = self.starts[number] + columns.start * row;
+        let (isa, out) = (Isa::best(), bytemuck::cast_slice_mut(sums));
+        macro_rules! multiply {
+            ($ty:ty) => {{
+                let elements: Result<&[$ty], _> = bytemuck::try_cast_slice(self.bytes);
+                let elements = &elements.map_err(|_| TensorError::OutOfBounds)?[start..];
+                let b = Matrix { elements, strides: [column, row] };
+                isa.run(VectorsProduct { isa, a: vectors, depth, b, out });
+            }};
+        }
+        match self.dtype {
+            DType::BF16 => multiply!(bf16),
+            DType::F16 => multiply!(f16),
+            dtype => return Err(TensorError::Unsupported { op: "a product of halves", dtype }),
+        }
+        Ok(())
+    }
+}
+
+/// The rows of a matrix, of `depth` elements each, without gaps in memory.
+fn dense<'a, T: Element>(matrix: &Matrix<'a, T>, rows: usize, depth: usize) -> Cow<'a, [T]> {
+    let [row, column] = matrix.strides;
+    if column == 1 && (row == depth || rows == 1) {
+        return Cow::Borrowed(&matrix.elements[..rows * depth]);
+    }
+    let places = (0..rows).flat_map(|i| (0..depth).map(move |k| i * row + k * column));
+    Cow::Owned(places.map(|at| matrix.elements[at]).collect())
 }
 
 /// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
@@ -255,6 +299,12 @@ impl Products<'_> {
         })
     }
 
+    /// True if these rows are multiplied as vectors with the elements of the factor as they are.
+    fn is_of_vectors(&self, rows: &Range<usize>, rhs: &Factor<'_>) -> bool {
+        let is_stored = matches!(rhs.dtype, DType::BF16 | DType::F16) && rhs.strides.contains(&1);
+        is_stored && self.sum == DType::F32 && rows.len() <= MAX_VECTORS && self.sizes[2] > FEW
+    }
+
     /// Some rows and columns of a product. `out` has the rows of results, or all of them column by
     /// column if the factors are `swapped`.
     fn part<T: Accumulator, const R: usize, const C: usize>(
@@ -273,9 +323,16 @@ impl Products<'_> {
         let width = columns.len();
         let converted = k.saturating_mul(width + tall.min(rows.len()));
         let _reserved = reserve::<T>(converted.saturating_add(width * tall.min(rows.len())))?;
+        if self.is_of_vectors(&rows, rhs) {
+            let count = rows.len();
+            let a = lhs.part::<T>(number, rows, k, [a_room, gathered])?;
+            sums.resize(count * width * size_of::<T>());
+            let vectors = dense(&a, count, k);
+            rhs.multiply_vectors(number, columns, bytemuck::cast_slice(&vectors), k, sums)?;
+            return self.store::<T>(sums, [count, width], swapped, out);
+        }
         let b = rhs.part::<T>(number, columns, k, [b_room, gathered])?;
         let b = Matrix { elements: b.elements, strides: [b.strides[1], b.strides[0]] };
-        let types = [self.sum, self.result];
         for first in rows.clone().step_by(tall) {
             let range = first..rows.end.min(first + tall);
             let (at, count) = (first - rows.start, range.len());
@@ -287,19 +344,35 @@ impl Products<'_> {
             let product = Product { rows: count, depth: k, columns: width, a: &a, b, panels: None };
             let mut strided = Results::Strided(&mut *results, width);
             product.compute::<R, C>(Isa::best(), 0..count, 0..width, &mut strided)?;
-            if swapped {
-                let elements =
-                    (0..width).flat_map(|column| (0..count).map(move |row| row * width + column));
-                let turned: Vec<T> = elements.map(|at| results[at]).collect();
-                let out = out.first_mut().ok_or(TensorError::OutOfBounds)?;
-                convert_into(bytemuck::cast_slice(&turned), types, out)?;
-                continue;
-            }
-            let lines = sums.chunks_exact(width * size_of::<T>());
-            for (out, line) in out[at..at + count].iter_mut().zip(lines) {
-                convert_into(line, types, out)?;
-            }
+            self.store::<T>(
+                sums,
+                [count, width],
+                swapped,
+                &mut out[if swapped { 0 } else { at }..],
+            )?;
         }
         Ok(())
+    }
+
+    /// Writes sums of some rows and columns as results: to the rows of `out`, or to the first one
+    /// column by column if the factors are `swapped`.
+    fn store<T: Element>(
+        &self,
+        sums: &[u8],
+        [count, width]: [usize; 2],
+        swapped: bool,
+        out: &mut [&mut [u8]],
+    ) -> Result<(), TensorError> {
+        let types = [self.sum, self.result];
+        if swapped {
+            let sums: &[T] = bytemuck::cast_slice(sums);
+            let places =
+                (0..width).flat_map(|column| (0..count).map(move |row| row * width + column));
+            let turned: Vec<T> = places.map(|at| sums[at]).collect();
+            let out = out.first_mut().ok_or(TensorError::OutOfBounds)?;
+            return convert_into(bytemuck::cast_slice(&turned), types, out);
+        }
+        let lines = sums.chunks_exact(width * size_of::<T>());
+        out.iter_mut().zip(lines).try_for_each(|(out, line)| convert_into(line, types, out))
     }
 }

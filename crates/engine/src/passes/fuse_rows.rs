@@ -14,14 +14,20 @@ use smallvec::SmallVec;
 
 /// With fewer rows, there is little to divide.
 const MIN_ROWS: usize = 4;
-/// Values of longer rows are in no cache while several kernels work on one.
-const MAX_ROW: usize = 1 << 14;
-/// Less work, in elementary operations, is done before its parts could be divided.
-const MIN_WORK: usize = 1 << 20;
+/// Work on fewer rows, in units of what is worth sharing with a thread, is done before its parts
+/// could be divided.
+const MIN_SHARES: usize = 8;
 /// A row loop has at most so many steps.
 const MAX_STEPS: usize = 32;
 /// So many rows are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
+
+/// Number of elements of the longest rows: values of longer ones are in no near cache while several
+/// kernels work on one.
+fn max_row() -> usize {
+    host::machine().l2.bytes / 64
+}
+
 /// Steps that may become a row loop, of `rows` rows.
 struct Group {
     rows: usize,
@@ -99,7 +105,7 @@ fn seed(graph: &Graph<'_>, op: &StepOp) -> Option<[usize; 2]> {
     if is_small(&graph.types[*operands.get(number)? as usize]) {
         return None;
     }
-    (rows >= MIN_ROWS && (2..=MAX_ROW).contains(&row)).then_some([rows, row])
+    (rows >= MIN_ROWS && (2..=max_row()).contains(&row)).then_some([rows, row])
 }
 
 impl Group {
@@ -136,7 +142,7 @@ impl Group {
     /// The elements in a row of the values of a step, if it computes these rows.
     fn elements(&self, op: &StepOp) -> Option<usize> {
         let elements = op.row_wise()?.row_results(self.rows)?;
-        (1..=MAX_ROW).contains(&elements).then_some(elements)
+        (1..=max_row()).contains(&elements).then_some(elements)
     }
 
     /// True if a step computes rows like those that the group was made for, or of values of it.
@@ -205,7 +211,7 @@ impl Group {
         steps.extend(members.drain(..first));
         let kernels = members.iter().filter_map(|step| step.op.row_wise());
         let work = kernels.map(RowWise::work).fold(0, usize::saturating_add);
-        let is_worth_it = of_rows > 1 && work >= MIN_WORK;
+        let is_worth_it = of_rows > 1 && work >= MIN_SHARES * host::machine().min_shared_work();
         let made = if is_worth_it { self.row_loop(graph, uses, &members) } else { None };
         match (made, members.last()) {
             (Some((rows, operands, outputs)), Some(&Step { origin, call, .. })) => {

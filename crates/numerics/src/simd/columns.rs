@@ -38,6 +38,45 @@ pub trait ColumnSums<S>: Sized {
     ) -> Option<[[Self; W]; N]> {
         None
     }
+
+    /// The products of `M` vectors with the same `W` columns, whose own vector is the first one.
+    /// `None` as [`ColumnSums::column_chains`] says.
+    #[inline(always)]
+    fn shared_chains<const W: usize, const M: usize>(
+        _isa: Isa,
+        _vectors: [&[Self]; M],
+        _columns: Columns<'_, Self, S>,
+    ) -> Option<[[Self; W]; M]> {
+        None
+    }
+}
+
+/// The products of several vectors with the same columns; `None` as [`ColumnSums::shared_chains`]
+/// says.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn shared_singles<S: words::Words, const W: usize, const M: usize>(
+    isa: Isa,
+    vectors: [&[f32]; M],
+    columns: Columns<'_, f32, S>,
+) -> Option<[[f32; W]; M]> {
+    let len = columns.vector.len();
+    let end = columns.stride.checked_mul(W - 1).and_then(|last| last.checked_add(len));
+    let fits = end.is_some_and(|end| end <= columns.elements.len());
+    if !fits || vectors.iter().any(|vector| vector.len() != len) {
+        return None;
+    }
+    match W {
+        GROUP if isa.has_avx2() => {
+            // SAFETY: the instructions were detected, and all columns are in the elements.
+            Some(unsafe { words::narrow_shared(vectors, columns, len) })
+        }
+        WIDE_GROUP if isa.has_avx512() => {
+            // SAFETY: likewise.
+            Some(unsafe { words::wide_shared(vectors, columns, len) })
+        }
+        _ => None,
+    }
 }
 
 /// The products of vectors with columns of elements that are stored as `S`; `None` as
@@ -79,6 +118,15 @@ macro_rules! column_sums {
                 groups: [Columns<'_, f32, $stored>; N],
             ) -> Option<[[f32; W]; N]> {
                 singles(isa, groups)
+            }
+
+            #[inline(always)]
+            fn shared_chains<const W: usize, const M: usize>(
+                isa: Isa,
+                vectors: [&[f32]; M],
+                columns: Columns<'_, f32, $stored>,
+            ) -> Option<[[f32; W]; M]> {
+                shared_singles(isa, vectors, columns)
             }
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -230,6 +278,50 @@ mod words {
         }
     }
 
+    /// The elements of four words of each of eight columns as rows, one for each element of a
+    /// word, in the order of the words.
+    ///
+    /// # Safety
+    /// The processor has AVX2, and the columns have these elements.
+    #[inline]
+    #[target_feature(enable = "avx2,fma")]
+    unsafe fn narrow_rows<S: Words>(
+        first: *const S,
+        stride: usize,
+        next: Option<usize>,
+    ) -> [[__m256; 2]; 4] {
+        // Four words of a column, and of that four columns further on.
+        let pair = |column: usize| {
+            let low = first.wrapping_add(column * stride);
+            let high = low.wrapping_add(4 * stride);
+            if let Some(next) = next {
+                // The line of the columns that are read next.
+                prefetch_at(low.wrapping_add(next));
+                prefetch_at(high.wrapping_add(next));
+            }
+            // SAFETY: both columns have these elements.
+            let [low, high] =
+                unsafe { [_mm_loadu_ps(low.cast::<f32>()), _mm_loadu_ps(high.cast::<f32>())] };
+            _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
+        };
+        let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
+        // Pairs of neighbouring columns: of their words 0 and 1, and 2 and 3.
+        let halves = [
+            [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)],
+            [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)],
+        ];
+        let mut rows = [[_mm256_setzero_ps(); 2]; 4];
+        for (i, half) in halves.into_iter().enumerate() {
+            let [left, right] = half.map(|pair| _mm256_castps_pd(pair));
+            let words = [_mm256_unpacklo_pd(left, right), _mm256_unpackhi_pd(left, right)];
+            for (j, words) in words.into_iter().enumerate() {
+                // SAFETY: this function has the instructions.
+                rows[2 * i + j] = unsafe { S::narrow(_mm256_castpd_si256(words)) };
+            }
+        }
+        rows
+    }
+
     /// # Safety
     /// The processor has AVX2, vectors and columns have `len` elements, and there are [`GROUP`]
     /// columns.
@@ -244,41 +336,16 @@ mod words {
         let mut k = 0;
         while k + step <= len {
             for (sum, group) in sums.iter_mut().zip(&groups) {
-                let (first, stride) = (group.elements.as_ptr().wrapping_add(k), group.stride);
-                let next = group.next;
-                // Four words of a column, and of that four columns further on.
-                let pair = |column: usize| {
-                    let low = first.wrapping_add(column * stride);
-                    let high = low.wrapping_add(4 * stride);
-                    if k.is_multiple_of(4 * step) {
-                        // The line of the columns that are read next.
-                        prefetch_at(low.wrapping_add(next));
-                        prefetch_at(high.wrapping_add(next));
-                    }
-                    // SAFETY: both columns have these elements.
-                    let [low, high] = unsafe {
-                        [_mm_loadu_ps(low.cast::<f32>()), _mm_loadu_ps(high.cast::<f32>())]
-                    };
-                    _mm256_insertf128_ps::<1>(_mm256_castps128_ps256(low), high)
-                };
-                let [a, b, c, d] = [pair(0), pair(1), pair(2), pair(3)];
-                // Pairs of neighbouring columns: of their words 0 and 1, and 2 and 3.
-                let halves = [
-                    [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)],
-                    [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)],
-                ];
-                for (i, half) in halves.into_iter().enumerate() {
-                    let [left, right] = half.map(|pair| _mm256_castps_pd(pair));
-                    let rows = [_mm256_unpacklo_pd(left, right), _mm256_unpackhi_pd(left, right)];
-                    for (j, row) in rows.into_iter().enumerate() {
-                        // SAFETY: this function has the instructions.
-                        let elements = unsafe { S::narrow(_mm256_castpd_si256(row)) };
-                        let word = S::PER_WORD * (2 * i + j);
-                        for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
-                            // SAFETY: there are at least `step` elements from `k` on.
-                            let factor = unsafe { *group.vector.get_unchecked(k + word + e) };
-                            *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *sum);
-                        }
+                let first = group.elements.as_ptr().wrapping_add(k);
+                let next = k.is_multiple_of(4 * step).then_some(group.next);
+                // SAFETY: the columns have these elements.
+                let rows = unsafe { narrow_rows(first, group.stride, next) };
+                for (word, elements) in rows.into_iter().enumerate() {
+                    for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                        let at = k + S::PER_WORD * word + e;
+                        // SAFETY: there are at least `step` elements from `k` on.
+                        let factor = unsafe { *group.vector.get_unchecked(at) };
+                        *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *sum);
                     }
                 }
             }
@@ -290,6 +357,63 @@ mod words {
         }
         finish(&mut chains, &groups, k);
         chains
+    }
+
+    /// As [`narrow`], of several vectors with the same columns.
+    ///
+    /// # Safety
+    /// As there.
+    #[target_feature(enable = "avx2,fma")]
+    pub unsafe fn narrow_shared<S: Words, const W: usize, const M: usize>(
+        vectors: [&[f32]; M],
+        columns: Columns<'_, f32, S>,
+        len: usize,
+    ) -> [[f32; W]; M] {
+        const { assert!(size_of::<S>() * S::PER_WORD == 4) }
+        let step = 4 * S::PER_WORD;
+        let mut sums = [_mm256_setzero_ps(); M];
+        let mut k = 0;
+        while k + step <= len {
+            let first = columns.elements.as_ptr().wrapping_add(k);
+            let next = k.is_multiple_of(4 * step).then_some(columns.next);
+            // SAFETY: the columns have these elements.
+            let rows = unsafe { narrow_rows(first, columns.stride, next) };
+            for (word, elements) in rows.into_iter().enumerate() {
+                for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                    let at = k + S::PER_WORD * word + e;
+                    for (sum, vector) in sums.iter_mut().zip(vectors) {
+                        // SAFETY: there are at least `step` elements from `k` on.
+                        let factor = unsafe { *vector.get_unchecked(at) };
+                        *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *sum);
+                    }
+                }
+            }
+            k += step;
+        }
+        let mut chains = [[0.0; W]; M];
+        for (chains, sum) in chains.iter_mut().zip(sums) {
+            chains.copy_from_slice(&bytemuck::cast::<__m256, [f32; GROUP]>(sum));
+        }
+        finish(&mut chains, &vectors.map(|vector| Columns { vector, ..columns }), k);
+        chains
+    }
+
+    /// The words of 16 columns as rows.
+    ///
+    /// # Safety
+    /// The processor has AVX-512 F, and the columns have these words.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn wide_rows<S: Words>(first: *const S, stride: usize, next: usize) -> [__m512i; 16] {
+        let mut columns = [_mm512_setzero_si512(); WIDE_GROUP];
+        for (column, words) in columns.iter_mut().enumerate() {
+            let at = first.wrapping_add(column * stride);
+            // The columns that are read next.
+            prefetch_at(at.wrapping_add(next));
+            // SAFETY: the column has these elements.
+            *words = unsafe { _mm512_loadu_si512(at.cast()) };
+        }
+        transposed(columns)
     }
 
     /// # Safety
@@ -306,23 +430,16 @@ mod words {
         let mut k = 0;
         while k + step <= len {
             for (sum, group) in sums.iter_mut().zip(&groups) {
-                let (first, stride) = (group.elements.as_ptr().wrapping_add(k), group.stride);
-                let next = group.next;
-                let mut columns = [_mm512_setzero_si512(); WIDE_GROUP];
-                for (column, words) in columns.iter_mut().enumerate() {
-                    let at = first.wrapping_add(column * stride);
-                    // The columns that are read next.
-                    prefetch_at(at.wrapping_add(next));
-                    // SAFETY: the column has these elements.
-                    *words = unsafe { _mm512_loadu_si512(at.cast()) };
-                }
-                for (word, row) in transposed(columns).into_iter().enumerate() {
+                let first = group.elements.as_ptr().wrapping_add(k);
+                // SAFETY: the columns have these elements.
+                let rows = unsafe { wide_rows(first, group.stride, group.next) };
+                for (word, row) in rows.into_iter().enumerate() {
                     // SAFETY: this function has the instructions.
                     let elements = unsafe { S::wide(row) };
                     for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                        let at = k + S::PER_WORD * word + e;
                         // SAFETY: there are at least `step` elements from `k` on.
-                        let factor =
-                            unsafe { *group.vector.get_unchecked(k + S::PER_WORD * word + e) };
+                        let factor = unsafe { *group.vector.get_unchecked(at) };
                         *sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), elements, *sum);
                     }
                 }
@@ -334,6 +451,46 @@ mod words {
             chains.copy_from_slice(&bytemuck::cast::<__m512, [f32; WIDE_GROUP]>(sum));
         }
         finish(&mut chains, &groups, k);
+        chains
+    }
+
+    /// As [`wide`], of several vectors with the same columns.
+    ///
+    /// # Safety
+    /// As there.
+    #[target_feature(enable = "avx512f")]
+    pub unsafe fn wide_shared<S: Words, const W: usize, const M: usize>(
+        vectors: [&[f32]; M],
+        columns: Columns<'_, f32, S>,
+        len: usize,
+    ) -> [[f32; W]; M] {
+        const { assert!(size_of::<S>() * S::PER_WORD == 4) }
+        let step = WIDE_GROUP * S::PER_WORD;
+        let mut sums = [_mm512_setzero_ps(); M];
+        let mut k = 0;
+        while k + step <= len {
+            let first = columns.elements.as_ptr().wrapping_add(k);
+            // SAFETY: the columns have these elements.
+            let rows = unsafe { wide_rows(first, columns.stride, columns.next) };
+            for (word, row) in rows.into_iter().enumerate() {
+                // SAFETY: this function has the instructions.
+                let elements = unsafe { S::wide(row) };
+                for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                    let at = k + S::PER_WORD * word + e;
+                    for (sum, vector) in sums.iter_mut().zip(vectors) {
+                        // SAFETY: there are at least `step` elements from `k` on.
+                        let factor = unsafe { *vector.get_unchecked(at) };
+                        *sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), elements, *sum);
+                    }
+                }
+            }
+            k += step;
+        }
+        let mut chains = [[0.0; W]; M];
+        for (chains, sum) in chains.iter_mut().zip(sums) {
+            chains.copy_from_slice(&bytemuck::cast::<__m512, [f32; WIDE_GROUP]>(sum));
+        }
+        finish(&mut chains, &vectors.map(|vector| Columns { vector, ..columns }), k);
         chains
     }
 

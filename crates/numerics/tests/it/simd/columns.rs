@@ -12,6 +12,16 @@ fn check<S: Widen<f32>, const W: usize>(
     f32: ColumnSums<S>,
 {
     let found = f32::column_chains::<W, 2>(isa, groups);
+    // The vectors of both groups with the columns of the first one.
+    let vectors = groups.map(|group| group.vector);
+    let shared = f32::shared_chains::<W, 2>(isa, vectors, groups[0]);
+    let other = Columns { vector: vectors[1], ..groups[0] };
+    let separate = f32::column_chains::<W, 2>(isa, [groups[0], other]);
+    let numbers = |sums: Option<[[f32; W]; 2]>| {
+        let sums = sums.into_iter().flatten().flatten();
+        sums.filter(|x| !x.is_nan()).map(f32::to_bits).collect::<Vec<u32>>()
+    };
+    assert_eq!(numbers(shared), numbers(separate), "{isa:?}");
     assert_eq!(found.is_some(), is_compiled, "{isa:?}");
     for (group, sums) in groups.iter().zip(found.into_iter().flatten()) {
         for (column, sum) in sums.iter().enumerate() {
