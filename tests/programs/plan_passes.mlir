@@ -8,6 +8,8 @@
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
 // RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
 // RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
+// RUN: stablo run %s --entry tree --dump-plan-after=reduction-trees | FileCheck %s --check-prefix=TREE
+// RUN: stablo run %s --entry tree --input iota | FileCheck %s --check-prefix=TREE-RUN
 // RUN: stablo run %s --entry first --dump-plan-after=limit-sorts | FileCheck %s --check-prefix=LIMIT
 // RUN: not stablo run %s --entry dead --dump-plan-after=nothing 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not stablo run %s --entry dead --engine reference --dump-plan-after=dce 2>&1 | FileCheck %s --check-prefix=NONE
@@ -306,4 +308,38 @@ func.func @dead_regions(%x: tensor<8xf32>, %p: tensor<i1>, %n: tensor<i32>) -> t
     stablehlo.return %not, %t : tensor<i1>, tensor<8xf32>
   }
   return %x : tensor<8xf32>
+}
+
+// A reduction with a block of its own is the tree of five elements: pairs, then the pair of these,
+// then the fifth, then the initial value. A block that uses a value from around it stays.
+// TREE-LABEL: @tree(
+// TREE-NOT: stablehlo.reduce %0, %{{[0-9]+}} : f32
+// TREE: = stablehlo.multiply %{{.*}} : 1x2x1xf32
+// TREE: = stablehlo.subtract %{{.*}} : 1x2x1xf32
+// TREE: = stablehlo.multiply %{{.*}} : 1x1x1xf32
+// TREE: = stablehlo.subtract %{{.*}} : 1x1x1xf32
+// TREE: = stablehlo.subtract %{{.*}} : 1x1x1xf32
+// TREE: = stablehlo.subtract %{{.*}} : 1x1x1xf32
+// TREE-NOT: subtract
+// TREE: = stablehlo.reduce %0, %{{[0-9]+}}, %{{[0-9]+}} : f32
+// TREE: return
+// TREE-RUN: output 0:
+// TREE-RUN-NEXT: 3.75
+func.func @tree(%x: tensor<5xf32>) -> (tensor<f32>, tensor<f32>) {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %r = stablehlo.reduce(%x init: %one) across dimensions = [0] : (tensor<5xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>) {
+    %c = stablehlo.constant dense<0.5> : tensor<f32>
+    %h = stablehlo.multiply %a, %c : tensor<f32>
+    %d = stablehlo.subtract %h, %b : tensor<f32>
+    stablehlo.return %d : tensor<f32>
+  }
+  %s = stablehlo.reduce(%x init: %one) across dimensions = [0] : (tensor<5xf32>, tensor<f32>) -> tensor<f32>
+   reducer(%a: tensor<f32>, %b: tensor<f32>) {
+    %h = stablehlo.multiply %a, %half : tensor<f32>
+    %d = stablehlo.subtract %h, %b : tensor<f32>
+    stablehlo.return %d : tensor<f32>
+  }
+  return %r, %s : tensor<f32>, tensor<f32>
 }

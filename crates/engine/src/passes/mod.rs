@@ -14,6 +14,7 @@ mod inline;
 mod layout;
 mod limit_sorts;
 mod prepack;
+mod reduction_trees;
 mod schedule;
 mod sink;
 
@@ -61,6 +62,11 @@ pub const PASSES: &[Pass] = &[
         name: "layout",
         description: "Lets chains of convolutions compute with the channels last",
         run: Run::Graph(layout::run),
+    },
+    Pass {
+        name: "reduction-trees",
+        description: "Replaces small reductions with blocks of their own by elementwise nodes",
+        run: Run::Graph(reduction_trees::run),
     },
     Pass {
         name: "fold",
