@@ -87,10 +87,11 @@ struct DepthwiseLine<'a, T, const C: usize> {
 impl<T: Accumulator, const C: usize> Kernel for DepthwiseLine<'_, T, C> {
     #[inline(always)]
     fn run(self) {
-        if self.is_short {
-            self.sum(|sum, x, weight| sum.add(x.multiply(weight)));
-        } else {
-            self.sum(T::multiply_add);
+        match (self.is_short, self.line.features) {
+            (true, 1) => self.sum_neighbours(|sum, x, weight| sum.add(x.multiply(weight))),
+            (true, _) => self.sum(|sum, x, weight| sum.add(x.multiply(weight))),
+            (false, 1) => self.sum_neighbours(T::multiply_add),
+            (false, _) => self.sum(T::multiply_add),
         }
     }
 }
@@ -114,6 +115,35 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
                 for (out, sum) in out.iter_mut().zip(sums) {
                     *out = sum.finish();
                 }
+            }
+        }
+    }
+
+    /// Computes up to `C` neighbouring windows of the only feature at a time.
+    #[inline(always)]
+    fn sum_neighbours(self, step: impl Fn(T, T, T) -> T) {
+        let FeatureWindows { input, weights, taps, step: distance, out, .. } = self.line;
+        for (first, out) in (0..).step_by(C).zip(out.chunks_mut(C)) {
+            let mut sums = [T::ZERO; C];
+            for tap in taps {
+                let weight = weights[tap.weight];
+                let input = &input[tap.input + first * distance..];
+                match (distance, input.first_chunk::<C>()) {
+                    (1, Some(input)) if out.len() == C => {
+                        for (sum, &x) in sums.iter_mut().zip(input) {
+                            *sum = step(*sum, x, weight);
+                        }
+                    }
+                    _ => {
+                        let input = input.iter().step_by(distance.max(1));
+                        for (sum, &x) in sums[..out.len()].iter_mut().zip(input) {
+                            *sum = step(*sum, x, weight);
+                        }
+                    }
+                }
+            }
+            for (out, sum) in out.iter_mut().zip(sums) {
+                *out = sum.finish();
             }
         }
     }

@@ -94,7 +94,8 @@ fn convolutions_follow_the_formula() {
         let batch_groups = if feature_groups == 1 { 1 + below(2) } else { 1 };
         let features = if feature_groups > 2 { 1 } else { [1, 2, 40][below(3)] };
         let results = feature_groups.max(batch_groups) * [1, 2, 9, 16][below(4)];
-        let size: [usize; 2] = [1 + below(9), 1 + below(9)];
+        let widest = [9, 9, 70][below(3)];
+        let size: [usize; 2] = [1 + below(9), 1 + below(widest)];
         let width: [usize; 2] = [1 + below(4), 1 + below(4)];
         let window = width.map(|size| WindowDim {
             size: size as i64,
