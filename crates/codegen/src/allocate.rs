@@ -7,7 +7,7 @@ use crate::machine::{Base, Condition, Machine, Mem, Operand, Register};
 use crate::ops::{Op, Store};
 use crate::vector::{Inst, Kind, MAX_REGISTERS, NONE, Scalar, Value, Vectors, Width};
 
-/// Constants that are needed again within so many instructions stay in registers.
+/// Constants that are needed again within this number of instructions stay in registers.
 const SOON: u32 = 12;
 /// A position after all.
 const NEVER: u32 = u32::MAX;
@@ -20,13 +20,12 @@ enum Home {
 }
 
 /// Gives the values registers, and adds the code to that of `machine`. Values that need one are on
-/// the stack, of which `slots` is the greatest number of vectors so far.
+/// the stack, of which `slots` is the greatest number of vectors.
 pub fn emit<M: Machine>(vectors: &Vectors, machine: &mut M, slots: &mut u32) {
     emit_round(vectors, &[], machine, slots);
 }
 
-/// At most so many values are carried by a loop: with as many others, they do not need all
-/// registers.
+/// The maximum number of values that a loop carries: twice that do not need all registers.
 pub const MAX_CARRIED: usize = 7;
 
 /// Adds a loop without end. Each of `carried` is a value that has been made so by
@@ -216,7 +215,7 @@ impl<M: Machine> Allocation<'_, M> {
         }
     }
 
-    /// Adds an operation of three operands. If the machine has the result in the place of one of
+    /// Adds an operation of three operands. If the machine has the result over one of
     /// them, it takes the register of one that ends.
     fn ternary(&mut self, position: usize, op: Op, [x, y, z]: [Value; 3]) {
         let (operands, uses) = (self.insts[position].operands, self.uses[position]);
@@ -337,7 +336,7 @@ impl<M: Machine> Allocation<'_, M> {
         self.next[register as usize] = 0;
     }
 
-    /// Notes where operands are used next; those that are not used again lose their registers.
+    /// Notes where operands are used next; values that are not used again lose their registers.
     fn end(&mut self, operands: [Value; 3], uses: Uses) {
         for (value, next) in operands.into_iter().zip(uses.operands) {
             if value == NONE {

@@ -7,7 +7,7 @@ use crate::vector::{Value, Vectors, Width};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
-/// The elements of four bytes in the narrowest vectors, those of AVX2 and of NEON.
+/// The elements of four bytes in the narrowest vectors, of AVX2 and NEON.
 pub const LANES: usize = 8;
 
 /// The elements that are computed together.
@@ -35,7 +35,7 @@ impl Vectors {
     }
 }
 
-/// True for functions of all operands whose code is long: those that are computed in `f64` by
+/// True for functions of all operands whose code is long: they are computed in `f64` by
 /// series.
 pub fn is_long(function: Elementwise) -> bool {
     match function {
@@ -50,8 +50,8 @@ pub fn is_of_angle(function: Elementwise) -> bool {
     matches!(function, Elementwise::Unary(op) if lanes::function_of_angle(op).is_some())
 }
 
-/// Adds code for a function of operands of some types, of which a chunk each is given; if there are
-/// no more elements than half of one, `is_half`. `None` if there is no code for it.
+/// Adds code for a function of operands of some types, of which a chunk each is given; for at
+/// most half of its elements, `is_half`. `None` if there is no code for it.
 pub fn compute(
     code: &mut Vectors,
     function: Elementwise,

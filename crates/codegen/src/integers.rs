@@ -36,7 +36,7 @@ impl Lowering<'_> {
                 self.pairs(Op::DivideF64, wide, divisors)?
             }
         };
-        // Added to an integer, it leaves its last bits in those of the sum.
+        // Added to an integer, it leaves its last bits in the sum.
         let offset = self.code.splat8((1.5 * (1u64 << 52) as f64).to_bits());
         let sum = self.map(quotient, |code, x| {
             let x = code.unary(Op::RoundF64(Rounding::ToZero), x);

@@ -3,10 +3,10 @@
 //! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
 //! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 under Linux;
-//! elsewhere, or with `STABLO_JIT=0`, there is none ([`is_available`]), and users of this crate run
-//! the functions of `numerics` instead.
+//! elsewhere, or with `STABLO_JIT=0`, no code is made ([`is_available`]), and users of this crate
+//! run the functions of `numerics` instead.
 //!
-//! The operations and the registers of code are those of no machine ([`Op`], [`Register`]); a
+//! The operations and the registers of code belong to no machine ([`Op`], [`Register`]); a
 //! [`Machine`] encodes them.
 
 pub mod a64;
@@ -57,7 +57,7 @@ pub fn is_available() -> bool {
     *AVAILABLE.get_or_init(|| {
         let is_refused = std::env::var_os("STABLO_JIT").is_some_and(|value| value == "0");
         let is_known = match cfg!(target_arch = "aarch64") {
-            // Other systems have rules of their own for new code.
+            // Other systems have different rules for new code.
             true => cfg!(all(target_os = "linux", target_endian = "little")),
             false => Isa::best().has_avx2(),
         };

@@ -109,17 +109,17 @@ pub enum NotRun {
 
 /// An iteration of fewer instructions is for [`MAX_STEP`] elements.
 const SHORT: usize = 256;
-/// Of a multiple of so many elements, none are left after the last whole iteration. So many are
-/// computed side by side at most, in chunks of a vector, so that none waits for another.
+/// The maximum number of elements of an iteration, computed side by side in chunks of a vector. Of
+/// a multiple of it, none are left after the last whole iteration.
 pub const MAX_STEP: usize = 32;
 /// The chunks of the narrowest vectors.
 const MAX_CHUNKS: usize = MAX_STEP / LANES;
 /// The bytes of the widest vector.
 const MAX_VECTOR: usize = 64;
-/// At most so many bytes of vectors are on the stack: less than a page.
+/// The maximum bytes of vectors on the stack: less than a page.
 const MAX_STACK: usize = 3840;
 impl LoopCode {
-    /// Adds the code of a loop; `None` if there is none for one of its functions.
+    /// Adds the code of a loop; `None` if one of its functions has no code.
     pub fn new<M: Machine>(
         source: &Loop<'_>,
         width: Width,
@@ -232,7 +232,7 @@ impl LoopCode {
         Ok(())
     }
 
-    /// Runs the loop on copies of the last elements of a tile, fewer than those of an iteration.
+    /// Runs the loop on copies of the last elements of a tile, less than an iteration.
     /// Outputs have them from `first` on.
     fn run_rest(
         &self,
@@ -328,7 +328,7 @@ fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Ve
     Some(body)
 }
 
-/// The register with an address. Those that have none of their own are read when they are needed.
+/// The register with an address. An address without a register is read when it is needed.
 fn address<M: Machine>(body: &mut Vectors, number: usize) -> Register {
     if number < M::ADDRESSES {
         return Register::Address(number as u8);

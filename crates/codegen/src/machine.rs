@@ -3,8 +3,8 @@
 use crate::ops::{Op, Store};
 use crate::vector::Width;
 
-/// A general-purpose register, by its use. Registers of different uses may be the same one: those
-/// of loops, of blocks and of calls are not used together.
+/// A general-purpose register, by its use. Registers of different uses may be the same one:
+/// loops, blocks and calls do not use theirs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Register {
     /// The first argument of a function: of a loop, the addresses.
@@ -126,7 +126,7 @@ pub trait Machine {
     /// Code of more vector operations may be too long for the machine's jumps.
     const MAX_OPERATIONS: usize;
 
-    /// The bytes of the code so far.
+    /// The bytes of the code.
     fn position(&self) -> usize;
     /// A constant with these bytes.
     fn constant(&mut self, bytes: ConstantBytes) -> Constant;
@@ -199,8 +199,8 @@ pub trait Machine {
     /// Adds an operation of two operands.
     fn binary(&mut self, width: Width, op: Op, to: u8, x: u8, y: Operand);
     /// The orders in which an operation of three operands, by number, may have these: the result
-    /// takes the register of the first one. If there is none, there is [`Machine::ternary`] with a
-    /// register of its own for the result.
+    /// takes the register of the first one. Without an order, [`Machine::ternary`] has a separate
+    /// register for the result.
     fn orders(width: Width, op: Op) -> &'static [[usize; 3]];
     /// Adds an operation of three operands, the first of which is in the register `to`.
     fn overwriting(

@@ -145,9 +145,9 @@ pub enum Op {
     I32ToF32,
     /// The low four lanes as floats of eight bytes.
     I32ToF64,
-    /// Rounded towards zero; the smallest integer where there is none. Not on AArch64.
+    /// Rounded towards zero; the smallest integer if out of range. Not on AArch64.
     F32ToI32,
-    /// Rounded towards zero; the nearest integer where there is none, and zero for NaN. Not on
+    /// Rounded towards zero; the nearest integer if out of range, and zero for NaN. Not on
     /// x86-64.
     SaturateF32ToI32,
     /// The lanes of the low half as floats of eight bytes.
@@ -164,9 +164,9 @@ pub enum Op {
     U16ToU32,
     /// The low halves of lanes, in the low half. Not with AVX2.
     I64ToI32,
-    /// Lanes of both saturated to two bytes, those of each 16 bytes together.
+    /// Lanes of both saturated to two bytes, 16 bytes of both at a time.
     PackI32,
-    /// Lanes of both saturated to one byte, those of each 16 bytes together.
+    /// Lanes of both saturated to one byte, 16 bytes of both at a time.
     PackI16,
     /// Of each 16 bytes of both, the even lanes of four.
     EvenLanes,
@@ -185,7 +185,7 @@ pub enum Op {
     Permute4,
     /// Lanes of eight bytes chosen by two bits each. Not with AVX-512.
     Permute8(u8),
-    /// The lanes of four bytes of `y` whose bits are set, else those of `x`. Not with AVX-512.
+    /// The lanes of four bytes of `y` whose bits are set, else of `x`. Not with AVX-512.
     Blend4(u8),
     /// The first lane, again and again.
     Splat4,
@@ -205,7 +205,7 @@ pub enum Op {
     Insert4(u8),
     /// The vector with another second lane of eight bytes, from memory. Not with AVX-512.
     Insert8,
-    /// The bits of `yes` where those of `mask` are set, else those of `no`. The operands are `no`,
+    /// The bits of `yes` where `mask` has them set, else of `no`. The operands are `no`,
     /// `yes` and `mask`.
     Blend,
     /// The product of the last operands added to the first one, with one rounding.

@@ -1,7 +1,7 @@
 //! The order of instructions.
 //!
 //! A processor looks some tens of instructions ahead, which is less than a function of a few
-//! numbers has; so those that could run meanwhile are put where it sees them.
+//! numbers has; so independent ones are put where it sees them.
 
 use crate::vector::{Inst, Kind, NONE, Value, Vectors};
 use std::cmp::Reverse;
@@ -9,8 +9,8 @@ use std::collections::BinaryHeap;
 
 /// Instructions that start in a cycle.
 const WIDTH: usize = 2;
-/// No instruction starts before one that is so many places before it: values that wait for long
-/// would leave no registers.
+/// No instruction starts before the one this number of places ahead of it: values that wait for
+/// long would leave no registers.
 const WINDOW: usize = 128;
 
 /// The number of cycles after which the result of an instruction is there, about.
@@ -28,7 +28,7 @@ fn operands(inst: &Inst) -> impl Iterator<Item = usize> {
     inst.operands.iter().filter(|&&operand| operand != NONE).map(|operand| operand.0 as usize)
 }
 
-/// For each instruction, those that use its result: one list after the other.
+/// For each instruction, the instructions that use its result, in one list.
 struct Users {
     ends: Vec<u32>,
     all: Vec<u32>,
@@ -63,7 +63,7 @@ impl Users {
 impl Vectors {
     /// Puts the instructions of straight-line code, whose stores and loads are of different
     /// memory, into the order in which a processor would start them that sees [`WINDOW`] of them
-    /// and prefers those for which most others wait. Those without an effect are left out. Code
+    /// and prefers instructions for which most others wait. It drops dead ones. Code
     /// with branches or general-purpose registers stays as it is.
     #[doc(hidden)]
     pub fn schedule(&mut self) {
@@ -87,8 +87,8 @@ impl Vectors {
             waits[at] = operands(&self.insts[at]).count() as u32;
         }
         let mut order: Vec<usize> = Vec::with_capacity(count);
-        // Those that may start, those that the processor does not see yet, and the others by the
-        // cycle in which they may start.
+        // Ready instructions, ready ones outside of the window, and the others by the cycle in
+        // which they may start.
         let mut ready: BinaryHeap<(u32, Reverse<u32>)> = BinaryHeap::new();
         let mut unseen: BinaryHeap<Reverse<u32>> =
             (0..count as u32).filter(|&at| waits[at as usize] == 0).map(Reverse).collect();

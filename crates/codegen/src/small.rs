@@ -20,7 +20,7 @@ pub(crate) fn is_small(dtype: DType) -> bool {
     }
 }
 
-/// The elements of a small type as lanes: those of the bytes, or pairs of bytes, that were loaded
+/// The elements of a small type as lanes, from bytes, or pairs of bytes, that were loaded
 /// with zeros above them.
 pub fn lanes_of_small(code: &mut Vectors, dtype: DType, loaded: Value) -> Value {
     if dtype.family() == Family::Signed { wrapped(code, dtype, loaded) } else { loaded }
@@ -176,7 +176,7 @@ fn encoded(code: &mut Vectors, format: &FloatFormat, x: Value) -> Value {
     code.blend(is_nan, nan, number)
 }
 
-/// True for functions of small floats whose results in `f32`, rounded again, are those of one
+/// True for functions of small floats whose results in `f32`, rounded again, are as with one
 /// rounding.
 fn is_rounded_twice(op: UnaryOp) -> bool {
     use UnaryOp::*;
@@ -244,7 +244,7 @@ impl Lowering<'_> {
         let result = self.unary(op, DType::F32, Chunk::Four(number))?;
         let Chunk::Four(mut result) = result else { return Some(result) };
         if op == UnaryOp::Sqrt {
-            // NaN in place of a number is positive.
+            // A NaN that is made is positive.
             let ordered = self.code.pair(Op::CompareF32(Predicate::Ordered), number, number);
             let quiet = self.quiet(DType::F32, Chunk::Four(result))?;
             let Chunk::Four(quiet) = quiet else { return None };
@@ -357,7 +357,7 @@ impl Lowering<'_> {
                 let one = self.code.splat4(format.encode(1.0) as u32);
                 Some(Chunk::Four(self.code.pair(Op::And, mask, one)))
             }
-            // Those that are not exact as `f32` are beyond all numbers of these formats.
+            // Numbers that are not exact as `f32` are beyond all numbers of these formats.
             (Some(format), I32 | U32, x) if format.exponent_bits < 8 => {
                 let Chunk::Four(x) = self.convert(from, F32, x)? else { return None };
                 Some(Chunk::Four(encoded(self.code, format, x)))

@@ -37,11 +37,11 @@ pub enum Scalar {
     /// Sets `Register::Index` to an integer from memory, brought into the range up to `last`,
     /// times `stride`, or adds that to it.
     Index {
-        /// The integer,
+        /// The integer.
         from: Mem,
-        /// its bytes,
+        /// Its bytes.
         bytes: usize,
-        /// and if it has a sign.
+        /// True if it has a sign.
         is_signed: bool,
         /// The greatest index.
         last: u32,
@@ -57,11 +57,11 @@ pub enum Scalar {
     },
     /// Copies 1, 2, 4 or 8 bytes.
     Move {
-        /// From where,
+        /// From where.
         from: Mem,
-        /// to where,
+        /// To where.
         to: Mem,
-        /// how many.
+        /// The number of bytes.
         bytes: usize,
     },
     /// Goes on at a label if a byte is zero.
@@ -137,7 +137,7 @@ impl Width {
         }
     }
 
-    /// The elements of four bytes in a vector, and those that are computed together.
+    /// The elements of four bytes in a vector, and of all that are computed together.
     pub fn lanes(self) -> usize {
         self.bytes() / 4
     }
@@ -212,7 +212,7 @@ impl Vectors {
         self.insts.len()
     }
 
-    /// True if there are none.
+    /// True if it is empty.
     pub fn is_empty(&self) -> bool {
         self.insts.is_empty()
     }
@@ -300,7 +300,7 @@ impl Vectors {
         self.push(Kind::Vector(op), [x, y, NONE], None)
     }
 
-    /// The bytes of `yes` in the lanes of `mask` whose bits are set, else those of `no`.
+    /// The bytes of `yes` in the lanes of `mask` whose bits are set, else of `no`.
     pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
         self.push(Kind::Vector(Op::Blend), [no, yes, mask], None)
     }
@@ -412,7 +412,7 @@ pub struct Parts {
 const GRANULE: u32 = 8;
 
 impl Parts {
-    /// No part of a memory of so many bytes.
+    /// No part of a memory of `bytes` bytes.
     pub fn none(bytes: usize) -> Parts {
         Parts { words: vec![0; bytes.div_ceil(64 * GRANULE as usize)] }
     }
@@ -449,8 +449,8 @@ impl Parts {
 }
 
 impl Vectors {
-    /// Changes the parts of the memory that are needed after the code into those that are needed
-    /// before it. `exits` has those that are needed at labels to which it branches. If `removes`,
+    /// Changes the parts of the memory that are needed after the code into the parts that are
+    /// needed before it. `exits` has the parts needed at labels to which it branches. If `removes`,
     /// stores to what is not needed are removed.
     pub fn needed(
         &mut self,

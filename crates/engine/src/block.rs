@@ -53,7 +53,7 @@ pub(crate) enum Op {
     Jump(u32),
     /// Goes on at another op if a boolean is false.
     Unless { condition: u32, to: u32 },
-    /// Goes on at the op with the number at `index`, or at the last one if there is none.
+    /// Goes on at the op with the number at `index`, or at the last one.
     Switch { index: Range<u32>, targets: Box<[u32]> },
 }
 

@@ -147,7 +147,7 @@ fn find(slots: &[Option<Value>], slot: Slot) -> Option<Value> {
 }
 
 /// For each function, true if the blocks of its native primitives, which are not known, use only
-/// values of their own.
+/// values that they define.
 pub(crate) fn plannable(code: &Code) -> Vec<bool> {
     let bodies = code.functions.iter().filter_map(|function| function.body);
     let known: FxHashSet<BlockId> = bodies.flat_map(|body| nested(code, body)).collect();

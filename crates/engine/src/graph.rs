@@ -254,7 +254,7 @@ pub(crate) fn nested(code: &Code, block: BlockId) -> Vec<BlockId> {
     all
 }
 
-/// The slots that a block and those in it use, but do not define.
+/// The slots that a block and its nested blocks use, but do not define.
 pub(crate) fn free_slots(code: &Code, block: BlockId) -> Vec<Slot> {
     let (mut own, mut used): (FxHashSet<Slot>, Vec<Slot>) = Default::default();
     for block in nested(code, block) {

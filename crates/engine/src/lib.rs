@@ -1,13 +1,13 @@
 //! The engine: compiles the functions of prepared programs to plans, and runs these.
 //!
-//! The [`PASSES`] rewrite the graph of a function (`graph.rs`): calls are inlined, dead and equal ops
-//! dropped, elementwise nodes grouped. Then they make its plan (`plan.rs`) of it: steps over values.
+//! The [`PASSES`] rewrite the graph of a function (`graph.rs`): calls are inlined, dead and equal
+//! ops dropped, elementwise nodes grouped. Then they make its plan (`plan.rs`): steps over values.
 //! Groups become loops over tiles ([`kernels::Fused`]); data movement that only loops read becomes
 //! views; control flow is part of the steps; any other node is a step that runs its kernel
 //! (`lower/`). At last, values get storage, and steps over small values become blocks with machine
 //! code. [`explain_plan`] lists a plan, [`plan_after`] a function after a pass.
 //!
-//! [`compile`] gives what the `interpreter` calls in place of instructions; plans run on its
+//! [`compile`] gives the functions that the `interpreter` calls; plans run on its
 //! machines (`exec/`), which keep limits, frames of blocks, and processes.
 
 mod block;

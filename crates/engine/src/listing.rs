@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The name of the op that an instruction was prepared from.
 type Name<'a> = &'a dyn Fn(Origin) -> String;
 
-/// The details that a listing shows, each in addition to those before it.
+/// The details that a listing shows, each in addition to the ones before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Detail {
     /// Steps and values.

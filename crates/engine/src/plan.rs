@@ -35,7 +35,7 @@ pub struct Plan {
     /// True if machine code is made.
     pub makes_code: bool,
     /// True if no step calls a function, waits for another process or runs code of others, so that
-    /// a run nests no deeper than its steps and needs no stack of its own.
+    /// a run nests no deeper than its steps and fits the stack of its caller.
     pub is_flat: bool,
     /// The calls around inlined steps: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
@@ -55,7 +55,7 @@ pub enum Storage {
         /// Its bytes.
         bytes: u32,
     },
-    /// A slot: any value, which has its own memory.
+    /// A slot: any value, with separate memory.
     Slot(u32),
 }
 
@@ -64,7 +64,7 @@ pub enum Storage {
 pub struct Sequence {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Transfers of the results; those of a plan stay where they are.
+    /// Transfers of the results; the results of a plan stay where they are.
     pub results: Vec<Transfer>,
     /// Slots to empty after that; before storage is assigned, the values that end there.
     pub dead: Vec<u32>,
@@ -105,7 +105,7 @@ pub struct Step {
     pub dead: SmallVec<[u32; 2]>,
     /// Number of ops that it stands for.
     pub op_count: u32,
-    /// The instructions that it computes; those of a block are in its steps.
+    /// The instructions that it computes; a block has them in its steps.
     pub instructions: SmallVec<[u32; 1]>,
     /// The op at which errors are reported.
     pub origin: Origin,
@@ -213,14 +213,14 @@ pub enum StepOp {
         /// Its type.
         ty: LoopOutput,
         /// If the second operand is mostly the same one in all runs, and worth prepacking: its
-        /// number among those.
+        /// number among these operands.
         prepacked: Option<u32>,
     },
     /// The kernel of a primitive.
     Kernel {
         /// The primitive.
         primitive: Arc<Primitive>,
-        /// Its operands; true for those that are not used again.
+        /// Its operands; true for the last use of a value.
         operands: SmallVec<[(Value, bool); 2]>,
         /// Its results.
         results: SmallVec<[Value; 1]>,
@@ -246,12 +246,12 @@ pub enum StepOp {
     Block {
         /// The steps.
         steps: Vec<Step>,
-        /// The code that runs in their place.
+        /// The code that runs instead of them.
         block: Block,
     },
     /// One of several branches.
     Branch {
-        /// A boolean, or the number of the branch; the last one if there is none.
+        /// A boolean, or the number of the branch; others choose the last one.
         index: Value,
         /// The branches; of two for a boolean, the first is that for `true`.
         branches: Vec<Sequence>,

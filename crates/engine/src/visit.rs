@@ -12,7 +12,7 @@ fn nested(op: &StepOp) -> impl Iterator<Item = &Sequence> {
     pair.into_iter().flatten().chain(branches)
 }
 
-/// Visits the values that an operation uses, those within it included.
+/// Visits the values that an operation and its nested ones use.
 pub(crate) fn for_each_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
     for_each_own_use(op, visit);
     for sequence in nested(op) {

@@ -32,8 +32,8 @@ impl PreparedCode {
     }
 }
 
-/// Functions that an engine has compiled. Machines call them in place of the instructions, of which
-/// they have the results and errors.
+/// Functions that an engine has compiled. Machines call them instead of running the
+/// instructions; results and errors are the same.
 ///
 /// Compiled functions use the [`Machine`] that calls them for all that is not arithmetic: limits,
 /// nested blocks and calls, processes, profiles.
@@ -44,7 +44,7 @@ pub trait CompiledCode: Any + Send + Sync {
     /// True if a function is compiled; others run instruction by instruction.
     fn has_function(&self, function: FunctionId) -> bool;
 
-    /// True if a compiled function nests so little that it needs no stack of its own.
+    /// True if a compiled function nests so little that it fits the stack of its caller.
     fn is_flat(&self, function: FunctionId) -> bool;
 
     /// Calls a compiled function.

@@ -1,7 +1,7 @@
 //! Values of a function while it runs, and operations on scalars without tensors.
 //!
 //! Most instructions of loops compute single numbers. An instruction whose operands and results are
-//! scalars of plain types runs the kernel of its primitive on one element, in place of making
+//! scalars of plain types runs the kernel of its primitive on one element, without making
 //! tensors.
 
 use crate::errors::use_before_definition;

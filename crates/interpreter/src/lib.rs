@@ -7,7 +7,7 @@
 //! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects,
 //! `profile.rs` records how long steps take.
 //!
-//! Engines compile functions to [`CompiledCode`], which machines call in place of the instructions.
+//! Engines compile functions to [`CompiledCode`], which machines call instead of instructions.
 //!
 //! Source: StableHLO, `docs/reference.md`.
 

@@ -35,7 +35,7 @@ pub struct Machine<'s, 'r> {
     pub(crate) process: usize,
     /// The frames of the functions that run, the innermost last.
     frames: Vec<Frame>,
-    /// Number of blocks that are running, those of the grids around this process included.
+    /// Number of blocks that are running, also in the grids around this process.
     pub(crate) depth: usize,
     /// The depth at which the process started.
     first_level: usize,
@@ -313,7 +313,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     /// Runs a block, one level deeper.
     ///
     /// # Errors
-    /// Those of the block, and if it nests too deep.
+    /// Errors of the block, and nesting that is too deep.
     pub fn nested<T>(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, EvalError>,
@@ -452,7 +452,7 @@ impl<'s, 'r> Machine<'s, 'r> {
     /// Runs the kernel of a primitive.
     ///
     /// # Errors
-    /// Those of the kernel and of the blocks and functions that it runs.
+    /// Errors of the kernel and of the blocks and functions that it runs.
     pub fn kernel(
         &mut self,
         evaluation: &Evaluation<'_>,

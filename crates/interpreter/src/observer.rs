@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 /// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Ops run, those in loops and functions each time, by all processes.
+    /// Number of ops run by all processes, counting repetitions.
     pub ops: u64,
     /// Number of executed ops of the entry function.
     pub position: usize,

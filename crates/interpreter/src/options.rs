@@ -85,7 +85,7 @@ pub struct RunOptions {
     pub custom_calls: CustomCalls,
     /// Semantics where compilers differ from the specification.
     pub conventions: Conventions,
-    /// Clock, threads and memory budget of each run; by default those of the thread that runs the
+    /// Clock, threads and memory budget of each run; by default of the thread that runs the
     /// program.
     pub host: Option<Host>,
 }

@@ -10,7 +10,7 @@ use mlir::rewrite::effects::is_removable_if_unused;
 use mlir::{BlockId, Module, OpId, OpRef, Value};
 use std::collections::HashSet;
 
-/// All ops of a name, in XLA's compile order: first those reachable by calls from the function
+/// All ops of a name, in XLA's compile order: first the ones reachable by calls from the function
 /// `entry`, then the others. A function with several callers is listed once.
 pub(crate) fn compile_order(callables: &Callables<'_>, entry: OpId, name: &str) -> Vec<OpId> {
     let walk = Walk { module: callables.module, callables };
@@ -36,7 +36,7 @@ struct Walk<'w> {
 }
 
 impl<'w> Walk<'w> {
-    /// Those blocks and all that they contain or call and that are not done, the inner ones first.
+    /// Blocks and all that they contain or call, without those in `done`, the inner ones first.
     fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
         let mut order = Vec::new();
         // A block is visited twice: before and after its dependencies.
@@ -104,7 +104,7 @@ impl<'w> Walk<'w> {
         order
     }
 
-    /// The operands of an op, then those of the ops in its regions. Tensors without elements are
+    /// The operands of an op, then of the ops in its regions. Tensors without elements are
     /// constants for XLA.
     fn operands(&self, op: OpRef<'w>) -> Vec<Value> {
         let operands = self.module.walk(op.id()).flat_map(|op| op.operands().iter().copied());

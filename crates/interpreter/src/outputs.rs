@@ -56,7 +56,7 @@ impl<'a> OutputBuffer<'a> {
     }
 }
 
-/// Copies results into memory of the caller; none if one of them does not fit.
+/// Copies results into memory of the caller; nothing if one of them does not fit.
 ///
 /// # Errors
 /// If one does not fit.

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// At most so many types of results are listed.
+/// The maximum number of listed types of results.
 const LISTED_TYPES: usize = 3;
 
 /// The records that runs make of their steps. The host must have a clock.
@@ -123,7 +123,7 @@ pub struct Recorded {
 #[derive(Default)]
 pub(crate) struct Record {
     all: Mutex<All>,
-    /// Number of executions that began, of those to be kept.
+    /// Number of executions that began, up to the number that is kept.
     executions: AtomicUsize,
 }
 
@@ -140,7 +140,7 @@ impl Record {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A copy of the records so far.
+    /// A copy of the records.
     pub fn recorded(&self) -> Recorded {
         self.lock().recorded.clone()
     }

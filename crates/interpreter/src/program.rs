@@ -134,7 +134,7 @@ impl Program {
         self.entry
     }
 
-    /// The records of runs so far, those that failed included.
+    /// The records of all runs, also of failed ones.
     pub fn recorded(&self) -> Recorded {
         self.record.recorded()
     }
@@ -147,7 +147,7 @@ impl Program {
         &self.options
     }
 
-    /// The host of runs that start on this thread, with as many threads as they use.
+    /// The host of runs that start on this thread, with the number of threads that they use.
     pub fn host(&self) -> Host {
         let host = self.options.host.clone().unwrap_or_else(Host::current);
         match self.options.engine {
@@ -297,7 +297,7 @@ fn code_of(module: &Module, entry: OpId, options: &RunOptions) -> (Code, Option<
     (code, callables.of_op(entry))
 }
 
-/// The function with a body named `entry` at the top level of the module; if there is none and
+/// The function with a body named `entry` at the top level of the module; if it is missing and
 /// `entry` is `main`, the only function or the only public one.
 ///
 /// # Errors

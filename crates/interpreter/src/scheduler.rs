@@ -158,7 +158,7 @@ impl Scheduler {
             if state.failure.is_none() {
                 state.failure = Some(self.deadlock(state));
             }
-            // Waiting processes end, one after the other.
+            // Waiting processes end in order.
             next = state.processes.iter().position(|s| matches!(s, Status::Waiting(_)));
         }
         if state.failure.is_some() {

@@ -28,7 +28,7 @@ const OPS_BETWEEN_CLOCK: u64 = 64;
 /// Number of ops that machine code executes at most between both.
 const OPS_BETWEEN_COUNTS: u64 = 1 << 14;
 
-/// Bytes charged for each process of a grid: those of its thread before it runs.
+/// Bytes charged for each process of a grid: the bytes of its thread before it runs.
 const PROCESS_BYTES: usize = 16 << 10;
 
 /// A run of a program.
@@ -48,7 +48,7 @@ pub struct Session<'r> {
     /// Number of executed ops of the entry function, and their total number.
     position: [AtomicUsize; 2],
     processes: AtomicUsize,
-    /// RNG counters: units of random numbers taken by each op with its own generator.
+    /// RNG counters: units of random numbers taken by each op that has a generator.
     random: Mutex<FxHashMap<Origin, u128>>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Job<'a> {
         function: FunctionId,
         arguments: Vec<RuntimeValue>,
     },
-    /// As `Call`, in memory of the caller; there are no results but those in the outputs.
+    /// As `Call`, in memory of the caller; all results are in the outputs.
     CallInto {
         function: FunctionId,
         inputs: &'a [TensorRef<'a>],
@@ -136,7 +136,7 @@ impl<'r> Session<'r> {
     /// Calls the observer.
     ///
     /// # Errors
-    /// Its own.
+    /// Errors of the observer.
     pub(crate) fn observe<T>(
         &self,
         call: impl FnOnce(&mut dyn Observer) -> Result<T, String>,
@@ -187,7 +187,7 @@ impl<'r> Session<'r> {
     }
 
     /// The number of ops that compiled code may execute before it counts them by
-    /// [`Session::tick`]: at most so many that the observer and the clock are asked often enough.
+    /// [`Session::tick`]: few enough that the observer and the clock are asked often.
     pub fn allowance(&self) -> u64 {
         let steps = self.program.options().limits.steps;
         let left = steps.map(|steps| steps.saturating_sub(self.ops.load(Ordering::Relaxed)));
@@ -220,7 +220,7 @@ impl<'r> Session<'r> {
     /// it.
     ///
     /// # Errors
-    /// Those of the first process that fails, and a grid that is too large.
+    /// Errors of the first process that fails, and a grid that is too large.
     pub(crate) fn run_grid(
         &self,
         grid: Grid,
@@ -257,7 +257,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// True if the job nests so little that it needs no stack of its own.
+    /// True if the job nests so little that it fits the stack of its caller.
     fn is_flat(&self, job: &Job<'_>) -> bool {
         match job {
             Job::Call { function, .. } | Job::CallInto { function, .. } => {
@@ -268,7 +268,7 @@ impl<'r> Session<'r> {
         }
     }
 
-    /// Runs each process in a thread of its own.
+    /// Runs each process in a separate thread.
     fn run_threads(
         &self,
         scheduler: &Scheduler,

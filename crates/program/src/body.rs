@@ -26,7 +26,7 @@ pub struct Body {
 pub enum Callee {
     /// A nested block, on vectors if it is vectorizable.
     Block(BlockId),
-    /// A function, which has its own frame: one call per position.
+    /// A function, with a separate frame: one call per position.
     Function(FunctionId),
 }
 
@@ -67,7 +67,7 @@ pub struct Comparator {
     pub block: BlockId,
     /// For each argument of the block, true if it is used.
     pub used: Vec<bool>,
-    /// The keys that the block compares, one after the other until two are unequal; none if it is
+    /// The keys that the block compares, in order until two are unequal; empty if it is
     /// not that simple.
     pub keys: Vec<SortKey>,
 }

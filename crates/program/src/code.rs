@@ -1,6 +1,6 @@
 //! Functions and blocks of instructions over slots.
 //!
-//! All values of a function, those of its nested blocks included, have a slot in one flat frame, so
+//! All values of a function, also of its nested blocks, have a slot in one flat frame, so
 //! that nested blocks read the values around them without copies. A value dies with the last
 //! instruction of its own block that uses it, directly or from a nested block.
 
@@ -107,7 +107,7 @@ pub struct Block {
     pub arguments: SmallVec<[Slot; 4]>,
     /// Types of the arguments.
     pub argument_types: SmallVec<[Arc<ValueType>; 4]>,
-    /// Its instructions, as a range of those of the program.
+    /// Its instructions, as a range of all instructions of the program.
     pub instructions: Range<u32>,
     /// The operands of its terminator: the results.
     pub results: SmallVec<[Operand; 4]>,
@@ -118,7 +118,7 @@ pub struct Block {
     /// True if all instructions are elementwise on scalars, so that the block can run on vectors
     /// of many scalars at once.
     pub vectorizable: bool,
-    /// True if the block uses no values but its own arguments and results.
+    /// True if the block uses only its arguments and the values that it defines.
     pub closed: bool,
 }
 
@@ -142,9 +142,9 @@ pub struct Function {
 pub struct Code {
     /// All functions.
     pub functions: Vec<Function>,
-    /// All blocks, those of functions and nested ones.
+    /// All blocks, of functions and nested ones.
     pub blocks: Vec<Block>,
-    /// All instructions; those of one block are neighbours.
+    /// All instructions, block by block.
     pub instructions: Vec<Instruction>,
 }
 
@@ -164,7 +164,7 @@ impl Code {
         &self.instructions[id.index()]
     }
 
-    /// The types of the slots of each function; `None` for those that nothing defines.
+    /// The types of the slots of each function; `None` if nothing defines a slot.
     pub fn slot_types(&self) -> Vec<Vec<Option<Arc<ValueType>>>> {
         let mut types: Vec<Vec<Option<Arc<ValueType>>>> =
             self.functions.iter().map(|function| vec![None; function.slots]).collect();

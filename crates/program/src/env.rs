@@ -11,7 +11,7 @@ pub trait Env {
     /// Runs a block on `args` and returns its results. The block sees the values around it.
     ///
     /// # Errors
-    /// Those of the instructions of the block.
+    /// Errors of the instructions of the block.
     fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult;
 
     /// Runs a block whose arguments are scalars once for each of `n` positions, on vectors of shape
@@ -19,7 +19,7 @@ pub trait Env {
     /// block is vectorizable, else `n` runs.
     ///
     /// # Errors
-    /// Those of the instructions of the block.
+    /// Errors of the instructions of the block.
     fn scalar_block(
         &mut self,
         block: BlockId,
@@ -30,7 +30,7 @@ pub trait Env {
     /// Calls a function.
     ///
     /// # Errors
-    /// Those of the instructions of the function.
+    /// Errors of the instructions of the function.
     fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult;
 
     /// The semantics of ops where compilers differ from the specification.
@@ -53,11 +53,11 @@ pub trait Env {
 /// Semantics where the specification and a compiler differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Conventions {
-    /// Those of the specification.
+    /// The semantics of the specification.
     #[default]
     Specification,
-    /// Those of XLA on CPUs, as far as they are known to differ: `reduce_window` leaves padding out
-    /// instead of combining initial values for it; `scatter` skips windows that are partly outside
+    /// The semantics of XLA on CPUs, as far as it is known to differ: `reduce_window` leaves padding
+    /// out instead of combining initial values for it; `scatter` skips windows that are partly outside
     /// as a whole; arithmetic on `f32` and `f64` takes and gives subnormal numbers as zeros of
     /// their sign.
     Xla,
@@ -146,7 +146,7 @@ pub trait World {
     /// The next values of the grid's infeed.
     ///
     /// # Errors
-    /// If there are no more, or the function that produces them fails.
+    /// If it is empty, or the function that produces them fails.
     fn infeed(&mut self) -> EvalResult;
 
     /// Writes values to the outfeed.
@@ -159,7 +159,7 @@ pub trait World {
     /// each. `infeed` has the functions that make the values of its infeed.
     ///
     /// # Errors
-    /// Those of the processes.
+    /// Errors of the processes.
     fn run_grid(
         &mut self,
         grid: Grid,

@@ -99,7 +99,7 @@ impl Exchange {
     /// Result `index`, which is the same for all processes: computed by the first that requests it.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Errors of `make`.
     pub fn shared(
         &self,
         index: usize,

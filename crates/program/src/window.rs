@@ -44,7 +44,7 @@ impl WindowDim {
     /// The window of lists with one number a dimension, and two of padding.
     ///
     /// # Errors
-    /// If the lists do not fit each other, or a number is out of range.
+    /// If the lists have different lengths, or a number is out of range.
     pub fn from_lists(
         sizes: &[i64],
         strides: &[i64],
@@ -70,7 +70,7 @@ impl WindowDim {
     /// The window of valid lists.
     ///
     /// # Panics
-    /// If a list has fewer numbers than `sizes`, or `padding` fewer than twice as many.
+    /// If a list has fewer numbers than `sizes`, or `padding` fewer than two for each.
     pub fn zip(
         sizes: &[i64],
         strides: &[i64],

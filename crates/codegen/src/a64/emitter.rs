@@ -12,21 +12,21 @@ use rustc_hash::FxHashMap;
 
 /// The bytes of a register.
 const HALF: i32 = 16;
-/// The first registers of pairs: those that functions restore are last.
+/// The first registers of pairs; the ones that functions restore are last.
 const PAIRS: [u8; 14] = [0, 2, 4, 6, 16, 18, 20, 22, 24, 26, 8, 10, 12, 14];
-/// Registers for the time of an operation,
+/// Temporary registers of an operation.
 pub(super) const TEMPORARY: [V; 2] = [V(28), V(29)];
-/// and those of an operand from memory.
+/// The registers of an operand from memory.
 pub(super) const LOADED: [V; 2] = [V(30), V(31)];
 /// The low halves of these are restored.
 const SAVED: [[V; 2]; 4] = [[V(8), V(9)], [V(10), V(11)], [V(12), V(13)], [V(14), V(15)]];
 /// Registers for addresses of loops.
 const ADDRESSES: [u8; 11] = [2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14];
-/// A register for the time of an operation,
+/// A temporary register of an operation.
 pub(super) const NUMBER: X = X(15);
-/// the sum of a base and an index,
+/// The sum of a base and an index.
 const INDEXED: X = X(16);
-/// and a register for the time of an instruction.
+/// A temporary register of an instruction.
 const SCRATCH: X = X(17);
 /// The address of the constants.
 const CONSTANTS: X = X(28);

@@ -30,7 +30,7 @@ impl Emitter {
         self.assembler.vector_of_one(low, d[0], n);
     }
 
-    /// The bits of one register where those of a temporary one are set, else those of another.
+    /// The bits of one register where a temporary one has them set, else of another.
     fn choose(&mut self, d: V, mask: V, yes: V, no: V) {
         if d == yes {
             self.assembler.vector(Neon::BIF, d, no, mask);

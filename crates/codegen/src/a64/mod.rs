@@ -30,19 +30,19 @@ pub enum Transfer {
     D,
     /// A vector register.
     Q,
-    /// One byte of a general-purpose register. All load zeros above,
+    /// One byte of a general-purpose register, zero-extended.
     Byte,
-    /// two,
+    /// Two bytes, zero-extended.
     Half,
-    /// four,
+    /// Four bytes, zero-extended.
     Word,
-    /// eight,
+    /// Eight bytes.
     Double,
-    /// or copies of the sign of one byte,
+    /// One byte, sign-extended.
     SignedByte,
-    /// of two,
+    /// Two bytes, sign-extended.
     SignedHalf,
-    /// or of four.
+    /// Four bytes, sign-extended.
     SignedWord,
 }
 
@@ -88,8 +88,8 @@ impl Transfer {
     }
 }
 
-/// The bits of an instruction with distances of bytes, by those of the one with multiples of the
-/// size.
+/// Turns an instruction whose distances are multiples of the size into the one with distances of
+/// bytes.
 const UNSCALED: u32 = 0x0100_0000;
 
 /// An instruction on vector registers, by its bits with registers 0.
@@ -211,11 +211,11 @@ impl Neon {
     pub const NOT: Neon = Neon(0x6E20_5800);
     /// `umaxv`: the greatest lane of four bytes, as the first one.
     pub const UMAXV_S: Neon = Neon(0x6EB0_A800);
-    /// `ld1r`: elements of four bytes,
+    /// `ld1r`: elements of four bytes.
     pub const LD1R_S: Neon = Neon(0x4D40_C800);
-    /// of eight,
+    /// `ld1r`: elements of eight bytes.
     pub const LD1R_D: Neon = Neon(0x4D40_CC00);
-    /// or of one.
+    /// `ld1r`: elements of one byte.
     pub const LD1R_B: Neon = Neon(0x4D40_C000);
 }
 
@@ -279,7 +279,7 @@ impl Assembler {
         Assembler::default()
     }
 
-    /// The bytes of the code so far.
+    /// The bytes of the code.
     pub fn position(&self) -> usize {
         4 * self.words.len()
     }
@@ -348,7 +348,7 @@ impl Assembler {
         self.vector(Neon::ORR, d, n, n);
     }
 
-    /// `tbl`: bytes of a register and the next one, chosen by those of another.
+    /// `tbl`: bytes of a register and the next one, chosen by another one.
     pub fn table(&mut self, d: V, first: V, lanes: V) {
         self.registers(0x4E00_2000, [d.0, first.0, lanes.0]);
     }
@@ -368,7 +368,7 @@ impl Assembler {
         self.registers(0x4E08_0C00, [d.0, n.0, 0]);
     }
 
-    /// `ins`: a lane of a register in place of one of another.
+    /// `ins`: a lane of a register replaced by one of another.
     pub fn insert(&mut self, size: Lane, (d, to): (V, u8), (n, from): (V, u8)) {
         let from = match size {
             Lane::S => u32::from(from) << 2,
@@ -394,7 +394,7 @@ impl Assembler {
         self.registers(0x4F00_5400 | (bits + u32::from(by)) << 16, [d.0, n.0, 0]);
     }
 
-    /// `ushr`: lanes moved down by at least one bit, and at most as many as they have.
+    /// `ushr`: lanes moved down by at least one bit, and at most all of them.
     pub fn shift_right(&mut self, size: Lane, d: V, n: V, by: u8) {
         let bits = if size == Lane::S { 64 } else { 128 };
         self.registers(0x6F00_0400 | (bits - u32::from(by)) << 16, [d.0, n.0, 0]);

@@ -5,7 +5,7 @@ use crate::machine::{self, Condition, Constant, ConstantBytes, Label, Machine, O
 use crate::ops::{Op, Predicate, Rounding, Store};
 use crate::vector::Width;
 
-/// For [`Avx::PTERNLOGD`]: bits of the second operand where those of the first are set, else of
+/// For [`Avx::PTERNLOGD`]: bits of the second operand where the first has them set, else of
 /// the third.
 const SELECT: u8 = 0b1100_1010;
 /// The registers that functions restore.
@@ -56,7 +56,7 @@ fn rm(operand: Operand) -> Rm {
 enum Form {
     /// The result and a prefix, and then the last operand.
     Plain,
-    /// The last operand in the place of the result, and the other way round.
+    /// Swaps the last operand and the result.
     Reversed,
     /// The result in the prefix; the number chooses the instruction.
     Digit(u8),
@@ -109,7 +109,7 @@ fn rounding(rounding: Rounding) -> u8 {
     }
 }
 
-/// The instruction of an operation, if there is one.
+/// The instruction of an operation, if it has one.
 fn encoding(width: Width, op: Op) -> Option<Encoding> {
     let is_wide = width == Width::Avx512;
     let shift = |op, digit, by| Encoding { form: Form::Digit(digit), ..Avx::with(op, by) };
@@ -438,7 +438,7 @@ impl Machine for Emitter {
 
     fn orders(width: Width, op: Op) -> &'static [[usize; 3]] {
         match op {
-            // The instruction has the mask in the place of the result.
+            // The instruction has the mask where others have the result.
             Op::Blend if width == Width::Avx512 => &[[2, 1, 0]],
             // That of the sum, or that of a factor.
             Op::MultiplyAddF32 | Op::MultiplyAddF64 => &[[0, 1, 2], [1, 2, 0], [2, 1, 0]],

@@ -88,8 +88,8 @@ impl Avx {
         self.evex_w.is_some()
     }
 
-    /// The instruction that writes what this one does to the register of its first factor, in place
-    /// of that of the sum.
+    /// The instruction that writes what this one does to the register of its first factor
+    /// instead of the sum's.
     pub fn over_factor(self) -> Option<Avx> {
         match self {
             Avx::FMADD231PD => Some(Avx::FMADD213PD),
@@ -266,7 +266,7 @@ impl Assembler {
         Assembler::default()
     }
 
-    /// The bytes of the code so far.
+    /// The bytes of the code.
     pub fn position(&self) -> usize {
         self.code.len()
     }
@@ -355,7 +355,7 @@ impl Assembler {
         }
     }
 
-    /// The high bits of the registers of an operand: those of an index and of a base.
+    /// The high bits of the registers of an operand: of an index and a base.
     fn high_bits(rm: Rm) -> [u8; 2] {
         match rm {
             Rm::Register(register) => [0, register >> 3],

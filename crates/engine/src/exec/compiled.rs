@@ -30,7 +30,7 @@ pub(crate) struct CompiledProgram {
 }
 
 impl CompiledProgram {
-    /// Compiles code: its plans are those of another program, if there is one with the same code.
+    /// Compiles code, and shares the plans of another program that has the same code.
     /// `makes_code` asks for machine code, where there is some for this machine.
     pub fn new(code: Code, makes_code: bool) -> CompiledProgram {
         let frames = std::iter::repeat_with(FramePool::default).take(code.functions.len());
@@ -124,7 +124,7 @@ fn all() -> MutexGuard<'static, ByKey> {
 }
 
 impl SharedPlans {
-    /// The plans of code: those of another program, if there is one with the same code.
+    /// The plans of code, shared with other programs that have the same code.
     fn of(code: Code, makes_code: bool) -> Arc<SharedPlans> {
         let key = key(&code);
         // Compared without the lock: constants may be large.

@@ -10,9 +10,9 @@ use std::sync::{Mutex, PoisonError};
 
 /// Maximum number of frames in a pool.
 const MAX_FRAMES: usize = 16;
-/// Maximum number of dead values whose memory a frame keeps for others,
+/// Maximum number of dead values whose memory a frame keeps for others.
 pub(crate) const MAX_SPARE: usize = 32;
-/// and maximum bytes of it that it keeps for later runs.
+/// Maximum bytes of this memory that a frame keeps for later runs.
 const MAX_SPARE_BYTES: usize = 32 << 20;
 
 /// The frames that runs of a plan leave to later ones.

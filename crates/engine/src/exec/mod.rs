@@ -101,7 +101,7 @@ impl<'r, 'a> Call<'r, 'a> {
         Ok(results)
     }
 
-    /// Runs the plan in memory of the caller, whose types are those of the function's arguments and
+    /// Runs the plan in memory of the caller, which has the types of the function's arguments and
     /// results.
     pub fn run_into(mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
         let plan = self.plan;
@@ -157,8 +157,8 @@ impl<'r, 'a> Call<'r, 'a> {
         machine.session().tick(1, is_at_top.then_some((length - 1, length)))
     }
 
-    /// Clears the slots of dead values; unshared memory is kept for reuse, in place of what has
-    /// not been reused for longest.
+    /// Clears the slots of dead values; unshared memory is kept for reuse, and the oldest of it
+    /// is dropped if there is too much.
     fn end_lives(&mut self, slots: &[u32]) {
         for &slot in slots {
             if let Some(RuntimeValue::Tensor(mut tensor)) = self.frame.slots[slot as usize].take()
@@ -700,7 +700,7 @@ impl<'r, 'a> Call<'r, 'a> {
         }
     }
 
-    /// The results, taken out of their slots; those that are small are copied.
+    /// The results, taken out of their slots; small ones are copied.
     fn take_results(&mut self) -> EvalResult {
         let small = &self.function.small_results;
         let results = &self.plan.body.results;

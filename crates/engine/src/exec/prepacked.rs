@@ -13,7 +13,7 @@ const MAX_BYTES: usize = 256 << 20;
 /// The operands that a plan may prepack, by their numbers.
 pub(crate) struct PrepackedOperands {
     cached: Vec<CachedOperand>,
-    /// The bytes of those that are packed.
+    /// The bytes of all packed operands.
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ enum State {
 }
 
 impl PrepackedOperands {
-    /// So many operands, none of which has been seen.
+    /// `count` operands that have not been seen.
     pub fn new(count: usize) -> PrepackedOperands {
         PrepackedOperands {
             cached: std::iter::repeat_with(CachedOperand::default).take(count).collect(),

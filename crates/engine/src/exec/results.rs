@@ -6,8 +6,8 @@ use numerics::{DType, Tensor};
 use program::{EvalError, RuntimeValue, ValueType};
 use std::ops::Range;
 
-/// Results of at most so many bytes together share an allocation: who keeps one of them keeps
-/// little of the others.
+/// The maximum bytes of results that share an allocation, which a caller that keeps one of them
+/// keeps as a whole.
 const MAX_TOGETHER: usize = 2048;
 
 /// The results of a plan that its runs copy out of the arena, several at a time.
@@ -48,7 +48,7 @@ impl SmallResults {
         SmallResults { groups: groups.into() }
     }
 
-    /// Makes tensors of the results, which are in `memory`, each in the place of its number.
+    /// Makes tensors of the results, which are in `memory`, each at the index of its number.
     ///
     /// # Errors
     /// If there is no memory for them.

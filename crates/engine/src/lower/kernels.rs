@@ -73,7 +73,7 @@ fn sorted_with_indices(
     ])
 }
 
-/// The step that computes one result of a node by a prepared kernel, if there is one.
+/// The step that computes one result of a node by a prepared kernel.
 fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option<StepOp> {
     let graph = definitions.graph;
     let primitive = &*node.primitive;
@@ -182,8 +182,8 @@ fn prepared_on(
     apply(graph, kernel, operands, output)
 }
 
-/// A value as a whole, in the memory of one with the same elements in another shape if there is
-/// one.
+/// A value as a whole, in the memory of a value with the same elements in another shape if
+/// possible.
 fn dense(definitions: &Definitions<'_>, value: Value) -> Option<Viewed> {
     let viewed = definitions.view(value).filter(Viewed::is_whole);
     viewed.or_else(|| definitions.whole(value))

@@ -15,7 +15,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::{Arc, OnceLock};
 
-/// Loads that have the same elements again after at most so many iterations are read once a tile.
+/// The maximum period of a load that is read once a tile: the iterations after which it has the
+/// same elements again.
 const MAX_PERIOD: usize = 1 << 10;
 
 /// A loop and the values that it reads.
@@ -26,8 +27,8 @@ pub(crate) struct Built {
     pub instructions: SmallVec<[u32; 1]>,
 }
 
-/// A loop while its instructions are added. Values are numbered, loads before operations, so the
-/// numbers of operations are those among themselves until [`Builder::finish`].
+/// A loop while its instructions are added. Values are numbered, loads before operations, so
+/// operations have numbers of a separate range until [`Builder::finish`].
 struct Builder<'a> {
     definitions: &'a Definitions<'a>,
     count: usize,
@@ -321,7 +322,7 @@ fn bits(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(bits))
 }
 
-/// The code of loops that are the same but for what they read and write: those of repeated layers.
+/// The code of loops that differ only in what they read and write, as in repeated layers.
 #[derive(Default)]
 pub(crate) struct LoopCodes(FxHashMap<LoopKey, Option<LoopCode>>);
 
@@ -380,7 +381,7 @@ fn results(fused: &Fused) -> Vec<usize> {
     (0..fused.outputs.len()).filter_map(value).collect()
 }
 
-/// The operations in an order in which those with machine code are beside each other; `None` if
+/// The operations in an order that groups the ones with machine code; `None` if
 /// there is no code for several of them, or for a long one.
 fn stages(
     fused: &Fused,

@@ -113,7 +113,7 @@ fn starts(
     Some(starts.into_iter().filter(|start| start.last > 0).collect())
 }
 
-/// The parts of operands, one after the other along a dimension.
+/// The parts of operands, in order along a dimension.
 fn concatenated(
     definitions: &Definitions<'_>,
     node: &Node,

@@ -8,7 +8,7 @@ use numerics::shape::StridedView;
 use program::Primitive;
 use program::primitives::{self, DotDims};
 
-/// Products of fewer results have code of their own in blocks.
+/// Products of fewer results have dedicated code in blocks.
 const MIN_RESULTS: usize = 1 << 10;
 
 /// True for a node that is a large outer product of floats.

@@ -1,4 +1,4 @@
-//! UnrolledReduction reductions: of few elements each, as elementwise operations of parts of the operand.
+//! Unrolled reductions: of few elements each, as elementwise operations of parts of the operand.
 //!
 //! Element `k` of each result is a part of the operand, a view of it. What is cheap to compute, or
 //! used nowhere else, is computed of such parts in the same loop and never stored.
@@ -16,9 +16,9 @@ use std::ops::RangeInclusive;
 
 /// Elements of a short reduction for each result.
 const COUNTS: RangeInclusive<usize> = 1..=8;
-/// Reductions to fewer results have code of their own in blocks.
+/// Reductions to fewer results have dedicated code in blocks.
 const MIN_RESULTS: usize = 1 << 10;
-/// At most so many operations compute the elements of a result.
+/// The maximum number of operations that compute the elements of a result.
 const MAX_OPS: usize = 64;
 
 /// A short reduction.

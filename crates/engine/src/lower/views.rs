@@ -6,12 +6,11 @@ use program::{Kind, Primitive, primitives};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 
-/// At most so many movements are looked through.
+/// The maximum number of movements that are looked through.
 const MAX_DEPTH: usize = 8;
-/// Memory of at most so many elements is read in any order; other memory line by line, or an
-/// element again and again,
+/// The maximum number of elements of memory that is read in any order.
 const ANY_ORDER: usize = 1 << 12;
-/// or at least one element of so many, so that most of what caches load is used.
+/// The maximum stride with which larger memory is read, so that most of what caches load is used.
 const MAX_STRIDE: isize = 4;
 /// The maximum number of entries in the tables of all prepared kernels of a plan.
 const MAX_TABLE_ENTRIES: usize = 1 << 20;
@@ -121,7 +120,7 @@ impl<'g> Definitions<'g> {
         looked_through.filter(is_within).or_else(|| self.whole(value))
     }
 
-    /// The operand of a padding with zeros between which there are none, and how many are before
+    /// The operand of a padding with zeros around it but not within, and the number of zeros before
     /// and after it along each dimension.
     pub fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
         let node = self.nodes.get(&value)?;
@@ -144,7 +143,7 @@ impl<'g> Definitions<'g> {
         constant.is_some_and(|constant| constant.bytes().iter().all(|&byte| byte == 0))
     }
 
-    /// A value as its own memory.
+    /// A value as a view of all its memory.
     pub fn whole(&self, value: Value) -> Option<Viewed> {
         let shape = self.graph.shape(value)?;
         let view = StridedView::dense(&shape).ok()?;

@@ -1,8 +1,8 @@
 //! Replaces a node by an equal one before it: common subexpressions.
 //!
 //! Nodes are equal if their primitives are, up to blocks and regions that are written alike, and
-//! their operands and what their blocks and regions use from around them are the same values. A node
-//! sees the nodes before it in its region and in enclosing ones. Nodes that may fail or not end are
+//! their operands and what their blocks and regions use from around them are the same values. A
+//! node sees the nodes before it in its region and in enclosing ones. Nodes that may fail or not end are
 //! replaced, too: the one before has failed then, or not ended.
 
 use crate::graph::{Graph, Node, Region, Value};
@@ -15,11 +15,11 @@ use std::mem::discriminant;
 
 /// Nodes of one hash beyond this number are not compared.
 const MAX_CANDIDATES: usize = 16;
-/// Constants of more bytes are not compared, unless they share their memory,
+/// Constants of more bytes are not compared, unless they share their memory.
 const MAX_CONSTANT: usize = 1 << 22;
-/// nor are longer blocks,
+/// Blocks of more instructions are not compared.
 const MAX_INSTRUCTIONS: usize = 64;
-/// nor regions of more nodes.
+/// Regions of more nodes are not compared.
 const MAX_NODES: usize = 64;
 /// Leading bytes of a constant that its hash depends on.
 const HASHED_BYTES: usize = 64;
@@ -114,7 +114,7 @@ fn count_nodes(regions: &[Region]) -> usize {
 }
 
 /// True if two nodes compute the same of the same operands. `defined` has the values that are
-/// defined alike around the second node, with those that they are equal to.
+/// defined alike around the second node, with the values that they equal.
 fn are_equal(
     graph: &Graph<'_>,
     one: &Node,
@@ -213,7 +213,7 @@ fn primitives_are_equal(
 }
 
 /// True if two blocks have the same instructions on the same values, up to their slots. Of values
-/// around them, they use those in captured slots, each in the slot of the same position.
+/// around them, they use captured slots alone, each the slot of the same position.
 fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, captures: [&[Slot]; 2]) -> bool {
     if one == other {
         return captures[0] == captures[1];

@@ -11,7 +11,7 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
 }
 
 /// Drops the dead nodes of a region, and adds the values that the others use to `used`, which has
-/// those that the region returns or that are used after it.
+/// the values that the region returns or that are used after it.
 fn drop_dead(graph: &Graph<'_>, region: &mut Region, used: &mut FxHashSet<Value>) {
     let mut live = Vec::with_capacity(region.nodes.len());
     for node in region.nodes.iter_mut().rev() {

@@ -6,9 +6,9 @@ use numerics::Tensor;
 use program::{Effects, Kind, NoEnv, Primitive, RuntimeValue, ValueType, primitives};
 use std::sync::Arc;
 
-/// The operands and the result of a node that is folded have at most this many bytes,
+/// The maximum bytes of the operands and the result of a node that is folded.
 pub(crate) const MAX_BYTES: usize = 1 << 12;
-/// and the results of all of them.
+/// The maximum bytes of the results of all folded nodes.
 const MAX_TOTAL: usize = 1 << 20;
 /// Longer iotas are not kept as constants.
 const MAX_IOTA: usize = 1 << 12;

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 /// With more members, tiles of values that wait for machine code or have none would be too short.
 const MAX_MEMBERS: usize = 128;
-/// So many users of a value are looked at for a group to merge with.
+/// The number of users of a value that are candidates for a group to merge with.
 const LOOKED_AT: usize = 32;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
@@ -179,8 +179,8 @@ fn fusable(graph: &Graph<'_>, node: &Node) -> Option<usize> {
     }
 }
 
-/// The loops that make up an elementwise node, with the numbers of their operands: those of the
-/// node, then the results of loops before.
+/// The loops that make up an elementwise node, with the numbers of their operands: first the
+/// operands of the node, then the results of loops before.
 pub(crate) type Kernels = SmallVec<[(&'static str, SliceKernel, SmallVec<[usize; 3]>); 2]>;
 
 /// The loops of an elementwise node; `None` if it is none, or has no kernel.

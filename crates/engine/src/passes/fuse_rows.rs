@@ -17,9 +17,9 @@ const MIN_ROWS: usize = 4;
 /// Work on fewer rows, in units of what is worth sharing with a thread, is done before its parts
 /// could be divided.
 const MIN_SHARES: usize = 8;
-/// A row loop has at most so many steps.
+/// The maximum number of steps of a row loop.
 const MAX_STEPS: usize = 32;
-/// So many rows are multiplied at a time.
+/// The minimum number of rows that are multiplied at a time.
 const MIN_PRODUCT_ROWS: usize = 8 * TILE_ROWS;
 
 /// Number of elements of the longest rows: values of longer ones are in no near cache while several
@@ -145,7 +145,7 @@ impl Group {
         (1..=max_row()).contains(&elements).then_some(elements)
     }
 
-    /// True if a step computes rows like those that the group was made for, or of values of it.
+    /// True if a step computes rows of the group's shape, or of its values.
     fn is_related(&self, op: &StepOp, elements: usize) -> bool {
         let mut is_related = elements == 1 || elements == self.row;
         let inputs = op.row_wise().and_then(|kernel| kernel.row_inputs(self.rows));
@@ -228,9 +228,9 @@ impl Group {
         steps.extend(after.into_iter().map(|(_, step)| step));
     }
 
-    /// A multiple of so many rows leaves no part of an iteration of machine code to loops over long
-    /// rows, and few parts of tiles to products; and with fewer than the others, products wait for
-    /// their factors.
+    /// The unit and the minimum of rows that are computed at a time. A multiple of the unit leaves no
+    /// part of an iteration of machine code to loops over long rows, and few parts of tiles to
+    /// products; with fewer rows than the minimum, products wait for their operands.
     fn unit(&self, steps: &[Step]) -> (usize, usize) {
         let (mut unit, mut tiles) = (1, 1);
         for step in steps {
@@ -293,7 +293,7 @@ impl Group {
                 }
                 numbers.insert(value, rows.values.len());
                 part.results.push(rows.values.len());
-                // Those within the loop have places of their own later.
+                // Values within the loop have separate places later.
                 rows.values.push(RowValue { row_bytes, place: outputs.len().saturating_sub(1) });
             }
             rows.parts.push(part);

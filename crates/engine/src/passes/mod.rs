@@ -210,7 +210,7 @@ impl Replacements {
 }
 
 /// Keeps the nodes of a region for which `is_kept` is true. The others leave their number of ops to
-/// those after them, so that limits of steps count them.
+/// the nodes after them, so that limits of steps count them.
 pub(crate) fn retain(region: &mut Region, mut is_kept: impl FnMut(&mut Node) -> bool) {
     let mut dropped = 0;
     region.nodes.retain_mut(|node| {

@@ -13,7 +13,7 @@ pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
 }
 
 struct Numbering<'a> {
-    /// Values that are those of an argument.
+    /// Arguments, and values that are equal to one.
     fixed: FxHashSet<Value>,
     storage: &'a [Storage],
     count: u32,

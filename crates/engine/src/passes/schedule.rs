@@ -32,13 +32,13 @@ pub(crate) fn run(graph: &Graph<'_>, makes_code: bool) -> Plan {
     }
 }
 
-/// Steps of a region, and the values that they use, those defined inside included.
+/// Steps of a region, and the values that they use, also of the region itself.
 struct Lowered {
     sequence: Sequence,
     uses: FxHashSet<Value>,
 }
 
-/// Lowers a region. Its results are transferred to `targets`; if there are none, they stay.
+/// Lowers a region. Its results are transferred to `targets`, if given.
 fn lower<'g>(
     definitions: &Definitions<'g>,
     region: &'g Region,
@@ -103,7 +103,7 @@ struct Chosen {
 }
 
 impl<'g> Lowering<'_, 'g> {
-    /// Chooses steps, from the last node to the first, so that those without uses have none.
+    /// Chooses steps, from the last node to the first, so that nodes without uses have none.
     fn choose(&mut self, groups: &Groups) {
         for position in (0..self.nodes.len()).rev() {
             if let Some(members) = groups.members.get(&position) {

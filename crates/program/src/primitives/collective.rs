@@ -128,7 +128,7 @@ pub struct Collective {
 /// The operation on the contributions of a group.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CollectiveKind {
-    /// All contributions one after the other along a dimension.
+    /// All contributions, concatenated along a dimension.
     Gather {
         /// The dimension.
         dimension: usize,

@@ -1,7 +1,7 @@
 //! Values that loops read or update in parts, such as the inputs and outputs of all their rounds,
 //! or multiply, such as weights.
 //!
-//! If these are not much larger than small values, they are in the memory of those, so that the
+//! If these are not much larger than small values, they are in the arena, too, so that the
 //! loop is a block: its rounds take little time, most of which steps would be.
 
 use crate::graph::{Graph, Value};
@@ -12,8 +12,9 @@ use kernels::Form;
 use numerics::shape::num_elements;
 use rustc_hash::FxHashSet;
 
-/// The largest of these values, in bytes, and the largest of those that are constants.
+/// The largest of these values, in bytes.
 const MAX_BYTES: usize = 1 << 15;
+/// The largest of them that is a constant.
 const MAX_CONSTANT: usize = 1 << 14;
 
 /// Adds the values that the loops of a sequence use in parts.
@@ -34,8 +35,8 @@ pub(crate) fn find(graph: &Graph<'_>, sequence: &Sequence, found: &mut FxHashSet
     }
 }
 
-/// The values that are not small of a loop that could be a block; `None` if there are others than
-/// those that it uses in parts.
+/// The values that are not small of a loop that could be a block; `None` if it uses some of them as
+/// a whole.
 fn of_loop(
     graph: &Graph<'_>,
     initial: &[Transfer],
@@ -61,7 +62,7 @@ fn of_loop(
     (values.iter().all(fits) && all_are).then_some(values)
 }
 
-/// True if an operation, and those within it, may be in a block, and use some values in parts only.
+/// True if an operation and its nested ones may be in a block, and use some values in parts only.
 fn uses_parts(op: &StepOp, values: &FxHashSet<Value>) -> bool {
     let (mut reads, mut writes) = (false, false);
     for_each_use(op, &mut |value| reads |= values.contains(&value));

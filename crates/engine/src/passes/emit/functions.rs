@@ -9,11 +9,11 @@ use numerics::math::Elementwise;
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// At most so many lines are combined by an op's own code.
+/// The maximum number of lines that the code of an op combines.
 const MAX_COMBINED: usize = 64;
 
 impl Lowering<'_> {
-    /// Adds products one after the other, as [`kernels::Products`] says.
+    /// Adds products in order, as [`kernels::Products`] says.
     pub(super) fn dot(&mut self, dot: &Dot, operands: &[Range<u32>; 3], result: u32) -> Option<()> {
         let products = dot.products()?;
         let size = products.dtype().bytes() as u32;
@@ -57,7 +57,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// One NaN in place of any.
+    /// Replaces any NaN by the canonical one.
     fn quiet(&mut self, dtype: DType, x: Value) -> Value {
         let chunk = if dtype.bytes() == 4 { Chunk::Four(x) } else { Chunk::Eight([x; 2]) };
         let function = Elementwise::Quiet;

@@ -95,7 +95,7 @@ impl Lowering<'_> {
         Some(line)
     }
 
-    /// Booleans at a position, of which so many are a value's.
+    /// Booleans at a position, of which the first `count` are a value's.
     pub(super) fn mask(&mut self, at: u32, count: u32) -> Option<Value> {
         if let Some(&Known::Mask(mask)) = self.region.known.get(&at) {
             return Some(mask);
@@ -118,7 +118,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Elements of a type of one or two bytes at a position, of which so many are a value's.
+    /// Elements of a type of one or two bytes at a position, of which the first `count` are a
+    /// value's.
     fn small(&mut self, at: u32, dtype: DType, count: u32) -> Option<Value> {
         let size = dtype.bytes() as u32;
         let place = self.place(at, LANES as u32 * size)?;
@@ -212,7 +213,7 @@ impl Lowering<'_> {
         let Some(any) = masks.reduce(|x, y| self.region.code.pair(Op::Or, x, y)) else {
             return Some(());
         };
-        // The op is applied to all elements, maybe in the place of its operand.
+        // The op is applied to all elements, maybe over its operand.
         let reads = operands[0]..operands[0] + count * dtypes[0].bytes() as u32;
         self.region.code.exception(any, (number, self.labels.exceptional), reads);
         for (at, line, mask) in incomplete {

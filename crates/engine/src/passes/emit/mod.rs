@@ -2,7 +2,7 @@
 //!
 //! A block becomes regions: straight-line code, with branches out of it, between places that others
 //! jump to. Within a region, values stay in vector registers; what other regions need is stored.
-//! Ops without code of their own are run as [`Block::run`] does.
+//! Other ops are run as [`Block::run`] does.
 
 mod functions;
 mod lowering;
@@ -36,27 +36,27 @@ pub(crate) struct Native {
     pub memory: usize,
 }
 
-/// The offset in the context of the ops that may run before fuel is consumed,
+/// The offset in the context of the ops that may run before fuel is consumed.
 pub(crate) const CONTEXT_COUNTER: i32 = 0;
-/// the function that runs an op,
+/// The offset of the function that runs an op.
 pub(crate) const CONTEXT_APPLY: i32 = 8;
-/// and the function that is called when the counter is exhausted.
+/// The offset of the function that is called when the counter is exhausted.
 pub(crate) const CONTEXT_CONSUME: i32 = 16;
 
 /// The bytes of a line, which is in a vector register.
 const LINE: u32 = 32;
-/// Ops on more elements are loops, and so are those of long code if a vector does not hold all.
+/// Ops on more elements are loops, and so are ops of long code if a vector does not hold all.
 const MAX_UNROLLED: u32 = 32;
-/// Loops that compute so many elements have the widest vectors, which slow down the processor for a
-/// microsecond when they come in between.
+/// The minimum number of elements of loops with the widest vectors, which slow down the processor
+/// for a microsecond when they come in between.
 const MIN_WIDE: u32 = 1 << 11;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
-/// The code of a plan has about so many instructions at most: further ops are called.
+/// About the maximum number of instructions in the code of a plan: further ops are called.
 const MAX_INSTRUCTIONS: usize = <Emitter as Machine>::MAX_OPERATIONS;
-/// At most so many values are in a loop.
+/// The maximum number of values in a loop.
 const MAX_RANGES: usize = 64;
-/// At most so many lines are moved by an op's own code.
+/// The maximum number of lines that the code of an op moves.
 const MAX_LINES: usize = 32;
 
 /// True if elements of some bytes, with some numbers, are moved fastest as lines in registers.
@@ -178,7 +178,7 @@ fn has_code(op: &Op) -> bool {
     }
 }
 
-/// The vectors for some functions of so many elements: the widest ones of which no lanes are left
+/// The vectors for some functions of `count` elements: the widest ones of which no lanes are left
 /// over, if there is enough to do.
 fn width(count: u32, functions: u32) -> Width {
     let best = Width::best();

@@ -8,7 +8,7 @@ use codegen::{LANES, Mem, NOWHERE, Op, Register, Scalar, Value, Vectors};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// At most so many single elements are moved by an op's own code.
+/// The maximum number of single elements that the code of an op moves.
 const MAX_MOVES: usize = 64;
 
 impl Lowering<'_> {
@@ -146,7 +146,7 @@ impl Lowering<'_> {
         result
     }
 
-    /// The elements of a source with some numbers, beside those of others.
+    /// The elements of a source with some numbers, beside `others`.
     pub(super) fn placed(
         &mut self,
         size: u32,
@@ -284,7 +284,7 @@ impl Lowering<'_> {
     }
 }
 
-/// The lanes of a line, of 4 or 8 bytes, moved to others; arbitrary ones where there is none.
+/// The lanes of a line, of 4 or 8 bytes, moved to others; others are arbitrary.
 fn permuted(code: &mut Vectors, size: u32, line: Value, moved: &[Option<u32>]) -> Value {
     let is_in_place = |(lane, from): (usize, &Option<u32>)| from.is_none_or(|f| f == lane as u32);
     if moved.iter().enumerate().all(is_in_place) {

@@ -19,7 +19,7 @@ const MAX_ANALYSIS: usize = 1 << 28;
 pub(super) struct Region {
     /// The number of its first op.
     pub first: u32,
-    /// The number of elements, if it is the code for as many of them as a vector has lanes.
+    /// The number of elements, if the code computes one vector of them at a time.
     pub repeated: Option<u32>,
     pub code: Vectors,
     pub end: End,
@@ -103,7 +103,7 @@ impl Region {
         if to != self.first || self.loaded.len() >= MAX_LOADED {
             return End::Jump(to);
         }
-        // Those that change are first: they are what rounds wait for.
+        // Changing lines first: rounds wait for them.
         let (mut changing, mut constant) = (Vec::new(), Vec::new());
         for &(at, line) in &self.loaded {
             match self.known.get(&at) {

@@ -50,7 +50,7 @@ pub(crate) struct Assembler<'a> {
     arena: Arena,
     /// True if machine code is made of the ops.
     makes_code: bool,
-    /// The positions of constants, by the bytes of an element and those of all.
+    /// The positions of constants, by the size of an element and all bytes.
     constants: FxHashMap<(usize, Vec<u8>), u32>,
     /// Bytes that constants and element numbers may still take.
     constants_left: usize,
@@ -62,7 +62,7 @@ pub(crate) struct Assembler<'a> {
 }
 
 impl Assembler<'_> {
-    /// Makes blocks of runs of steps, also of those in control flow that is no block as a whole.
+    /// Makes blocks of runs of steps, also within control flow that is no block as a whole.
     fn blocks(&mut self, sequence: &mut Sequence) {
         let mut steps = Vec::new();
         let mut run = Vec::new();
@@ -184,7 +184,7 @@ impl Assembler<'_> {
     /// Adds the code of steps within `outer`.
     fn sequence(&mut self, outer: &Step, sequence: &Sequence) -> Option<()> {
         self.note(outer);
-        // As many as the steps count where they are no block.
+        // The same number as outside of blocks.
         let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.op_count));
         self.ops.push(Op::Consume(ops));
         sequence.steps.iter().try_for_each(|step| self.step(step))?;
