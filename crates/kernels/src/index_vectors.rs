@@ -404,20 +404,35 @@ impl Gather {
         let Gather { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
         if let Some(step) = self.step {
-            let count = task_size(result.len() / bytes, WINDOW_WORK + bytes / 4, 1);
-            let tasks = result.chunks_mut(count * bytes).enumerate().collect();
-            return host::parallel(tasks, |(task, result)| {
-                for (nth, to) in result.chunks_exact_mut(bytes).enumerate() {
-                    let vector = (task * count + nth) * step;
-                    let mut from = 0;
-                    for entry in &windows.entries {
-                        let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
-                        from += start * entry.stride;
-                    }
+            let start = |vector: usize, entry: &Entry| {
+                let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
+                Ok::<usize, TensorError>(start * entry.stride)
+            };
+            let part = |first: usize, result: &mut [u8]| {
+                let vectors = (first * step..).step_by(step.max(1));
+                let mut results = vectors.zip(result.chunks_exact_mut(bytes));
+                let copy = |from: usize, to: &mut [u8]| {
                     to.copy_from_slice(&operand[from * size..][..bytes]);
+                };
+                if let [entry] = &windows.entries[..] {
+                    return results.try_for_each(|(vector, to)| {
+                        copy(start(vector, entry)?, to);
+                        Ok(())
+                    });
                 }
-                Ok(())
-            });
+                results.try_for_each(|(vector, to)| {
+                    let starts = windows.entries.iter().map(|entry| start(vector, entry));
+                    copy(starts.sum::<Result<usize, TensorError>>()?, to);
+                    Ok(())
+                })
+            };
+            let all = result.len() / bytes;
+            let count = task_size(all, WINDOW_WORK + bytes / 4, 1);
+            if count >= all {
+                return part(0, result);
+            }
+            let tasks = result.chunks_mut(count * bytes).enumerate().collect();
+            return host::parallel(tasks, |(task, result)| part(task * count, result));
         }
         if let ([entry], [0], [0]) = (&windows.entries[..], &self.from[..], &self.to[..]) {
             for (&[vector, selected], &to) in windows.vectors.iter().zip(self.targets.iter()) {
