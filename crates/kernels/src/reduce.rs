@@ -367,9 +367,64 @@ fn combine_typed<T: Element>(
         Ok(())
     };
     if size >= rows {
+        if let Layout::Columns(inner) = *layout
+            && inner == rows
+            && combine_shared(operation, elements, [count, inner], out)?
+        {
+            out.iter_mut().for_each(|result| *result = operation.pair(init, *result));
+            return Ok(());
+        }
         return part(0, out);
     }
     host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| part(task, out))
+}
+
+/// Combines `count` rows of `inner` results on several threads, a subtree each; false, and nothing
+/// is written, if that does not pay.
+fn combine_shared<T: Element>(
+    operation: &dyn Combine<T>,
+    elements: &[T],
+    [count, inner]: [usize; 2],
+    out: &mut [T],
+) -> Result<bool, TensorError> {
+    // Subtrees of a power of two of rows, of which a quarter of the second-level cache holds about
+    // one.
+    let near = host::machine().l2.bytes / 4 / size_of::<T>();
+    let leaves = (near / inner).max(1).next_power_of_two();
+    let parts = count.div_ceil(leaves);
+    let together = task_size(parts, leaves * inner, 1);
+    if together >= parts {
+        return Ok(false);
+    }
+    let mut subtrees: Scratch<T> = Scratch::filled(parts * inner, T::ZERO)?;
+    let tasks = subtrees.chunks_mut(together * inner).enumerate().collect();
+    host::parallel(tasks, |(task, out)| {
+        for (nth, out) in out.chunks_mut(inner).enumerate() {
+            let start = (task * together + nth) * leaves;
+            let len = leaves.min(count - start);
+            let elements = &elements[start * inner..(start + len) * inner];
+            // The initial value is for padding.
+            let layout = Layout::Columns(inner);
+            combine_part(operation, elements, (len, T::ZERO), 0, inner, &layout, out);
+        }
+        Ok::<(), TensorError>(())
+    })?;
+    let merge = |mut left: Vec<T>, right: Vec<T>| {
+        operation.merge(&mut left, &right);
+        left
+    };
+    let mut tree = Tree::new();
+    for (part, subtree) in subtrees.chunks(inner).enumerate() {
+        // The last part may be smaller than the others.
+        match count - part * leaves {
+            rest if rest >= leaves => tree.push(subtree.to_vec(), merge),
+            _ => tree.push_last(subtree.to_vec()),
+        }
+    }
+    if let Some(results) = tree.finish(merge) {
+        out.copy_from_slice(&results);
+    }
+    Ok(true)
 }
 
 /// The distance between the elements of windows, if it takes less to combine neighbours, then
