@@ -6,16 +6,19 @@
     python tools/jax_tests.py jax lax_numpy_test.py linalg_test.py
 
 Each file runs in a process, one after the other. Prints a line of Markdown for each file, and the
-tests that pass on cpu and not on stablo, with the last line of their errors. Exit code 1 if there
-are any but those in --known.
+tests that pass on cpu and not on stablo, with the last line of their errors. With --results,
+outcomes are kept in a directory, and files that have theirs do not run again. Exit code 1 if there
+are any differences but those in --known.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import xml.etree.ElementTree as xml
 
 
@@ -58,6 +61,22 @@ def run(platform, checkout, file, options):
         return outcomes
 
 
+def kept(platform, file, options):
+    """The outcomes of a file, as `run` gives them, from the directory of results if they are there."""
+    if not options.results:
+        return run(platform, options.checkout, file, options)
+    bits = "x64" if options.x64 else "x32"
+    name = f"{file}.{platform}.{bits}.{options.devices}.{options.cases}.json"
+    path = pathlib.Path(options.results, name)
+    if not path.exists() or platform in options.again:
+        start = time.monotonic()
+        outcomes = run(platform, options.checkout, file, options)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        seconds = round(time.monotonic() - start)
+        path.write_text(json.dumps({"seconds": seconds, "outcomes": outcomes}))
+    return {name: tuple(own) for name, own in json.loads(path.read_text())["outcomes"].items()}
+
+
 def count(outcomes):
     """Numbers of passed, failed and skipped tests."""
     found = [outcome for outcome, _ in outcomes.values()]
@@ -75,6 +94,10 @@ def main():
     parser.add_argument("--timeout", type=int, default=120, help="seconds for a test")
     parser.add_argument("--select", help="tests, as for pytest -k")
     parser.add_argument("--known", help="a file with names of tests that may differ")
+    parser.add_argument("--results", help="a directory where outcomes are kept")
+    parser.add_argument(
+        "--again", action="append", default=[], help="a platform whose kept outcomes are made anew"
+    )
     options = parser.parse_args()
     known = set()
     if options.known:
@@ -83,8 +106,8 @@ def main():
     print("|---|---|---|---|")
     different = []
     for file in options.files:
-        own = run("stablo", options.checkout, file, options)
-        cpu = run("cpu", options.checkout, file, options)
+        own = kept("stablo", file, options)
+        cpu = kept("cpu", file, options)
         worse = [
             (file, name, own.get(name, ("missing", "")))
             for name, (outcome, _) in cpu.items()

@@ -8,6 +8,7 @@ mod attributes;
 mod builder;
 mod comparisons;
 mod compat;
+mod devices;
 mod dlpack;
 mod errors;
 mod profile;
@@ -37,6 +38,8 @@ mod _stablo {
     use super::comparisons::{bisect, compare, random_inputs, reduce};
     #[pymodule_export]
     use super::compat::{deserialize, run_with_probes, serialize, smaller_version, target_version};
+    #[pymodule_export]
+    use super::devices::Device;
     #[pymodule_export]
     use super::dlpack::{Lent, from_dlpack};
     #[pymodule_export]

@@ -158,6 +158,11 @@ impl Program {
         Ok(&self.module)
     }
 
+    /// The name of the function that runs.
+    pub fn entry(&self) -> &str {
+        &self.settings.entry
+    }
+
     /// A changed copy.
     fn changed<T>(
         &self,

@@ -26,13 +26,14 @@ from . import _jax, _stablo, _torch, compat
 from ._arrays import Arrays, numpy_dtype, shortened, to_array, to_bytes, to_native, to_outputs
 from ._builder import Builder
 from ._custom_calls import CustomCall
+from ._devices import Device
 from ._errors import LimitError, MemoryLimitError, StepLimitError, TimeLimitError
 from ._signature import Signature, Value, signature_of, value_of
 from ._stablo import Error, Op, SSAValue, __version__
 from ._trees import Convention, convention
 
 __all__ = [
-    "Builder", "CustomCall", "Error", "LimitError", "MemoryLimitError", "Op", "Profile", "Program", "SSAValue", "Signature", "StepLimitError",
+    "Builder", "CustomCall", "Device", "Error", "LimitError", "MemoryLimitError", "Op", "Profile", "Program", "SSAValue", "Signature", "StepLimitError",
     "TimeLimitError", "TracedValue", "Value", "View", "__version__", "compat", "from_exported", "from_jax", "from_torch", "inspect", "load",
     "parse",
 ]  # fmt: skip

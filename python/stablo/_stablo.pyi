@@ -119,6 +119,14 @@ class Builder:
     def build(self) -> Program: ...
 
 @final
+class Device:
+    """A device of a PJRT plugin."""
+
+    def __new__(cls, text: str) -> Device: ...
+    def describe(self) -> str: ...
+    def run(self, program: Program, inputs: Arrays) -> tuple[Any, ...]: ...
+
+@final
 class Profile:
     """The profile of runs of a program."""
 

@@ -230,6 +230,23 @@ bool stablo_program_run_into(const stablo_program *program, const stablo_array *
 /* Frees a prepared program, which no thread may be running; NULL is allowed. */
 void stablo_program_free(stablo_program *program);
 
+/* A device of a PJRT plugin, such as XLA's for CPUs, GPUs and TPUs. */
+typedef struct stablo_device stablo_device;
+
+/* Loads a plugin and takes its first device. The text is "pjrt:", the path of the plugin's shared
+ * library, and options of the plugin: "pjrt:plugin.so,name=value". The code of the plugin runs
+ * within this process. */
+stablo_device *stablo_device_open(const char *device, char **error);
+
+/* As stablo_run, on a device: the program is compiled by the plugin, for the shapes of the inputs if
+ * it is dynamic, and runs there. Several threads may do so at the same time. */
+bool stablo_device_run(const stablo_device *device, const stablo_module *module, const char *entry,
+                       const stablo_array *inputs, size_t num_inputs, stablo_array **outputs,
+                       size_t *num_outputs, char **error);
+
+/* Frees a device; the plugin stays loaded. NULL is allowed. */
+void stablo_device_free(stablo_device *device);
+
 /* Frees the outputs of a run; NULL is allowed. */
 void stablo_arrays_free(stablo_array *arrays, size_t count);
 

@@ -7,6 +7,7 @@
 
 mod arrays;
 mod callbacks;
+mod devices;
 mod failure;
 mod into;
 mod options;
@@ -14,6 +15,7 @@ mod signature;
 
 pub use arrays::stablo_array;
 pub use callbacks::{stablo_custom_call, stablo_custom_call_function};
+pub use devices::{stablo_device, stablo_device_free, stablo_device_open, stablo_device_run};
 pub use failure::{Code, stablo_last_error_code, stablo_last_error_label};
 pub use into::{stablo_buffer, stablo_program_run_into};
 pub use options::{stablo_load_options, stablo_refine_options, stablo_run_options};

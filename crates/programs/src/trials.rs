@@ -1,11 +1,12 @@
 //! Runs of two programs on the same inputs.
 
 use crate::args::at_least_one;
+use crate::device;
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io, USAGE};
 use crate::results::tolerance;
 use crate::source::load;
-use stablo::{Limits, Program, RunOptions, RuntimeValue, Tolerance};
+use stablo::{DType, DeviceSpec, Limits, Program, RunOptions, RuntimeValue, Tolerance};
 use std::path::{Path, PathBuf};
 
 /// Flags on inputs and tolerances.
@@ -38,6 +39,10 @@ pub struct TrialFlags {
     /// Allowed distance in proportion to the number of the first program
     #[arg(long, value_name = "X", default_value_t = 0.0, value_parser = tolerance)]
     rtol: f64,
+    /// Run the second program, or the only one, on a device, as for `stablo run`; the allowed
+    /// distance is then by default that of `stablo run --expect`
+    #[arg(long, value_name = "DEVICE", value_parser = device::spec)]
+    pub device: Option<DeviceSpec>,
     /// Fail if a run executes more ops than this, counting repetitions in loops and functions
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
@@ -55,8 +60,13 @@ pub struct Trial {
 
 impl TrialFlags {
     /// How far results may be from each other.
-    pub fn tolerance(&self) -> Tolerance {
-        Tolerance { absolute: self.atol, relative: self.rtol, ulps: self.ulps }
+    pub fn tolerance(&self, dtype: DType) -> Tolerance {
+        let given = Tolerance { absolute: self.atol, relative: self.rtol, ulps: self.ulps };
+        // Other compilers have other orders of sums, and other functions.
+        if self.device.is_some() && given == Tolerance::EXACT {
+            return Tolerance::of(dtype);
+        }
+        given
     }
 
     /// The name of the function to run.
@@ -69,18 +79,20 @@ impl TrialFlags {
     /// # Errors
     /// If one cannot be read or is not valid, or they have other arguments or results.
     pub fn programs(&self, files: [&Path; 2], io: &mut Io<'_>) -> Result<[Program; 2], Failure> {
-        let mut program = |file: &Path| -> Result<Program, Failure> {
-            let module = load(file, io)?;
-            let limits = Limits { steps: self.max_steps, ..Limits::default() };
-            Ok(Program::prepare(
-                module,
-                self.entry(),
-                RunOptions { limits, ..RunOptions::default() },
-            )?)
-        };
-        let programs = [program(files[0])?, program(files[1])?];
+        let programs = [self.program(files[0], io)?, self.program(files[1], io)?];
         stablo::same_signature(&programs[0], &programs[1])?;
         Ok(programs)
+    }
+
+    /// Reads and prepares a program.
+    ///
+    /// # Errors
+    /// If it cannot be read or is not valid.
+    pub fn program(&self, file: &Path, io: &mut Io<'_>) -> Result<Program, Failure> {
+        let module = load(file, io)?;
+        let limits = Limits { steps: self.max_steps, ..Limits::default() };
+        let options = RunOptions { limits, ..RunOptions::default() };
+        Ok(Program::prepare(module, self.entry(), options)?)
     }
 
     /// The inputs to run the programs on, one after the other; random ones are made when it is
@@ -133,11 +145,11 @@ impl Trials {
 /// Refuses to read standard input twice.
 ///
 /// # Errors
-/// If both files are standard input.
-pub fn check_files(files: [&Path; 2]) -> Result<(), Failure> {
-    match files.iter().all(|file| *file == Path::new("-")) {
-        true => Err(Failure::usage("only one of the programs can be standard input")),
-        false => Ok(()),
+/// If more than one file is standard input.
+pub fn check_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<(), Failure> {
+    match files.into_iter().filter(|file| *file == Path::new("-")).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Failure::usage("only one of the programs can be standard input")),
     }
 }
 

@@ -188,7 +188,27 @@ pub fn bisect(
     let [on_left, on_right] = &mut recorders;
     let expected = left.run_observed(inputs.clone(), on_left)?;
     let found = right.run_observed(inputs.clone(), on_right)?;
-    let wrong = (0..).zip(expected.iter().zip(&found)).filter_map(|(index, values)| match values {
+    let wrong = wrong(&expected, &found, tolerance);
+    if wrong.is_empty() {
+        return Ok(None);
+    }
+    Ok(analysis::bisect::bisect(recorders, entry(left), &inputs, &wrong, tolerance))
+}
+
+/// The function at which runs of a program start.
+fn entry(program: &Program) -> OpId {
+    let prepared = program.prepared();
+    OpId::from(prepared.code().function(prepared.entry()).origin)
+}
+
+/// The results that differ, with their indices and values.
+fn wrong(
+    expected: &[RuntimeValue],
+    found: &[RuntimeValue],
+    tolerance: &dyn Fn(DType) -> Tolerance,
+) -> Vec<(usize, numerics::Tensor, numerics::Tensor)> {
+    let pairs = expected.iter().zip(found).enumerate();
+    let wrong = pairs.filter_map(|(index, values)| match values {
         (RuntimeValue::Tensor(expected), RuntimeValue::Tensor(found)) => {
             let comparison = compare(found, expected, &tolerance(expected.dtype()));
             let is_close = comparison.is_ok_and(|comparison| comparison.differing == 0);
@@ -196,13 +216,34 @@ pub fn bisect(
         }
         _ => None,
     });
-    let wrong: Vec<_> = wrong.collect();
+    wrong.collect()
+}
+
+/// As [`bisect`], between a run of a program and one of the same program on a device. A device shows
+/// no values but results: it is asked for all values of the function, then for those of the blocks
+/// of loops, branches and calls that part, each on the operands that the run had here.
+///
+/// # Errors
+/// If the program has dynamic shapes, a run fails, or the device refuses a part of the program.
+#[cfg(feature = "devices")]
+pub fn bisect_on_device(
+    program: &Program,
+    device: &crate::Device,
+    inputs: Vec<RuntimeValue>,
+    tolerance: &dyn Fn(DType) -> Tolerance,
+) -> Result<Option<Parting>> {
+    let mut recorder = Recorder::new(program.module().clone());
+    let expected = program.run_observed(inputs.clone(), &mut recorder)?;
+    let function = program.module().op(entry(program));
+    let name = function.symbol_name().unwrap_or_default();
+    let found = device.run(program.module(), name, &inputs)?;
+    let wrong = wrong(&expected, &found, tolerance);
     if wrong.is_empty() {
         return Ok(None);
     }
-    let entry = left.prepared();
-    let entry = OpId::from(entry.code().function(entry.entry()).origin);
-    Ok(analysis::bisect::bisect(recorders, entry, &inputs, &wrong, tolerance))
+    let entry = entry(program);
+    let executor = &mut crate::devices::OnDevice(device);
+    analysis::bisect::bisect_on(recorder, executor, entry, &inputs, &wrong, tolerance)
 }
 
 /// Fails unless two programs take and give values of the same types.

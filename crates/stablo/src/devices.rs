@@ -5,7 +5,10 @@ use crate::{
     Attribute, Error, Module, RefineOptions, Result, RuntimeValue, SerializeOptions, Type, Version,
     entry_function, refine, run_pipeline, serialize, set_entry, target_version, value_fits,
 };
+use hlo::ops::{UniformDequantizeOp, UniformQuantizeOp};
+use interpreter::Grid;
 use pjrt_client::{Client, Executable, Input, Plugin};
+use side_dialects::sdy;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -204,6 +207,14 @@ impl Device {
         if let Some(inputs) = inputs {
             check_inputs(declared, inputs)?;
         }
+        // Our own plugin runs such programs as `Program` does.
+        let is_for_shards = |op: OpRef<'_>| op.is(sdy::ManualComputationOp::DEF);
+        let is_spmd = crate::spmd::grid(module) != Grid::SINGLE;
+        if !self.is_own && (is_spmd || crate::walk(module).any(is_for_shards)) {
+            let message = "the program is for several devices, and would run on one: it computes \
+                           with the shards of each";
+            return Err(Error::message("device", message));
+        }
         let module = self.lower(module, entry, inputs)?;
         let (arguments, results) = entry_function(&module, MAIN)?.signature();
         let (arguments, results) = (arguments.to_vec(), results.to_vec());
@@ -222,7 +233,7 @@ impl Device {
         Ok(DeviceProgram { executable, spec: self.spec.clone(), arguments, results })
     }
 
-    /// The program in the form that the plugin takes: static, `main` as the function to run, and
+    /// The program in the form that plugins take: static, `main` as the function to run, and
     /// only of dialects that it reads.
     fn lower(
         &self,
@@ -242,11 +253,18 @@ impl Device {
             let options = RefineOptions::default().input_types(types.collect::<Vec<_>>());
             refine(&mut module, &options)?;
         }
+        let is_quantized =
+            |op: OpRef<'_>| op.is_any(&[UniformQuantizeOp::DEF, UniformDequantizeOp::DEF]);
+        if !self.is_own && crate::walk(&module).any(is_quantized) {
+            run_pipeline(&mut module, "stablehlo-legalize-quant-to-math")?;
+        }
         let is_chlo =
             |op: OpRef<'_>| op.def().is_some_and(|def| matches!(def.dialect(), "chlo" | "shape"));
         if !self.is_own && crate::walk(&module).any(is_chlo) {
             run_pipeline(&mut module, "chlo-pre-serialization-pipeline")?;
         }
+        // What the function does not call is not the plugin's business.
+        run_pipeline(&mut module, "symbol-dce")?;
         if self.target < Version::CURRENT {
             let pass = format!("stablehlo-compatibility-expander{{target={}}}", self.target);
             run_pipeline(&mut module, &pass)?;
@@ -307,6 +325,26 @@ impl DeviceProgram {
             Err(Error::message("device", message))
         };
         results.into_iter().enumerate().zip(&self.results).map(result).collect()
+    }
+}
+
+/// Runs parts of programs for analyses.
+pub(crate) struct OnDevice<'d>(pub &'d Device);
+
+impl analysis::bisect::Executor for OnDevice<'_> {
+    type Program = DeviceProgram;
+    type Error = Error;
+
+    fn compile(&mut self, module: &Module, entry: &str) -> Result<DeviceProgram> {
+        self.0.compile(module, entry)
+    }
+
+    fn run(
+        &mut self,
+        program: &DeviceProgram,
+        inputs: &[RuntimeValue],
+    ) -> Result<Vec<RuntimeValue>> {
+        program.run(inputs)
     }
 }
 

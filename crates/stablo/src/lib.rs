@@ -62,9 +62,13 @@ mod specialized;
 mod spmd;
 mod stack;
 #[cfg(feature = "run")]
+mod trace;
+#[cfg(feature = "run")]
 mod weights;
 mod write;
 
+#[cfg(feature = "devices")]
+pub use analysis::bisect_on_device;
 #[cfg(feature = "run")]
 pub use analysis::{
     Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, Measurement,
@@ -115,6 +119,8 @@ pub use program::{EvalError, EvalResult, RuntimeValue};
 pub use refine::{RefineOptions, refine, select_platform, set_entry};
 pub use saved::program_in_folder;
 pub use stack::{STACK_BYTES, with_large_stack};
+#[cfg(feature = "run")]
+pub use trace::{TraceIndex, TracedName};
 pub use vhlo::{CompatibilityRequirement, Version};
 #[cfg(feature = "run")]
 pub use weights::{WeightForm, bind_arguments, extract_weights, insert_weights};

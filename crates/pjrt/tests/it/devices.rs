@@ -36,6 +36,30 @@ const SUM: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
   return %0 : tensor<2xf32>
 }";
 
+/// Adds the shards of two devices.
+const SHARDED: &str = "module {
+  sdy.mesh @mesh = <[\"a\"=2]>
+  func.func @main(%x: tensor<2xf32>) -> tensor<1xf32> {
+    %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"a\"}]>] out_shardings=[<@mesh, [{}]>]
+        manual_axes={\"a\"} (%s: tensor<1xf32>) {
+      %1 = \"stablehlo.all_reduce\"(%s) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %2 = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %2 : tensor<f32>
+      }) : (tensor<1xf32>) -> tensor<1xf32>
+      sdy.return %1 : tensor<1xf32>
+    } : (tensor<2xf32>) -> tensor<1xf32>
+    return %0 : tensor<1xf32>
+  }
+}";
+
+#[test]
+fn programs_for_several_devices_run_as_processes() {
+    let device = Device::open(&spec(&plugin())).unwrap();
+    let results = device.run(&load(SHARDED), "main", &[numbers(&[2], &[1.0, 2.0])]).unwrap();
+    assert_eq!(elements(&results[0]), [3.0]);
+}
+
 #[test]
 fn a_program_runs_and_runs_again() {
     let device = Device::open(&spec(&plugin())).unwrap();
@@ -305,5 +329,7 @@ fn other_plugins_run_programs() {
         let error = device.run(&load(&unknown), "main", &[numbers(&[2], &[0.0; 2])]);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("nothing"), "{error}");
+        let error = device.compile(&load(SHARDED), "main").err().unwrap().to_string();
+        assert!(error.contains("the program is for several devices"), "{error}");
     }
 }

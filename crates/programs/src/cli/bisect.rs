@@ -1,6 +1,7 @@
 //! `stablo bisect`: finds the first op at which the values of two programs part.
 
 use crate::args::Format;
+use crate::device;
 use crate::display::display;
 use crate::files::FileSet;
 use crate::io::{Failure, Io, cannot_print};
@@ -16,6 +17,7 @@ Examples:
   stablo bisect good.mlir bad.mlir
   stablo bisect before.mlir after.mlir --ulps 8 --inputs inputs.npz
   stablo bisect before.mlir after.mlir --save parting && stablo run before.mlir --inputs parting
+  stablo bisect model.mlir --device pjrt:plugin.so --rtol 1e-3
 
 The programs may differ as much as passes make them differ. Exit code: 0 if their results agree, 1
 if their values part, 2 for trouble.";
@@ -27,7 +29,8 @@ pub struct Options {
     /// The program whose values are taken as right, in any format; `-` is standard input
     left: PathBuf,
     /// The other program
-    right: PathBuf,
+    #[arg(required_unless_present = "device", conflicts_with = "device")]
+    right: Option<PathBuf>,
     #[command(flatten)]
     trials: TrialFlags,
     /// Save the inputs that show the difference in this directory, as input_0.npy, …, and the
@@ -44,19 +47,32 @@ pub struct Options {
 /// # Errors
 /// If the values part, or the programs cannot be compared.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    check_files([&options.left, &options.right])?;
+    check_files(std::iter::once(&options.left).chain(&options.right))?;
     let parting = find(options, io).map_err(trouble)?;
     if parting { Err(Failure::reported()) } else { Ok(()) }
 }
 
 fn find(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
     let flags = &options.trials;
-    let [left, right] = flags.programs([&options.left, &options.right], io)?;
+    let (left, right) = match &options.right {
+        Some(right) => {
+            let [left, right] = flags.programs([&options.left, right], io)?;
+            (left, Some(right))
+        }
+        None => (flags.program(&options.left, io)?, None),
+    };
+    let _guard = flags.device.as_ref().map(|spec| device::guard(spec, io));
+    let device = flags.device.as_ref().map(|spec| device::open(spec, io)).transpose()?;
     let mut trials = flags.trials(&left, io)?;
     let mut names = Vec::new();
     while let Some(trial) = trials.next(&left)? {
-        let tolerance = |_| flags.tolerance();
-        let found = stablo::bisect(&left, &right, trial.inputs.clone(), &tolerance)?;
+        let tolerance = |dtype| flags.tolerance(dtype);
+        let inputs = trial.inputs.clone();
+        let found = match (&right, &device) {
+            (Some(right), _) => stablo::bisect(&left, right, inputs, &tolerance)?,
+            (None, Some(device)) => stablo::bisect_on_device(&left, device, inputs, &tolerance)?,
+            (None, None) => return Err(Failure::usage("there is nothing to compare with")),
+        };
         let Some(parting) = found else {
             names.push(trial.name);
             continue;
@@ -98,6 +114,8 @@ fn print(
     }
     text.push_str(&format!("- {}\n", place(&parting.left)));
     match &parting.right {
+        // On a device, it is the same op.
+        Some(_) if flags.device.is_some() => {}
         Some(right) => text.push_str(&format!("+ {}\n", place(right))),
         None => text.push_str("  the second program has no op that corresponds to it\n"),
     }
@@ -118,10 +136,14 @@ fn print(
         show(&format!("operand {name}"), tensor)?;
     }
     let (index, value) = &parting.result;
-    show(&format!("first program: result {index}"), value)?;
+    let [first, second] = match &flags.device {
+        Some(_) => ["stablo", "device"],
+        None => ["first program", "second program"],
+    };
+    show(&format!("{first}: result {index}"), value)?;
     let Some(other) = &parting.other else { return Ok(()) };
-    show(&format!("second program: result {index}"), other)?;
-    if let Err(text) = verdict(other, value, &flags.tolerance()) {
+    show(&format!("{second}: result {index}"), other)?;
+    if let Err(text) = verdict(other, value, &flags.tolerance(value.dtype())) {
         io.print(format!("{text}\n"))?;
     }
     Ok(())

@@ -1,12 +1,13 @@
 //! `stablo diff`: compares two programs.
 
 use crate::args::Format;
+use crate::device;
 use crate::io::{Failure, Io};
 use crate::results::verdict;
 use crate::source::{load, program_name};
 use crate::trials::{TrialFlags, check_files, trouble};
 use serde_json::json;
-use stablo::{Program, RuntimeValue, counted};
+use stablo::{RuntimeValue, counted};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -14,6 +15,7 @@ Examples:
   stablo diff before.mlir after.mlir.bc
   stablo diff before.mlir after.mlir --ignore mhlo.frontend_attributes
   stablo diff before.mlir after.mlir --run --ulps 4
+  stablo diff model.mlir --run --device pjrt:plugin.so
 
 Exit code: 0 if the programs are the same, 1 if they differ, 2 for trouble.";
 
@@ -24,7 +26,8 @@ pub struct Options {
     /// The first program, in any format; `-` is standard input
     left: PathBuf,
     /// The second program
-    right: PathBuf,
+    #[arg(required_unless_present = "device")]
+    right: Option<PathBuf>,
     /// Leave attributes of this name out of account
     #[arg(long, value_name = "NAME", conflicts_with = "run")]
     ignore: Vec<String>,
@@ -43,7 +46,10 @@ pub struct Options {
 /// # Errors
 /// If the programs differ, or cannot be compared.
 pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
-    check_files([&options.left, &options.right])?;
+    check_files(std::iter::once(&options.left).chain(&options.right))?;
+    if options.trials.device.is_some() && !options.run {
+        return Err(Failure::usage("a device compares what programs compute: give `--run`, too"));
+    }
     let is_same = match options.run {
         true => same_results(options, io),
         false => same_ops(options, io),
@@ -52,14 +58,16 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 fn same_ops(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
+    // A device may take its place, but not here.
+    let other = options.right.as_ref().unwrap_or(&options.left);
     let left = load(&options.left, io)?;
-    let right = load(&options.right, io)?;
+    let right = load(other, io)?;
     let diff = stablo::diff(&left, &right, &options.ignore);
     match options.format {
         Format::Json => io.print(format!("{}\n", diff.to_json()))?,
         Format::Human if diff.is_empty() => {}
         Format::Human => {
-            let names = [&options.left, &options.right].map(|file| program_name(file));
+            let names = [&options.left, other].map(|file| program_name(file));
             io.print(format!("--- {}\n+++ {}\n{}", names[0], names[1], diff.to_text()))?;
             let changes = counted(diff.changes.len() as u64, "difference");
             let are = if diff.same == 1 { "is" } else { "are" };
@@ -71,20 +79,32 @@ fn same_ops(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
 
 fn same_results(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
     let flags = &options.trials;
-    let [left, right] = flags.programs([&options.left, &options.right], io)?;
+    let (left, right) = match &options.right {
+        Some(right) => {
+            let [left, right] = flags.programs([&options.left, right], io)?;
+            (left, Some(right))
+        }
+        None => (flags.program(&options.left, io)?, None),
+    };
+    let right = right.as_ref().unwrap_or(&left);
+    let _guard = flags.device.as_ref().map(|spec| device::guard(spec, io));
+    let device = flags.device.as_ref().map(|spec| device::open(spec, io)).transpose()?;
     let function = stablo::entry_function(left.module(), flags.entry())?;
     let names = stablo::result_names(function);
     let mut trials = flags.trials(&left, io)?;
     let mut is_same = true;
     while let Some(trial) = trials.next(&left)? {
-        let results = [run_once(&left, &trial.inputs)?, run_once(&right, &trial.inputs)?];
-        let [expected, found] = results;
+        let expected = left.run(trial.inputs.clone())?;
+        let found = match &device {
+            Some(device) => device.run(right.module(), flags.entry(), &trial.inputs)?,
+            None => right.run(trial.inputs.clone())?,
+        };
         for (index, (expected, found)) in expected.iter().zip(&found).enumerate() {
             let (RuntimeValue::Tensor(expected), RuntimeValue::Tensor(found)) = (expected, found)
             else {
                 continue;
             };
-            let verdict = verdict(found, expected, &flags.tolerance());
+            let verdict = verdict(found, expected, &flags.tolerance(expected.dtype()));
             is_same &= verdict.is_ok();
             let is_close = verdict.is_ok();
             let (Ok(text) | Err(text)) = verdict;
@@ -106,8 +126,4 @@ fn same_results(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
         }
     }
     Ok(is_same)
-}
-
-fn run_once(program: &Program, inputs: &[RuntimeValue]) -> Result<Vec<RuntimeValue>, Failure> {
-    Ok(program.run(inputs.to_vec())?)
 }

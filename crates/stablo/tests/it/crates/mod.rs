@@ -1,6 +1,8 @@
 //! Tests of small crates, for each of which another binary would have to be compiled and linked.
 
 mod arrays;
+mod bisect;
+
 mod chlo;
 mod interpreter;
 mod lapack;

@@ -10,6 +10,11 @@
 //! miss the op, as equal values are not always the same; what it finds is then an op that does not
 //! differ, and a second search goes by corresponding ops alone, where there are any.
 
+mod cut;
+mod on_device;
+
+pub use on_device::{Executor, bisect_on};
+
 use crate::compare::{Comparison, Tolerance, compare};
 use crate::diff::{Corresponding, Detail, Side};
 use interpreter::Observer;
@@ -176,15 +181,7 @@ pub fn bisect(
     for runs in [&mut left, &mut right] {
         number(runs);
     }
-    let mut search = Search {
-        module: &modules[0],
-        corresponding: Corresponding::of(&modules[0], &modules[1], &[]),
-        right: FxHashMap::default(),
-        known: FxHashSet::default(),
-        is_strict: false,
-        tolerance,
-        values: FxHashMap::default(),
-    };
+    let mut search = Search::new(&modules[0], &modules[1], tolerance);
     search.learn(&right);
     let block = modules[0].entry(*modules[0].op(entry).regions().first()?)?;
     let terminator = modules[0].terminator(block)?;
@@ -209,6 +206,16 @@ pub fn bisect(
     }
     // All ops agree: the programs return other values.
     found.or_else(|| search.returned(terminator, wrong.first()?))
+}
+
+/// The end of the runs that belong to the same run of a block as the one at `start`: another run of
+/// the block starts again at an earlier op.
+fn end_of_block(module: &Module, runs: &[Run], start: usize) -> usize {
+    let same = runs[start..].windows(2).take_while(|pair| {
+        let [first, next] = [module.op(pair[0].op), module.op(pair[1].op)];
+        next.block() == first.block() && module.is_before_in_block(first.id(), next.id())
+    });
+    start + 1 + same.count()
 }
 
 /// Numbers the runs of each op.
@@ -247,6 +254,22 @@ fn hash(tensor: &Tensor) -> u64 {
 }
 
 impl<'a> Search<'a> {
+    fn new(
+        left: &'a Module,
+        right: &'a Module,
+        tolerance: &'a dyn Fn(DType) -> Tolerance,
+    ) -> Search<'a> {
+        Search {
+            module: left,
+            corresponding: Corresponding::of(left, right, &[]),
+            right: FxHashMap::default(),
+            known: FxHashSet::default(),
+            is_strict: false,
+            tolerance,
+            values: FxHashMap::default(),
+        }
+    }
+
     /// Takes note of the values on the right.
     fn learn(&mut self, runs: &[Run]) {
         let mut rest: Vec<&Run> = runs.iter().collect();
@@ -340,25 +363,9 @@ impl<'a> Search<'a> {
         let mut start = 0;
         while let Some(first) = run.inner.get(start) {
             let block = self.module.op(first.op).block()?;
-            // Another run of the block starts again at an earlier op.
-            let same = run.inner[start..].windows(2).take_while(|pair| {
-                let next = self.module.op(pair[1].op);
-                next.block() == Some(block)
-                    && self.module.is_before_in_block(pair[0].op, pair[1].op)
-            });
-            let end = start + 1 + same.count();
+            let end = end_of_block(self.module, &run.inner, start);
             let runs = &run.inner[start..end];
-            let positions: FxHashMap<OpId, usize> =
-                runs.iter().enumerate().map(|(index, run)| (run.op, index)).collect();
-            let is_wrong = |value: &Value| {
-                let Some(op) = self.module.defining_op(*value) else { return false };
-                let Some(&position) = positions.get(&op.id()) else { return false };
-                let index = op.results().position(|result| result == *value).unwrap_or(0);
-                !self.agrees(&runs[position], index)
-            };
-            let terminator = self.module.terminator(block)?;
-            let wrong: Vec<Value> =
-                terminator.operands().iter().copied().filter(is_wrong).collect();
+            let wrong = self.wrong(runs, self.module.terminator(block)?);
             if !wrong.is_empty() {
                 return Some((runs, block, wrong));
             }
@@ -368,8 +375,21 @@ impl<'a> Search<'a> {
         None
     }
 
+    /// The operands of a block's terminator that do not agree, given the runs of its ops.
+    fn wrong(&self, runs: &[Run], terminator: OpRef<'_>) -> Vec<Value> {
+        let positions: FxHashMap<OpId, usize> =
+            runs.iter().enumerate().map(|(index, run)| (run.op, index)).collect();
+        let is_wrong = |value: &Value| {
+            let Some(op) = self.module.defining_op(*value) else { return false };
+            let Some(&position) = positions.get(&op.id()) else { return false };
+            let index = op.results().position(|result| result == *value).unwrap_or(0);
+            !self.agrees(&runs[position], index)
+        };
+        terminator.operands().iter().copied().filter(is_wrong).collect()
+    }
+
     /// The terminator of the entry function, which returns another value on the right.
-    fn returned(mut self, op: OpRef<'a>, (index, value, other): &Wrong) -> Option<Parting> {
+    fn returned(&mut self, op: OpRef<'a>, (index, value, other): &Wrong) -> Option<Parting> {
         let (right, details) = self.corresponding.compare(op.id())?;
         Some(Parting {
             left: Side::of(op, &mut ValueNames::of(self.module.top())),
