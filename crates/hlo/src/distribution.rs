@@ -4,17 +4,30 @@ use crate::sharding::Sharding;
 use mlir::attrs::{AttrKind, Dictionary};
 use mlir::{Attribute, OpRef};
 use numerics::Tensor;
+use numerics::math::{self, BinaryOp};
 use numerics::shape::StridedView;
 use program::EvalError;
 use side_dialects::sdy::Tiling;
 
-/// The division of a tensor into equal tiles, one for each device; several may have the same.
+/// The division of a tensor into equal tiles, one for each device; several may have the same, or
+/// terms of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distribution {
     /// Number of tiles of each dimension.
     tiles: Vec<usize>,
     /// The coordinates of the tile of each device.
     places: Vec<Vec<usize>>,
+    /// The terms of which tiles are the reduction, if they are unreduced.
+    terms: Option<Terms>,
+}
+
+/// Tiles that are not reduced yet: devices have terms of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Terms {
+    count: usize,
+    reduction: BinaryOp,
+    /// The number of each device's term.
+    numbers: Vec<usize>,
 }
 
 fn error(message: impl Into<String>) -> EvalError {
@@ -43,7 +56,9 @@ impl Distribution {
         let found = found.ok_or_else(|| {
             error(format!("a sharding of @{} cannot be read", function.symbol_name().unwrap_or("")))
         })?;
-        Ok(Some(found).filter(|found| found.tiles.iter().any(|&tiles| tiles > 1)))
+        let is_whole =
+            |own: &Distribution| own.tiles.iter().all(|&n| n <= 1) && own.terms.is_none();
+        Ok(Some(found).filter(|found| !is_whole(found)))
     }
 
     fn of_shardy(
@@ -56,7 +71,13 @@ impl Distribution {
         let place = |device| tiling.tile(device).or_else(|| tiling.tile(0));
         let places = (0..devices).map(place).collect::<Option<Vec<_>>>();
         let tiles = tiling.counts();
-        Some(Distribution { places: places.unwrap_or(vec![vec![0; tiles.len()]; devices]), tiles })
+        let terms = (tiling.num_terms() > 1).then(|| Terms {
+            count: tiling.num_terms(),
+            reduction: tiling.reduction(),
+            numbers: (0..devices).map(|device| tiling.term(device).unwrap_or(0)).collect(),
+        });
+        let places = places.unwrap_or(vec![vec![0; tiles.len()]; devices]);
+        Some(Distribution { places, tiles, terms })
     }
 
     fn of_text(sharding: &Attribute, rank: usize, devices: usize) -> Option<Distribution> {
@@ -66,10 +87,11 @@ impl Distribution {
             return Some(Distribution {
                 tiles: vec![1; rank],
                 places: vec![vec![0; rank]; devices],
+                terms: None,
             });
         };
         let places = (0..devices).map(|device| sharding.tile(device)).collect::<Option<_>>()?;
-        Some(Distribution { tiles: tiles.clone(), places })
+        Some(Distribution { tiles: tiles.clone(), places, terms: None })
     }
 
     /// The shape of tiles of a tensor.
@@ -106,12 +128,21 @@ impl Distribution {
         Ok(StridedView::window(whole, &start, tile, &vec![1; tile.len()])?)
     }
 
-    /// The device that has the same tile as a device, and the lowest number.
-    fn first(&self, device: usize) -> usize {
-        self.places.iter().position(|place| *place == self.places[device]).unwrap_or(device)
+    /// The number of a device's term of its tile.
+    fn term(&self, device: usize) -> usize {
+        self.terms.as_ref().map_or(0, |terms| terms.numbers[device])
     }
 
-    /// The tiles of a tensor, device by device.
+    /// The device that has the same tile and term as a device, and the lowest number.
+    fn first(&self, device: usize) -> usize {
+        let is_same = |other: &usize| {
+            self.places[*other] == self.places[device] && self.term(*other) == self.term(device)
+        };
+        (0..device).find(is_same).unwrap_or(device)
+    }
+
+    /// The tiles of a tensor, device by device. Of the terms of a sum, the first is the value, and
+    /// the others are zeros; the maximum and the minimum of equal values are that value.
     ///
     /// # Errors
     /// If it cannot be divided.
@@ -120,15 +151,18 @@ impl Distribution {
         let mut tiles: Vec<Tensor> = Vec::with_capacity(self.places.len());
         for (device, place) in self.places.iter().enumerate() {
             let first = self.first(device);
+            let is_sum = self.terms.as_ref().is_some_and(|terms| terms.reduction == BinaryOp::Add);
             tiles.push(match tiles.get(first) {
                 Some(same) => same.clone(),
+                None if is_sum && self.term(device) != 0 => Tensor::zeros(whole.dtype(), &tile)?,
                 None => whole.gather(&self.view(whole.shape(), &tile, place)?)?,
             });
         }
         Ok(tiles)
     }
 
-    /// The tensor of tiles, device by device; of equal tiles, the first counts.
+    /// The tensor of tiles, device by device; of equal tiles, the first counts, and terms are
+    /// reduced in the order of their numbers.
     ///
     /// # Errors
     /// If their number is not that of the devices, or their shapes differ.
@@ -144,10 +178,20 @@ impl Distribution {
         let shape: Option<Vec<usize>> = sizes.collect();
         let shape = shape.ok_or_else(|| error("the tensor is too large"))?;
         let mut whole = Tensor::zeros(tile.dtype(), &shape)?;
-        for (device, (own, place)) in tiles.iter().zip(&self.places).enumerate() {
-            if self.first(device) == device {
-                whole.scatter(&self.view(&shape, tile.shape(), place)?, own)?;
+        for (device, place) in self.places.iter().enumerate() {
+            if self.first(device) != device || self.term(device) != 0 {
+                continue;
             }
+            let mut own = tiles[device].clone();
+            for (number, reduction) in
+                self.terms.iter().flat_map(|t| (1..t.count).map(|n| (n, t.reduction)))
+            {
+                let mut others = self.places.iter().enumerate();
+                let other = others.find(|(o, p)| *p == place && self.term(*o) == number);
+                let (other, _) = other.ok_or_else(|| error("a term of a tile is on no device"))?;
+                own = math::binary(reduction, own, tiles[other].clone())?;
+            }
+            whole.scatter(&self.view(&shape, tile.shape(), place)?, &own)?;
         }
         Ok(whole)
     }
@@ -158,18 +202,31 @@ impl Distribution {
         let number = |place: &Vec<usize>| {
             place.iter().zip(&self.tiles).fold(0, |number, (at, tiles)| number * tiles + at)
         };
-        // The devices of each tile in row-major order, devices of one tile adjacent.
+        // The devices of each tile in row-major order; of a tile, those that have the same term are
+        // copies, which come before terms.
+        let copy = |device: usize| {
+            let is_same = |other: &usize| {
+                self.places[*other] == self.places[device] && self.term(*other) == self.term(device)
+            };
+            (0..device).filter(is_same).count()
+        };
         let mut devices: Vec<usize> = (0..self.places.len()).collect();
-        devices.sort_by_key(|&device| number(&self.places[device]));
+        devices.sort_by_cached_key(|&device| {
+            (number(&self.places[device]), copy(device), self.term(device))
+        });
         let join =
             |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-        let copies = self.places.len() / count.max(1);
+        let terms = self.terms.as_ref().map_or(1, |terms| terms.count);
+        let copies = self.places.len() / count.max(1) / terms.max(1);
         let mut tiles = self.tiles.clone();
-        let mut end = "";
-        if copies > 1 {
-            tiles.push(copies);
-            end = " last_tile_dim_replicate";
-        }
+        tiles.extend((copies > 1).then_some(copies));
+        tiles.extend((terms > 1).then_some(terms));
+        let end = match (copies > 1, terms > 1) {
+            (false, false) => "",
+            (true, false) => " last_tile_dim_replicate",
+            (false, true) => " last_tile_dims={unreduced}",
+            (true, true) => " last_tile_dims={replicated, unreduced}",
+        };
         format!("{{devices=[{}]{}{end}}}", join(&tiles), join(&devices))
     }
 }

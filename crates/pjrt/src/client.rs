@@ -1,5 +1,6 @@
 //! Clients.
 
+use crate::debug;
 use crate::device::{Device, Memory, Topology, devices, number_of_devices};
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, Resolve, array_mut, give, int, lend, options, parts};
@@ -47,6 +48,7 @@ pub fn create(args: &mut ClientCreate) -> Outcome {
 pub fn destroy(args: &mut ClientDestroy) -> Outcome {
     if !args.client.is_null() {
         queue::wait();
+        debug::write_profile();
     }
     args.client.free();
     Ok(())

@@ -1,6 +1,6 @@
 //! Compiled programs and what is known of them.
 
-use crate::buffer::Shape;
+use crate::cache;
 use crate::client::Client;
 use crate::debug;
 use crate::device::{Device, MEMORY_KINDS};
@@ -8,6 +8,7 @@ use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, structure, text};
 use crate::host::Host;
 use crate::layouts::{self, Layout};
+use crate::parameters::{ENTRY, Parameter, parameters};
 use crate::types;
 use pjrt_abi::{
     ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
@@ -20,19 +21,14 @@ use pjrt_abi::{
 };
 use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
-use stablo::ir::{OpRef, Value, ValueDef};
 use stablo::{
-    Attribute, CustomCalls, DType, Distribution, EvalError, Module, PrintOptions, RunOptions,
-    RuntimeValue, Type, with_large_stack,
+    Attribute, CustomCalls, Engine, LoadOptions, Module, PrintOptions, RunOptions, Type,
+    with_large_stack,
 };
 use std::ffi::{c_char, c_int, c_void};
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-/// The function that runs.
-const ENTRY: &str = "main";
 
 /// Bytes before a serialized executable.
 const MAGIC: &[u8] = b"stablo executable 1\n";
@@ -42,28 +38,18 @@ const MAGIC: &[u8] = b"stablo executable 1\n";
 const SMALL_BYTES: usize = 64 << 10;
 const SMALL_OPS: usize = 64;
 
-/// An argument or a result of a program.
-pub struct Parameter {
-    /// The shape on each device.
-    pub shape: Shape,
-    /// The distribution over devices; `None` if each has all of it.
-    pub distribution: Option<Distribution>,
-    /// True for tokens, for which clients pass and get empty booleans.
-    pub is_token: bool,
-    /// True if an execution may take over the memory of the argument.
-    pub is_donated: bool,
-    /// The memory that a result is to be in, as an index of [`MEMORY_KINDS`].
-    pub memory: usize,
-}
-
 /// A compiled program.
 pub struct Compiled {
     name: String,
+    /// Its number and name, for debugging.
+    pub title: String,
     /// The program as it arrived, and the options.
     source: Vec<u8>,
     serialized_options: Vec<u8>,
     pub options: CompileOptions,
     pub program: stablo::Program,
+    /// The program for the interpreter, with which executions are compared, if that is asked for.
+    pub reference: Option<stablo::Program>,
     pub host: Host,
     pub arguments: Vec<Parameter>,
     pub results: Vec<Parameter>,
@@ -121,71 +107,74 @@ pub struct Loaded {
     is_deleted: AtomicBool,
 }
 
-/// The type of an argument or result of `function`, and what its attributes say of it.
-fn parameter(
-    what: &str,
-    ty: &Type,
-    attributes: Option<&Attribute>,
-    function: OpRef<'_>,
-    partitions: usize,
-) -> Outcome<Parameter> {
-    let is_token = stablo::value_fits(&RuntimeValue::Token, ty);
-    let sizes = ty.as_tensor().and_then(|tensor| tensor.static_shape());
-    let known =
-        if is_token { Some((vec![0], DType::I1)) } else { sizes.zip(stablo::storage_dtype(ty)) };
-    let Some((sizes, dtype)) = known else {
-        let message = format!("{what} of the program has type {ty}, not a static tensor");
-        return Err(Failure::new(Code::Unimplemented, message));
-    };
-    types::number(dtype)?;
-    let attributes = attributes.and_then(Attribute::as_dictionary);
-    let attribute = |name| attributes.and_then(|own| own.get(name));
-    let is_donated = attribute("tf.aliasing_output").is_some()
-        || attribute("jax.buffer_donor").and_then(Attribute::as_bool) == Some(true);
-    let kind = attribute("mhlo.memory_kind").and_then(Attribute::as_str);
-    let memory = MEMORY_KINDS.iter().position(|own| Some(*own) == kind).unwrap_or(0);
-    let distribution = match attributes {
-        Some(attributes) if partitions > 1 && !is_token => {
-            Distribution::of(function, attributes, sizes.len(), partitions).map_err(unsharded)?
-        }
-        _ => None,
-    };
-    let sizes = match &distribution {
-        Some(distribution) => distribution.tile_shape(&sizes).map_err(unsharded)?,
-        None => sizes,
-    };
-    Ok(Parameter { distribution, shape: Shape { dtype, sizes }, is_token, is_donated, memory })
-}
-
-/// The failure of a sharding that cannot be applied.
-pub fn unsharded(error: EvalError) -> Failure {
-    Failure::of(Code::Unimplemented)(error.into())
-}
-
 impl Compiled {
-    /// Reads, verifies and prepares a program.
-    fn new(source: &[u8], serialized_options: &[u8]) -> Outcome<Compiled> {
+    /// Reads, verifies and prepares a program, unless that was done before.
+    fn new(source: &[u8], serialized_options: &[u8]) -> Outcome<Arc<Compiled>> {
+        let source_hash = cache::source_hash(source, serialized_options);
+        if !debug::is_on()
+            && let Some(found) = cache::by_source(source_hash, source, serialized_options)
+        {
+            return Ok(found);
+        }
         let source = source.to_vec();
-        with_large_stack(move || Compiled::prepare(source, serialized_options))
+        with_large_stack(move || Compiled::of_source(source, source_hash, serialized_options))
     }
 
-    fn prepare(source: Vec<u8>, serialized_options: &[u8]) -> Outcome<Compiled> {
+    fn of_source(
+        source: Vec<u8>,
+        source_hash: u64,
+        serialized_options: &[u8],
+    ) -> Outcome<Arc<Compiled>> {
+        let invalid = Failure::of(Code::InvalidArgument);
+        let load = LoadOptions::default().verify(false);
+        let stablo::Loaded { module, diagnostics, .. } = load.load("program", &source[..]);
+        if stablo::has_errors(&diagnostics) {
+            return Err(invalid(stablo::Error::in_module(diagnostics, &module)));
+        }
+        let content_hash = module.content_hash();
+        if !debug::is_on()
+            && let Some(found) = cache::by_content(content_hash, &module, serialized_options)
+        {
+            return Ok(found);
+        }
+        stablo::verify(&module).map_err(invalid)?;
+        let compiled = Compiled::prepare(module, source, source_hash, serialized_options)?;
+        let compiled = Arc::new(compiled);
+        debug::keep_for_profile(&compiled);
+        // Python functions are those of the last execution of a program.
+        if !debug::is_on() && !compiled.calls_host {
+            cache::keep(source_hash, content_hash, &compiled);
+        }
+        Ok(compiled)
+    }
+
+    fn prepare(
+        module: Module,
+        source: Vec<u8>,
+        source_hash: u64,
+        serialized_options: &[u8],
+    ) -> Outcome<Compiled> {
         let options = CompileOptions::read(serialized_options);
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&source);
-        let fingerprint = format!("{:016x}", hasher.finish());
-        let module =
-            stablo::load("program", &source[..]).map_err(Failure::of(Code::InvalidArgument))?;
+        let fingerprint = format!("{source_hash:016x}");
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
-        debug::dump(&name, &source);
+        let title = debug::dump(&name, &source);
         let (arguments, results) = parameters(&module, options.num_partitions)?;
         let host = Host::default();
         let custom_calls = host.custom_calls();
         check_custom_calls(&module, &custom_calls)?;
         let calls_host = calls_host(&module, &custom_calls);
-        let run = RunOptions { custom_calls, engine: debug::engine(), ..RunOptions::default() };
-        let program = stablo::Program::prepare(module, ENTRY, run)
-            .map_err(Failure::of(Code::Unimplemented))?;
+        let engine = debug::engine().map_err(Failure::invalid)?;
+        let profiling = debug::profiling();
+        let run = RunOptions { custom_calls, engine, profiling, ..RunOptions::default() };
+        let module = Arc::new(module);
+        let unimplemented = Failure::of(Code::Unimplemented);
+        let program =
+            stablo::Program::prepare(module.clone(), ENTRY, run).map_err(&unimplemented)?;
+        // Effects are not repeated.
+        let verifies = debug::verifies() && !calls_host;
+        let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+        let reference = verifies.then(|| stablo::Program::prepare(module, ENTRY, run));
+        let reference = reference.transpose().map_err(&unimplemented)?;
         let lists = Lists {
             types: results.iter().map(|r| types::number(r.shape.dtype)).collect::<Outcome<_>>()?,
             dims: results
@@ -200,10 +189,12 @@ impl Compiled {
         };
         Ok(Compiled {
             name,
+            title,
             source,
             serialized_options: serialized_options.to_vec(),
             options,
             program,
+            reference,
             host,
             calls_host,
             duration: AtomicU64::new(u64::MAX),
@@ -213,6 +204,21 @@ impl Compiled {
             lists,
             cost: OnceLock::new(),
         })
+    }
+
+    /// True if the program was made of these bytes and options.
+    pub fn is_from(&self, source: &[u8], options: &[u8]) -> bool {
+        self.source == source && self.has_options(options)
+    }
+
+    /// True if the program was made with these options.
+    pub fn has_options(&self, options: &[u8]) -> bool {
+        self.serialized_options == options
+    }
+
+    /// The number of bytes of the program as it arrived.
+    pub fn source_bytes(&self) -> usize {
+        self.source.len()
     }
 
     pub fn argument_layouts(&self) -> &[Handle<Layout>] {
@@ -348,48 +354,6 @@ fn check_custom_calls(module: &Module, own: &CustomCalls) -> Outcome {
     Ok(())
 }
 
-/// For each result of a function: the sharding that a manual computation states for it.
-fn manual_shardings(module: &Module, function: OpRef<'_>) -> Vec<Option<Attribute>> {
-    let entry = function.regions().first().and_then(|&body| module.entry(body));
-    let Some(terminator) = entry.and_then(|entry| module.terminator(entry)) else {
-        return Vec::new();
-    };
-    let sharding = |&value: &Value| {
-        let ValueDef::Result { op, index } = module.definition(value) else { return None };
-        let manual = sdy::ManualComputationOp::cast(module.op(op))?;
-        sdy::shardings(manual.out_shardings()).get(index as usize).cloned()
-    };
-    terminator.operands().iter().map(sharding).collect()
-}
-
-/// The arguments and the results of the function that runs.
-fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
-    let function =
-        stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
-    let (inputs, results) = function.signature();
-    let manual = manual_shardings(module, *function);
-    let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>| {
-        let each = types.iter().enumerate().map(|(index, ty)| {
-            let attributes = attributes.and_then(|all| all.get(index));
-            let own = attributes.and_then(Attribute::as_dictionary);
-            let with_manual = manual.get(index).filter(|_| what == "result").and_then(|manual| {
-                let sharding = manual.clone()?;
-                let mut all = own.cloned().unwrap_or_default();
-                if all.get("sdy.sharding").is_none() {
-                    all.set("sdy.sharding", sharding);
-                }
-                Some(Attribute::from(all))
-            });
-            let attributes = with_manual.as_ref().or(attributes);
-            parameter(&format!("{what} {index}"), ty, attributes, *function, partitions)
-        });
-        each.collect::<Outcome<Vec<Parameter>>>()
-    };
-    let arguments = list("argument", inputs, function.arg_attrs())?;
-    let results = list("result", results, function.res_attrs())?;
-    Ok((arguments, results))
-}
-
 impl Loaded {
     /// Puts a compiled program on the devices of a client.
     fn new(client: &Client, compiled: Arc<Compiled>) -> Outcome<Loaded> {
@@ -430,7 +394,7 @@ fn compile_program(
     program: *const Program,
     options: *const c_char,
     options_size: usize,
-) -> Outcome<Compiled> {
+) -> Outcome<Arc<Compiled>> {
     let program = structure(program)?;
     let format = text(program.format, program.format_size)?;
     if format != "mlir" {
@@ -443,14 +407,14 @@ fn compile_program(
 pub fn compile_and_load(args: &mut ClientCompile) -> Outcome {
     let client = args.client.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
-    args.executable = give(Loaded::new(client, Arc::new(compiled))?);
+    args.executable = give(Loaded::new(client, compiled)?);
     Ok(())
 }
 
 pub fn compile(args: &mut Compile) -> Outcome {
     args.topology.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
-    args.executable = give(Executable(Arc::new(compiled)));
+    args.executable = give(Executable(compiled));
     Ok(())
 }
 
@@ -652,6 +616,6 @@ pub fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome 
     let overridden = array(args.overridden_options.cast(), args.overridden_options_size)?;
     let options = if overridden.is_empty() { options } else { overridden };
     let compiled = Compiled::new(source, options)?;
-    args.loaded_executable = give(Loaded::new(client, Arc::new(compiled))?);
+    args.loaded_executable = give(Loaded::new(client, compiled)?);
     Ok(())
 }

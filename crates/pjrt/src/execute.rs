@@ -8,8 +8,9 @@ use crate::debug;
 use crate::device::Device;
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
-use crate::executable::{Compiled, Loaded, Parameter, unsharded};
+use crate::executable::{Compiled, Loaded};
 use crate::handle::{Foreign, Handle, Resolve, array, array_mut, give, null, structure};
+use crate::parameters::{Parameter, unsharded};
 use crate::queue;
 use pjrt_abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use stablo::{DType, Grid, RuntimeValue, Tensor, with_large_stack};
@@ -88,9 +89,33 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
 }
 
 /// Runs the program on its inputs: whole tensors, or the inputs of each replica.
-fn run(compiled: &Compiled, mut inputs: Vec<Vec<RuntimeValue>>) -> Outcome<Vec<Vec<RuntimeValue>>> {
-    let program = &compiled.program;
-    let mut observer = debug::observer();
+fn run(compiled: &Compiled, inputs: Vec<Vec<RuntimeValue>>) -> Outcome<Vec<Vec<RuntimeValue>>> {
+    let Some(reference) = &compiled.reference else {
+        return run_program(compiled, &compiled.program, inputs);
+    };
+    let expected = run_program(compiled, reference, inputs.clone())?;
+    let found = run_program(compiled, &compiled.program, inputs)?;
+    let pairs = expected.iter().flatten().zip(found.iter().flatten());
+    let differs = |(expected, found): (&RuntimeValue, &RuntimeValue)| {
+        let bytes = |value: &RuntimeValue| value.tensor().ok().map(|own| own.bytes().clone());
+        bytes(expected) != bytes(found)
+    };
+    if let Some(index) = { pairs }.position(differs) {
+        let message = format!(
+            "STABLO_VERIFY: result {index} of {} differs from the interpreter's: please report this",
+            compiled.title
+        );
+        return Err(Failure::new(Code::Internal, message));
+    }
+    Ok(found)
+}
+
+fn run_program(
+    compiled: &Compiled,
+    program: &stablo::Program,
+    mut inputs: Vec<Vec<RuntimeValue>>,
+) -> Outcome<Vec<Vec<RuntimeValue>>> {
+    let mut observer = debug::observer(&compiled.title, program.module());
     let replicas = compiled.options.num_replicas;
     let run = || match replicas {
         1 => {

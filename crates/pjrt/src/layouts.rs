@@ -7,9 +7,9 @@
 
 use crate::call::call;
 use crate::error::{Error, Outcome};
-use crate::executable::Parameter;
 use crate::extensions::{Base, FFI_EXTENSION};
 use crate::handle::{Handle, Resolve, give, parts};
+use crate::parameters::Parameter;
 use pjrt_abi::{
     Function, LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
     LayoutsOfExecutable,

@@ -8,6 +8,7 @@
 #![allow(missing_docs, reason = "the interface and its names are the header's")]
 
 mod buffer;
+mod cache;
 #[doc(hidden)]
 pub mod call; // For tests, as the others.
 mod client;
@@ -22,6 +23,7 @@ mod extensions;
 pub mod handle;
 mod host;
 mod layouts;
+mod parameters;
 mod platform;
 mod queue;
 #[doc(hidden)]

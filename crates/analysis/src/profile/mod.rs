@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::time::Duration;
 
 /// The cost of the runs of a program.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Profile {
     /// Number of runs.

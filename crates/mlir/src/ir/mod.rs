@@ -6,6 +6,7 @@
 
 mod clone;
 mod compact;
+mod content;
 mod edit;
 mod layout;
 mod op_ref;

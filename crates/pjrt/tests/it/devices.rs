@@ -42,7 +42,8 @@ const SHARDED: &str = "module {
   func.func @main(%x: tensor<2xf32>) -> tensor<1xf32> {
     %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{\"a\"}]>] out_shardings=[<@mesh, [{}]>]
         manual_axes={\"a\"} (%s: tensor<1xf32>) {
-      %1 = \"stablehlo.all_reduce\"(%s) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+      %1 = \"stablehlo.all_reduce\"(%s) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+          channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, use_global_device_ids}> ({
       ^bb0(%p: tensor<f32>, %q: tensor<f32>):
         %2 = stablehlo.add %p, %q : tensor<f32>
         stablehlo.return %2 : tensor<f32>

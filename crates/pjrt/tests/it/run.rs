@@ -183,3 +183,111 @@ fn serialized_executables_run() {
     load.serialized_size -= 20;
     assert_eq!(call(Slot::Executable_DeserializeAndLoad, &mut load).unwrap_err().0, 3);
 }
+
+/// The fingerprint of a program is that of the one that was compiled first.
+fn fingerprint(client: &ClientCreate, text: &str) -> String {
+    let program = compile(client, text).unwrap();
+    let mut args: LoadedFingerprint = args();
+    args.executable = program.executable;
+    call(Slot::LoadedExecutable_Fingerprint, &mut args).unwrap();
+    // SAFETY: the text has this length and lives as long as the executable.
+    let text = unsafe { std::slice::from_raw_parts(args.text.cast(), args.text_size) };
+    let text = String::from_utf8_lossy(text).into_owned();
+    let mut destroy: LoadedDestroy = self::args();
+    destroy.executable = program.executable;
+    call(Slot::LoadedExecutable_Destroy, &mut destroy).unwrap();
+    text
+}
+
+/// Locations and names of values are no part of a program; all else is.
+#[test]
+fn programs_of_the_same_content_are_compiled_once() {
+    let client = client(1);
+    let text = "module @cached { func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+      %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+      %1 = stablehlo.add %x, %0 : tensor<2xf32>
+      return %1 : tensor<2xf32>
+    } }";
+    let first = fingerprint(&client, text);
+    let located = text.replace("%1 = ", "%sum = ").replace("%1", "%sum");
+    let located =
+        located.replace("%x, %0 : tensor<2xf32>", "%x, %0 : tensor<2xf32> loc(\"f.py\":1:2)");
+    assert_ne!(located, text);
+    assert_eq!(fingerprint(&client, &located), first);
+    for (from, to) in [
+        ("[1.0, 2.0]", "[1.0, 3.0]"),
+        ("%x, %0", "%0, %x"),
+        ("%x, %0", "%x, %x"),
+        ("return %1", "return %0"),
+        ("stablehlo.add", "stablehlo.subtract"),
+        ("@cached", "@other"),
+        ("%x: tensor<2xf32>", "%x: tensor<2xf32> {tf.aliasing_output = 0 : i32}"),
+    ] {
+        let other = text.replace(from, to);
+        assert_ne!(other, text);
+        assert_ne!(fingerprint(&client, &other), first, "{to}");
+    }
+}
+
+/// Devices have terms of a sum: those of an argument are added, a result is with the first of them.
+#[test]
+fn terms_of_unreduced_values_are_added() {
+    let client = client(2);
+    let sharding = "sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={\"a\"}>";
+    let text = format!(
+        "sdy.mesh @mesh = <[\"a\"=2]>
+        func.func @main(%x: tensor<2xf32> {{{sharding}}}) -> (tensor<2xf32> {{{sharding}}}) {{
+          %0 = stablehlo.negate %x : tensor<2xf32>
+          return %0 : tensor<2xf32>
+        }}"
+    );
+    let program = compile_with(&client, &text, &devices(5, 2)).unwrap();
+    let first = buffer_on(&client, 0, &[2], &[1.0, 2.0]);
+    let second = buffer_on(&client, 1, &[2], &[10.0, 20.0]);
+    let results = execute_on(&program, &[&[first], &[second]]).unwrap();
+    assert_eq!(elements(results[0], 2).unwrap(), [-11.0, -22.0]);
+    assert_eq!(elements(results[1], 2).unwrap(), [0.0, 0.0]);
+    let text = optimized(&program);
+    let expected = "mhlo.spmd_output_sharding = \"{devices=[1,2]0,1 last_tile_dims={unreduced}}\"";
+    assert!(text.contains(expected), "{text}");
+}
+
+/// The text of a compiled program.
+fn optimized(program: &ClientCompile) -> String {
+    let mut executable: LoadedGetExecutable = args();
+    executable.loaded = program.executable;
+    call(Slot::LoadedExecutable_GetExecutable, &mut executable).unwrap();
+    let mut place: Program = args();
+    let mut get: ExecutableOptimizedProgram = args();
+    (get.executable, get.program) = (executable.executable, &mut place);
+    call(Slot::Executable_OptimizedProgram, &mut get).unwrap();
+    let mut text = vec![0u8; place.code_size];
+    let mut filled = Program { code: text.as_mut_ptr().cast(), ..place };
+    get.program = &mut filled;
+    call(Slot::Executable_OptimizedProgram, &mut get).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+/// As XLA propagates it: through elementwise ops and calls, not through others.
+#[test]
+fn results_have_the_shardings_of_what_they_are_made_of() {
+    let client = client(2);
+    let text = "module {
+      sdy.mesh @mesh = <[\"a\"=2]>
+      func.func private @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+        %0 = stablehlo.add %y, %y : tensor<2xf32>
+        return %x, %0 : tensor<2xf32>, tensor<2xf32>
+      }
+      func.func @main(%x: tensor<2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"a\"}]>})
+          -> (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+        %0 = stablehlo.sine %x : tensor<2xf32>
+        %1:2 = call @f(%0, %0) : (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)
+        %2 = stablehlo.reverse %x, dims = [0] : tensor<2xf32>
+        return %1#0, %1#1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<2xf32>
+      }
+    }";
+    let program = compile_with(&client, text, &devices(5, 2)).unwrap();
+    let text = optimized(&program);
+    let expected = "spmd_output_sharding = \"{{devices=[2]0,1}, {devices=[2]0,1}, {replicated}}\"";
+    assert!(text.contains(expected), "{text}");
+}

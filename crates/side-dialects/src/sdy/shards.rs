@@ -69,6 +69,20 @@ impl Cut {
         self.dims.iter().map(|parts| parts.iter().map(|part| part.size).product())
     }
 
+    /// The number of a place among those that differ along unreduced axes.
+    pub(super) fn term(&self, place: &[usize]) -> usize {
+        self.unreduced.iter().fold(0, |n, part| n * part.size + part.index(place))
+    }
+
+    /// The number of places that differ along unreduced axes alone.
+    pub(super) fn num_terms(&self) -> usize {
+        self.unreduced.iter().map(|part| part.size).product()
+    }
+
+    pub(super) fn reduction(&self) -> BinaryOp {
+        self.reduction
+    }
+
     /// The shard of a place. Of places that differ only along axes over which a sum is unreduced,
     /// the first has the value and the others have zeros; the maximum and the minimum of equal
     /// values are that value.
@@ -83,8 +97,7 @@ impl Cut {
             }
             sizes.push(size / count);
         }
-        let has_value = self.unreduced.iter().all(|part| part.index(place) == 0);
-        if self.reduction == BinaryOp::Add && !has_value {
+        if self.reduction == BinaryOp::Add && self.term(place) != 0 {
             return Ok(Tensor::zeros(whole.dtype(), &sizes)?);
         }
         if sizes == whole.shape() {

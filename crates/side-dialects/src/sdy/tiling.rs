@@ -4,6 +4,7 @@ use super::attrs::mesh_or_ref;
 use super::mesh::Mesh;
 use super::shards::Cut;
 use mlir::{Attribute, OpRef};
+use numerics::math::BinaryOp;
 
 /// A sharding with its mesh, along all axes of which it divides a value.
 pub struct Tiling {
@@ -29,5 +30,21 @@ impl Tiling {
     pub fn tile(&self, device: usize) -> Option<Vec<usize>> {
         let place = self.mesh.place(device)?;
         Some(self.cut.start(&place, &vec![1; self.counts().len()]))
+    }
+
+    /// The term of a device, of the terms of a reduction that a value without it consists of: its
+    /// number among `num_terms`. `None` for devices that the mesh does not have.
+    pub fn term(&self, device: usize) -> Option<usize> {
+        Some(self.cut.term(&self.mesh.place(device)?))
+    }
+
+    /// The number of terms of each tile; 1 if the value is not unreduced.
+    pub fn num_terms(&self) -> usize {
+        self.cut.num_terms()
+    }
+
+    /// The reduction of the terms.
+    pub fn reduction(&self) -> BinaryOp {
+        self.cut.reduction()
     }
 }
