@@ -108,3 +108,88 @@ fn objects_are_freed_in_any_order() {
     call(Slot::Device_LocalHardwareId, &mut id).unwrap();
     assert_eq!(id.local_hardware_id, 0);
 }
+
+/// Objects are used from many threads, while the client that made them is destroyed.
+#[test]
+fn objects_are_used_from_many_threads() {
+    let text = "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+      %0 = stablehlo.add %x, %x : tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }";
+    let client = client(1);
+    let program = compile(&client, text).unwrap();
+    let own: Vec<_> = (0..8).map(|n| buffer(&client, &[64], &[n as f32; 64])).collect();
+    let address = |handle: *mut c_void| handle as usize;
+    let program = address(program.executable.pointer().cast());
+    let buffers: Vec<usize> = own.iter().map(|own| address(own.buffer.pointer().cast())).collect();
+    std::thread::scope(|scope| {
+        for (n, &buffer) in buffers.iter().enumerate() {
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    let mut loaded: ClientCompile = args();
+                    loaded.executable = Handle::from_pointer(program as *mut c_void);
+                    let mut input: ClientBufferFromHostBuffer = args();
+                    input.buffer = Handle::from_pointer(buffer as *mut c_void);
+                    let result = execute(&loaded, &[input]).unwrap();
+                    assert_eq!(elements(result, 64).unwrap(), [2.0 * n as f32; 64]);
+                    let mut destroy: BufferDestroy = args();
+                    destroy.buffer = Handle::from_pointer(result);
+                    call(Slot::Buffer_Destroy, &mut destroy).unwrap();
+                }
+            });
+        }
+        let mut destroy: ClientDestroy = args();
+        destroy.client = client.client;
+        call(Slot::Client_Destroy, &mut destroy).unwrap();
+    });
+}
+
+/// Bytes of memory that the process holds.
+#[cfg(target_os = "linux")]
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    4096 * text.split(' ').nth(1).unwrap().parse::<usize>().unwrap()
+}
+
+/// Neither executions nor compilations leave anything behind, but for the programs that are kept.
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow() {
+    let client = client(1);
+    let text = |n: usize| {
+        format!(
+            "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{
+              %0 = stablehlo.constant dense<{n}.0> : tensor<2xf32>
+              %1 = stablehlo.add %x, %0 : tensor<2xf32>
+              return %1 : tensor<2xf32>
+            }}"
+        )
+    };
+    let x = buffer(&client, &[2], &[1.0, 2.0]);
+    let program = compile(&client, &text(0)).unwrap();
+    let run = |count: usize| {
+        for _ in 0..count {
+            let mut destroy: BufferDestroy = args();
+            destroy.buffer = Handle::from_pointer(execute(&program, &[x]).unwrap());
+            call(Slot::Buffer_Destroy, &mut destroy).unwrap();
+        }
+    };
+    let compile_all = |numbers: std::ops::Range<usize>| {
+        for n in numbers {
+            let mut destroy: LoadedDestroy = args();
+            destroy.executable = compile(&client, &text(n)).unwrap().executable;
+            call(Slot::LoadedExecutable_Destroy, &mut destroy).unwrap();
+        }
+    };
+    run(1000);
+    let before = resident();
+    run(10_000);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 4 << 20, "10,000 executions leave {grown} bytes");
+    // More than are kept.
+    compile_all(1..700);
+    let before = resident();
+    compile_all(700..1700);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 8 << 20, "1,000 compilations leave {grown} bytes");
+}
