@@ -1,11 +1,15 @@
 """JAX runs on stablo: small programs, each of a feature that needs the plugin's own code."""
 
 import importlib.util
+import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import unittest
+
+import numpy as np
 
 
 @unittest.skipUnless(importlib.util.find_spec("jax"), "jax is not installed")
@@ -94,6 +98,47 @@ class JaxPlugin(unittest.TestCase):
                 print("stablehlo.log has the element NaN at [1]" in str(error))
         """
         self.assertEqual(self.run_program(program, STABLO_CHECK_NANS="1"), "True")
+
+    def test_values_and_times_are_written(self):
+        program = """
+            @jax.jit
+            def f(x):
+                return jnp.sin(x) * 2
+            print(f(jnp.arange(3.0))[0])
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            trace, profile = os.path.join(folder, "trace"), os.path.join(folder, "profile.json")
+            self.assertEqual(self.run_program(program, STABLO_TRACE=trace), "0.0")
+            (run,) = [name for name in os.listdir(trace) if name.endswith("jit_f")]
+            with open(os.path.join(trace, run, "index.jsonl")) as lines:
+                values = {line["op"]: line for line in map(json.loads, lines)}
+            sine = np.load(os.path.join(trace, run, values["stablehlo.sine"]["file"]))
+            np.testing.assert_allclose(sine, np.sin(np.arange(3.0)), rtol=1e-6)
+            self.assertRegex(values["stablehlo.sine"]["location"], r"<string>:\d+")
+            self.assertEqual(self.run_program(program, STABLO_PROFILE=profile), "0.0")
+            with open(profile) as file:
+                events = json.load(file)["traceEvents"]
+            self.assertTrue(any("<string>:" in str(event.get("args", {}).get("source")) for event in events))
+
+    def test_executions_are_verified_and_other_engines_chosen(self):
+        program = "print(jax.jit(lambda x: x @ x)(jnp.full((2, 2), 3.0))[0, 0])"
+        self.assertEqual(self.run_program(program, STABLO_VERIFY="1"), "18.0")
+        self.assertEqual(self.run_program(program, STABLO_ENGINE="reference"), "18.0")
+        failing = """
+            try:
+                jnp.ones(3)
+            except Exception as error:
+                print("STABLO_ENGINE is fats, not one of" in str(error))
+        """
+        self.assertEqual(self.run_program(failing, STABLO_ENGINE="fats"), "True")
+
+    def test_the_profiler_of_jax_works(self):
+        program = """
+            import tempfile
+            with tempfile.TemporaryDirectory() as folder, jax.profiler.trace(folder):
+                print(jnp.ones(3).sum())
+        """
+        self.assertEqual(self.run_program(program), "3.0")
 
     def test_wrong_programs_are_refused_with_a_diagnostic(self):
         program = """
