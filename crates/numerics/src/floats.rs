@@ -3,7 +3,7 @@
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
 use crate::float_format::Specials;
-use crate::math::{complex, rounded};
+use crate::math::complex;
 use crate::{DType, FloatFormat};
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
@@ -71,7 +71,8 @@ macro_rules! float {
                 if value == 0.0 || value.is_nan() { self } else { Self::from_float(value.signum()) }
             }
             fn power(self, exponent: Self) -> Self {
-                Self::from_float(rounded::pow(self.to_f64(), exponent.to_f64()))
+                // Types of at most 16 bits: others have functions of their own.
+                Self::from_float(libm::pow(self.to_f64(), exponent.to_f64()))
             }
         }
     };

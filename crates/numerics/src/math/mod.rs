@@ -36,7 +36,7 @@ pub mod lanes_erf;
 pub mod lanes_trigonometric;
 mod one;
 mod precision;
-pub(crate) mod rounded;
+mod rounded;
 pub mod scalar;
 mod single;
 mod ties;
