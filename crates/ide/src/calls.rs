@@ -25,18 +25,18 @@ pub struct Call {
 impl File {
     /// The function that is named, or is around, byte `at`.
     pub fn function_at(&self, at: u32) -> Option<Call> {
-        let (analysis, start) = self.analysis_at(at);
-        let index = match analysis.target(at - start) {
+        let (analysis, start, here) = self.analysis_at(at);
+        let index = match analysis.target(here) {
             Some(Target::Symbol(index)) => index,
-            _ => analysis.symbol_around(at - start)?,
+            _ => analysis.symbol_around(here)?,
         };
         analysis.call(index, Vec::new()).map(|call| call.moved(start))
     }
 
     /// The functions that refer to the one named at byte `at`.
     pub fn incoming_calls(&self, at: u32) -> Vec<Call> {
-        let (analysis, start) = self.analysis_at(at);
-        let Some(target @ Target::Symbol(own)) = analysis.target(at - start) else {
+        let (analysis, start, here) = self.analysis_at(at);
+        let Some(target @ Target::Symbol(own)) = analysis.target(here) else {
             return Vec::new();
         };
         let mut callers: Vec<(usize, Vec<Span>)> = Vec::new();
@@ -57,8 +57,8 @@ impl File {
 
     /// The functions to which the one named at byte `at` refers.
     pub fn outgoing_calls(&self, at: u32) -> Vec<Call> {
-        let (analysis, start) = self.analysis_at(at);
-        let Some(Target::Symbol(own)) = analysis.target(at - start) else { return Vec::new() };
+        let (analysis, start, here) = self.analysis_at(at);
+        let Some(Target::Symbol(own)) = analysis.target(here) else { return Vec::new() };
         let extent = analysis.map.ops[analysis.symbols()[own].op].span;
         let from = analysis.token_index(extent.start);
         let tokens = analysis.tokens()[from..].iter();

@@ -72,7 +72,7 @@ impl File {
         let section = self.section(at);
         let analysis = self.analysis(section);
         let start = section.start;
-        let here = at - start;
+        let here = self.within(section, at);
         if analysis.is_in_comment(here) {
             return Completions::default();
         }

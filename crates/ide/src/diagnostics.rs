@@ -1,6 +1,7 @@
 //! Errors, warnings and hints about a text.
 
 use crate::analysis::Analysis;
+use crate::expectations::Expectations;
 use crate::file::{Edit, File, moved};
 use stablo::{Diagnostic, Severity, Span};
 
@@ -43,8 +44,21 @@ impl File {
         let mut findings = Vec::new();
         for section in self.sections() {
             let analysis = self.analysis(section);
-            let all = analysis.diagnostics.iter().chain(analysis.lints());
-            findings.extend(all.map(|d| analysis.finding(d).moved(section.start)));
+            let source = analysis.module.source();
+            let mut expected = source
+                .filter(|source| source.text().contains("expected-"))
+                .map(|source| (Expectations::read(source), source));
+            for diagnostic in analysis.diagnostics.iter().chain(analysis.lints()) {
+                let mut finding = analysis.finding(diagnostic).moved(section.start);
+                // Tests of diagnostics have comments that expect them.
+                if let Some((expected, source)) = &mut expected
+                    && expected.take(diagnostic, source)
+                {
+                    finding.severity = Severity::Remark;
+                    finding.message.insert_str(0, "expected: ");
+                }
+                findings.push(finding);
+            }
         }
         findings.sort_by_key(|finding| finding.span.start);
         findings

@@ -98,7 +98,7 @@ impl<'a> Statement<'a> {
 
     /// Index of the innermost bracket that is open at the place.
     fn open_bracket(&self) -> Option<usize> {
-        let mut depth = 0;
+        let mut depth = 0i32;
         (0..self.tokens.len()).rev().find(|&index| match self.tokens[index].kind {
             TokenKind::Punct(b'}' | b')' | b']' | b'>') => {
                 depth += 1;
@@ -153,7 +153,7 @@ impl<'a> Statement<'a> {
 
     /// True after the colon before the types.
     fn is_in_types(&self) -> bool {
-        let mut depth = 0;
+        let mut depth = 0i32;
         let mut found = false;
         for token in self.tokens {
             match token.kind {
@@ -183,8 +183,8 @@ impl<'a> Statement<'a> {
 
     /// The parameter at the place: the number of commas outside of brackets, or in the first ones.
     pub fn argument(&self) -> usize {
-        let own = usize::from(self.is_generic || self.def.has_trait(&Trait::Call("callee")));
-        let mut depth = 0;
+        let own = i32::from(self.is_generic || self.def.has_trait(&Trait::Call("callee")));
+        let mut depth = 0i32;
         let mut commas = 0;
         for token in self.tokens {
             match token.kind {
@@ -364,7 +364,7 @@ impl<'a> Statement<'a> {
                 _ => {}
             }
         }
-        let mut depth = 0;
+        let mut depth = 0i32;
         let start = *at;
         while *at < self.tokens.len() {
             let text = self.text(*at);

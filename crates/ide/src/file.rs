@@ -155,10 +155,18 @@ impl File {
         analysis.clone()
     }
 
-    /// The analysis of the section that holds a byte, and the start of the section.
-    pub(crate) fn analysis_at(&self, offset: u32) -> (Rc<Analysis>, u32) {
+    /// The analysis of the section that holds a byte, the start of the section, and the byte in it.
+    pub(crate) fn analysis_at(&self, offset: u32) -> (Rc<Analysis>, u32, u32) {
         let section = self.section(offset);
-        (self.analysis(section), section.start)
+        (self.analysis(section), section.start, self.within(section, offset))
+    }
+
+    /// The byte of a section at or before a byte of the file: on the boundary of characters, and
+    /// not in the separator after the section.
+    pub(crate) fn within(&self, section: &Section, offset: u32) -> u32 {
+        let at = offset.clamp(section.start, section.end);
+        let is_boundary = |at: &u32| self.text.is_char_boundary(*at as usize);
+        (section.start..=at).rev().find(is_boundary).unwrap_or(section.start) - section.start
     }
 }
 

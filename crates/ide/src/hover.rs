@@ -29,9 +29,9 @@ const MAX_ATTRIBUTE: usize = 200;
 impl File {
     /// The text about what stands at byte `at`.
     pub fn hover(&self, at: u32) -> Option<Hover> {
-        let (analysis, start) = self.analysis_at(at);
-        let (index, token) = analysis.token_at(at - start)?;
-        let text = analysis.hover(index, token, at - start)?;
+        let (analysis, start, here) = self.analysis_at(at);
+        let (index, token) = analysis.token_at(here)?;
+        let text = analysis.hover(index, token, here)?;
         Some(Hover { span: moved(token.span, start), text })
     }
 }

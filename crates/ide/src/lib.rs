@@ -11,10 +11,13 @@
 //! assert_eq!(&file.text()[found.name.start as usize..found.name.end as usize], "%x");
 //! ```
 
+mod actions;
 mod analysis;
+mod bytes;
 mod calls;
 mod completion;
 mod diagnostics;
+mod expectations;
 mod expected;
 mod file;
 mod format;
@@ -22,20 +25,25 @@ mod highlight;
 mod hints;
 mod hover;
 mod names;
+mod programs;
 mod rename;
 mod signature;
 mod snippets;
 mod structure;
 mod symbols;
 
+pub use actions::{Action, ActionKind};
+pub use bytes::{Opened, SaveError};
 pub use calls::Call;
 pub use completion::{Completion, CompletionKind, Completions};
 pub use diagnostics::{Finding, Fix};
+pub use expectations::Expectations;
 pub use file::{Edit, File};
 pub use highlight::{Highlight, HighlightKind};
 pub use hints::{Hint, HintKind};
 pub use hover::Hover;
 pub use names::{Definition, Reference};
+pub use programs::{Lens, LensKind};
 pub use rename::RenameError;
 pub use signature::Signature;
 pub use structure::{Fold, FoldKind};

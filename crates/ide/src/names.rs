@@ -55,8 +55,8 @@ pub(crate) struct SymbolDefinition {
 impl File {
     /// The definition of the name at byte `at`.
     pub fn definition(&self, at: u32) -> Option<Definition> {
-        let (analysis, start) = self.analysis_at(at);
-        let target = analysis.target(at - start)?;
+        let (analysis, start, here) = self.analysis_at(at);
+        let target = analysis.target(here)?;
         let name = analysis.definition_name(&target)?;
         let whole = analysis.extent_of(&target, name);
         Some(Definition { name: moved(name, start), whole: moved(whole, start) })
@@ -64,8 +64,8 @@ impl File {
 
     /// All places that name what is named at byte `at`, in order; empty if nothing is.
     pub fn references(&self, at: u32) -> Vec<Reference> {
-        let (analysis, start) = self.analysis_at(at);
-        let Some(target) = analysis.target(at - start) else { return Vec::new() };
+        let (analysis, start, here) = self.analysis_at(at);
+        let Some(target) = analysis.target(here) else { return Vec::new() };
         let references = analysis.references(&target).into_iter();
         references.map(|r| Reference { name: moved(r.name, start), ..r }).collect()
     }

@@ -33,8 +33,8 @@ impl std::error::Error for RenameError {}
 impl File {
     /// The name at byte `at` that can be renamed, without its sigil.
     pub fn renamable(&self, at: u32) -> Option<Span> {
-        let (analysis, start) = self.analysis_at(at);
-        let at = at - start;
+        let (analysis, start, here) = self.analysis_at(at);
+        let at = here;
         analysis.target(at).filter(|target| analysis.definition_name(target).is_some())?;
         let (index, token) = analysis.token_at(at)?;
         let before = index.checked_sub(1).map(|before| analysis.tokens()[before]);
@@ -47,8 +47,8 @@ impl File {
     /// # Errors
     /// If nothing there has a name, or the new one is invalid or taken.
     pub fn rename(&self, at: u32, new: &str) -> Result<Vec<Edit>, RenameError> {
-        let (analysis, start) = self.analysis_at(at);
-        let target = analysis.target(at - start).ok_or(RenameError::NothingThere)?;
+        let (analysis, start, here) = self.analysis_at(at);
+        let target = analysis.target(here).ok_or(RenameError::NothingThere)?;
         let definition = analysis.definition_name(&target).ok_or(RenameError::NothingThere)?;
         let sigil = match &target {
             Target::Value(_) | Target::UnreadValue(..) => '%',

@@ -20,8 +20,8 @@ pub struct Signature {
 impl File {
     /// The parameters of the op or call at byte `at`.
     pub fn signature(&self, at: u32) -> Option<Signature> {
-        let (analysis, start) = self.analysis_at(at);
-        let statement = Statement::at(&analysis, at - start)?;
+        let (analysis, start, here) = self.analysis_at(at);
+        let statement = Statement::at(&analysis, here)?;
         let def = statement.def;
         let mut label = String::new();
         let mut parameters = Vec::new();

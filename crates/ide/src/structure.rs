@@ -72,8 +72,7 @@ impl File {
 
     /// The ranges around byte `at`, from the innermost: token, brackets, op, region, section.
     pub fn selections(&self, at: u32) -> Vec<Span> {
-        let (analysis, start) = self.analysis_at(at);
-        let here = at - start;
+        let (analysis, start, here) = self.analysis_at(at);
         let mut spans: Vec<Span> = Vec::new();
         spans.extend(analysis.token_at(here).map(|(_, token)| token.span));
         let mut op = analysis.op_index_at(here);

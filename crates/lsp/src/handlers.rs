@@ -1,11 +1,12 @@
 //! Requests and notifications.
 
 use crate::assistance::{calls, completion, hints, incoming, outgoing, resolve, signature};
+use crate::commands;
 use crate::convert;
 use crate::position::{Encoding, LineIndex};
 use crate::server::{Client, Document, Server};
 use crate::workspace;
-use ide::{Edit, File, HighlightKind, Span};
+use ide::{ActionKind, Edit, File, HighlightKind, Span};
 use ls_types as types;
 use ls_types::Uri;
 use lsp_server::ErrorCode;
@@ -31,6 +32,10 @@ const TOKEN_TYPES: [&str; 13] = [
     "number",
     "string",
 ];
+
+/// Kinds of code actions.
+const ACTION_KINDS: [&str; 5] =
+    ["quickfix", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.fixAll"];
 
 /// Modifiers of tokens: bits in the order of the legend.
 const TOKEN_MODIFIERS: [&str; 3] = ["declaration", "readonly", "deprecated"];
@@ -80,7 +85,9 @@ pub fn initialize(server: &mut Server, params: &Value) -> Value {
             "inlayHintProvider": true,
             "callHierarchyProvider": true,
             "workspaceSymbolProvider": true,
-            "codeActionProvider": {"codeActionKinds": ["quickfix"]},
+            "codeActionProvider": {"codeActionKinds": ACTION_KINDS},
+            "codeLensProvider": {"resolveProvider": false},
+            "executeCommandProvider": {"commands": commands::COMMANDS},
             "semanticTokensProvider": {
                 "legend": {"tokenTypes": TOKEN_TYPES, "tokenModifiers": TOKEN_MODIFIERS},
                 "full": true,
@@ -125,6 +132,12 @@ pub fn request(server: &mut Server, method: &str, params: Value) -> Answer {
         "textDocument/prepareCallHierarchy" => call(params, |p| calls(server, p)),
         "callHierarchy/incomingCalls" => call(params, |p| incoming(server, p)),
         "callHierarchy/outgoingCalls" => call(params, |p| outgoing(server, p)),
+        "textDocument/codeLens" => call(params, |p| commands::lenses(server, p)),
+        "workspace/executeCommand" => call(params, |p| commands::execute(server, p)),
+        "stablo/open" => call(params, |p| commands::open(server, p)),
+        "stablo/save" => call(params, |p| commands::save(server, p)),
+        "mlir/convertFromBytecode" => call(params, |p| commands::from_bytecode(server, p)),
+        "mlir/convertToBytecode" => call(params, |p| commands::to_bytecode(server, p)),
         "workspace/symbol" => call(params, |p| workspace::symbols(server, p)),
         "textDocument/codeAction" => call(params, |p| actions(server, p)),
         "textDocument/semanticTokens/full" => call(params, |p| tokens(server, p)),
@@ -410,6 +423,30 @@ fn actions(server: &Server, params: types::CodeActionParams) -> Found<Vec<types:
                 ..Default::default()
             });
         }
+    }
+    for action in document.file.actions(span) {
+        let kind = match action.kind {
+            ActionKind::Extract => types::CodeActionKind::REFACTOR_EXTRACT,
+            ActionKind::Inline => types::CodeActionKind::REFACTOR_INLINE,
+            ActionKind::Rewrite => types::CodeActionKind::REFACTOR_REWRITE,
+            ActionKind::FixAll => types::CodeActionKind::SOURCE_FIX_ALL,
+        };
+        actions.push(types::CodeAction {
+            title: action.title,
+            kind: Some(kind),
+            edit: Some(server.workspace_edit(&uri, document, &action.edits)),
+            ..Default::default()
+        });
+    }
+    // Editors ask for a kind, of which others may be kinds: `refactor` for `refactor.inline`.
+    if let Some(only) = params.context.only {
+        let is_wanted = |kind: &types::CodeActionKind| {
+            only.iter().any(|only| {
+                let rest = kind.as_str().strip_prefix(only.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            })
+        };
+        actions.retain(|action| action.kind.as_ref().is_some_and(is_wanted));
     }
     Ok(actions)
 }

@@ -3,6 +3,7 @@
 //! Source: Language Server Protocol, version 3.17.
 
 mod assistance;
+mod commands;
 mod convert;
 mod handlers;
 mod position;

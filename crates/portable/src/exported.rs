@@ -161,6 +161,26 @@ impl Exported {
         Exported::read_fields(bytes).ok()
     }
 
+    /// A container like that of `bytes` with another program: bytecode with the same types of
+    /// arguments and results. The new program stands at the end, in place of the old one, whose
+    /// bytes become zeros. `None` if `bytes` are no container, or 4 GiB would be exceeded.
+    pub fn with_module(bytes: &[u8], module: &[u8]) -> Option<Vec<u8>> {
+        let old = Exported::read(bytes)?.module;
+        let budget = Budget::of(bytes);
+        let field = Table::root(bytes, &budget)?.field(field::MODULE)?;
+        let mut container = bytes.to_vec();
+        container.get_mut(old)?.fill(0);
+        // Vectors are found by their distance from the field, and aligned to their length.
+        container.resize(container.len().next_multiple_of(4), 0);
+        let distance = u32::try_from(container.len().checked_sub(field)?).ok()?;
+        container.get_mut(field..field + 4)?.copy_from_slice(&distance.to_le_bytes());
+        container.extend(u32::try_from(module.len()).ok()?.to_le_bytes());
+        container.extend_from_slice(module);
+        let is_valid = Exported::read(&container)
+            .is_some_and(|new| container.get(new.module).is_some_and(|found| found == module));
+        is_valid.then_some(container)
+    }
+
     /// The first field that cannot be read, of bytes that are no container.
     pub fn unreadable_field(bytes: &[u8]) -> Option<&'static str> {
         Exported::read_fields(bytes).err()

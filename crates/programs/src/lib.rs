@@ -9,7 +9,6 @@ mod cli;
 mod closed_streams;
 pub mod device;
 pub mod display;
-pub mod expected;
 pub mod files;
 pub mod folders;
 pub mod format;

@@ -1,8 +1,8 @@
 //! Input files: optionally split into chunks, parsed and verified as in upstream's programs.
 
-use crate::expected::Expectations;
 use crate::folders::program_file;
 use crate::io::{Failure, Io};
+use ide::Expectations;
 use stablo::ir::ValueNames;
 use stablo::{
     Bytes, Diagnostics, Exported, LoadOptions, Loaded, Module, Position, Reporting, Source,

@@ -25,7 +25,7 @@ const NOT_DIRECTLY: [(&str, &[&str]); 1] = [("engine", &["mlir", "hlo", "side-di
 /// Crates that depend on the façade and on no other crate of the project, but for those named: the
 /// plugin and the client of plugins share the interface.
 const ON_FACADE: [(&str, &[&str]); 6] = [
-    ("programs", &["lsp"]),
+    ("programs", &["ide", "lsp"]),
     ("lsp", &["ide"]),
     ("ide", &[]),
     ("capi", &[]),

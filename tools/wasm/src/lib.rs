@@ -5,6 +5,8 @@
 //! two records, its type (`tensor<2xf32>`) and its elements in row-major order. A result begins
 //! with a byte: 1 and the tensors, or 0 and the rendered diagnostics.
 
+mod editor;
+
 use stablo::{Bytes, Error, Host, Limits, Program, RunOptions, RuntimeValue, Tensor};
 use std::fmt::Write;
 use std::time::Duration;
@@ -66,6 +68,22 @@ pub unsafe extern "C" fn stablo_run(
     };
     let mut buffer = Vec::new();
     push_record(&mut buffer, &result);
+    Box::into_raw(buffer.into_boxed_slice()).cast()
+}
+
+/// Answers a request of an editor: see [`editor::answer`]. The result is a record.
+///
+/// # Safety
+/// The buffer is of [`stablo_alloc`] and has that length.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_edit(request: *const u8, request_len: usize) -> *mut u8 {
+    // SAFETY: by contract this is a slice.
+    let request = unsafe { std::slice::from_raw_parts(request, request_len) };
+    let clock = || Duration::try_from_secs_f64(now() / 1e3).unwrap_or_default();
+    let host = Host::default().with_clock(clock);
+    let _entered = host.enter();
+    let mut buffer = Vec::new();
+    push_record(&mut buffer, editor::answer(request).as_bytes());
     Box::into_raw(buffer.into_boxed_slice()).cast()
 }
 

@@ -1,12 +1,14 @@
 //! Tests of what editors show. `$0` in a text is the cursor, `<…>` marks in comments of the helpers
 //! what is expected.
 
+mod actions;
 mod completion;
 mod diagnostics;
 mod format;
 mod hover;
 mod names;
 mod rename;
+mod robust;
 mod structure;
 
 use ide::{Edit, File, Span};

@@ -1,6 +1,6 @@
 //! Comments that say which diagnostics are expected.
 
-use programs::expected::Expectations;
+use ide::Expectations;
 use stablo::{Diagnostic, Severity, Source, Span};
 
 fn check(text: &str, found: &[(Severity, u32, &str)]) -> usize {

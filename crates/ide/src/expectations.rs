@@ -1,4 +1,4 @@
-//! `--verify-diagnostics`: comments such as `// expected-error @+1 {{text}}` compared with the
+//! Comments that expect diagnostics, such as `// expected-error @+1 {{text}}` compared with the
 //! reported diagnostics.
 //!
 //! Besides a part of the message, as in MLIR, a comment may name the violated rule, which does not
@@ -121,6 +121,13 @@ impl Expectations {
             copied = span.end as usize;
         }
         text + &source.text()[copied..]
+    }
+
+    /// True if a comment expects a diagnostic. Each expects one.
+    pub fn take(&mut self, diagnostic: &Diagnostic, source: &Source) -> bool {
+        let (label, message) = (&*diagnostic.label, &*diagnostic.message);
+        let (severity, position) = (diagnostic.severity, &diagnostic.position);
+        self.meets(&Reported { severity, label, message, position }, source)
     }
 
     /// Marks the expectations that diagnostics meet and returns the diagnostics that meet none.

@@ -1,0 +1,175 @@
+//! Edits at random: nothing panics, and the state is that of the text.
+
+use ide::{Edit, File, Span};
+use std::path::{Path, PathBuf};
+
+/// Numbers that follow from a seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self, below: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % below.max(1) as u64) as usize
+    }
+}
+
+/// Texts that are typed.
+const TYPED: [&str; 24] = [
+    "%",
+    "@f",
+    "#",
+    "!",
+    "^bb0",
+    "{",
+    "}",
+    "(",
+    ")",
+    "<",
+    ">",
+    "\"",
+    ":",
+    " = ",
+    "\n",
+    "// ",
+    "// -----\n",
+    "stablehlo.add ",
+    "tensor<2xf32>",
+    "loc(#loc1)",
+    "%0#1",
+    "é",
+    "call @f() : () -> ()",
+    "func.func @f() {",
+];
+
+/// The test programs below a folder.
+fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            programs(&path, found);
+        } else if path.extension().is_some_and(|end| end == "mlir") {
+            found.push(path);
+        }
+    }
+}
+
+fn tests() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests"), &mut found);
+    found.sort();
+    assert!(found.len() > 100);
+    found
+}
+
+/// All that a file says, at some places.
+fn everything(file: &File, random: &mut Random) -> String {
+    let length = file.text().len();
+    let whole = Span { start: 0, end: length as u32 };
+    let boundary = |at: usize| (0..=at).rev().find(|&at| file.text().is_char_boundary(at));
+    let at = boundary(random.next(length + 1)).unwrap_or(0) as u32;
+    let range = Span { start: at, end: (at + 200).min(length as u32) };
+    let range = Span { end: boundary(range.end as usize).unwrap_or(0) as u32, ..range };
+    format!(
+        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+        file.diagnostics(),
+        file.symbols(),
+        file.folds(),
+        file.highlights(whole),
+        file.highlights(range),
+        file.format(),
+        file.hints(range),
+        (file.hover(at), file.definition(at), file.references(at), file.selections(at)),
+        file.completions(at),
+        file.signature(at),
+        file.rename(at, "new"),
+        file.actions(range),
+        file.reproducer(range),
+        (file.function_at(at), file.incoming_calls(at), file.outgoing_calls(at)),
+        file.lenses(),
+    )
+}
+
+/// Makes edits to a text and compares with a text that was not edited.
+fn edit_at_random(path: &Path, edits: usize, seed: u64) {
+    let Ok(text) = std::fs::read_to_string(path) else { return };
+    if text.len() > 20_000 {
+        return;
+    }
+    let mut random = Random(seed);
+    let mut file = File::new("test.mlir", text);
+    for number in 0..edits {
+        let text = file.text();
+        let mut start = random.next(text.len() + 1);
+        while !text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let mut end = start;
+        if random.next(2) == 0 {
+            end = (start + random.next(30)).min(text.len());
+            while !text.is_char_boundary(end) {
+                end += 1;
+            }
+        }
+        let new = match random.next(3) {
+            0 => "",
+            _ => TYPED[random.next(TYPED.len())],
+        };
+        let span = Span { start: start as u32, end: end as u32 };
+        assert!(file.edit(&Edit::replace(span, new)));
+        let fresh = File::new("test.mlir", file.text());
+        let place = random.0;
+        let found = everything(&file, &mut Random(place));
+        let expected = everything(&fresh, &mut Random(place));
+        assert!(found == expected, "{} edit {number}:\n{}", path.display(), file.text());
+    }
+}
+
+/// The number of edits of all texts: more with the environment variable `IDE_EDITS`.
+fn edits() -> usize {
+    std::env::var("IDE_EDITS").ok().and_then(|n| n.parse().ok()).unwrap_or(200)
+}
+
+#[test]
+fn edits_at_random() {
+    let run = || {
+        let tests = tests();
+        let (edits, each) = (edits(), 5);
+        for number in 0..edits / each {
+            let path = &tests[number * 37 % tests.len()];
+            edit_at_random(path, each, number as u64 * 7919 + 1);
+        }
+    };
+    stablo::with_large_stack(run);
+}
+
+#[test]
+fn everything_of_all_tests() {
+    let run = || {
+        for (number, path) in tests().iter().enumerate().step_by(4) {
+            let Ok(text) = std::fs::read_to_string(path) else { continue };
+            if text.len() < 20_000 {
+                let file = File::new("test.mlir", text);
+                everything(&file, &mut Random(number as u64 + 1));
+            }
+        }
+    };
+    stablo::with_large_stack(run);
+}
+
+#[test]
+fn formatting_changes_no_token() {
+    for path in tests() {
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        let file = File::new("test.mlir", text);
+        let formatted = crate::edited(&file, &file.format());
+        let words = |text: &str| -> Vec<String> {
+            let tokens = stablo::syntax::tokens(text);
+            tokens.map(|t| text[t.span.start as usize..t.span.end as usize].to_string()).collect()
+        };
+        assert_eq!(words(file.text()), words(&formatted), "{}", path.display());
+        let again = File::new("test.mlir", &*formatted);
+        assert_eq!(crate::edited(&again, &again.format()), formatted, "{}", path.display());
+    }
+}

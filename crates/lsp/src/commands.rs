@@ -1,0 +1,200 @@
+//! Code lenses, commands, and programs in bytecode.
+
+use crate::handlers::Found;
+use crate::server::Server;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ide::{LensKind, Opened, Span};
+use ls_types as types;
+use ls_types::Uri;
+use lsp_server::ErrorCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+/// The commands that `workspace/executeCommand` takes. Each has one argument, an object with `uri`,
+/// `position` and, where it is about a function, `function`; the result is an object with `text`
+/// or, for artifacts, `data` in base 64.
+pub const COMMANDS: [&str; 8] = [
+    "stablo.run",
+    "stablo.cost",
+    "stablo.graph",
+    "stablo.refine",
+    "stablo.convert",
+    "stablo.transform",
+    "stablo.reproducer",
+    "stablo.showReferences",
+];
+
+/// The argument of a command.
+#[derive(Deserialize)]
+struct Argument {
+    uri: Uri,
+    #[serde(default)]
+    position: types::Position,
+    #[serde(default)]
+    range: Option<types::Range>,
+    #[serde(default)]
+    function: Option<String>,
+    /// Of `stablo.run`: what random inputs follow from.
+    #[serde(default)]
+    seed: u32,
+    /// Of `stablo.refine`: the size of the first dimensions.
+    #[serde(default)]
+    batch: Option<i64>,
+    /// Of `stablo.refine`: sizes by name.
+    #[serde(default)]
+    dimensions: std::collections::BTreeMap<String, i64>,
+    /// Of `stablo.refine`: the types of the arguments.
+    #[serde(default)]
+    types: Option<String>,
+    /// Of `stablo.convert`: the version.
+    #[serde(default)]
+    target: Option<String>,
+    /// Of `stablo.transform`: the passes.
+    #[serde(default)]
+    pipeline: Option<String>,
+}
+
+/// Commands above functions.
+pub fn lenses(server: &Server, params: types::CodeLensParams) -> Found<Vec<types::CodeLens>> {
+    let uri = params.text_document.uri;
+    let document = server.document(&uri)?;
+    let lens = |lens: ide::Lens| {
+        let range = document.range(lens.span);
+        let (title, command) = match lens.kind {
+            LensKind::Run => ("Run".to_string(), "stablo.run"),
+            LensKind::Cost => ("Cost".to_string(), "stablo.cost"),
+            LensKind::Graph => ("Graph".to_string(), "stablo.graph"),
+            LensKind::Refine => ("Refine".to_string(), "stablo.refine"),
+            LensKind::References(count) => {
+                (stablo::counted(count as u64, "reference"), "stablo.showReferences")
+            }
+        };
+        let argument = json!({"uri": uri, "position": range.start, "function": lens.function});
+        types::CodeLens {
+            range,
+            command: Some(types::Command {
+                title,
+                command: command.to_string(),
+                arguments: Some(vec![argument]),
+            }),
+            data: None,
+        }
+    };
+    Ok(document.file.lenses().into_iter().map(lens).collect())
+}
+
+/// Executes a command.
+pub fn execute(server: &Server, params: types::ExecuteCommandParams) -> Found<Value> {
+    let invalid = |message: String| (ErrorCode::InvalidParams, message);
+    let argument = params.arguments.into_iter().next().unwrap_or_default();
+    let argument: Argument =
+        serde_json::from_value(argument).map_err(|error| invalid(error.to_string()))?;
+    let document = server.document(&argument.uri)?;
+    let file = &document.file;
+    let at = document.offset(argument.position);
+    let function = argument.function.as_deref().unwrap_or("main");
+    let failed = |error: stablo::Error| (ErrorCode::RequestFailed, error.to_string());
+    let text = match &*params.command {
+        "stablo.run" => file.run(at, function, argument.seed).map_err(failed)?,
+        "stablo.cost" => file.cost(at, function).map_err(failed)?,
+        "stablo.graph" => file.graph(at).map_err(failed)?,
+        "stablo.refine" => {
+            let mut options = stablo::RefineOptions::default();
+            options.batch = argument.batch;
+            options.dimensions = argument.dimensions.into_iter().collect();
+            if let Some(types) = &argument.types {
+                options.input_types = Some(stablo::parse_types(types).map_err(failed)?);
+            }
+            file.refined(at, function, &options).map_err(failed)?
+        }
+        "stablo.convert" => {
+            let target = argument.target.as_deref().unwrap_or("current");
+            let artifact = file.artifact(at, target).map_err(failed)?;
+            return Ok(json!({"data": STANDARD.encode(artifact)}));
+        }
+        "stablo.transform" => {
+            let pipeline = argument.pipeline.ok_or_else(|| invalid("no pipeline".to_string()))?;
+            file.transformed(at, &pipeline).map_err(failed)?
+        }
+        "stablo.reproducer" => {
+            let whole = Span { start: at, end: at };
+            let span =
+                argument.range.map_or(whole, |range| document.lines.span(file.text(), range));
+            let text = file.reproducer(span);
+            text.ok_or_else(|| {
+                (ErrorCode::RequestFailed, "select ops of one function".to_string())
+            })?
+        }
+        "stablo.showReferences" => {
+            let references = file.references(at + 1).into_iter().filter(|r| !r.is_definition);
+            let places: Vec<_> = references.map(|r| document.range(r.name)).collect();
+            return Ok(json!({"uri": argument.uri, "ranges": places}));
+        }
+        command => return Err(invalid(format!("there is no command {command}"))),
+    };
+    Ok(json!({"text": text}))
+}
+
+/// The parameters of requests about files of bytecode.
+#[derive(Deserialize)]
+pub struct FileParams {
+    uri: Uri,
+    /// Of `stablo/save`: the new program.
+    #[serde(default)]
+    text: String,
+}
+
+/// A program in bytecode as text.
+#[derive(Serialize)]
+pub struct OpenResult {
+    text: String,
+    format: String,
+}
+
+/// The output of a conversion.
+#[derive(Serialize)]
+pub struct Output {
+    output: String,
+}
+
+/// The bytes of a file on disk.
+fn bytes(uri: &Uri) -> Found<Vec<u8>> {
+    let no_path = || (ErrorCode::InvalidParams, format!("{} is no file", uri.as_str()));
+    let path = uri.to_file_path().ok_or_else(no_path)?;
+    let failed =
+        |error| (ErrorCode::RequestFailed, format!("cannot read {}: {error}", path.display()));
+    std::fs::read(&path).map_err(failed)
+}
+
+fn refused(error: ide::SaveError) -> (ErrorCode, String) {
+    (ErrorCode::RequestFailed, error.to_string())
+}
+
+/// `stablo/open`: the text of a file in any format.
+pub fn open(_: &Server, params: FileParams) -> Found<OpenResult> {
+    let bytes = bytes(&params.uri)?;
+    let opened = Opened::read(params.uri.as_str(), &bytes).map_err(refused)?;
+    Ok(OpenResult { text: opened.text, format: opened.format })
+}
+
+/// `stablo/save`: a text as bytes in the format of a file, in base 64. The client writes them.
+pub fn save(_: &Server, params: FileParams) -> Found<Output> {
+    let bytes = bytes(&params.uri)?;
+    let saved = Opened::save(params.uri.as_str(), &params.text, &bytes).map_err(refused)?;
+    Ok(Output { output: STANDARD.encode(saved) })
+}
+
+/// `mlir/convertFromBytecode` of mlir-lsp-server: a file of bytecode as text.
+pub fn from_bytecode(server: &Server, params: FileParams) -> Found<Output> {
+    Ok(Output { output: open(server, params)?.text })
+}
+
+/// `mlir/convertToBytecode` of mlir-lsp-server: an open text as bytecode, in base 64.
+pub fn to_bytecode(server: &Server, params: FileParams) -> Found<Output> {
+    let document = server.document(&params.uri)?;
+    let failed = |error: stablo::Error| (ErrorCode::RequestFailed, error.to_string());
+    let module = document.file.program(0).map_err(failed)?;
+    let bytes = stablo::write_bytecode(&module, &stablo::BytecodeOptions::default());
+    Ok(Output { output: STANDARD.encode(bytes.map_err(failed)?) })
+}
