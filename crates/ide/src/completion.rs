@@ -69,10 +69,13 @@ pub struct Completions {
 impl File {
     /// What may stand at byte `at`, in place of the word before it.
     pub fn completions(&self, at: u32) -> Completions {
-        let section = self.section(at);
-        let analysis = self.analysis(section);
-        let start = section.start;
-        let here = self.within(section, at);
+        // Symbols and aliases are those of the whole program.
+        let before = self.text().get(..at as usize).unwrap_or_default();
+        let word = before.trim_end_matches(is_part_of_name);
+        let (analysis, start, here) = match word.ends_with(['@', '#', '!']) {
+            true => self.analysis_at(at),
+            false => self.local_analysis_at(at),
+        };
         if analysis.is_in_comment(here) {
             return Completions::default();
         }
@@ -111,6 +114,11 @@ impl Analysis {
     }
 }
 
+/// True for characters of names after their sigil.
+fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.$".contains(c)
+}
+
 /// The completions at a place, as they are found.
 struct List<'a> {
     analysis: &'a Analysis,
@@ -125,8 +133,7 @@ struct List<'a> {
 impl<'a> List<'a> {
     fn new(analysis: &'a Analysis, at: u32) -> List<'a> {
         let before = &analysis.text()[..at as usize];
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "_.$".contains(c);
-        let word = before.trim_end_matches(is_part);
+        let word = before.trim_end_matches(is_part_of_name);
         let sigil = word.ends_with(['%', '@', '#', '!', '^']);
         let start = word.len() - usize::from(sigil);
         let replace = Span { start: start as u32, end: at };

@@ -43,6 +43,10 @@ impl File {
     pub fn diagnostics(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for section in self.sections() {
+            if let Some(found) = self.findings_of_units(section) {
+                findings.extend(found.into_iter().map(|finding| finding.moved(section.start)));
+                continue;
+            }
             let analysis = self.analysis(section);
             let source = analysis.module.source();
             let mut expected = source
@@ -66,20 +70,26 @@ impl File {
 }
 
 impl Finding {
-    fn moved(mut self, start: u32) -> Finding {
-        self.span = moved(self.span, start);
+    /// Replaces all places.
+    pub(crate) fn map_spans(&mut self, to: impl Fn(Span) -> Span) {
+        self.span = to(self.span);
         for (_, span) in &mut self.notes {
-            *span = span.map(|span| moved(span, start));
+            *span = span.map(&to);
         }
         for edit in self.fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
-            edit.span = moved(edit.span, start);
+            edit.span = to(edit.span);
         }
+    }
+
+    /// The finding with all places moved.
+    pub(crate) fn moved(mut self, start: u32) -> Finding {
+        self.map_spans(|span| moved(span, start));
         self
     }
 }
 
 impl Analysis {
-    fn finding(&self, diagnostic: &Diagnostic) -> Finding {
+    pub fn finding(&self, diagnostic: &Diagnostic) -> Finding {
         let label = diagnostic.label.to_string();
         let is_unnecessary = UNNECESSARY.contains(&&*label);
         let span = diagnostic.position.span().unwrap_or_default();
@@ -93,6 +103,7 @@ impl Analysis {
         let mut fixes: Vec<Fix> = Vec::new();
         fixes.extend(self.suggestion(diagnostic, span));
         fixes.extend(self.removal(&label, span));
+        fixes.extend(self.inferred_type(&label, span));
         Finding {
             span,
             severity: diagnostic.severity,
@@ -116,6 +127,28 @@ impl Analysis {
             title: format!("Replace by `{name}`"),
             edits: vec![Edit::replace(span, text)],
         })
+    }
+
+    /// The result type that follows from the operands, in place of another one.
+    fn inferred_type(&self, label: &str, span: Span) -> Option<Fix> {
+        let extent = self.op_at(span.start)?;
+        let op = self.op(extent)?;
+        let def = op.def()?;
+        // The verifier has inferred types of this op to report that.
+        if label != def.infer_label || op.num_results() != 1 {
+            return None;
+        }
+        let inferred = (def.infer?)(op).ok()?;
+        let (new, old) = (inferred.first()?.to_string(), op.result_type(0).to_string());
+        let at = match self.slice(span) == old {
+            true => span,
+            false => {
+                let last = self.slice(extent.span).rfind(&old)? as u32 + extent.span.start;
+                Span { start: last, end: last + old.len() as u32 }
+            }
+        };
+        let title = format!("Change the type of the result to {new}");
+        (new != old).then(|| Fix { title, edits: vec![Edit::replace(at, new)] })
     }
 
     /// The removal of an op that has no effect.

@@ -1,6 +1,8 @@
 //! A text that is edited, in sections between `// -----` lines.
 
 use crate::analysis::Analysis;
+use crate::diagnostics::Finding;
+use crate::units::{self, UnitCache};
 use rustc_hash::FxHashMap;
 use stablo::Span;
 use std::cell::{OnceCell, RefCell};
@@ -9,6 +11,9 @@ use std::rc::Rc;
 
 /// Separates the sections of a file: each is a program.
 const SEPARATOR: &str = "// -----";
+
+/// Programs of at least this many bytes are read function by function.
+const LARGE: usize = 256 << 10;
 
 /// A replacement of a part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +49,10 @@ pub struct File {
     sections: OnceCell<Vec<Section>>,
     /// Analyses of sections by the hash of their text. Those of the last edit but one are dropped.
     cache: RefCell<FxHashMap<u64, Rc<Analysis>>>,
+    /// Findings of the functions of large programs.
+    units: RefCell<UnitCache>,
+    /// Programs of at least this many bytes are read by functions.
+    large: usize,
 }
 
 /// A part of a file that is a program.
@@ -65,8 +74,23 @@ impl File {
             text.clear();
         }
         let allow_unregistered = allows_unregistered(&text);
-        let (sections, cache) = (OnceCell::new(), RefCell::default());
-        File { name: name.into(), text, allow_unregistered, sections, cache }
+        File {
+            name: name.into(),
+            text,
+            allow_unregistered,
+            sections: OnceCell::new(),
+            cache: RefCell::default(),
+            units: RefCell::default(),
+            large: LARGE,
+        }
+    }
+
+    /// Sets the number of bytes from which on a program is read function by function, each again
+    /// only if it changes.
+    #[must_use]
+    pub fn with_large(mut self, bytes: usize) -> File {
+        self.large = bytes;
+        self
     }
 
     /// The name.
@@ -82,8 +106,9 @@ impl File {
     /// Replaces the whole text.
     pub fn set_text(&mut self, text: impl Into<String>) {
         let cache = self.reusable();
+        let (units, large) = (self.units.take(), self.large);
         *self = File::new(std::mem::take(&mut self.name), text);
-        self.cache = RefCell::new(cache);
+        (self.cache, self.units, self.large) = (RefCell::new(cache), RefCell::new(units), large);
     }
 
     /// Replaces a part of the text. Returns false, and changes nothing, if the part is not one of
@@ -135,6 +160,21 @@ impl File {
         })
     }
 
+    /// The findings in a large section, of which only the functions that changed are read. `None`
+    /// for others, and if the section has been read anyway.
+    pub(crate) fn findings_of_units(&self, section: &Section) -> Option<Vec<Finding>> {
+        let text = &self.text[section.start as usize..section.end as usize];
+        if text.len() < self.large || memchr::memmem::find(text.as_bytes(), b"expected-").is_some()
+        {
+            return None;
+        }
+        let known = self.units.take();
+        let found = units::findings(&self.name, text, self.allow_unregistered, &known);
+        let (findings, units) = found?;
+        self.units.borrow_mut().extend(units);
+        Some(findings)
+    }
+
     /// The section that holds a byte.
     pub(crate) fn section(&self, offset: u32) -> &Section {
         let sections = self.sections();
@@ -153,6 +193,26 @@ impl File {
             }
         });
         analysis.clone()
+    }
+
+    /// As [`File::analysis_at`], but in a large program only the function is read that holds the
+    /// byte: enough to complete and explain what is local.
+    pub(crate) fn local_analysis_at(&self, offset: u32) -> (Rc<Analysis>, u32, u32) {
+        let section = self.section(offset);
+        let text = &self.text[section.start as usize..section.end as usize];
+        let is_known =
+            section.analysis.get().is_some() || self.cache.borrow().contains_key(&section.hash);
+        if text.len() < self.large || is_known {
+            return self.analysis_at(offset);
+        }
+        let here = self.within(section, offset);
+        let found = units::around(&self.name, text, self.allow_unregistered, here as usize);
+        match found {
+            Some((analysis, distance)) => {
+                (Rc::new(analysis), section.start + distance, here - distance)
+            }
+            None => self.analysis_at(offset),
+        }
     }
 
     /// The analysis of the section that holds a byte, the start of the section, and the byte in it.

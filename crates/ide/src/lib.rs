@@ -31,6 +31,7 @@ mod signature;
 mod snippets;
 mod structure;
 mod symbols;
+mod units;
 
 pub use actions::{Action, ActionKind};
 pub use bytes::{Opened, SaveError};

@@ -20,7 +20,7 @@ pub struct Signature {
 impl File {
     /// The parameters of the op or call at byte `at`.
     pub fn signature(&self, at: u32) -> Option<Signature> {
-        let (analysis, start, here) = self.analysis_at(at);
+        let (analysis, _, here) = self.local_analysis_at(at);
         let statement = Statement::at(&analysis, here)?;
         let def = statement.def;
         let mut label = String::new();

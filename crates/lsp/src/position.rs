@@ -22,13 +22,10 @@ impl LineIndex {
     /// The index of a text.
     pub fn new(text: &str, encoding: Encoding) -> LineIndex {
         let bytes = text.as_bytes();
-        let mut starts = vec![0];
-        for (at, &byte) in bytes.iter().enumerate() {
-            // A carriage return ends a line unless a line feed follows.
-            if byte == b'\n' || byte == b'\r' && bytes.get(at + 1) != Some(&b'\n') {
-                starts.push(at as u32 + 1);
-            }
-        }
+        // A carriage return ends a line unless a line feed follows.
+        let is_end = |&at: &usize| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+        let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_end);
+        let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
         LineIndex { starts, encoding }
     }
 

@@ -8,10 +8,13 @@ use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestI
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Diagnostics are computed when no message has come for this long.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// Diagnostics are computed after this long, even if messages keep coming.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// A text that is open in the editor.
 pub struct Document {
@@ -46,6 +49,8 @@ pub struct Server {
     pub folders: Vec<std::path::PathBuf>,
     /// Texts whose diagnostics are out of date.
     stale: BTreeSet<Uri>,
+    /// When the first of them became so.
+    stale_since: Option<Instant>,
     sender: crossbeam_channel::Sender<Message>,
 }
 
@@ -58,12 +63,16 @@ pub fn serve(connection: &Connection) -> bool {
         client: Client::default(),
         folders: Vec::new(),
         stale: BTreeSet::new(),
+        stale_since: None,
         sender: connection.sender.clone(),
     };
     let mut queue: VecDeque<Message> = VecDeque::new();
     let mut phase = Phase::New;
     loop {
         queue.extend(connection.receiver.try_iter());
+        if server.stale_since.is_some_and(|since| since.elapsed() > PATIENCE) {
+            server.publish_one();
+        }
         let message = match queue.pop_front() {
             Some(message) => message,
             None if server.stale.is_empty() => match connection.receiver.recv() {
@@ -186,11 +195,13 @@ impl Server {
     /// Marks the diagnostics of a text as out of date.
     pub fn changed(&mut self, uri: Uri) {
         self.stale.insert(uri);
+        self.stale_since.get_or_insert_with(Instant::now);
     }
 
     /// Publishes the diagnostics of a text that is out of date.
     fn publish_one(&mut self) {
         let Some(uri) = self.stale.pop_first() else { return };
+        self.stale_since = (!self.stale.is_empty()).then(Instant::now);
         let params = catch_unwind(AssertUnwindSafe(|| handlers::diagnostics(self, &uri)));
         match params {
             Ok(params) => self

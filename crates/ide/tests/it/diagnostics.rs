@@ -82,3 +82,19 @@ fn edits_change_what_is_found() {
     assert!(file.diagnostics().is_empty());
     assert!(!file.edit(&Edit::insert(1000, "x")), "out of range");
 }
+
+#[test]
+fn result_types_are_mended() {
+    let text = "func.func @f(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<4x2xf32>
+  %1 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}";
+    let file = File::new("test.mlir", text);
+    let findings = file.diagnostics();
+    let fix = &findings[0].fixes[0];
+    assert_eq!(fix.title, "Change the type of the result to tensor<3x2xf32>");
+    let fixed = edited(&file, &fix.edits);
+    let left = File::new("test.mlir", fixed).diagnostics();
+    assert!(left.iter().all(|f| f.severity != ide::Severity::Error), "{left:?}");
+}

@@ -10,6 +10,7 @@ mod names;
 mod rename;
 mod robust;
 mod structure;
+mod units;
 
 use ide::{Edit, File, Span};
 

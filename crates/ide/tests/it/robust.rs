@@ -173,3 +173,18 @@ fn formatting_changes_no_token() {
         assert_eq!(crate::edited(&again, &again.format()), formatted, "{}", path.display());
     }
 }
+
+#[test]
+fn the_gallery_is_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gallery");
+    let mut found = Vec::new();
+    programs(&folder, &mut found);
+    assert_eq!(found.len(), 10);
+    for path in found {
+        let file = File::new("gallery.mlir", std::fs::read_to_string(&path).expect("a file"));
+        let findings = file.diagnostics();
+        let is_error = |f: &&ide::Finding| f.severity == ide::Severity::Error;
+        assert!(findings.iter().find(is_error).is_none(), "{}: {findings:?}", path.display());
+        assert!(file.format().is_empty(), "{} is not formatted", path.display());
+    }
+}

@@ -131,6 +131,39 @@ fn a_session_over_standard_streams() {
     let symbols = session.request("textDocument/documentSymbol", whole.clone());
     assert_eq!(symbols["result"][0]["name"], "f");
     assert_eq!(session.request("textDocument/formatting", whole)["result"], json!([]));
+    // As bytecode and back, with the requests of mlir-lsp-server.
+    let bytecode = session.request("mlir/convertToBytecode", json!({"uri": uri}));
+    let bytecode = bytecode["result"]["output"].as_str().expect("base 64").to_string();
+    assert!(bytecode.starts_with("TUzvUg"), "the magic number of bytecode");
+    let folder = std::env::temp_dir().join(format!("stablo-lsp-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let artifact = folder.join("a.stablehlo");
+    std::fs::write(folder.join("a.mlir"), "func.func @main() { return }").expect("a file");
+    let converted = Command::new(env!("CARGO_BIN_EXE_stablo"))
+        .args(["convert", "a.mlir", "a.stablehlo", "--target", "1.0.0"])
+        .current_dir(&folder)
+        .status()
+        .expect("stablo starts");
+    assert!(converted.success());
+    let artifact = json!({"uri": format!("file://{}", artifact.display())});
+    let opened = session.request("mlir/convertFromBytecode", artifact.clone());
+    assert!(opened["result"]["output"].as_str().expect("text").contains("@main"));
+    let opened = session.request("stablo/open", artifact.clone());
+    assert_eq!(opened["result"]["format"], "portable artifact of StableHLO 1.0.0");
+    let mut saved = artifact;
+    saved["text"] = opened["result"]["text"].clone();
+    let saved = session.request("stablo/save", saved);
+    assert!(saved["result"]["output"].as_str().expect("base 64").starts_with("TUzvUg"));
+    std::fs::remove_dir_all(&folder).expect("it can go");
+    // Lenses and their commands.
+    let lenses = session.request("textDocument/codeLens", json!({"textDocument": {"uri": uri}}));
+    let run = lenses["result"][0]["command"].clone();
+    assert_eq!(run["title"], "Run");
+    let result = session.request(
+        "workspace/executeCommand",
+        json!({"command": run["command"], "arguments": run["arguments"]}),
+    );
+    assert!(result["result"]["text"].as_str().expect("text").contains("result 0: dense<"));
     let unknown = session.request("textDocument/nonsense", json!({}));
     assert_eq!(unknown["error"]["code"], -32601);
     assert_eq!(session.end(), 0);
