@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::mpsc::channel;
 
+use stablo::judging::{self, Model};
 use stablo::{DType, Module, RuntimeValue, Tensor, Tolerance};
 
 /// How far results may be apart: units in the last place, absolute and relative distance.
@@ -99,6 +100,31 @@ pub fn bisect<'py>(
     let operands: PyResult<Vec<_>> = operands.collect();
     let other = parting.other.map(array).transpose()?;
     Ok(Some((description, operands?, array(parting.result.1)?, other)))
+}
+
+/// Judges results for these arguments; `model` is the name of a model, or the text of a model file.
+#[pyfunction]
+pub fn judge<'py>(
+    py: Python<'py>,
+    program: &Program,
+    results: Vec<Array<'_>>,
+    inputs: Vec<Array<'_>>,
+    model: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let program = program.prepared(py)?;
+    let model = match Model::built_in(model) {
+        Some(model) => model,
+        None => Model::parse(model).map_err(|error| message(format!("model: {error}")))?,
+    };
+    let options = judging::Options::default().model(model);
+    let (inputs, _buffers) = Inputs::new(inputs)?.into_parts();
+    let (results, _result_buffers) = Inputs::new(results)?.into_parts();
+    let tensors = results.into_iter().map(RuntimeValue::into_tensor);
+    let tensors = tensors.collect::<Result<Vec<Tensor>, _>>();
+    let tensors = tensors.map_err(|error| message(error.to_string()))?;
+    let judgement =
+        detached(py, || stablo::judge(&program.program, inputs, &tensors, None, &options))?;
+    json(py, &judgement.to_json())
 }
 
 /// The smallest program found that passes a test, and the number of tests. The thread of the

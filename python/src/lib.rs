@@ -35,7 +35,7 @@ mod _stablo {
     #[pymodule_export]
     use super::builder::{Builder, Region, SSAValue, op_names, tensor_type};
     #[pymodule_export]
-    use super::comparisons::{bisect, compare, random_inputs, reduce};
+    use super::comparisons::{bisect, compare, judge, random_inputs, reduce};
     #[pymodule_export]
     use super::compat::{deserialize, run_with_probes, serialize, smaller_version, target_version};
     #[pymodule_export]

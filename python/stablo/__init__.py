@@ -582,6 +582,23 @@ class Program:
                 return {**description, "seed": seed, "operands": operands, "expected": expected, "found": value, "inputs": given}
         return None
 
+    def judge(self, results: Any, *arrays: Any, model: str = "ieee", **named: Any) -> dict[str, Any]:
+        """Judges results that another backend has computed with these arguments, one or a sequence: are they within the bounds of correct
+        rounding? A dictionary: `verdict`, which is "inside", "outside" or "undecided"; `outputs`, each with the number of elements of each
+        verdict, the distance from the true values in units in the last place, and the worst element; `doubts`, decisions that rounding can
+        flip; `licences` that explain what is outside. The `model` of rounding is "ieee", "xla-cpu", "xla-gpu", "tpu", or the text of a file.
+
+        >>> program = parse("func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> { %0 = stablehlo.divide %x, %y : tensor<f32> return %0 : tensor<f32> }")
+        >>> program.judge(numpy.float32(1 / 3), 1.0, 3.0)["verdict"], program.judge(numpy.float32(0.333), 1.0, 3.0)["verdict"]
+        ('inside', 'outside')
+        """
+        outputs = self.signature.outputs
+        given = list(results) if isinstance(results, (list, tuple)) else [results]
+        if len(given) != len(outputs):
+            raise Error(f"{len(given)} result{' is' if len(given) == 1 else 's are'} given; the program has {len(outputs)}")
+        found = [to_array(value, result, index, "result") for index, (value, result) in enumerate(zip(outputs, given))]
+        return _stablo.judge(self._native, found, self._taken(arrays, named), model)
+
     def _trials(self, arrays: tuple[Any, ...], named: dict[str, Any], seeds: Sequence[int]) -> Iterator[tuple[Optional[int], Arrays]]:
         if arrays or named:
             yield None, self._taken(arrays, named)

@@ -17,7 +17,7 @@ pub mod view;
 
 pub use compare::{Comparison, Tolerance, compare};
 pub use machine::{Measurement, Measurements, model_to_json};
-pub use place::Location;
+pub use place::{Location, line};
 pub use profile::{Profile, StepProfile, profile};
 pub use random::{generated, random};
 pub use roofline::Roofline;

@@ -165,7 +165,7 @@ impl Program {
     }
 
     /// An error with places in the module.
-    pub(crate) fn diagnostic(&self, error: &EvalError) -> Diagnostic {
+    pub fn diagnostic(&self, error: &EvalError) -> Diagnostic {
         let position = |place: Place| {
             place.map_or(mlir::diag::Position::None, |origin| self.op(origin).position())
         };

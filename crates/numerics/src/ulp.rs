@@ -1,7 +1,7 @@
 //! Distances between floating-point numbers, in units in the last place.
 
 use crate::element::{ComplexElement, Float};
-use crate::{Tensor, TensorError, dispatch};
+use crate::{FloatFormat, Tensor, TensorError, dispatch};
 
 /// The number of steps between adjacent numbers of the type from one to the other. Equal bits, two
 /// NaNs, and zeros of different signs are zero apart. An infinity or NaN is [`u64::MAX`] apart from
@@ -16,6 +16,15 @@ pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
     let sign = T::FORMAT.sign_mask();
     let (x_ulps, y_ulps) = (x.to_raw() & !sign, y.to_raw() & !sign);
     if (x.to_raw() ^ y.to_raw()) & sign != 0 { x_ulps + y_ulps } else { x_ulps.abs_diff(y_ulps) }
+}
+
+/// The distance between adjacent numbers of a format around a real number.
+pub fn unit_in_the_last_place(x: f64, format: &FloatFormat) -> f64 {
+    let exponent = match x == 0.0 || !x.is_finite() {
+        true => format.min_exponent(),
+        false => libm::ilogb(x).max(format.min_exponent()),
+    };
+    libm::scalbn(1.0, exponent - format.mantissa_bits as i32)
 }
 
 /// The distance of every pair of elements, in row-major order; of complex numbers, that of the

@@ -19,6 +19,7 @@ pub mod limits;
 mod opt;
 pub mod probes;
 pub mod profile;
+mod recorded;
 mod results;
 pub mod source;
 mod timings;

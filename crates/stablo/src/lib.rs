@@ -49,8 +49,12 @@ mod error;
 mod explain;
 mod inspect;
 mod json;
+#[cfg(feature = "run")]
+pub mod judging;
 mod load;
 mod names;
+#[cfg(feature = "run")]
+mod op_accuracy;
 #[cfg(feature = "run")]
 pub mod passes;
 #[cfg(feature = "run")]
@@ -98,6 +102,8 @@ pub use interpreter::{
     ProcessId, Profiling, Progress, RunOptions, StepKind, Unobserved, storage_dtype, value_fits,
 };
 pub use json::diagnostic_to_json;
+#[cfg(feature = "run")]
+pub use judging::{enclose, judge};
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
 pub use mlir::bytecode::{FileField, is_bytecode};
 pub use mlir::diag::{

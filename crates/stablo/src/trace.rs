@@ -45,8 +45,8 @@ impl<'m> TraceIndex<'m> {
         TracedName { value, location }
     }
 
-    /// The line of a value that is saved in `file`: `file`, `value`, `op`, `result` (its index),
-    /// `iteration`, `replica`, `partition`, `type`, `shape` and `location`.
+    /// The line of a value that is saved in `file`: `file`, `value`, `op`, the `id` of the op,
+    /// `result` (its index), `iteration`, `replica`, `partition`, `type`, `shape` and `location`.
     pub fn line(
         &mut self,
         process: ProcessId,
@@ -60,6 +60,7 @@ impl<'m> TraceIndex<'m> {
             "file": file,
             "value": name.value,
             "op": op.name(),
+            "id": op.id().index(),
             "result": index,
             "iteration": *iteration,
             "replica": process.replica,

@@ -9,6 +9,7 @@ mod diff;
 mod explain;
 mod fmt;
 mod inspect;
+mod judge;
 mod lint;
 mod lsp;
 mod machine;
@@ -55,6 +56,8 @@ enum Command {
     Diff(diff::Options),
     /// Find the first op at which the values of two programs part
     Bisect(bisect::Options),
+    /// Say of results of a backend if they are within the bounds of correct rounding
+    Judge(judge::Options),
     /// Warn of what is valid, but probably not meant, or costs for nothing
     Lint(lint::Options),
     /// Format programs in MLIR text
@@ -108,6 +111,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::View(options) => view::run(&options, io),
         Command::Diff(options) => diff::run(&options, io),
         Command::Bisect(options) => bisect::run(&options, io),
+        Command::Judge(options) => judge::run(&options, io),
         Command::Lint(options) => lint::run(&options, io),
         Command::Fmt(options) => fmt::run(&options, io),
         Command::Lsp(options) => lsp::run(&options, io),

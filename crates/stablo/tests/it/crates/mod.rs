@@ -5,6 +5,7 @@ mod bisect;
 
 mod chlo;
 mod interpreter;
+mod judge;
 mod lapack;
 mod portable;
 mod program;

@@ -1,0 +1,88 @@
+//! Reasons why a value cannot be judged.
+
+use program::Origin;
+use rustc_hash::FxHashMap;
+
+/// The kind of a doubt.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A decision between values that rounding may exchange: a comparison, a conversion to integers.
+    Decision,
+    /// The order of elements that rounding may exchange.
+    Order,
+    /// A branch or loop that depends on a decision in doubt.
+    Control,
+    /// The judge has no rule for the op.
+    NoRule,
+}
+
+impl Kind {
+    /// The name in reports.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Decision => "decision",
+            Kind::Order => "order",
+            Kind::Control => "control",
+            Kind::NoRule => "no_rule",
+        }
+    }
+
+    /// A sentence for people.
+    pub fn description(&self) -> &'static str {
+        match self {
+            Kind::Decision => "rounding can flip this decision",
+            Kind::Order => "rounding can change this order",
+            Kind::Control => "rounding can change the path of the program",
+            Kind::NoRule => "the judge has no rule for this op",
+        }
+    }
+}
+
+/// A reason, and where it arose.
+#[derive(Clone, Debug)]
+pub struct Doubt {
+    /// The op.
+    pub origin: Origin,
+    /// The reason.
+    pub kind: Kind,
+    /// The number of elements that it arose at.
+    pub elements: usize,
+    /// An example, such as the operands of a comparison.
+    pub example: String,
+}
+
+/// All doubts of a run. An element depends on at most one, the first that is found; it is referred
+/// to by a code, which is odd if the true value is in doubt, too.
+#[derive(Debug, Default)]
+pub struct Doubts {
+    list: Vec<Doubt>,
+    known: FxHashMap<(Origin, Kind), usize>,
+}
+
+impl Doubts {
+    /// The code of a doubt about one more element.
+    pub fn code(
+        &mut self,
+        origin: Origin,
+        kind: Kind,
+        is_truth: bool,
+        example: impl FnOnce() -> String,
+    ) -> u32 {
+        let index = *self.known.entry((origin, kind.clone())).or_insert_with(|| {
+            self.list.push(Doubt { origin, kind, elements: 0, example: example() });
+            self.list.len() - 1
+        });
+        self.list[index].elements += 1;
+        (index as u32 + 1) << 1 | u32::from(is_truth)
+    }
+
+    /// The position of the doubt of a code in [`Doubts::all`].
+    pub fn index_of(&self, code: u32) -> Option<usize> {
+        (code >> 1).checked_sub(1).map(|index| index as usize)
+    }
+
+    /// All doubts, in the order in which they arose.
+    pub fn all(&self) -> &[Doubt] {
+        &self.list
+    }
+}

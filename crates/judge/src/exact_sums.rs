@@ -1,0 +1,246 @@
+//! Sums and sums of products of balls, by kernels on `f64`.
+//!
+//! Numbers are cut into slices, narrow enough that the kernel's sums of them, in whatever order, are
+//! exact (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free transformations of matrix
+//! multiplication by using fast routines of matrix multiplication and its applications*, 2012). The
+//! digits that are left and the radii bound the error. So no kernel is written twice: products,
+//! convolutions, reductions and scattered sums all are what the interpreter computes.
+
+use crate::array::tensor;
+use crate::ball::{Ball, U, up};
+use numerics::Tensor;
+use numerics::math::double::two_sum;
+use program::EvalError;
+
+/// A sum over elements of operands: a kernel on tensors of `f64`.
+pub type Kernel<'a> = dyn FnMut(Vec<Tensor>) -> Result<Tensor, EvalError> + 'a;
+
+/// At most this many slices are cut from each operand.
+const MAX_SLICES: usize = 6;
+
+/// Numbers of larger exponents are not cut.
+const MAX_EXPONENT: i32 = 480;
+
+/// The least product of slices whose digits are in the range of `f64`.
+const MIN_EXPONENT: i32 = -1000;
+
+/// Numbers as sums of slices, and what is left of each.
+struct Slices {
+    slices: Vec<Vec<f64>>,
+    /// The exponent of the unit of the last slice.
+    unit: i32,
+    /// Bounds of the rests with radii; empty if all are zero.
+    rests: Vec<f64>,
+}
+
+/// Cuts numbers into slices of integers of at most `bits` bits, times powers of two.
+fn cut(numbers: &[Ball], bits: i32, max_slices: usize) -> Slices {
+    let mut rest: Vec<(f64, f64)> = numbers.iter().map(|ball| (ball.hi, ball.lo)).collect();
+    let largest = numbers.iter().map(|ball| ball.hi.abs()).fold(0.0, f64::max);
+    let (mut slices, mut unit) = (Vec::new(), 0);
+    let top = if largest > 0.0 { libm::ilogb(largest) + 1 } else { 0 };
+    // Sums and products of larger numbers may leave the range; these are bounded, not computed.
+    if largest > 0.0 && top < MAX_EXPONENT {
+        for number in 1..=max_slices as i32 {
+            let next = top - bits * number;
+            if next < MIN_EXPONENT || rest.iter().all(|&(hi, _)| hi == 0.0) {
+                break;
+            }
+            unit = next;
+            // Added to it, numbers are rounded to multiples of 2^unit.
+            let magic = libm::scalbn(1.5, unit + 52);
+            let slice = rest.iter_mut().map(|(hi, lo)| {
+                let part = (*hi + magic) - magic;
+                let left = two_sum(*hi - part, *lo);
+                (*hi, *lo) = (left.hi, left.lo);
+                part
+            });
+            slices.push(slice.collect());
+        }
+    }
+    let is_exact = rest.iter().all(|&(hi, lo)| hi == 0.0 && lo == 0.0)
+        && numbers.iter().all(|ball| ball.radius == 0.0);
+    let rests = match is_exact {
+        true => Vec::new(),
+        false => {
+            let left = rest.iter().zip(numbers);
+            left.map(|(&(hi, lo), ball)| match hi == 0.0 && lo == 0.0 && ball.radius == 0.0 {
+                true => 0.0,
+                false => up(hi.abs() + lo.abs() + ball.radius),
+            })
+            .collect()
+        }
+    };
+    Slices { slices, unit, rests }
+}
+
+/// Bits of a slice of which `terms` are added without an error, or products of two.
+fn slice_bits(terms: f64, factors: i32) -> i32 {
+    let carry = terms.max(1.0).log2().ceil() as i32 + 1;
+    ((52 - carry) / factors).max(1)
+}
+
+/// An upper bound of a sum that a kernel has made of numbers that are not negative.
+fn bounded(sum: f64, terms: f64) -> f64 {
+    if sum == 0.0 { 0.0 } else { up(sum * (1.0 + (2.0 * terms + 4.0) * U)) }
+}
+
+/// Replaces what is not finite by zero.
+fn finite(numbers: &[Ball]) -> (Vec<Ball>, Option<Vec<f64>>) {
+    if numbers.iter().all(|ball| ball.is_finite()) {
+        return (numbers.to_vec(), None);
+    }
+    let kept = |ball: &Ball| if ball.is_finite() { *ball } else { Ball::ZERO };
+    let missing = numbers.iter().map(|ball| if ball.is_finite() { 0.0 } else { 1.0 });
+    (numbers.iter().map(kept).collect(), Some(missing.collect()))
+}
+
+/// Adds what a kernel makes of one slice, or one pair, to sums.
+fn accumulate(sums: &mut Vec<Ball>, part: &Tensor) -> Result<(), EvalError> {
+    let part = part.as_slice::<f64>()?;
+    if sums.is_empty() {
+        sums.extend(part.iter().map(|&x| Ball::exact(x)));
+    } else {
+        sums.iter_mut().zip(part).for_each(|(sum, &x)| *sum = *sum + Ball::exact(x));
+    }
+    Ok(())
+}
+
+/// The sums that a linear kernel makes of its operands, each of at most `terms` terms. Sums of
+/// anything that is not finite are unknown.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn linear(
+    operands: &[(&[usize], &[Ball])],
+    terms: f64,
+    kernel: &mut Kernel<'_>,
+) -> Result<Vec<Ball>, EvalError> {
+    let all: Vec<Ball> = operands.iter().flat_map(|(_, numbers)| numbers.iter().copied()).collect();
+    let (all, missing) = finite(&all);
+    let mut run = |values: &[f64]| -> Result<Tensor, EvalError> {
+        let mut start = 0;
+        let part = |&(shape, numbers): &(&[usize], &[Ball])| {
+            start += numbers.len();
+            tensor(shape, values[start - numbers.len()..start].to_vec())
+        };
+        kernel(operands.iter().map(part).collect::<Result<_, _>>()?)
+    };
+    let Slices { slices, rests, .. } = cut(&all, slice_bits(terms, 1), MAX_SLICES);
+    let mut sums = Vec::new();
+    for slice in &slices {
+        accumulate(&mut sums, &run(slice)?)?;
+    }
+    if slices.is_empty() {
+        accumulate(&mut sums, &run(&vec![0.0; all.len()])?)?;
+    }
+    if !rests.is_empty() {
+        let errors = run(&rests)?;
+        for (sum, &error) in sums.iter_mut().zip(errors.as_slice::<f64>()?) {
+            *sum = sum.widened(bounded(error, terms));
+        }
+    }
+    if let Some(missing) = missing {
+        let missing = run(&missing)?;
+        for (sum, &missing) in sums.iter_mut().zip(missing.as_slice::<f64>()?) {
+            if missing != 0.0 {
+                *sum = Ball::UNKNOWN;
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// The sums of products that a kernel makes of two operands, each of at most `terms` products. Sums
+/// with anything that is not finite are unknown.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn bilinear(
+    [lhs, rhs]: [(&[usize], &[Ball]); 2],
+    terms: f64,
+    kernel: &mut Kernel<'_>,
+) -> Result<Vec<Ball>, EvalError> {
+    let (a, a_missing) = finite(lhs.1);
+    let (b, b_missing) = finite(rhs.1);
+    let mut run = |a: &[f64], b: &[f64]| -> Result<Tensor, EvalError> {
+        kernel(vec![tensor(lhs.0, a.to_vec())?, tensor(rhs.0, b.to_vec())?])
+    };
+    let bits = slice_bits(terms, 2);
+    let (a_cut, b_cut) = (cut(&a, bits, MAX_SLICES), cut(&b, bits, MAX_SLICES));
+    let size = |numbers: &[Ball]| -> Vec<f64> {
+        numbers
+            .iter()
+            .map(|ball| if ball.hi == 0.0 { ball.radius } else { ball.magnitude() })
+            .collect()
+    };
+    let mut sums: Vec<Ball> = Vec::new();
+    // Pairs of late slices are below the digits that are kept.
+    let mut skipped = false;
+    for (i, x) in a_cut.slices.iter().enumerate() {
+        for (j, y) in b_cut.slices.iter().enumerate() {
+            if i + j >= MAX_SLICES {
+                skipped = true;
+                continue;
+            }
+            accumulate(&mut sums, &run(x, y)?)?;
+        }
+    }
+    if sums.is_empty() {
+        accumulate(&mut sums, &run(&vec![0.0; a.len()], &vec![0.0; b.len()])?)?;
+    }
+    // Digits of products that are below the range.
+    if a_cut.unit + b_cut.unit < MIN_EXPONENT {
+        let count = (MAX_SLICES * MAX_SLICES) as f64;
+        sums.iter_mut().for_each(|sum| *sum = sum.widened(terms * count * 1e-322));
+    }
+    let mut widen = |x: &[f64], y: &[f64]| -> Result<(), EvalError> {
+        let errors = run(x, y)?;
+        for (sum, &error) in sums.iter_mut().zip(errors.as_slice::<f64>()?) {
+            *sum = sum.widened(bounded(error, terms));
+        }
+        Ok(())
+    };
+    // (a + r)(b + s) - ab = r (b + s) + a s, with what was cut off for a and b.
+    if !a_cut.rests.is_empty() {
+        widen(&a_cut.rests, &size(&b))?;
+    }
+    if !b_cut.rests.is_empty() {
+        widen(&size(&a), &b_cut.rests)?;
+    }
+    if skipped {
+        let below = |slices: &Slices, from: usize| -> Vec<f64> {
+            let n = slices.slices[0].len();
+            let sum = |i: usize| slices.slices.iter().skip(from).map(|slice| slice[i].abs()).sum();
+            (0..n).map(sum).map(up).collect()
+        };
+        for i in 1..a_cut.slices.len() {
+            let single: Vec<f64> = a_cut.slices[i].iter().map(|x| x.abs()).collect();
+            widen(&single, &below(&b_cut, MAX_SLICES - i))?;
+        }
+    }
+    for (missing, is_left) in [(a_missing, true), (b_missing, false)] {
+        let Some(missing) = missing else { continue };
+        let ones = vec![1.0; if is_left { b.len() } else { a.len() }];
+        let found = if is_left { run(&missing, &ones)? } else { run(&ones, &missing)? };
+        for (sum, &missing) in sums.iter_mut().zip(found.as_slice::<f64>()?) {
+            if missing != 0.0 {
+                *sum = Ball::UNKNOWN;
+            }
+        }
+    }
+    Ok(sums)
+}
+
+/// The sums of absolute values, rounded up, that a kernel makes.
+///
+/// # Errors
+/// Those of the kernel.
+pub fn absolute(
+    operands: Vec<Tensor>,
+    terms: f64,
+    kernel: &mut Kernel<'_>,
+) -> Result<Vec<f64>, EvalError> {
+    let sums = kernel(operands)?;
+    Ok(sums.as_slice::<f64>()?.iter().map(|&sum| bounded(sum, terms)).collect())
+}

@@ -1,0 +1,774 @@
+//! Functions of real numbers with proven errors.
+//!
+//! They are series and Newton steps in the arithmetic of [`Ball`], which bounds every rounding;
+//! the remainder of each series is added. A function of a ball is that of its midpoint, widened by
+//! a bound of its slope times the radius.
+
+use crate::ball::{Ball, U, up};
+
+/// `log(2)`, in parts; the last bounds the rest.
+const LN_2: [f64; 4] =
+    [std::f64::consts::LN_2, 2.319_046_813_846_299_6e-17, 5.707_708_438_416_212e-34, 3.6e-50];
+
+/// `π / 2`, likewise.
+const HALF_PI: [f64; 4] =
+    [std::f64::consts::FRAC_PI_2, 6.123_233_995_736_766e-17, -1.497_384_904_859_169_8e-33, 5.6e-50];
+
+/// `π / 2` as a ball.
+pub const HALF_PI_BALL: Ball = Ball::constant(HALF_PI[0], HALF_PI[1], 1.5e-33);
+/// `1 / √π`.
+const INVERSE_ROOT_PI: Ball =
+    Ball::constant(0.564_189_583_547_756_3, 7.667_729_806_582_94e-18, 2.4e-34);
+
+/// The first 1,280 bits of `2 / π` after the binary point.
+const TWO_OVER_PI: [u64; 20] = [
+    0xa2f9_836e_4e44_1529,
+    0xfc27_57d1_f534_ddc0,
+    0xdb62_9599_3c43_9041,
+    0xfe51_63ab_debb_c561,
+    0xb724_6e3a_424d_d2e0,
+    0x0649_2eea_09d1_921c,
+    0xfe1d_eb1c_b129_a73e,
+    0xe882_35f5_2ebb_4484,
+    0xe99c_7026_b45f_7e41,
+    0x3991_d639_8353_39f4,
+    0x9c84_5f8b_bdf9_283b,
+    0x1ff8_97ff_de05_980f,
+    0xef2f_118b_5a0a_6d1f,
+    0x6d36_7ecf_27cb_09b7,
+    0x4f46_3f66_9e5f_ea2d,
+    0x7527_bac7_ebe5_f17b,
+    0x3d07_39f7_8a52_92ea,
+    0x6bfb_5fb1_1f8d_5d08,
+    0x5603_3046_fc7b_6bab,
+    0xf0cf_bc20_9af4_361d,
+];
+
+/// `x - k * parts`.
+fn without_multiple(x: Ball, k: f64, parts: &[f64; 4]) -> Ball {
+    let [first, second, third, rest] = *parts;
+    let k = Ball::exact(k);
+    let [first, second, third] = [first, second, third].map(|part| k * Ball::exact(part));
+    (x - first - second - third).widened(k.hi.abs() * rest)
+}
+
+/// The parts of a function that [`Ball::function`] needs.
+struct Analytic {
+    /// The function of an exact number.
+    value: fn(Ball) -> Ball,
+    /// A bound of the slope over the ball around a midpoint, given with the value there; `None` if
+    /// there is no simple one.
+    slope: fn(Ball, Ball) -> Option<f64>,
+}
+
+impl Ball {
+    /// The midpoint, exactly.
+    fn middle(self) -> Ball {
+        Ball { radius: 0.0, ..self }
+    }
+
+    /// A function that increases, of which the ends are within `range`.
+    fn function(self, range: [f64; 2], function: &Analytic) -> Ball {
+        if self.is_exact() {
+            return (function.value)(self);
+        }
+        if self.is_finite() {
+            let value = (function.value)(self.middle());
+            let relative = self.radius <= 0.125 * (1.0 + self.hi.abs());
+            if relative && let Some(slope) = (function.slope)(self, value) {
+                return value.widened(up(slope * self.radius));
+            }
+        }
+        let (low, high) = (self.lower(), self.upper());
+        let at = |x: f64, limit: f64| match x.is_finite() {
+            true => (function.value)(Ball::exact(x)),
+            false => Ball::exact(limit),
+        };
+        let (low, high) = (at(low, range[0]).lower(), at(high, range[1]).upper());
+        if low.is_nan() || high.is_nan() {
+            return Ball::UNKNOWN;
+        }
+        Ball::between(low, high)
+    }
+
+    /// The exponential function.
+    #[must_use]
+    pub fn exp(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if !x.hi.is_finite() {
+                return Ball::exact(x.hi.exp());
+            }
+            if x.hi > 709.0 {
+                // Below 709.78, the number is within the range.
+                return if x.hi > 709.79 { Ball::BEYOND } else { exp_of(x).over_range() };
+            }
+            if x.hi < -745.0 {
+                return Ball::ZERO.widened(5e-324);
+            }
+            exp_of(x)
+        }
+        // The slope at most e^r times that of the midpoint, r ≤ 1/8.
+        let slope = |x: Ball, y: Ball| (x.radius <= 0.125).then(|| y.magnitude() * 1.15);
+        self.function([0.0, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// Unknown if the number is not finite.
+    fn over_range(self) -> Ball {
+        if self.hi.is_finite() && self.lo.is_finite() { self } else { Ball::BEYOND }
+    }
+
+    /// `exp(x) - 1`.
+    #[must_use]
+    pub fn exp_m1(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if !x.hi.is_finite() {
+                return Ball::exact(x.hi.exp_m1());
+            }
+            match x.hi {
+                // Far beyond the range of f64, as the exponential is.
+                hi if hi > 710.0 => Ball::BEYOND,
+                hi if hi.abs() < 0.7 => exp_m1_of(x, 6),
+                _ => x.exp() - Ball::ONE,
+            }
+        }
+        let slope = |x: Ball, y: Ball| (x.radius <= 0.125).then(|| (y.magnitude() + 1.0) * 1.15);
+        self.function([-1.0, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// The natural logarithm.
+    #[must_use]
+    pub fn log(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi == 0.0 {
+                return Ball::exact(f64::NEG_INFINITY);
+            }
+            if !(x.hi > 0.0 && x.hi.is_finite()) {
+                return Ball::exact(x.hi.ln());
+            }
+            let near = x - Ball::ONE;
+            if near.hi.abs() < 0.01 {
+                return log_1p_of(near);
+            }
+            let mut exponent = libm::ilogb(x.hi);
+            let mut mantissa = x.shifted(-exponent);
+            if mantissa.hi > std::f64::consts::SQRT_2 {
+                exponent += 1;
+                mantissa = mantissa.shifted(-1);
+            }
+            let guess = mantissa.hi.ln();
+            let rest = mantissa * Ball::exact(-guess).exp() - Ball::ONE;
+            let log = Ball::exact(guess) + log_1p_of(rest);
+            without_multiple(log, -f64::from(exponent), &LN_2)
+        }
+        let slope = |x: Ball, _: Ball| {
+            let least = x.mignitude();
+            (least > 0.5 * x.hi).then(|| 1.0 / least)
+        };
+        if self.sign() == Some(-1) {
+            return Ball::NAN;
+        }
+        if self.sign().is_none() {
+            return Ball::UNKNOWN;
+        }
+        self.function([f64::NEG_INFINITY, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// `log(1 + x)`.
+    #[must_use]
+    pub fn log_1p(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.abs() < 0.01 {
+                return log_1p_of(x);
+            }
+            (Ball::ONE + x).log()
+        }
+        let above = Ball::ONE + self;
+        if above.sign() == Some(-1) {
+            return Ball::NAN;
+        }
+        if above.sign().is_none() {
+            return Ball::UNKNOWN;
+        }
+        let slope = |x: Ball, _: Ball| {
+            let least = (Ball::ONE + x).mignitude();
+            (least > 2.0 * x.radius).then(|| 1.0 / least)
+        };
+        self.function([f64::NAN, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// The rest of a division by `π / 2`, and the quotient modulo 4; `None` if it is too large.
+    fn quarter_turns(self) -> Option<(Ball, u8)> {
+        if self.hi.abs() < (1u64 << 54) as f64 {
+            let turns = (self.hi * std::f64::consts::FRAC_2_PI).round_ties_even();
+            let rest = without_multiple(self, turns, &HALF_PI);
+            // The quotient of large numbers may be off by a few.
+            let more = (rest.hi * std::f64::consts::FRAC_2_PI).round_ties_even();
+            let rest = if more == 0.0 { rest } else { without_multiple(rest, more, &HALF_PI) };
+            return Some((rest, (turns.rem_euclid(4.0) + more).rem_euclid(4.0) as u8));
+        }
+        // Payne and Hanek's reduction of both parts of the midpoint.
+        let (high, high_turns) = large_quarter_turns(self.hi)?;
+        let (low, low_turns) = match self.lo.abs() < 1e9 {
+            true => (Ball::exact(self.lo), 0),
+            false => {
+                let (fraction, turns) = large_quarter_turns(self.lo)?;
+                (fraction * HALF_PI_BALL, turns)
+            }
+        };
+        let rest = high * HALF_PI_BALL + low;
+        let (rest, turns) = rest.quarter_turns()?;
+        Some((rest, (turns + high_turns + low_turns) % 4))
+    }
+
+    /// Sine and cosine of the midpoint.
+    fn sin_cos_of(self) -> Option<(Ball, Ball)> {
+        let (rest, turns) = self.middle().quarter_turns()?;
+        let (sin, cos) = (sin_of(rest), cos_of(rest));
+        Some(match turns {
+            0 => (sin, cos),
+            1 => (cos, -sin),
+            2 => (-sin, -cos),
+            _ => (-cos, sin),
+        })
+    }
+
+    /// Sine and cosine.
+    #[must_use]
+    pub fn sin_cos(self) -> (Ball, Ball) {
+        if self.is_unknown() || self.is_beyond() {
+            let any = Ball::ZERO.widened(1.0);
+            return (any, any);
+        }
+        if !self.hi.is_finite() {
+            return (Ball::NAN, Ball::NAN);
+        }
+        let any = Ball::ZERO.widened(1.0);
+        let Some((sin, cos)) = self.sin_cos_of() else { return (any, any) };
+        let radius = self.radius.min(2.0);
+        (sin.widened(radius), cos.widened(radius))
+    }
+
+    /// The tangent.
+    #[must_use]
+    pub fn tan(self) -> Ball {
+        let (sin, cos) = self.sin_cos();
+        sin.over(cos)
+    }
+
+    /// The arc tangent.
+    #[must_use]
+    pub fn atan(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.is_nan() || x.hi == 0.0 {
+                return x;
+            }
+            if x.hi.is_infinite() {
+                return if x.hi > 0.0 { HALF_PI_BALL } else { -HALF_PI_BALL };
+            }
+            if x.hi.abs() > 1e15 {
+                // Of the reciprocal, from the right angle.
+                let rest = value(Ball::ONE.over(x));
+                return if x.hi > 0.0 { HALF_PI_BALL - rest } else { -HALF_PI_BALL - rest };
+            }
+            let guess = x.hi.atan();
+            let Some((sin, cos)) = Ball::exact(guess).sin_cos_of() else { return Ball::UNKNOWN };
+            let rest = (x * cos - sin).over(cos + x * sin);
+            Ball::exact(guess) + small_atan(rest)
+        }
+        self.function(
+            [-std::f64::consts::FRAC_PI_2, std::f64::consts::FRAC_PI_2.next_up()],
+            &Analytic { value, slope: |x, _| Some(1.01 / (1.0 + x.mignitude() * x.mignitude())) },
+        )
+    }
+
+    /// The angle of the point with this ordinate and the abscissa `x`.
+    #[must_use]
+    pub fn atan2(self, x: Ball) -> Ball {
+        let y = self;
+        if y.is_nan() || x.is_nan() {
+            return Ball::NAN;
+        }
+        let is_special = |b: Ball| b.is_exact() && (b.hi == 0.0 || b.hi.is_infinite());
+        if is_special(y) || is_special(x) {
+            return match y.hi.atan2(x.hi) {
+                _ if y.sign().is_none() || x.sign().is_none() => Ball::UNKNOWN,
+                0.0 => Ball::ZERO,
+                // A multiple of a quarter or half of a right angle.
+                angle => {
+                    let eighths = (angle * 4.0 / std::f64::consts::PI).round();
+                    HALF_PI_BALL * Ball::exact(eighths * 0.5)
+                }
+            };
+        }
+        if y.is_unknown() || x.is_unknown() || y.is_beyond() || x.is_beyond() {
+            return Ball::UNKNOWN;
+        }
+        let pi = HALF_PI_BALL + HALF_PI_BALL;
+        match (x.sign(), y.sign()) {
+            (Some(1), _) => y.over(x).atan(),
+            (_, Some(1)) => HALF_PI_BALL - x.over(y).atan(),
+            (_, Some(-1)) => -HALF_PI_BALL - x.over(y).atan(),
+            (Some(-1), Some(_)) => pi,
+            _ => Ball::UNKNOWN,
+        }
+    }
+
+    /// The arc sine.
+    #[must_use]
+    pub fn asin(self) -> Ball {
+        let beside = (Ball::ONE - self) * (Ball::ONE + self);
+        match beside.sign() {
+            Some(-1) => Ball::NAN,
+            Some(_) => self.atan2(beside.sqrt()),
+            None => Ball::UNKNOWN,
+        }
+    }
+
+    /// The arc cosine.
+    #[must_use]
+    pub fn acos(self) -> Ball {
+        let beside = (Ball::ONE - self) * (Ball::ONE + self);
+        match beside.sign() {
+            Some(-1) => Ball::NAN,
+            Some(_) if self.is_exact() && self.hi == 1.0 && self.lo == 0.0 => Ball::ZERO,
+            Some(_) => beside.sqrt().atan2(self),
+            None => Ball::UNKNOWN,
+        }
+    }
+
+    /// The hyperbolic sine.
+    #[must_use]
+    pub fn sinh(self) -> Ball {
+        let e = self.abs_and_sign().0.exp_m1();
+        let (half, sign) = (Ball::exact(0.5), self.abs_and_sign().1);
+        if e.hi == f64::INFINITY {
+            return match (e.is_exact(), self.lower().abs().min(self.upper().abs()) > 711.0) {
+                (true, _) => Ball::exact(self.hi),
+                (_, true) => {
+                    if sign {
+                        -Ball::BEYOND
+                    } else {
+                        Ball::BEYOND
+                    }
+                }
+                _ => Ball::UNKNOWN,
+            };
+        }
+        let value = (e + e.over(e + Ball::ONE)) * half;
+        if sign { -value } else { value }
+    }
+
+    /// The absolute value, if the sign is known, and true if it is negative.
+    fn abs_and_sign(self) -> (Ball, bool) {
+        match self.sign() {
+            Some(-1) => (-self, true),
+            _ => (self, false),
+        }
+    }
+
+    /// The hyperbolic cosine.
+    #[must_use]
+    pub fn cosh(self) -> Ball {
+        let e = self.abs().exp();
+        if e.hi == f64::INFINITY {
+            let beyond = e.is_exact() || self.mignitude() > 711.0;
+            return if beyond { e } else { Ball::UNKNOWN };
+        }
+        (e + Ball::ONE.over(e)) * Ball::exact(0.5)
+    }
+
+    /// The hyperbolic tangent.
+    #[must_use]
+    pub fn tanh(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.abs() > 40.0 {
+                // 1 - 2 / (exp(2x) + 1).
+                let one = Ball::exact(1f64.copysign(x.hi));
+                return one.widened(2.1 * (-2.0 * x.hi.abs()).exp().next_up());
+            }
+            let (size, is_negative) = x.abs_and_sign();
+            let e = (size + size).exp_m1();
+            let tanh = e.over(e + Ball::exact(2.0));
+            if is_negative { -tanh } else { tanh }
+        }
+        if self.is_nan() {
+            return self;
+        }
+        self.function([-1.0, 1.0], &Analytic { value, slope: |_, _| Some(1.0) })
+    }
+
+    /// The inverse of the hyperbolic sine.
+    #[must_use]
+    pub fn asinh(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if !x.hi.is_finite() || x.hi == 0.0 {
+                return x;
+            }
+            let (size, is_negative) = x.abs_and_sign();
+            let value = if size.hi > 1e100 {
+                // log(2x), and less than 1 / (4 x²) more.
+                size.log() + Ball::exact(2.0).log().widened(1e-200)
+            } else {
+                let square = size.square();
+                let root = (Ball::ONE + square).sqrt();
+                (size + square.over(Ball::ONE + root)).log_1p()
+            };
+            if is_negative { -value } else { value }
+        }
+        let slope = |_: Ball, _: Ball| Some(1.0);
+        self.function([f64::NEG_INFINITY, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// The inverse of the hyperbolic cosine.
+    #[must_use]
+    pub fn acosh(self) -> Ball {
+        let above = self - Ball::ONE;
+        match above.sign() {
+            _ if self.is_nan() => self,
+            Some(-1) => Ball::NAN,
+            Some(0) => Ball::ZERO,
+            None => Ball::UNKNOWN,
+            Some(_) if self.hi.is_infinite() => self,
+            Some(_) if self.hi > 1e100 => self.log() + Ball::exact(2.0).log().widened(1e-200),
+            Some(_) => (above + (above + above + above.square()).sqrt()).log_1p(),
+        }
+    }
+
+    /// The inverse of the hyperbolic tangent.
+    #[must_use]
+    pub fn atanh(self) -> Ball {
+        let below = Ball::ONE - self.abs();
+        if self.is_exact() && self.hi == 0.0 {
+            return self;
+        }
+        match below.sign() {
+            _ if self.is_nan() => self,
+            Some(0) if self.is_exact() => Ball::exact(f64::INFINITY.copysign(self.hi)),
+            Some(-1) => Ball::NAN,
+            Some(1) => (self + self).over(Ball::ONE - self).log_1p() * Ball::exact(0.5),
+            _ => Ball::UNKNOWN,
+        }
+    }
+
+    /// `1 / (1 + exp(-x))`.
+    #[must_use]
+    pub fn logistic(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            Ball::ONE.over(Ball::ONE + (-x).exp())
+        }
+        if self.is_nan() {
+            return self;
+        }
+        let slope = |x: Ball, y: Ball| (x.radius <= 0.125).then(|| y.magnitude() * 1.15);
+        self.function([0.0, 1.0], &Analytic { value, slope })
+    }
+
+    /// The cube root.
+    #[must_use]
+    pub fn cbrt(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if !x.hi.is_finite() || x.hi == 0.0 {
+                return x;
+            }
+            let exponent = libm::ilogb(x.hi).div_euclid(3);
+            let x = x.shifted(-3 * exponent);
+            let guess = Ball::exact(libm::cbrt(x.hi));
+            let slope = Ball::exact(3.0) * guess.square();
+            let root = (guess - (guess * guess.square() - x).over(slope)).middle();
+            let rest = (root * root.square() - x).magnitude();
+            // The slope of the cube is at least 2.9 root² between the two.
+            root.widened(up(rest / (2.9 * root.mignitude() * root.mignitude()))).shifted(exponent)
+        }
+        let slope = |x: Ball, y: Ball| {
+            (x.mignitude() > 0.5 * x.hi.abs()).then(|| {
+                let least = y.mignitude();
+                0.6 / (least * least)
+            })
+        };
+        self.function([f64::NEG_INFINITY, f64::INFINITY], &Analytic { value, slope })
+    }
+
+    /// `self` to the power of `exponent`.
+    #[must_use]
+    pub fn power(self, exponent: Ball) -> Ball {
+        if self.is_nan() || exponent.is_nan() {
+            let one =
+                (exponent.is_exact() && exponent.hi == 0.0) || (self.is_exact() && self.hi == 1.0);
+            return if one { Ball::ONE } else { Ball::NAN };
+        }
+        let is_integer = exponent.is_exact() && exponent.lo == 0.0 && exponent.hi.fract() == 0.0;
+        if is_integer && exponent.hi.abs() <= 64.0 {
+            let power = self.to_natural(exponent.hi.abs() as u32);
+            return if exponent.hi < 0.0 { Ball::ONE.over(power) } else { power };
+        }
+        if self.is_exact() && exponent.is_exact() && !(self.is_finite() && exponent.is_finite()) {
+            return Ball::exact(self.hi.powf(exponent.hi));
+        }
+        match self.sign() {
+            Some(1) => {
+                let log = self.log();
+                (log * exponent).exp()
+            }
+            Some(0) => match exponent.sign() {
+                Some(0) => Ball::ONE,
+                Some(1) if exponent.is_exact() => Ball::exact(self.hi.powf(exponent.hi)),
+                Some(1) => Ball::ZERO,
+                Some(_) if exponent.is_exact() => Ball::exact(self.hi.powf(exponent.hi)),
+                _ => Ball::UNKNOWN,
+            },
+            Some(_) if is_integer => {
+                let size = (-self).power(exponent);
+                if exponent.hi % 2.0 == 0.0 { size } else { -size }
+            }
+            Some(_) if exponent.is_exact() && exponent.is_finite() => Ball::NAN,
+            _ => Ball::UNKNOWN,
+        }
+    }
+
+    /// A power with a natural number as exponent.
+    fn to_natural(self, mut exponent: u32) -> Ball {
+        let (mut result, mut square) = (Ball::ONE, self);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                result = result * square;
+            }
+            exponent >>= 1;
+            if exponent > 0 {
+                square = square.square();
+            }
+        }
+        result
+    }
+
+    /// The error function.
+    #[must_use]
+    pub fn erf(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.is_nan() || x.hi == 0.0 {
+                return x;
+            }
+            if x.hi.abs() > 9.0 {
+                // erfc(9) < 2^-118.
+                return Ball::exact(1f64.copysign(x.hi)).widened(5e-37);
+            }
+            erf_of(x)
+        }
+        // The slope is at most 2 / √π.
+        self.function([-1.0, 1.0], &Analytic { value, slope: |_, _| Some(1.13) })
+    }
+
+    /// `1 - erf(x)`.
+    #[must_use]
+    pub fn erfc(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.is_nan() {
+                return x;
+            }
+            if x.hi < 2.0 {
+                return Ball::ONE - x.erf();
+            }
+            if x.hi > 28.0 {
+                return Ball::ZERO.widened(1e-300);
+            }
+            erfc_of(x)
+        }
+        let slope = |x: Ball, y: Ball| {
+            // |erfc'(x)| ≤ erfc(x) (x + √(x² + 2)), which grows by a factor of exp(r (2x + r)).
+            let factor = (x.radius * (2.0 * x.hi.abs() + 1.0)).exp();
+            (x.radius < 0.125).then(|| y.magnitude() * (2.0 * x.hi.abs() + 2.0) * factor * 1.01)
+        };
+        // It decreases.
+        let function = Analytic { value: |x| value(-x), slope };
+        (-self).function([0.0, 2.0], &function)
+    }
+}
+
+/// The exponential of a number of moderate size.
+fn exp_of(x: Ball) -> Ball {
+    let exponent = (x.hi * std::f64::consts::LOG2_E).round_ties_even();
+    let rest = without_multiple(x, exponent, &LN_2);
+    let value = Ball::ONE + exp_m1_of(rest, 5);
+    // In two steps, of which the first leaves a normal number.
+    let exponent = exponent as i32;
+    value.shifted(exponent / 2).shifted(exponent - exponent / 2)
+}
+
+/// `exp(x) - 1` for `|x| < 0.8`: Taylor's series of `x / 2^halvings`, doubled.
+fn exp_m1_of(x: Ball, halvings: i32) -> Ball {
+    let small = x.shifted(-halvings);
+    let bound = small.magnitude();
+    // Σ x^k / k!, from the last term.
+    const TERMS: u32 = 13;
+    let mut sum = Ball::ZERO;
+    for k in (2..=TERMS).rev() {
+        sum = (Ball::ONE + sum) * small.over_small(k);
+    }
+    // The rest is at most x^14 / 14! (1 + x), relative to x.
+    let rest = bound.powi(TERMS as i32) * 1.2e-11;
+    let mut value = (Ball::ONE + sum.widened(up(rest))) * small;
+    for _ in 0..halvings {
+        value = value * (value + Ball::exact(2.0));
+    }
+    value
+}
+
+impl Ball {
+    /// The quotient by a small integer.
+    fn over_small(self, divisor: u32) -> Ball {
+        self * RECIPROCALS[divisor as usize]
+    }
+}
+
+/// The reciprocals of small integers.
+const RECIPROCALS: [Ball; 32] = {
+    use numerics::math::double::Double;
+    let mut table = [Ball::ONE; 32];
+    let mut n = 2;
+    while n < 32 {
+        let quotient = Double::ONE.over(Double::new(n as f64, 0.0));
+        // Of a quotient of two words, 15 U² at most.
+        table[n] = Ball::constant(quotient.hi, quotient.lo, quotient.hi * 16.0 * U * U);
+        n += 1;
+    }
+    table
+};
+
+/// `log(1 + x)` for `|x| < 0.0101`: `2 atanh(x / (2 + x))`.
+fn log_1p_of(x: Ball) -> Ball {
+    if x.hi == 0.0 && x.is_exact() {
+        return x;
+    }
+    let s = x.over(Ball::exact(2.0) + x);
+    let square = s.square();
+    let mut sum = Ball::ZERO;
+    for k in (1..=8u32).rev() {
+        sum = (sum + RECIPROCALS[2 * k as usize + 1]) * square;
+    }
+    // The rest is below s^18 / 19 (1 - s²).
+    let rest = square.magnitude().powi(9) * 0.06;
+    (s + s) * (Ball::ONE + sum.widened(up(rest)))
+}
+
+/// The arc tangent of a number below 2^-20.
+fn small_atan(x: Ball) -> Ball {
+    if x.magnitude() > 1e-6 {
+        return Ball::UNKNOWN;
+    }
+    let square = x.square();
+    let series = Ball::ONE - square * RECIPROCALS[3] + square.square() * RECIPROCALS[5];
+    x * series.widened(up(square.magnitude().powi(3)))
+}
+
+/// `Σ (-1)^k x^(2k) / (2k + first)!`, relative to the first term, for `|x| < 0.8`.
+fn alternating(x: Ball, first: u32) -> Ball {
+    let square = x.square();
+    const TERMS: u32 = 13;
+    let mut sum = Ball::ZERO;
+    for k in (1..=TERMS).rev() {
+        let n = 2 * k + first;
+        sum = (Ball::ONE - sum) * square.over_small(n).over_small(n - 1);
+    }
+    // The first term left out, x^28 / 28!.
+    let rest = square.magnitude().powi(TERMS as i32 + 1) * 3.3e-30;
+    (Ball::ONE - sum).widened(up(rest))
+}
+
+fn sin_of(x: Ball) -> Ball {
+    x * alternating(x, 1)
+}
+
+fn cos_of(x: Ball) -> Ball {
+    alternating(x, 0)
+}
+
+/// The fraction of `x * 2 / π` around the nearest integer, and that modulo 4.
+fn large_quarter_turns(x: f64) -> Option<(Ball, u8)> {
+    let bits = x.abs().to_bits();
+    let mantissa = (bits & ((1 << 52) - 1)) | 1 << 52;
+    let exponent = (bits >> 52) as i32 - 1075;
+    if exponent < -50 {
+        return None;
+    }
+    // x = mantissa * 2^exponent: digits of 2 / π from `exponent - 2` on count, modulo 4.
+    let skipped = (exponent - 2).max(0) as usize;
+    let digits = |at: usize| -> Option<u64> {
+        let (word, bit) = (at / 64, at % 64);
+        let (high, low) = (*TWO_OVER_PI.get(word)?, *TWO_OVER_PI.get(word + 1)?);
+        Some(if bit == 0 { high } else { high << bit | low >> (64 - bit) })
+    };
+    // Four words of digits, whose first one is worth 2^(63 - skipped - 64) as their unit.
+    let words = [0, 1, 2, 3].map(|i| digits(skipped + 64 * i));
+    let [w0, w1, w2, w3] = [words[0]?, words[1]?, words[2]?, words[3]?];
+    // mantissa * (w0 w1 w2 w3), without digits above 256.
+    let mut product = [0u64; 4];
+    let mut carry = 0u128;
+    for (out, word) in product.iter_mut().rev().zip([w3, w2, w1, w0]) {
+        let part = u128::from(word) * u128::from(mantissa) + carry;
+        (*out, carry) = (part as u64, part >> 64);
+    }
+    // The value is product * 2^(exponent - skipped - 256), modulo 4, with an error below
+    // mantissa units of the last place, which is below 2^-100 in all.
+    let scale = exponent - skipped as i32;
+    if scale != 2 {
+        return None;
+    }
+    // Two digits before the point: the quotient modulo 4.
+    let turns = (product[0] >> 62) as u8;
+    let fraction = [product[0] << 2 | product[1] >> 62, product[1] << 2 | product[2] >> 62];
+    let parts = [
+        fraction[0] >> 32,
+        fraction[0] & 0xffff_ffff,
+        fraction[1] >> 32,
+        fraction[1] & 0xffff_ffff,
+    ];
+    let mut value = Ball::ZERO;
+    for (i, part) in parts.into_iter().enumerate() {
+        value = value + Ball::exact(part as f64).shifted(-32 * (i as i32 + 1));
+    }
+    let mut value = value.widened(libm::scalbn(1.0, -127));
+    let mut turns = turns;
+    if value.hi > 0.5 {
+        value = value - Ball::ONE;
+        turns = (turns + 1) % 4;
+    }
+    if x < 0.0 {
+        return Some((-value, (4 - turns) % 4));
+    }
+    Some((value, turns))
+}
+
+/// The error function of a number of at most 9: `2/√π exp(-x²) Σ 2^k x^(2k+1) / (2k+1)!!`.
+fn erf_of(x: Ball) -> Ball {
+    let square = x.square();
+    let twice = square + square;
+    let (mut term, mut sum) = (Ball::ONE, Ball::ONE);
+    let mut k = 1.0;
+    loop {
+        term = (term * twice).over(Ball::exact(2.0 * k + 1.0));
+        sum = sum + term;
+        let ratio = twice.magnitude() / (2.0 * k + 3.0);
+        if ratio < 0.5 && term.magnitude() < sum.hi * 1e-36 || k > 2000.0 {
+            // A geometric series bounds the rest.
+            sum = sum.widened(up(term.magnitude()));
+            break;
+        }
+        k += 1.0;
+    }
+    let factor = INVERSE_ROOT_PI + INVERSE_ROOT_PI;
+    factor * (-square).exp() * (x * sum)
+}
+
+/// `1 - erf(x)` of a number of at least 2: a continued fraction, between two of its convergents.
+fn erfc_of(x: Ball) -> Ball {
+    let depth = if x.hi < 3.0 { 260 } else { 120 };
+    let convergent = |depth: u32| {
+        let mut tail = x;
+        for k in (1..=depth).rev() {
+            tail = x + Ball::exact(f64::from(k) / 2.0).over(tail);
+        }
+        Ball::ONE.over(tail)
+    };
+    let (one, other) = (convergent(depth), convergent(depth + 1));
+    let between = (one - other).magnitude();
+    INVERSE_ROOT_PI * (-x.square()).exp() * one.widened(between)
+}

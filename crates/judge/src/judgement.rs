@@ -1,0 +1,470 @@
+//! The judgement of a run.
+
+use crate::array::{Array, Value};
+use crate::doubts::Doubts;
+use crate::machine::{Limits, Machine, Requirement, Unwatched, Watch};
+use crate::model::Model;
+use crate::record::{Blame, Comparison, Found, RandomRounding, Record, Widths};
+use crate::verdict::{self, DoubtAt, Output, Verdict};
+use analysis::Location;
+use hlo::attrs::RESULT_ACCURACY;
+use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
+use interpreter::Program;
+use mlir::diag::{Diagnostic, Diagnostics};
+use mlir::text::ValueNames;
+use mlir::{OpId, OpRef};
+use numerics::Tensor;
+use program::{EvalError, Origin, RuntimeValue};
+use rustc_hash::FxHashMap;
+
+/// Options of a judgement.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// How the backend may round.
+    pub model: Model,
+    /// Limits of each run.
+    pub limits: Limits,
+    /// Bounds that are wider than this, in units in the last place of the largest element, say nothing
+    /// about values within; by default, bounds further apart than the element is large.
+    pub widest: Option<f64>,
+    /// Number of runs with random rounding where bounds are too wide.
+    pub samples: usize,
+    /// True if results that are outside are judged with one more licence each.
+    pub licences: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            model: Model::built_in("ieee").unwrap_or_default(),
+            limits: Limits::default(),
+            widest: None,
+            samples: 16,
+            licences: true,
+        }
+    }
+}
+
+impl Options {
+    /// Sets [`Options::model`].
+    #[must_use]
+    pub fn model(self, model: Model) -> Options {
+        Options { model, ..self }
+    }
+
+    /// Sets [`Options::limits`].
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Options {
+        Options { limits, ..self }
+    }
+
+    /// Sets [`Options::widest`].
+    #[must_use]
+    pub fn widest(self, widest: impl Into<Option<f64>>) -> Options {
+        Options { widest: widest.into(), ..self }
+    }
+
+    /// Sets [`Options::samples`].
+    #[must_use]
+    pub fn samples(self, samples: usize) -> Options {
+        Options { samples, ..self }
+    }
+
+    /// Sets [`Options::licences`].
+    #[must_use]
+    pub fn licences(self, licences: bool) -> Options {
+        Options { licences, ..self }
+    }
+}
+
+/// A change of the model that explains results which are outside of it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Licence {
+    /// Its name.
+    pub name: String,
+    /// The elements that are still outside with it.
+    pub outside: usize,
+}
+
+/// An estimate of the elements whose bounds are too wide, from runs with random rounding.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The output.
+    pub output: usize,
+    /// Number of runs.
+    pub samples: usize,
+    /// Number of elements that are estimated.
+    pub elements: usize,
+    /// Number of these that are further from all samples than the samples are spread.
+    pub apart: usize,
+    /// The largest spread of an element's samples, in units in the last place.
+    pub spread_ulps: f64,
+}
+
+/// An op at which errors grow.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Growth {
+    /// The op.
+    pub location: Location,
+    /// The op as text.
+    pub text: String,
+    /// The width of the bounds of its result, in proportion to the largest element.
+    pub relative: f64,
+    /// How much wider these are than those of its operands: about its condition number.
+    pub factor: f64,
+}
+
+/// The ops to blame, found with recorded values.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Blames {
+    /// Number of recorded results that were compared.
+    pub compared: usize,
+    /// The ops whose results are outside of the bounds for their actual operands, in the order of
+    /// the run.
+    pub isolated: Vec<Blame>,
+    /// The first op whose result leaves the bounds for the inputs of the program.
+    pub accumulated: Option<Blame>,
+}
+
+/// The verdicts about the results of a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The name of the model.
+    pub model: String,
+    /// The judged outputs.
+    pub outputs: Vec<Output>,
+    /// The reasons for doubt, in the order in which they arose.
+    pub doubts: Vec<DoubtAt>,
+    /// The licences that explain elements outside, the most effective first.
+    pub licences: Vec<Licence>,
+    /// Estimates where bounds are too wide.
+    pub estimates: Vec<Estimate>,
+    /// Where bounds are too wide: the ops at which errors grow most, in descending order.
+    pub growth: Vec<Growth>,
+    /// The ops to blame; `None` without recorded values.
+    pub blames: Option<Blames>,
+}
+
+impl Judgement {
+    /// The worst verdict about an output, or a recorded result of an op.
+    pub fn verdict(&self) -> Verdict {
+        if self.blames.as_ref().is_some_and(|blames| !blames.isolated.is_empty()) {
+            return Verdict::Outside;
+        }
+        self.outputs.iter().map(Output::verdict).max().unwrap_or(Verdict::Inside)
+    }
+}
+
+/// True values and bounds of the results of a program.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Enclosure {
+    /// The results.
+    pub results: Vec<Array>,
+    /// The reasons for doubt.
+    pub doubts: Vec<DoubtAt>,
+}
+
+/// The values of a run, with its doubts.
+struct Run {
+    results: Vec<Array>,
+    doubts: Doubts,
+}
+
+/// Runs a program on arrays.
+fn run(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    (model, limits): (&Model, Limits),
+    has_truth: bool,
+    watch: &mut dyn Watch,
+) -> Result<Run, Diagnostics> {
+    program.check_inputs(&inputs)?;
+    let requirements = |origin: Origin| requirement(program.module().op(OpId::from(origin)));
+    let code = program.code();
+    let mut machine = Machine::new(code, model, limits, watch, &requirements);
+    machine.has_truth = has_truth;
+    let inputs = inputs.into_iter().map(Value::from).collect();
+    let failed = |error: EvalError| vec![program.diagnostic(&error)];
+    let results = machine.call_function(program.entry(), inputs).map_err(failed)?;
+    let mut arrays = Vec::new();
+    for value in results {
+        leaves(value, &mut arrays);
+    }
+    Ok(Run { results: arrays, doubts: machine.doubts })
+}
+
+/// Appends the tensors of a value.
+fn leaves(value: Value, arrays: &mut Vec<Array>) {
+    match value {
+        Value::Array(array) => arrays.push(array),
+        Value::Token => {}
+        Value::Tuple(values) => values.into_iter().for_each(|value| leaves(value, arrays)),
+    }
+}
+
+/// The accuracy that an op is required to have by its attribute `result_accuracy`.
+fn requirement(op: OpRef<'_>) -> Option<Requirement> {
+    let attribute = op.attr("result_accuracy")?;
+    let [absolute, relative, ulps, mode] = attribute.as_dialect(&RESULT_ACCURACY)? else {
+        return None;
+    };
+    if mode.as_ref()?.as_enum(&RESULT_ACCURACY_MODE)? != RESULT_ACCURACY_TOLERANCE {
+        return None;
+    }
+    let float = |value: &Option<mlir::Attribute>| value.as_ref().and_then(|v| v.as_f64());
+    let ulps = ulps.as_ref().and_then(|v| v.as_i64()).unwrap_or_default();
+    Some(Requirement {
+        ulps: ulps as f64,
+        absolute: float(absolute).unwrap_or_default(),
+        relative: float(relative).unwrap_or_default(),
+    })
+}
+
+/// The doubts of a run, with their ops.
+fn located(program: &Program, doubts: &Doubts) -> Vec<DoubtAt> {
+    let mut names = ValueNames::of(program.module().top());
+    let locate = |doubt: &crate::doubts::Doubt| {
+        let op = program.module().op(OpId::from(doubt.origin));
+        DoubtAt {
+            kind: doubt.kind.name(),
+            description: doubt.kind.description(),
+            location: Location::of(op),
+            text: analysis::line(op, &mut names),
+            elements: doubt.elements,
+            example: doubt.example.clone(),
+        }
+    };
+    doubts.all().iter().map(locate).collect()
+}
+
+/// Computes true values and bounds of the results of a program, tuples taken apart. The program must
+/// have been prepared for the engine `reference`.
+///
+/// # Errors
+/// If inputs do not have the number and types that the program has, an op fails, or a limit is
+/// exceeded.
+pub fn enclose(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    options: &Options,
+) -> Result<Enclosure, Diagnostics> {
+    let model = (&options.model, options.limits);
+    let Run { results, doubts } = run(program, inputs, model, true, &mut Unwatched)?;
+    Ok(Enclosure { results, doubts: located(program, &doubts) })
+}
+
+/// Judges results of a program, tuples taken apart, which a backend has computed from `inputs`.
+/// With a record of the values of that run, the ops to blame are searched. The program must have been
+/// prepared for the engine `reference`.
+///
+/// # Errors
+/// If inputs or results do not have the number and types that the program has, an op fails, or a
+/// limit is exceeded.
+pub fn judge(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    found: &[Tensor],
+    record: Option<&mut dyn Record>,
+    options: &Options,
+) -> Result<Judgement, Diagnostics> {
+    let model = (&options.model, options.limits);
+    let (mut blames, mut record) = (None, record);
+    let mut watched = record.as_deref_mut().map(|r| Comparison::new(r, false, options.widest));
+    let mut unwatched = Unwatched;
+    let inner: &mut dyn Watch = match &mut watched {
+        Some(watch) => watch,
+        None => &mut unwatched,
+    };
+    let mut widths = Widths::new(inner);
+    let Run { results, doubts } = run(program, inputs.clone(), model, true, &mut widths)?;
+    let relative = widths.relative;
+    let accumulated = watched.map(|watch| watch.found.into_iter().next());
+    if let (Some(record), Some(accumulated)) = (record, accumulated) {
+        let mut watch = Comparison::new(record, true, options.widest);
+        run(program, inputs.clone(), model, true, &mut watch)?;
+        let mut names = ValueNames::of(program.module().top());
+        let mut blame = |found: Found| {
+            let op = program.module().op(OpId::from(found.origin));
+            Blame {
+                location: Location::of(op),
+                text: analysis::line(op, &mut names),
+                iteration: found.iteration,
+                result: found.result,
+            }
+        };
+        blames = Some(Blames {
+            compared: watch.compared,
+            isolated: watch.found.into_iter().map(&mut blame).collect(),
+            accumulated: accumulated.map(&mut blame),
+        });
+    }
+    let outputs = compared(program, &results, found, &doubts, options)?;
+    let mut judgement = Judgement {
+        model: options.model.name.clone(),
+        outputs,
+        doubts: located(program, &doubts),
+        licences: Vec::new(),
+        estimates: Vec::new(),
+        growth: Vec::new(),
+        blames,
+    };
+    let wide = |output: &Output| (0..output.verdicts.len()).any(|i| output.is_wide(i));
+    if judgement.outputs.iter().any(wide) {
+        judgement.growth = growth(program, &relative);
+    }
+    let outside: usize = judgement.outputs.iter().map(|output| output.counts[2]).sum();
+    if outside > 0 && options.licences {
+        let mut explained = Vec::new();
+        for (name, group, model) in options.model.licences() {
+            // Less of the same explains it.
+            if explained.contains(&group) {
+                continue;
+            }
+            let model = (&model, options.limits);
+            let with = run(program, inputs.clone(), model, false, &mut Unwatched)?;
+            let outputs = compared(program, &with.results, found, &with.doubts, options)?;
+            let left = outputs.iter().map(|output| output.counts[2]).sum();
+            if left == 0 {
+                explained.push(group);
+            }
+            if left < outside {
+                judgement.licences.push(Licence { name, outside: left });
+            }
+        }
+        judgement.licences.sort_by_key(|licence| licence.outside);
+    }
+    estimate(program, &inputs, found, options, &mut judgement)?;
+    Ok(judgement)
+}
+
+/// At most this many ops are listed at which errors grow.
+const MAX_GROWTH: usize = 3;
+
+/// The ops at which errors grow most.
+fn growth(program: &Program, relative: &FxHashMap<Origin, f64>) -> Vec<Growth> {
+    let module = program.module();
+    let width = |op: OpId| relative.get(&Origin::from(op)).copied();
+    let mut found: Vec<(f64, f64, OpId)> = Vec::new();
+    for (&origin, &own) in relative {
+        let op = module.op(OpId::from(origin));
+        let before =
+            op.operands().iter().filter_map(|&value| width(module.defining_op(value)?.id()));
+        let before = before.fold(0.0, f64::max);
+        if before > 0.0 && own > 8.0 * before && own.is_finite() {
+            found.push((own / before, own, op.id()));
+        }
+    }
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.2.index().cmp(&b.2.index())));
+    let mut names = ValueNames::of(module.top());
+    let growth = found.into_iter().take(MAX_GROWTH).map(|(factor, relative, op)| {
+        let op = module.op(op);
+        let (location, text) = (Location::of(op), analysis::line(op, &mut names));
+        Growth { location, text, relative, factor }
+    });
+    growth.collect()
+}
+
+/// Judges each output.
+fn compared(
+    program: &Program,
+    results: &[Array],
+    found: &[Tensor],
+    doubts: &Doubts,
+    options: &Options,
+) -> Result<Vec<Output>, Diagnostics> {
+    let error = |message: String| vec![Diagnostic::error("results", message)];
+    if results.len() != found.len() {
+        let (found, required) = (found.len(), results.len());
+        return Err(error(format!("the program has {required} results; found {found}")));
+    }
+    let mut outputs = Vec::new();
+    for (index, (array, found)) in results.iter().zip(found).enumerate() {
+        if (array.dtype, &array.shape[..]) != (found.dtype(), found.shape()) {
+            return Err(error(format!(
+                "result {index} has type {} and shape {:?}; found {} and {:?}",
+                array.dtype,
+                array.shape,
+                found.dtype(),
+                found.shape()
+            )));
+        }
+        let output = verdict::judge(index, array, found, doubts, options.widest);
+        outputs.push(output.map_err(|e| vec![program.diagnostic(&e)])?);
+    }
+    Ok(outputs)
+}
+
+/// Estimates elements whose bounds are too wide from runs with random rounding.
+fn estimate(
+    program: &Program,
+    inputs: &[RuntimeValue],
+    found: &[Tensor],
+    options: &Options,
+    judgement: &mut Judgement,
+) -> Result<(), Diagnostics> {
+    // Ops without a rule have no bounds to choose from.
+    if judgement.doubts.iter().any(|doubt| doubt.kind == "no_rule") {
+        return Ok(());
+    }
+    let is_wide = |output: &Output, i: usize| output.is_wide(i);
+    let wanted: Vec<usize> = (0..judgement.outputs.len())
+        .filter(|&index| {
+            let output = &judgement.outputs[index];
+            (0..output.verdicts.len()).any(|i| is_wide(output, i))
+        })
+        .collect();
+    if wanted.is_empty() || options.samples < 2 {
+        return Ok(());
+    }
+    let model = (&options.model, options.limits);
+    let failed = |error: EvalError| vec![program.diagnostic(&error)];
+    let mut samples: Vec<Vec<Vec<f64>>> = vec![Vec::new(); judgement.outputs.len()];
+    for seed in 0..options.samples as u64 {
+        let mut watch = RandomRounding::new(seed + 1);
+        let run = run(program, inputs.to_vec(), model, true, &mut watch)?;
+        for &index in &wanted {
+            let tensor = run.results[index].approximate().map_err(EvalError::from);
+            let values = tensor
+                .and_then(|tensor| Ok(crate::array::to_f64s(&crate::array::parts(&tensor)?)?));
+            samples[index].push(values.map_err(failed)?);
+        }
+    }
+    for index in wanted {
+        let output = &judgement.outputs[index];
+        let Some(format) = output.dtype.float_format() else { continue };
+        let parts = crate::array::parts(&found[index]).and_then(|t| crate::array::to_f64s(&t));
+        let values = parts.map_err(|e| failed(EvalError::from(e)))?;
+        let width = if output.dtype.is_complex() { 2 } else { 1 };
+        let (mut elements, mut apart, mut spread_ulps) = (0, 0, 0.0f64);
+        for (i, &value) in values.iter().enumerate() {
+            if !is_wide(output, i / width) {
+                continue;
+            }
+            let own = samples[index].iter().map(|sample| sample[i]);
+            let low = own.clone().fold(f64::INFINITY, f64::min);
+            let high = own.clone().fold(f64::NEG_INFINITY, f64::max);
+            if !own.clone().all(f64::is_finite) || low == high {
+                continue;
+            }
+            let unit = numerics::ulp::unit_in_the_last_place(low.abs().max(high.abs()), format);
+            let spread = high - low;
+            elements += 1;
+            spread_ulps = spread_ulps.max(spread / unit);
+            let room = 3.0 * spread + unit;
+            apart += usize::from(!(value >= low - room && value <= high + room));
+        }
+        if elements == 0 {
+            continue;
+        }
+        let samples = options.samples;
+        judgement.estimates.push(Estimate { output: index, samples, elements, apart, spread_ulps });
+    }
+    Ok(())
+}

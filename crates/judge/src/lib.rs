@@ -1,0 +1,39 @@
+//! Judges the results of programs: computes what a program means on the real numbers, how far
+//! conforming rounding may lead from it, and says of a result whether it is inside or outside of that.
+//!
+//! - [`ball`] has real numbers with proven errors, [`functions`] the functions of them;
+//! - [`bounds`] has intervals of the floats that rounding may give, [`Model`] how a backend may
+//!   round, as data;
+//! - `machine.rs` runs a program on [`array`]s of both; `rules/` has the rules of arithmetic, and
+//!   everything else runs in the kernels of the interpreter;
+//! - `doubts.rs` has decisions that rounding can flip, and ops without a rule;
+//! - `verdict.rs` compares results with bounds, `record.rs` recorded values of all ops,
+//!   `report.rs` writes what is found.
+
+#[doc(hidden)]
+pub mod array; // For its tests.
+#[doc(hidden)]
+pub mod ball; // For its tests.
+#[doc(hidden)]
+pub mod bounds; // For its tests.
+mod digits;
+mod doubts;
+mod exact_sums;
+#[doc(hidden)]
+pub mod functions; // For its tests.
+mod judgement;
+mod machine;
+mod model;
+mod record;
+mod report;
+mod rules;
+mod verdict;
+
+pub use array::{Array, Elements, Number};
+pub use judgement::{
+    Blames, Enclosure, Estimate, Growth, Judgement, Licence, Options, enclose, judge,
+};
+pub use machine::Limits;
+pub use model::Model;
+pub use record::{Blame, Record};
+pub use verdict::{DoubtAt, Element, Output, Verdict};

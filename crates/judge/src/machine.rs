@@ -1,0 +1,365 @@
+//! Runs a program on arrays: frames of slots, blocks, control flow and calls.
+
+use crate::array::{Array, Value};
+use crate::doubts::{Doubts, Kind};
+use crate::model::Model;
+use crate::rules;
+use numerics::Tensor;
+use program::primitives;
+use program::{
+    Block, BlockId, Code, Env, EvalError, EvalResult, FunctionId, Instruction, Operand, Origin,
+    Primitive, RuntimeValue, UNUSED,
+};
+
+/// Receives the results of each op, and may replace them.
+pub trait Watch {
+    /// Result `index` of an op: returns the value with which the program goes on.
+    ///
+    /// # Errors
+    /// To end the run.
+    fn value(&mut self, op: Origin, index: usize, array: Array) -> Result<Array, EvalError>;
+}
+
+/// Changes nothing.
+pub struct Unwatched;
+
+impl Watch for Unwatched {
+    fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
+        Ok(array)
+    }
+}
+
+/// The accuracy that an op is required to have: the sum of these may not be exceeded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Requirement {
+    /// In units in the last place.
+    pub ulps: f64,
+    /// As a number.
+    pub absolute: f64,
+    /// In proportion to the result.
+    pub relative: f64,
+}
+
+/// Limits of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Maximum nesting of calls and regions.
+    pub depth: usize,
+    /// Maximum number of ops, counting repetitions.
+    pub steps: Option<u64>,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { depth: 1000, steps: None }
+    }
+}
+
+/// A run of a program.
+pub struct Machine<'a> {
+    code: &'a Code,
+    /// How operations may round.
+    pub model: &'a Model,
+    /// True if true values are computed, too.
+    pub has_truth: bool,
+    watch: &'a mut dyn Watch,
+    frames: Vec<Vec<Option<Value>>>,
+    /// The reasons why values cannot be judged.
+    pub doubts: Doubts,
+    limits: Limits,
+    depth: usize,
+    steps: u64,
+    /// While a block of scalars runs on vectors: their length.
+    lanes: Option<usize>,
+    /// The accuracy that ops are required to have by their own attributes.
+    requirements: &'a dyn Fn(Origin) -> Option<Requirement>,
+}
+
+/// The error that a block of exact values gave others.
+const INEXACT: &str = "judge_inexact";
+
+fn internal(what: &str) -> EvalError {
+    EvalError::new("judge", format!("the program is not valid: {what}"))
+}
+
+impl<'a> Machine<'a> {
+    /// A run of `code`. `requirements` has the accuracy that an op is required to have by its own
+    /// attributes.
+    pub fn new(
+        code: &'a Code,
+        model: &'a Model,
+        limits: Limits,
+        watch: &'a mut dyn Watch,
+        requirements: &'a dyn Fn(Origin) -> Option<Requirement>,
+    ) -> Machine<'a> {
+        Machine {
+            code,
+            model,
+            has_truth: true,
+            watch,
+            frames: Vec::new(),
+            doubts: Doubts::default(),
+            limits,
+            depth: 0,
+            steps: 0,
+            lanes: None,
+            requirements,
+        }
+    }
+
+    /// The accuracy that an op is required to have by its own attributes.
+    pub fn requirement(&self, origin: Origin) -> Option<Requirement> {
+        (self.requirements)(origin)
+    }
+
+    /// Calls a function.
+    ///
+    /// # Errors
+    /// Whatever stops one of its ops, and exceeded limits.
+    pub fn call_function(
+        &mut self,
+        function: FunctionId,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let callee = self.code.function(function);
+        let body = callee.body.ok_or_else(|| internal("a function has no body"))?;
+        self.frames.push(vec![None; callee.slots]);
+        let results = self.run_block(body, arguments);
+        self.frames.pop();
+        results
+    }
+
+    fn frame(&mut self) -> Result<&mut Vec<Option<Value>>, EvalError> {
+        self.frames.last_mut().ok_or_else(|| internal("no function is running"))
+    }
+
+    fn store(&mut self, slots: &[u32], values: Vec<Value>) -> Result<(), EvalError> {
+        if slots.len() != values.len() {
+            return Err(internal("values differ in number from their slots"));
+        }
+        let frame = self.frame()?;
+        for (&slot, value) in slots.iter().zip(values) {
+            if slot != UNUSED {
+                frame[slot as usize] = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn load(&mut self, operands: &[Operand]) -> Result<Vec<Value>, EvalError> {
+        let frame = self.frame()?;
+        let one = |operand: &Operand| {
+            let slot = frame.get_mut(operand.slot as usize);
+            let value = slot.and_then(|slot| if operand.last { slot.take() } else { slot.clone() });
+            value.ok_or_else(|| internal("a value is used before it is computed"))
+        };
+        // A value that an op uses twice is taken by its last use.
+        operands.iter().map(one).collect()
+    }
+
+    fn clear(&mut self, dead: &[u32]) -> Result<(), EvalError> {
+        let frame = self.frame()?;
+        dead.iter().for_each(|&slot| frame[slot as usize] = None);
+        Ok(())
+    }
+
+    /// Runs a block and returns its results.
+    ///
+    /// # Errors
+    /// Whatever stops one of its ops, and exceeded limits.
+    pub fn run_block(
+        &mut self,
+        id: BlockId,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let block = self.code.block(id);
+        if self.depth >= self.limits.depth {
+            let limit = self.limits.depth;
+            let message = format!("calls and regions nest deeper than {limit} levels");
+            return Err(EvalError::new("depth", message));
+        }
+        self.store(&block.arguments, arguments)?;
+        self.depth += 1;
+        let done = self.instructions(block);
+        self.depth -= 1;
+        done?;
+        let results = self.load(&block.results)?;
+        self.clear(&block.dead)?;
+        Ok(results)
+    }
+
+    fn instructions(&mut self, block: &'a Block) -> Result<(), EvalError> {
+        for instruction in self.code.instructions_of(block) {
+            self.steps += u64::from(instruction.ops);
+            if self.limits.steps.is_some_and(|steps| self.steps > steps) {
+                let message = "the program executes more ops than it may";
+                return Err(EvalError::new("step_limit", message).at(instruction.origin));
+            }
+            self.step(instruction).map_err(|error| match error.place() {
+                None => error.at(instruction.origin),
+                Some(_) => error,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, instruction: &'a Instruction) -> Result<(), EvalError> {
+        // The same value twice is no pair of independent ones.
+        let operands = self.load(&instruction.operands)?;
+        let is_same = matches!(&instruction.operands[..],
+            [one, other] if one.slot == other.slot);
+        let mut results = self.evaluate(instruction, operands, is_same)?;
+        if self.lanes.is_none() {
+            for (index, result) in results.iter_mut().enumerate() {
+                if let Value::Array(array) = result {
+                    let empty = Array::exact(Tensor::scalar(false_element()));
+                    let own = std::mem::replace(array, empty);
+                    *array = self.watch.value(instruction.origin, index, own)?;
+                }
+            }
+        }
+        self.store(&instruction.results, results)?;
+        self.clear(&instruction.dead)
+    }
+
+    fn evaluate(
+        &mut self,
+        instruction: &'a Instruction,
+        operands: Vec<Value>,
+        is_same: bool,
+    ) -> Result<Vec<Value>, EvalError> {
+        let origin = instruction.origin;
+        match &*instruction.primitive {
+            Primitive::If(primitives::If { branches: [on_true, on_false] }) => {
+                let (condition, doubt) = self.decision(&operands)?;
+                let condition = program::operands::boolean(&condition)?;
+                let branch = if condition { *on_true } else { *on_false };
+                let results = self.run_block(branch, Vec::new())?;
+                self.in_doubt(origin, doubt, results)
+            }
+            Primitive::Case(primitives::Case { branches }) => {
+                let (index, doubt) = self.decision(&operands)?;
+                let branch = usize::try_from(index.item::<i32>()?).ok();
+                let branch = branch.and_then(|index| branches.get(index)).or(branches.last());
+                let branch = *branch.ok_or_else(|| internal("there are no branches"))?;
+                let results = self.run_block(branch, Vec::new())?;
+                self.in_doubt(origin, doubt, results)
+            }
+            Primitive::While(primitives::While { cond, body }) => {
+                let mut values = operands;
+                let mut doubt = 0;
+                loop {
+                    let condition = self.run_block(*cond, values.clone())?;
+                    let (condition, own) = self.decision(&condition)?;
+                    doubt = if doubt == 0 { own } else { doubt };
+                    if !program::operands::boolean(&condition)? {
+                        return self.in_doubt(origin, doubt, values);
+                    }
+                    values = self.run_block(*body, values)?;
+                }
+            }
+            Primitive::Block(primitives::Block { block }) => self.run_block(*block, operands),
+            Primitive::Call(primitives::Call { function }) => {
+                self.call_function(*function, operands)
+            }
+            _ => rules::apply(self, instruction, operands, is_same),
+        }
+    }
+
+    /// The value that decides, and its doubt.
+    fn decision(&self, values: &[Value]) -> Result<(Tensor, u32), EvalError> {
+        let [value] = values else { return Err(internal("a decision is not one value")) };
+        let array = value.array()?;
+        let doubt = array.doubt_codes()?.and_then(|codes| codes.first().copied()).unwrap_or(0);
+        let tensor = array.tensor().ok_or_else(|| internal("a decision is no integer"))?;
+        Ok((tensor.clone(), doubt))
+    }
+
+    /// Results of control flow that was decided in doubt.
+    fn in_doubt(
+        &mut self,
+        origin: Origin,
+        doubt: u32,
+        results: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        if doubt == 0 {
+            return Ok(results);
+        }
+        let code = self.doubts.code(origin, Kind::Control, doubt & 1 == 1, || {
+            "the condition depends on a decision in doubt".into()
+        });
+        let result = |value: Value| match value {
+            Value::Array(array) => {
+                let doubts = Tensor::splat(&array.shape, code)?;
+                Ok(array.with_doubts(Some(doubts)).into())
+            }
+            other => Ok(other),
+        };
+        results.into_iter().map(result).collect()
+    }
+
+    /// Runs a block of scalars on vectors of `n` elements, or scalars.
+    ///
+    /// # Errors
+    /// Whatever stops one of its ops.
+    pub fn run_lanes(
+        &mut self,
+        block: BlockId,
+        n: usize,
+        arguments: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let around = self.lanes.replace(n);
+        let results = self.run_block(block, arguments);
+        self.lanes = around;
+        results
+    }
+
+    /// True if a block of scalars can run on vectors.
+    pub fn is_vectorizable(&self, block: BlockId) -> bool {
+        self.code.block(block).vectorizable
+    }
+}
+
+/// A placeholder while a value is watched.
+fn false_element() -> numerics::I1 {
+    numerics::I1::from(false)
+}
+
+fn exact(results: Vec<Value>) -> EvalResult {
+    let inexact = || EvalError::new(INEXACT, "a block has results that are not exact");
+    results.iter().map(|value| value.as_exact().ok_or_else(inexact)).collect()
+}
+
+/// True if the error says that a block of exact values gave others.
+pub fn is_inexact(error: &EvalError) -> bool {
+    error.label() == INEXACT
+}
+
+/// Runs blocks for kernels on exact values.
+impl Env for Machine<'_> {
+    fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
+        exact(self.run_block(block, args.into_iter().map(Value::from).collect())?)
+    }
+
+    fn scalar_block(
+        &mut self,
+        block: BlockId,
+        n: usize,
+        args: Vec<Tensor>,
+    ) -> Result<Vec<Tensor>, EvalError> {
+        if !self.is_vectorizable(block) {
+            return Err(EvalError::new(INEXACT, "a block cannot run on vectors"));
+        }
+        let args = args.into_iter().map(|tensor| Array::exact(tensor).into()).collect();
+        let results = exact(self.run_lanes(block, n, args)?)?;
+        let vector = |result: RuntimeValue| {
+            let result = result.into_tensor()?;
+            Ok(if result.rank() == 0 { result.broadcast_scalar([n])? } else { result })
+        };
+        results.into_iter().map(vector).collect()
+    }
+
+    fn call(&mut self, function: FunctionId, args: Vec<RuntimeValue>) -> EvalResult {
+        exact(self.call_function(function, args.into_iter().map(Value::from).collect())?)
+    }
+}

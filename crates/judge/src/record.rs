@@ -1,0 +1,177 @@
+//! Recorded values of a run on a backend, and the ops to blame for them.
+
+use crate::array::{Array, Elements, Number};
+use crate::doubts::Doubts;
+use crate::machine::Watch;
+use crate::verdict::{self, Output, Verdict};
+use analysis::Location;
+use mlir::OpId;
+use numerics::{DType, Tensor};
+use program::{EvalError, Origin};
+use rustc_hash::FxHashMap;
+
+/// The values that a backend has computed in a run.
+pub trait Record {
+    /// Result `index` of an op in its run number `iteration`, counted from 0; `None` if it was not
+    /// recorded.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    fn value(&mut self, op: OpId, index: usize, iteration: usize)
+    -> Result<Option<Tensor>, String>;
+}
+
+/// An op whose recorded result is outside of its bounds.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Blame {
+    /// The op.
+    pub location: Location,
+    /// The op as text.
+    pub text: String,
+    /// How often it had run before.
+    pub iteration: usize,
+    /// The judged result.
+    pub result: Output,
+}
+
+/// A result that is outside, before its op is looked up.
+pub(crate) struct Found {
+    pub origin: Origin,
+    pub iteration: usize,
+    pub result: Output,
+}
+
+/// Compares values with recorded ones.
+pub(crate) struct Comparison<'r> {
+    record: &'r mut dyn Record,
+    /// True if the run goes on with recorded values, so that each op is judged on its actual
+    /// operands.
+    isolates: bool,
+    iterations: FxHashMap<(Origin, usize), usize>,
+    widest: Option<f64>,
+    /// The results that are outside, in the order of the run; in a run that does not go on with
+    /// recorded values, only the first.
+    pub found: Vec<Found>,
+    /// Number of results that were compared.
+    pub compared: usize,
+}
+
+/// At most this many results are kept.
+const MAX_FOUND: usize = 64;
+
+impl<'r> Comparison<'r> {
+    pub fn new(record: &'r mut dyn Record, isolates: bool, widest: Option<f64>) -> Comparison<'r> {
+        let iterations = FxHashMap::default();
+        Comparison { record, isolates, iterations, widest, found: Vec::new(), compared: 0 }
+    }
+}
+
+impl Watch for Comparison<'_> {
+    fn value(&mut self, origin: Origin, index: usize, array: Array) -> Result<Array, EvalError> {
+        let count = self.iterations.entry((origin, index)).or_default();
+        let iteration = *count;
+        *count += 1;
+        let recorded = self.record.value(OpId::from(origin), index, iteration);
+        let recorded = recorded.map_err(|error| EvalError::new("trace", error))?;
+        let Some(recorded) = recorded else { return Ok(array) };
+        if (recorded.dtype(), recorded.shape()) != (array.dtype, &array.shape[..]) {
+            let message = format!(
+                "a recorded value has type {} and shape {:?}; the op gives {} and {:?}",
+                recorded.dtype(),
+                recorded.shape(),
+                array.dtype,
+                array.shape
+            );
+            return Err(EvalError::new("trace", message));
+        }
+        self.compared += 1;
+        let is_open = self.isolates || self.found.is_empty();
+        if is_open && self.found.len() < MAX_FOUND {
+            let none = Doubts::default();
+            let result = verdict::judge(index, &array, &recorded, &none, self.widest)?;
+            if result.verdict() == Verdict::Outside {
+                self.found.push(Found { origin, iteration, result });
+            }
+        }
+        Ok(if self.isolates { Array::exact(recorded) } else { array })
+    }
+}
+
+/// Takes note of how wide the bounds of values are, and passes them on.
+pub(crate) struct Widths<'w> {
+    pub inner: &'w mut dyn Watch,
+    /// By op: the largest width of bounds in proportion to the largest element of the result.
+    pub relative: FxHashMap<Origin, f64>,
+}
+
+impl<'w> Widths<'w> {
+    pub fn new(inner: &'w mut dyn Watch) -> Widths<'w> {
+        Widths { inner, relative: FxHashMap::default() }
+    }
+}
+
+impl Watch for Widths<'_> {
+    fn value(&mut self, origin: Origin, index: usize, array: Array) -> Result<Array, EvalError> {
+        if let Elements::Numbers(numbers) = &array.elements {
+            let (mut width, mut size) = (0.0f64, 0.0f64);
+            for number in numbers.iter().filter(|number| number.truth.is_finite()) {
+                size = size.max(number.truth.hi.abs());
+                width = width.max(number.bounds.width());
+            }
+            if size > 0.0 && width > 0.0 {
+                let own = self.relative.entry(origin).or_default();
+                *own = own.max(width / size);
+            }
+        }
+        self.inner.value(origin, index, array)
+    }
+}
+
+/// Replaces each value by a random one that a conforming backend may compute.
+pub(crate) struct RandomRounding {
+    state: u64,
+}
+
+impl RandomRounding {
+    pub fn new(seed: u64) -> RandomRounding {
+        RandomRounding { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) }
+    }
+
+    /// A number from [0, 1).
+    fn next(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^= z >> 31;
+        (z >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn choose(&mut self, number: &Number, dtype: DType) -> Number {
+        let bounds = number.bounds;
+        if let Some(value) = bounds.value() {
+            return Number::exact(value);
+        }
+        let value = match (bounds.low.is_finite(), bounds.high.is_finite()) {
+            (true, true) => bounds.low + (bounds.high - bounds.low) * self.next(),
+            (true, false) => bounds.low,
+            (false, true) => bounds.high,
+            (false, false) if number.truth.is_finite() => number.truth.hi,
+            (false, false) => f64::NAN,
+        };
+        let rounded = crate::bounds::nearest(value.into(), dtype.part());
+        Number::exact(rounded.clamp(bounds.low, bounds.high))
+    }
+}
+
+impl Watch for RandomRounding {
+    fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
+        if array.tensor().is_some() {
+            return Ok(Array { doubts: None, ..array });
+        }
+        let numbers = array.numbers()?;
+        let chosen = numbers.iter().map(|number| self.choose(number, array.dtype)).collect();
+        Ok(Array::of_numbers(array.dtype, array.shape, chosen)?)
+    }
+}

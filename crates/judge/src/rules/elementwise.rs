@@ -1,0 +1,473 @@
+//! Elementwise arithmetic.
+
+use super::functions::{atan2_image, function, power_image};
+use super::{Op, common_doubts, common_shape};
+use crate::array::{Array, Number, from_f64s, to_f64s};
+use crate::ball::Ball;
+use crate::bounds::{Bounds, Image, Rounding, flushed};
+use crate::doubts::Kind;
+use crate::machine::Machine;
+use numerics::math::{self, BinaryOp, UnaryOp};
+use numerics::{DType, I1, Tensor};
+use program::{EvalError, Primitive};
+
+/// The result of an elementwise rule, if there is one.
+pub(super) type Elementwise = Result<Option<Array>, EvalError>;
+
+/// Applies a rule to pairs of numbers, of which one may be a scalar.
+fn zip(
+    dtype: DType,
+    arrays: [&Array; 2],
+    mut rule: impl FnMut(Number, Number) -> Number,
+) -> Result<Array, EvalError> {
+    let (lhs, rhs) = (arrays[0].numbers()?, arrays[1].numbers()?);
+    let n = if arrays[0].shape.is_empty() { rhs.len() } else { lhs.len() };
+    let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
+    let numbers = (0..n).map(|i| rule(at(&lhs, i), at(&rhs, i))).collect();
+    let array = Array::of_numbers(dtype, common_shape(&arrays), numbers)?;
+    Ok(array.with_doubts(common_doubts(&arrays)?))
+}
+
+/// Applies a rule to numbers.
+fn map(
+    dtype: DType,
+    array: &Array,
+    rule: impl FnMut(&Number) -> Number,
+) -> Result<Array, EvalError> {
+    let numbers = array.numbers()?.iter().map(rule).collect();
+    let result = Array::of_numbers(dtype, array.shape.clone(), numbers)?;
+    Ok(result.with_doubts(array.doubts.clone()))
+}
+
+/// A function of real numbers that is exact in floats, and does not decrease.
+fn steps(number: &Number, step: fn(f64) -> f64) -> Number {
+    let bounds = number.bounds;
+    let truth = match number.truth {
+        x if x.is_nan() || x.is_unknown() => x,
+        x => Ball::between(step(x.lower()), step(x.upper())),
+    };
+    let truth = if truth.is_exact() { Ball::exact(truth.hi) } else { truth };
+    Number { truth, bounds: Bounds { low: step(bounds.low), high: step(bounds.high), ..bounds } }
+}
+
+fn sign(x: f64) -> f64 {
+    if x == 0.0 || x.is_nan() { x } else { 1f64.copysign(x) }
+}
+
+impl Op<'_> {
+    /// Bounds of an operand, with zeros where subnormal numbers may be taken as such.
+    fn operand(&self, machine: &Machine<'_>, dtype: DType, bounds: Bounds) -> Bounds {
+        match dtype.float_format() {
+            Some(format) if machine.model.flushes(dtype) => flushed(bounds, format),
+            _ => bounds,
+        }
+    }
+
+    pub(super) fn unary(
+        &self,
+        machine: &mut Machine<'_>,
+        op: UnaryOp,
+        operands: &[&Array],
+    ) -> Elementwise {
+        let [x] = operands else { return Ok(None) };
+        let dtype = x.dtype;
+        if dtype.is_complex() {
+            return self.complex_unary(machine, op, x);
+        }
+        if !dtype.is_float() {
+            return self.exact_elementwise(machine, operands);
+        }
+        match op {
+            UnaryOp::Negate => {
+                map(dtype, x, |n| Number { truth: -n.truth, bounds: n.bounds.negated() })
+            }
+            UnaryOp::Abs => map(dtype, x, |n| {
+                let (low, high) = (n.bounds.low, n.bounds.high);
+                let bounds = match (low > high, low >= 0.0, high <= 0.0) {
+                    (true, ..) | (_, true, _) => n.bounds,
+                    (.., true) => n.bounds.negated(),
+                    _ => Bounds { low: 0.0, high: high.max(-low), ..n.bounds },
+                };
+                Number { truth: n.truth.abs(), bounds }
+            }),
+            UnaryOp::Floor => map(dtype, x, |n| steps(n, f64::floor)),
+            UnaryOp::Ceil => map(dtype, x, |n| steps(n, f64::ceil)),
+            UnaryOp::RoundNearestAfz => map(dtype, x, |n| steps(n, f64::round)),
+            UnaryOp::RoundNearestEven => map(dtype, x, |n| steps(n, f64::round_ties_even)),
+            UnaryOp::Sign => map(dtype, x, |n| steps(n, sign)),
+            UnaryOp::Real => return Ok(Some((*x).clone())),
+            UnaryOp::IsFinite | UnaryOp::IsInf | UnaryOp::IsNegInf | UnaryOp::IsPosInf => {
+                return self.class_of(machine, op, x);
+            }
+            _ => {
+                let Some(function) = function(op) else { return Ok(None) };
+                let rounding = self.rounding(machine, op.name(), dtype);
+                let has_truth = machine.has_truth;
+                map(dtype, x, |n| {
+                    let is_needed = has_truth || n.bounds.low == n.truth.hi;
+                    let truth = if is_needed { function.truth(n.truth) } else { Ball::UNKNOWN };
+                    let bounds = self.operand(machine, dtype, n.bounds);
+                    let image = function.image(bounds, n.truth, truth);
+                    Number { truth, bounds: image.rounded(dtype, rounding) }
+                })
+            }
+        }
+        .map(Some)
+    }
+
+    /// Properties of floats.
+    fn class_of(&self, machine: &mut Machine<'_>, op: UnaryOp, x: &Array) -> Elementwise {
+        let test: fn(f64) -> bool = match op {
+            UnaryOp::IsFinite => f64::is_finite,
+            UnaryOp::IsInf => f64::is_infinite,
+            UnaryOp::IsNegInf => |x| x == f64::NEG_INFINITY,
+            _ => |x| x == f64::INFINITY,
+        };
+        let decide = |n: &Number| {
+            let b = n.bounds;
+            let mut outcomes = Outcomes::default();
+            if b.nan {
+                outcomes.add(test(f64::NAN));
+            }
+            if !b.is_empty() {
+                outcomes.add(test(b.low));
+                outcomes.add(test(b.high));
+                if b.low < b.high {
+                    outcomes.add(test(b.low.max(-1e300).min(b.high)));
+                }
+            }
+            let truth = n.truth.is_finite() || n.truth.is_exact();
+            (outcomes, truth.then(|| test(n.truth.hi)))
+        };
+        let numbers = x.numbers()?;
+        self.decided(machine, &[x], numbers.iter().map(|n| (decide(n), [*n, *n])))
+    }
+
+    /// Booleans that are decided, or in doubt.
+    pub(super) fn decided(
+        &self,
+        machine: &mut Machine<'_>,
+        arrays: &[&Array],
+        decisions: impl Iterator<Item = ((Outcomes, Option<bool>), [Number; 2])>,
+    ) -> Elementwise {
+        let shape = common_shape(arrays);
+        let merged = common_doubts(arrays)?;
+        let mut doubts = match merged {
+            Some(doubts) => doubts.to_vec::<u32>()?,
+            None => vec![0; shape.iter().product()],
+        };
+        let mut values = Vec::with_capacity(doubts.len());
+        for (i, ((outcomes, truth), [a, b])) in decisions.enumerate() {
+            let outcome = match outcomes {
+                Outcomes { is_true: true, is_false: true } => None,
+                Outcomes { is_true, .. } => Some(is_true),
+            };
+            // Rounding may also lead all backends to what is not true.
+            let is_true = outcome.is_some() && (outcome == truth || !machine.has_truth);
+            if !is_true && doubts[i] == 0 {
+                let (origin, kind) = (self.origin(), Kind::Decision);
+                doubts[i] = machine.doubts.code(origin, kind, truth.is_none(), || {
+                    format!("{} and {}", shown(a), shown(b))
+                });
+            }
+            let value = truth.or(outcome).unwrap_or_default();
+            let value = if machine.has_truth { value } else { outcome.unwrap_or(value) };
+            values.push(I1::from(value));
+        }
+        let doubts = crate::array::tensor(&shape, doubts)?;
+        let array = Array::exact(crate::array::tensor(&shape, values)?);
+        Ok(Some(array.with_doubts(Some(doubts))))
+    }
+
+    /// An elementwise kernel on exact operands with doubts.
+    pub(super) fn exact_elementwise(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: &[&Array],
+    ) -> Elementwise {
+        let tensors: Option<Vec<&Tensor>> = operands.iter().map(|array| array.tensor()).collect();
+        let Some(tensors) = tensors else { return Ok(None) };
+        let values = tensors.into_iter().map(|tensor| tensor.clone().into()).collect();
+        let results = self.kernel(machine, values)?;
+        let Some(result) = results.into_iter().next() else { return Ok(None) };
+        let array = Array::exact(result.into_tensor()?);
+        Ok(Some(array.with_doubts(common_doubts(operands)?)))
+    }
+
+    pub(super) fn binary(
+        &self,
+        machine: &mut Machine<'_>,
+        op: BinaryOp,
+        operands: &[&Array],
+    ) -> Elementwise {
+        let &[x, y] = operands else { return Ok(None) };
+        let dtype = x.dtype;
+        if op == BinaryOp::Complex {
+            return complex_of([x, y]).map(Some);
+        }
+        if dtype.is_complex() {
+            return self.complex_binary(machine, op, [x, y]);
+        }
+        if !dtype.is_float() {
+            return self.exact_elementwise(machine, operands);
+        }
+        let rounding = self.rounding(machine, op.name(), dtype);
+        let rule: fn(Number, Number) -> (Ball, Image) = match op {
+            BinaryOp::Add => |x, y| (x.truth + y.truth, x.bounds.plus(y.bounds)),
+            BinaryOp::Subtract => |x, y| (x.truth - y.truth, x.bounds.plus(y.bounds.negated())),
+            BinaryOp::Multiply if self.is_same => |x, _| {
+                let square =
+                    function(UnaryOp::Square).map(|f| f.image(x.bounds, Ball::NAN, Ball::NAN));
+                (x.truth.square(), square.unwrap_or(Image::EMPTY))
+            },
+            BinaryOp::Multiply => |x, y| (x.truth * y.truth, x.bounds.times(y.bounds)),
+            BinaryOp::Divide => |x, y| (x.truth.over(y.truth), x.bounds.over(y.bounds)),
+            BinaryOp::Power => |x, y| (x.truth.power(y.truth), power_image(x.bounds, y.bounds)),
+            BinaryOp::Atan2 => |x, y| (x.truth.atan2(y.truth), atan2_image(x.bounds, y.bounds)),
+            BinaryOp::Remainder => {
+                |x, y| (remainder(x.truth, y.truth), remainder_image(x.bounds, y.bounds))
+            }
+            BinaryOp::Maximum => return zip(dtype, [x, y], |x, y| extreme(x, y, false)).map(Some),
+            BinaryOp::Minimum => return zip(dtype, [x, y], |x, y| extreme(x, y, true)).map(Some),
+            BinaryOp::And
+            | BinaryOp::Complex
+            | BinaryOp::NextAfter
+            | BinaryOp::Or
+            | BinaryOp::Polygamma
+            | BinaryOp::ShiftLeft
+            | BinaryOp::ShiftRightArithmetic
+            | BinaryOp::ShiftRightLogical
+            | BinaryOp::Xor
+            | BinaryOp::Zeta => return Ok(None),
+        };
+        let flushes = machine.model.flushes(dtype);
+        let prepared = |n: Number| match flushes {
+            true => Number { bounds: self.operand(machine, dtype, n.bounds), ..n },
+            false => n,
+        };
+        zip(dtype, [x, y], |x, y| {
+            let (truth, image) = rule(prepared(x), prepared(y));
+            Number { truth, bounds: image.rounded(dtype, rounding) }
+        })
+        .map(Some)
+    }
+
+    pub(super) fn convert(
+        &self,
+        machine: &mut Machine<'_>,
+        to: DType,
+        operands: &[&Array],
+    ) -> Elementwise {
+        let &[x] = operands else { return Ok(None) };
+        let from = x.dtype;
+        if from.is_complex() || to.is_complex() {
+            return self.complex_convert(machine, to, x);
+        }
+        if !to.is_float() {
+            return match from.is_float() {
+                true => self.integers_of(machine, to, x),
+                false => self.exact_elementwise(machine, operands),
+            };
+        }
+        let rounding = self.rounding(machine, "convert", to);
+        // A boolean in doubt is 0 or 1.
+        if from == DType::I1
+            && let Some(doubts) = x.doubt_codes()?
+        {
+            let numbers = x.numbers()?;
+            let number = |(&n, &doubt): (&Number, &u32)| match doubt {
+                0 => n,
+                _ => {
+                    let bounds = Bounds { low: 0.0, high: 1.0, nan: false };
+                    let truth = if doubt & 1 == 1 { Ball::between(0.0, 1.0) } else { n.truth };
+                    Number { truth, bounds }
+                }
+            };
+            let numbers = numbers.iter().zip(&doubts).map(number).collect();
+            return Ok(Some(Array::of_numbers(to, x.shape.clone(), numbers)?));
+        }
+        let is_integer = !from.is_float();
+        map(to, x, |n| {
+            let image = match is_integer {
+                true => Image::between(n.truth, n.truth),
+                false => image_of(n.bounds),
+            };
+            Number { truth: n.truth, bounds: image.rounded(to, rounding) }
+        })
+        .map(Some)
+    }
+
+    /// Floats as integers or booleans: decided if both bounds are converted to the same.
+    fn integers_of(&self, machine: &mut Machine<'_>, to: DType, x: &Array) -> Elementwise {
+        let numbers = x.numbers()?;
+        let converted = |value: &dyn Fn(&Number) -> f64| -> Result<Tensor, EvalError> {
+            let values = numbers.iter().map(value).collect();
+            Ok(math::convert(crate::array::tensor(&x.shape, values)?, to)?)
+        };
+        let low = converted(&|n| n.bounds.low)?;
+        let high = converted(&|n| n.bounds.high)?;
+        let (below, above) = (converted(&|n| n.truth.lower())?, converted(&|n| n.truth.upper())?);
+        let same = |a: &Tensor, b: &Tensor, i: usize| {
+            let size = to.bytes();
+            let at = i * size..(i + 1) * size;
+            a.bytes()[at.clone()] == b.bytes()[at]
+        };
+        let mut doubts = x.doubt_codes()?.unwrap_or_else(|| vec![0; numbers.len()]);
+        let mut result = below.clone();
+        let size = to.bytes();
+        for (i, number) in numbers.iter().enumerate() {
+            // Zero is not between two numbers that are not.
+            let spans = to == DType::I1 && number.bounds.has_zero();
+            let point = number.bounds.low == number.bounds.high;
+            let is_true = same(&low, &below, i) && same(&below, &above, i);
+            let is_decided = !number.bounds.nan && same(&low, &high, i) && (!spans || point);
+            if is_decided && (is_true || !machine.has_truth) {
+                let bytes = low.bytes()[i * size..(i + 1) * size].to_vec();
+                result.bytes_mut()?[i * size..(i + 1) * size].copy_from_slice(&bytes);
+                continue;
+            }
+            if doubts[i] == 0 {
+                let is_truth = !same(&below, &above, i);
+                doubts[i] =
+                    machine.doubts.code(self.origin(), Kind::Decision, is_truth, || shown(*number));
+            }
+        }
+        let doubts = crate::array::tensor(&x.shape, doubts)?;
+        Ok(Some(Array::exact(result).with_doubts(Some(doubts))))
+    }
+
+    pub(super) fn reduce_precision(&self, operands: &[&Array]) -> Elementwise {
+        let (&[x], Primitive::ReducePrecision(precision)) = (operands, self.primitive()) else {
+            return Ok(None);
+        };
+        let numbers = x.numbers()?;
+        let rounded = |value: &dyn Fn(&Number) -> f64| -> Result<Vec<f64>, EvalError> {
+            let values = numbers.iter().map(value).collect();
+            let values = from_f64s(DType::F64, &[numbers.len()], values)?;
+            let (exponent, mantissa) = (precision.exponent_bits, precision.mantissa_bits);
+            Ok(to_f64s(&math::reduce_precision(values, exponent, mantissa)?)?)
+        };
+        let (low, high) = (rounded(&|n| n.bounds.low)?, rounded(&|n| n.bounds.high)?);
+        let number = |(i, n): (usize, &Number)| {
+            let (low, high) = match n.bounds.is_empty() {
+                true => (n.bounds.low, n.bounds.high),
+                false => (low[i], high[i]),
+            };
+            Number { truth: n.truth, bounds: Bounds { low, high, nan: n.bounds.nan } }
+        };
+        let numbers = numbers.iter().enumerate().map(number).collect();
+        let result = Array::of_numbers(x.dtype, x.shape.clone(), numbers)?;
+        Ok(Some(result.with_doubts(x.doubts.clone())))
+    }
+}
+
+/// The possible outcomes of a decision.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcomes {
+    pub is_true: bool,
+    pub is_false: bool,
+}
+
+impl Outcomes {
+    pub fn add(&mut self, outcome: bool) {
+        if outcome {
+            self.is_true = true;
+        } else {
+            self.is_false = true;
+        }
+    }
+}
+
+/// A number for people: its bounds, or its value.
+pub(super) fn shown(number: Number) -> String {
+    let Bounds { low, high, nan } = number.bounds;
+    let or_nan = if nan { " or NaN" } else { "" };
+    match number.bounds.value() {
+        Some(value) => format!("{value:e}"),
+        None => format!("[{low:e}, {high:e}]{or_nan}"),
+    }
+}
+
+/// Bounds as an image that is rounded once more.
+fn image_of(bounds: Bounds) -> Image {
+    if bounds.is_empty() {
+        return Image::EMPTY.or_nan(bounds.nan);
+    }
+    Image::between(Ball::exact(bounds.low), Ball::exact(bounds.high)).or_nan(bounds.nan)
+}
+
+/// The larger number of two, or the smaller one; NaN if one is NaN.
+pub(super) fn extreme(x: Number, y: Number, smaller: bool) -> Number {
+    let (a, b) = (x.bounds, y.bounds);
+    let nan = a.nan || b.nan;
+    if a.is_empty() || b.is_empty() {
+        return Number { truth: Ball::NAN, bounds: Bounds::NAN };
+    }
+    let (bounds, truth) = match smaller {
+        true => (
+            Bounds { low: a.low.min(b.low), high: a.high.min(b.high), nan },
+            -(-x.truth).max(-y.truth),
+        ),
+        false => {
+            (Bounds { low: a.low.max(b.low), high: a.high.max(b.high), nan }, x.truth.max(y.truth))
+        }
+    };
+    Number { truth, bounds }
+}
+
+/// The remainder of a truncated division.
+fn remainder(x: Ball, y: Ball) -> Ball {
+    if x.is_nan() || y.is_nan() {
+        return Ball::NAN;
+    }
+    let plain = |b: Ball| b.is_exact() && b.lo == 0.0;
+    if plain(x) && plain(y) {
+        return Ball::exact(x.hi % y.hi);
+    }
+    let quotient = x.over(y);
+    let (low, high) = (quotient.lower().trunc(), quotient.upper().trunc());
+    if low == high && low.abs() < 9e15 {
+        return x - Ball::exact(low) * y;
+    }
+    let size = y.magnitude();
+    Ball::between(-size, size)
+}
+
+fn remainder_image(x: Bounds, y: Bounds) -> Image {
+    let nan = x.nan || y.nan || y.has_zero() || x.has_infinity();
+    if x.is_empty() || y.is_empty() {
+        return Image::EMPTY.or_nan(true);
+    }
+    if let (Some(a), Some(b)) = (x.value(), y.value()) {
+        return image_of(Bounds::point(a % b)).or_nan(nan);
+    }
+    let size = y.magnitude();
+    if let Some(b) = y.value()
+        && (x.low / b).trunc() == (x.high / b).trunc()
+        && !nan
+    {
+        let (low, high) = (x.low % b, x.high % b);
+        // The quotients rounded may both have passed an integer that the numbers have not.
+        if low <= high && (high - low) <= (x.high - x.low) * 1.5 {
+            return image_of(Bounds { low, high, nan });
+        }
+    }
+    image_of(Bounds { low: -size, high: size, nan })
+}
+
+/// Complex numbers of real and imaginary parts.
+fn complex_of(arrays: [&Array; 2]) -> Result<Array, EvalError> {
+    let (re, im) = (arrays[0].numbers()?, arrays[1].numbers()?);
+    let dtype = arrays[0].dtype.complex();
+    let dtype = dtype.ok_or_else(|| EvalError::new("type", "there is no such complex type"))?;
+    let n = re.len().max(im.len());
+    let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
+    let numbers = (0..n).flat_map(|i| [at(&re, i), at(&im, i)]).collect();
+    let array = Array::of_numbers(dtype, common_shape(&arrays), numbers)?;
+    Ok(array.with_doubts(common_doubts(&arrays)?))
+}
+
+/// Rounds the image of a real operation.
+pub(super) fn rounded(image: Image, dtype: DType, rounding: Rounding) -> Bounds {
+    image.rounded(dtype.part(), rounding)
+}

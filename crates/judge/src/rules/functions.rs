@@ -1,0 +1,202 @@
+//! Elementwise functions of real numbers: their true values, and their images of bounds.
+
+use crate::ball::Ball;
+use crate::bounds::{Bounds, Image};
+use numerics::math::UnaryOp;
+
+/// The shape of a function, by which the image of an interval follows from values.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    /// Increases where it is defined.
+    Increasing,
+    /// Decreases where it is defined.
+    Decreasing,
+    /// A function of the absolute value, which increases with it.
+    Even,
+    /// Sine or cosine.
+    Wave,
+    /// The tangent.
+    Tangent,
+}
+
+/// A function of a real number.
+pub(super) struct Function {
+    value: fn(Ball) -> Ball,
+    shape: Shape,
+    /// The numbers for which it is defined.
+    domain: [f64; 2],
+}
+
+const ALL: [f64; 2] = [f64::NEG_INFINITY, f64::INFINITY];
+const POSITIVE: [f64; 2] = [0.0, f64::INFINITY];
+const UNIT: [f64; 2] = [-1.0, 1.0];
+
+/// The function of an op; `None` for ops that are no functions of the table.
+pub(super) fn function(op: UnaryOp) -> Option<Function> {
+    use Shape::{Decreasing, Even, Increasing, Tangent, Wave};
+    let (value, shape, domain): (fn(Ball) -> Ball, Shape, [f64; 2]) = match op {
+        UnaryOp::Acos => (Ball::acos, Decreasing, UNIT),
+        UnaryOp::Acosh => (Ball::acosh, Increasing, [1.0, f64::INFINITY]),
+        UnaryOp::Asin => (Ball::asin, Increasing, UNIT),
+        UnaryOp::Asinh => (Ball::asinh, Increasing, ALL),
+        UnaryOp::Atan => (Ball::atan, Increasing, ALL),
+        UnaryOp::Atanh => (Ball::atanh, Increasing, UNIT),
+        UnaryOp::Cbrt => (Ball::cbrt, Increasing, ALL),
+        UnaryOp::Cosh => (Ball::cosh, Even, ALL),
+        UnaryOp::Cosine => (|x| x.sin_cos().1, Wave, ALL),
+        UnaryOp::Erf => (Ball::erf, Increasing, ALL),
+        UnaryOp::Erfc => (Ball::erfc, Decreasing, ALL),
+        UnaryOp::Exponential => (Ball::exp, Increasing, ALL),
+        UnaryOp::ExponentialMinusOne => (Ball::exp_m1, Increasing, ALL),
+        UnaryOp::Log => (Ball::log, Increasing, POSITIVE),
+        UnaryOp::LogPlusOne => (Ball::log_1p, Increasing, [-1.0, f64::INFINITY]),
+        UnaryOp::Logistic => (Ball::logistic, Increasing, ALL),
+        UnaryOp::Rsqrt => (|x| Ball::ONE.over(x.sqrt()), Decreasing, POSITIVE),
+        UnaryOp::Sine => (|x| x.sin_cos().0, Wave, ALL),
+        UnaryOp::Sinh => (Ball::sinh, Increasing, ALL),
+        UnaryOp::Sqrt => (Ball::sqrt, Increasing, POSITIVE),
+        UnaryOp::Square => (Ball::square, Even, ALL),
+        UnaryOp::Tan => (Ball::tan, Tangent, ALL),
+        UnaryOp::Tanh => (Ball::tanh, Increasing, ALL),
+        UnaryOp::Abs
+        | UnaryOp::BesselI1e
+        | UnaryOp::Ceil
+        | UnaryOp::CountLeadingZeros
+        | UnaryOp::Digamma
+        | UnaryOp::ErfInv
+        | UnaryOp::Floor
+        | UnaryOp::Imag
+        | UnaryOp::IsFinite
+        | UnaryOp::IsInf
+        | UnaryOp::IsNegInf
+        | UnaryOp::IsPosInf
+        | UnaryOp::Lgamma
+        | UnaryOp::Negate
+        | UnaryOp::Not
+        | UnaryOp::Popcnt
+        | UnaryOp::Real
+        | UnaryOp::RoundNearestAfz
+        | UnaryOp::RoundNearestEven
+        | UnaryOp::Sign => return None,
+    };
+    Some(Function { value, shape, domain })
+}
+
+impl Function {
+    /// The true value.
+    pub fn truth(&self, x: Ball) -> Ball {
+        if x.is_nan() { Ball::NAN } else { (self.value)(x) }
+    }
+
+    /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not be
+    /// computed again.
+    pub fn image(&self, bounds: Bounds, x: Ball, truth: Ball) -> Image {
+        let [least, greatest] = self.domain;
+        let outside = bounds.low < least || bounds.high > greatest;
+        let nan = bounds.nan || outside;
+        let (low, high) = (bounds.low.max(least), bounds.high.min(greatest));
+        if low > high {
+            return Image::EMPTY.or_nan(nan);
+        }
+        let value = |at: f64| {
+            let same = x.is_exact() && x.lo == 0.0 && x.hi.to_bits() == at.to_bits();
+            if same { truth } else { (self.value)(Ball::exact(at)) }
+        };
+        if low == high {
+            let value = value(low);
+            if value.is_nan() {
+                return Image::EMPTY.or_nan(true);
+            }
+            return Image::between(value, value).or_nan(nan);
+        }
+        let image = match self.shape {
+            Shape::Increasing => Image::between(value(low), value(high)),
+            Shape::Decreasing => Image::between(value(high), value(low)),
+            Shape::Even => {
+                let (least, greatest) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
+                let least = if bounds.has_zero() { 0.0 } else { least };
+                Image::between(value(least), value(greatest))
+            }
+            Shape::Wave => {
+                if !(low.is_finite() && high.is_finite()) {
+                    let one = Ball::ONE;
+                    return Image::between(-one, one).or_nan(true);
+                }
+                let wave = (self.value)(Ball::between(low, high));
+                let (low, high) = (wave.lower().max(-1.0), wave.upper().min(1.0));
+                Image::between(Ball::exact(low), Ball::exact(high))
+            }
+            Shape::Tangent => {
+                let around = Ball::between(low, high);
+                let cos = around.sin_cos().1;
+                if cos.sign().is_some_and(|sign| sign != 0) && high - low < 1.5 {
+                    Image::between(value(low), value(high))
+                } else {
+                    let infinite = !(low.is_finite() && high.is_finite());
+                    let (least, greatest) = (f64::NEG_INFINITY, f64::INFINITY);
+                    Image::between(Ball::exact(least), Ball::exact(greatest)).or_nan(infinite)
+                }
+            }
+        };
+        image.or_nan(nan)
+    }
+}
+
+/// `x` to the power of `y`, whose extremes over a rectangle are at its corners.
+pub(super) fn power_image(x: Bounds, y: Bounds) -> Image {
+    let nan = x.nan || y.nan;
+    if x.is_empty() || y.is_empty() {
+        return Image::EMPTY.or_nan(true);
+    }
+    let corner = |x: f64, y: f64| {
+        let value = Ball::exact(x).power(Ball::exact(y));
+        match value.is_nan() {
+            true => Image::EMPTY.or_nan(true),
+            false => Image::between(value, value),
+        }
+    };
+    if let (Some(base), Some(exponent)) = (x.value(), y.value()) {
+        return corner(base, exponent).or_nan(nan);
+    }
+    let corners = |x: Bounds, y: Bounds| {
+        let ends = [(x.low, y.low), (x.low, y.high), (x.high, y.low), (x.high, y.high)];
+        ends.into_iter().map(|(x, y)| corner(x, y)).fold(Image::EMPTY, Image::hull)
+    };
+    if x.low >= 0.0 && !(x.low == 0.0 && y.low <= 0.0) {
+        return corners(x, y).or_nan(nan);
+    }
+    match y.value() {
+        // Odd powers increase, even ones are functions of the absolute value.
+        Some(n) if n.fract() == 0.0 && n > 0.0 && n < 9e15 => {
+            let image = corners(x, y);
+            let has_zero = x.has_zero() && n % 2.0 == 0.0;
+            if has_zero { image.hull(Image::between(Ball::ZERO, Ball::ZERO)) } else { image }
+        }
+        Some(n) if n.fract() == 0.0 && x.high < 0.0 && n > -9e15 => corners(x, y),
+        _ => {
+            let any = Bounds::ANY;
+            Image::between(Ball::exact(any.low), Ball::exact(any.high)).or_nan(true)
+        }
+    }
+    .or_nan(nan)
+}
+
+/// The angle of points in a rectangle, whose extremes are at its corners unless it meets the
+/// negative axis.
+pub(super) fn atan2_image(y: Bounds, x: Bounds) -> Image {
+    let nan = x.nan || y.nan;
+    if x.is_empty() || y.is_empty() {
+        return Image::EMPTY.or_nan(true);
+    }
+    let is_point = x.value().is_some() && y.value().is_some();
+    if !is_point && x.low <= 0.0 && y.has_zero() {
+        let pi = crate::functions::HALF_PI_BALL.shifted(1);
+        return Image::between(-pi, pi).or_nan(nan);
+    }
+    let corner = |y: f64, x: f64| {
+        let angle = Ball::exact(y).atan2(Ball::exact(x));
+        Image::between(angle, angle)
+    };
+    let ends = [(y.low, x.low), (y.low, x.high), (y.high, x.low), (y.high, x.high)];
+    ends.into_iter().map(|(y, x)| corner(y, x)).fold(Image::EMPTY, Image::hull).or_nan(nan)
+}

@@ -1,0 +1,431 @@
+//! Rules: the results of each primitive on numbers with bounds.
+//!
+//! Exact values run in the kernels of their primitives. So does movement: a kernel moves the numbers
+//! of elements, which say where each element of the result comes from. Rules are left for
+//! arithmetic. An op without one has results about which nothing is known.
+
+mod choices;
+mod complex;
+mod elementwise;
+mod fourier;
+mod functions;
+mod matrices;
+mod movement;
+mod order;
+mod sums;
+mod windows;
+
+use crate::array::{Array, Value};
+use crate::bounds::Rounding;
+use crate::doubts::Kind;
+use crate::machine::{Machine, Requirement, is_inexact};
+use numerics::math::BinaryOp;
+use numerics::{DType, Tensor};
+use program::primitives;
+use program::{BodyShape, EvalError, Instruction, Origin, Primitive, RuntimeValue, ValueType};
+
+/// The results of an instruction, if there is a rule for its operands.
+type Ruled = Result<Option<Vec<Array>>, EvalError>;
+
+/// The results of an instruction that is no control flow.
+///
+/// # Errors
+/// Whatever stops its kernel.
+pub fn apply(
+    machine: &mut Machine<'_>,
+    instruction: &Instruction,
+    operands: Vec<Value>,
+    is_same: bool,
+) -> Result<Vec<Value>, EvalError> {
+    match &*instruction.primitive {
+        Primitive::Identity => return Ok(operands),
+        Primitive::Token => return Ok(vec![Value::Token]),
+        Primitive::Tuple => return Ok(vec![Value::Tuple(operands)]),
+        Primitive::TupleElement(primitives::TupleElement { index }) => {
+            if let Some(Value::Tuple(mut elements)) = operands.into_iter().next()
+                && *index < elements.len()
+            {
+                return Ok(vec![elements.swap_remove(*index)]);
+            }
+            return Err(EvalError::new("type", "there is no such element of a tuple"));
+        }
+        Primitive::Untuple => {
+            return match operands.into_iter().next() {
+                Some(Value::Tuple(elements)) => Ok(elements),
+                _ => Err(EvalError::new("type", "the operand is no tuple")),
+            };
+        }
+        _ => {}
+    }
+    let op = Op { instruction, is_same };
+    let exact: Option<Vec<RuntimeValue>> = operands.iter().map(Value::as_exact).collect();
+    if let Some(exact) = exact.filter(|_| !op.computes_floats()) {
+        match op.kernel(machine, exact) {
+            Ok(results) => return Ok(results.into_iter().map(Value::from).collect()),
+            Err(error) if is_inexact(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    let arrays: Option<Vec<&Array>> = operands.iter().map(|value| value.array().ok()).collect();
+    if let Some(arrays) = arrays
+        && let Some(results) = op.ruled(machine, &arrays)?
+    {
+        return Ok(results.into_iter().map(Value::from).collect());
+    }
+    op.without_rule(machine, &operands)
+}
+
+/// An instruction that is judged.
+#[derive(Clone, Copy)]
+pub(crate) struct Op<'a> {
+    pub instruction: &'a Instruction,
+    /// True if it has two operands, which are the same value.
+    pub is_same: bool,
+}
+
+impl<'a> Op<'a> {
+    pub fn primitive(&self) -> &'a Primitive {
+        &self.instruction.primitive
+    }
+
+    pub fn origin(&self) -> Origin {
+        self.instruction.origin
+    }
+
+    /// The element type of a result.
+    pub fn result_dtype(&self, index: usize) -> Option<DType> {
+        match &**self.instruction.result_types.get(index)? {
+            ValueType::Tensor { dtype, .. }
+            | ValueType::Unranked(dtype)
+            | ValueType::Scalar(dtype) => Some(*dtype),
+            ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => None,
+        }
+    }
+
+    /// True if results are floats that are computed, rather than moved or chosen.
+    fn computes_floats(&self) -> bool {
+        let is_float = |dtype: DType| dtype.is_float() || dtype.is_complex();
+        if !self.result_dtype(0).is_some_and(is_float) {
+            return false;
+        }
+        match self.primitive() {
+            Primitive::Unary(_)
+            | Primitive::Convert(_)
+            | Primitive::ReducePrecision(_)
+            | Primitive::Dot(_)
+            | Primitive::Convolution(_)
+            | Primitive::Einsum(_)
+            | Primitive::Map(_)
+            | Primitive::Fft(_)
+            | Primitive::Cholesky(_)
+            | Primitive::TriangularSolve(_)
+            | Primitive::BatchNorm(_)
+            | Primitive::RandomNumbers(_)
+            | Primitive::Quantized(_)
+            | Primitive::Native(_) => true,
+            Primitive::Dynamic(dynamic) => {
+                matches!(**dynamic, primitives::Dynamic::Convolution(_))
+            }
+            Primitive::Binary(op) => !matches!(
+                op,
+                BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Complex | BinaryOp::NextAfter
+            ),
+            Primitive::Reduce(primitives::Reduce { body, .. })
+            | Primitive::ReduceWindow(primitives::ReduceWindow { body, .. })
+            | Primitive::Scatter(primitives::Scatter { body, .. }) => match body.shape {
+                BodyShape::Binary { op, .. } => {
+                    !matches!(op, BinaryOp::Maximum | BinaryOp::Minimum)
+                }
+                BodyShape::Values => false,
+                BodyShape::Block => body.extremum.is_none(),
+            },
+            Primitive::SelectAndScatter(_) | Primitive::Collective(_) => true,
+            Primitive::Constant(_)
+            | Primitive::Splat(_)
+            | Primitive::Iota(_)
+            | Primitive::Identity
+            | Primitive::Token
+            | Primitive::Tuple
+            | Primitive::TupleElement(_)
+            | Primitive::Untuple
+            | Primitive::Compare(_)
+            | Primitive::Bitcast(_)
+            | Primitive::Select
+            | Primitive::Clamp
+            | Primitive::Reshape(_)
+            | Primitive::BroadcastInDim(_)
+            | Primitive::Broadcast(_)
+            | Primitive::Transpose(_)
+            | Primitive::Reverse(_)
+            | Primitive::Slice(_)
+            | Primitive::Pad(_)
+            | Primitive::Concatenate(_)
+            | Primitive::DynamicSlice(_)
+            | Primitive::DynamicUpdateSlice
+            | Primitive::SetDimensionSize(_)
+            | Primitive::DimensionSize(_)
+            | Primitive::Gather(_)
+            | Primitive::IndexSelect(_)
+            | Primitive::Sort(_)
+            | Primitive::TopK(_)
+            | Primitive::RandomBits(_)
+            | Primitive::Permute(_)
+            | Primitive::Send(_)
+            | Primitive::Receive(_)
+            | Primitive::Infeed
+            | Primitive::Outfeed
+            | Primitive::ReplicaId
+            | Primitive::PartitionId
+            | Primitive::Block(_)
+            | Primitive::If(_)
+            | Primitive::Case(_)
+            | Primitive::While(_)
+            | Primitive::Call(_)
+            | Primitive::Invalid(_) => false,
+        }
+    }
+
+    /// Runs the kernel of the primitive.
+    pub fn kernel(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: Vec<RuntimeValue>,
+    ) -> Result<Vec<RuntimeValue>, EvalError> {
+        kernels::evaluate(self.primitive(), self.origin(), operands, machine)
+    }
+
+    /// The rounding of the op, as the model and its own attributes allow.
+    pub fn rounding(&self, machine: &Machine<'_>, name: &str, dtype: DType) -> Rounding {
+        let rounding = machine.model.rounding(name, dtype);
+        match machine.requirement(self.origin()) {
+            Some(Requirement { ulps, absolute, relative }) => {
+                Rounding { ulps: ulps.max(0.5), absolute, relative, ..rounding }
+            }
+            None => rounding,
+        }
+    }
+
+    /// The results by the rule of the primitive, if there is one.
+    fn ruled(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Ruled {
+        let one = |array: Option<Array>| Ok(array.map(|array| vec![array]));
+        match self.primitive() {
+            Primitive::Unary(function) => one(self.unary(machine, *function, operands)?),
+            Primitive::Binary(function) => one(self.binary(machine, *function, operands)?),
+            Primitive::Compare(comparison) => one(self.compare(machine, comparison, operands)?),
+            Primitive::Select => one(self.select(machine, operands)?),
+            Primitive::Clamp => one(self.clamp(operands)?),
+            Primitive::Convert(primitives::Convert { dtype }) => {
+                one(self.convert(machine, *dtype, operands)?)
+            }
+            Primitive::ReducePrecision(_) => one(self.reduce_precision(operands)?),
+            Primitive::Bitcast(_) => self.exact_kernel(machine, operands),
+            Primitive::Reshape(_)
+            | Primitive::BroadcastInDim(_)
+            | Primitive::Broadcast(_)
+            | Primitive::Transpose(_)
+            | Primitive::Reverse(_)
+            | Primitive::Slice(_)
+            | Primitive::Pad(_)
+            | Primitive::Concatenate(_)
+            | Primitive::DynamicSlice(_)
+            | Primitive::DynamicUpdateSlice
+            | Primitive::SetDimensionSize(_)
+            | Primitive::Gather(_)
+            | Primitive::IndexSelect(_) => self.moved(machine, operands),
+            Primitive::Dynamic(dynamic) => match &**dynamic {
+                primitives::Dynamic::Convolution(_) => self.products(machine, operands),
+                _ => self.moved(machine, operands),
+            },
+            Primitive::Dot(_) | Primitive::Convolution(_) | Primitive::Einsum(_) => {
+                self.products(machine, operands)
+            }
+            Primitive::Reduce(reduce) => self.reduce(machine, reduce, operands),
+            Primitive::ReduceWindow(reduce) => self.reduce_window(machine, reduce, operands),
+            Primitive::Scatter(scatter) => self.scatter(machine, scatter, operands),
+            Primitive::Sort(sort) => self.sort(machine, sort, operands),
+            Primitive::TopK(top_k) => self.top_k(machine, top_k, operands),
+            Primitive::SelectAndScatter(parameters) => {
+                self.select_and_scatter(machine, parameters, operands)
+            }
+            Primitive::Fft(fft) => self.fft(machine, fft, operands),
+            Primitive::Cholesky(cholesky) => self.cholesky(machine, cholesky, operands),
+            Primitive::TriangularSolve(system) => self.triangular_solve(machine, system, operands),
+            Primitive::BatchNorm(parameters) => self.batch_norm(machine, parameters, operands),
+            Primitive::Map(primitives::Map { block }) => self.map(machine, *block, operands),
+            Primitive::DimensionSize(_)
+            | Primitive::RandomBits(_)
+            | Primitive::Constant(_)
+            | Primitive::Splat(_)
+            | Primitive::Iota(_) => self.exact_kernel(machine, operands),
+            Primitive::Identity
+            | Primitive::Token
+            | Primitive::Tuple
+            | Primitive::TupleElement(_)
+            | Primitive::Untuple
+            | Primitive::RandomNumbers(_)
+            | Primitive::Quantized(_)
+            | Primitive::Native(_)
+            | Primitive::Collective(_)
+            | Primitive::Permute(_)
+            | Primitive::Send(_)
+            | Primitive::Receive(_)
+            | Primitive::Infeed
+            | Primitive::Outfeed
+            | Primitive::ReplicaId
+            | Primitive::PartitionId
+            | Primitive::Block(_)
+            | Primitive::If(_)
+            | Primitive::Case(_)
+            | Primitive::While(_)
+            | Primitive::Call(_)
+            | Primitive::Invalid(_) => Ok(None),
+        }
+    }
+
+    /// The kernel on operands that are exact but for doubts, which all results then have.
+    fn exact_kernel(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Ruled {
+        let tensors: Option<Vec<&Tensor>> = operands.iter().map(|array| array.tensor()).collect();
+        let Some(tensors) = tensors else { return Ok(None) };
+        let values = tensors.into_iter().map(|tensor| tensor.clone().into()).collect();
+        let results = match self.kernel(machine, values) {
+            Err(error) if is_inexact(&error) => return Ok(None),
+            results => results?,
+        };
+        let doubt = any_doubt(operands)?;
+        let result = |value: RuntimeValue| {
+            let tensor = value.into_tensor()?;
+            let doubts = Tensor::splat(tensor.shape(), doubt)?;
+            Ok(Array::exact(tensor).with_doubts(Some(doubts)))
+        };
+        results.into_iter().map(result).collect::<Result<_, EvalError>>().map(Some)
+    }
+
+    /// Results about which nothing is known but what the kernel makes of true values.
+    fn without_rule(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: &[Value],
+    ) -> Result<Vec<Value>, EvalError> {
+        fn guess(value: &Value) -> Result<RuntimeValue, EvalError> {
+            match value {
+                Value::Array(array) => Ok(array.approximate()?.into()),
+                Value::Token => Ok(RuntimeValue::Token),
+                Value::Tuple(values) => {
+                    Ok(RuntimeValue::Tuple(values.iter().map(guess).collect::<Result<_, _>>()?))
+                }
+            }
+        }
+        let guesses = operands.iter().map(guess).collect::<Result<_, _>>()?;
+        let results = match self.kernel(machine, guesses) {
+            Err(error) if is_inexact(&error) => self.zeros()?,
+            results => results?,
+        };
+        let doubt = machine.doubts.code(self.origin(), Kind::NoRule, true, String::new);
+        fn unknown(value: RuntimeValue, doubt: u32) -> Result<Value, EvalError> {
+            match value {
+                RuntimeValue::Tensor(tensor) => Ok(Array::unknown(&tensor, doubt)?.into()),
+                RuntimeValue::Token => Ok(Value::Token),
+                RuntimeValue::Tuple(values) => {
+                    let values = values.into_iter().map(|value| unknown(value, doubt));
+                    Ok(Value::Tuple(values.collect::<Result<_, _>>()?))
+                }
+            }
+        }
+        results.into_iter().map(|value| unknown(value, doubt)).collect()
+    }
+
+    /// Zeros of the types of the results.
+    fn zeros(&self) -> Result<Vec<RuntimeValue>, EvalError> {
+        let zeros = |ty: &std::sync::Arc<ValueType>| match (&**ty, ty.static_shape()) {
+            (ValueType::Tensor { dtype, .. }, Some(shape)) => {
+                Ok(Tensor::zeros(*dtype, shape)?.into())
+            }
+            _ => Err(EvalError::new("judge", "an op without a rule has results of unknown shape")),
+        };
+        self.instruction.result_types.iter().map(zeros).collect()
+    }
+
+    /// A block at each index of the operands.
+    fn map(
+        &self,
+        machine: &mut Machine<'_>,
+        block: program::BlockId,
+        operands: &[&Array],
+    ) -> Ruled {
+        let Some(first) = operands.first() else { return Ok(None) };
+        if !machine.is_vectorizable(block) {
+            return Ok(None);
+        }
+        let (shape, n) = (first.shape.clone(), first.len());
+        let arguments = operands.iter().map(|array| flat(array).map(Value::from));
+        let results = machine.run_lanes(block, n, arguments.collect::<Result<_, _>>()?)?;
+        let shaped = |value: Value| reshaped(value.array()?, &shape);
+        results.into_iter().map(shaped).collect::<Result<_, EvalError>>().map(Some)
+    }
+}
+
+/// An array as a vector.
+fn flat(array: &Array) -> Result<Array, EvalError> {
+    reshaped(array, &[array.len()])
+}
+
+/// The elements in another shape; a scalar is repeated.
+fn reshaped(array: &Array, shape: &[usize]) -> Result<Array, EvalError> {
+    use crate::array::Elements;
+    let n: usize = shape.iter().product();
+    if array.shape.is_empty() && !shape.is_empty() {
+        let elements = match &array.elements {
+            Elements::Exact(tensor) => Elements::Exact(tensor.broadcast_scalar(shape)?),
+            Elements::Numbers(numbers) => {
+                let repeated = numbers.iter().copied().cycle().take(n * array.width());
+                Elements::Numbers(repeated.collect::<Vec<_>>().into())
+            }
+        };
+        let doubts = array.doubts.as_ref().map(|doubts| doubts.broadcast_scalar(shape));
+        let doubts = doubts.transpose()?;
+        return Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts });
+    }
+    let elements = match &array.elements {
+        Elements::Exact(tensor) => Elements::Exact(tensor.reshape(shape)?),
+        Elements::Numbers(numbers) => Elements::Numbers(numbers.clone()),
+    };
+    let doubts = array.doubts.as_ref().map(|doubts| doubts.reshape(shape)).transpose()?;
+    Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts })
+}
+
+/// Some doubt of some element, or 0.
+fn any_doubt(arrays: &[&Array]) -> Result<u32, EvalError> {
+    for array in arrays {
+        if let Some(codes) = array.doubt_codes()?
+            && let Some(code) = codes.into_iter().find(|&code| code != 0)
+        {
+            return Ok(code);
+        }
+    }
+    Ok(0)
+}
+
+/// The shape of elementwise results, of operands some of which may be scalars.
+fn common_shape(arrays: &[&Array]) -> Vec<usize> {
+    let shaped = arrays.iter().find(|array| !array.shape.is_empty());
+    shaped.or(arrays.first()).map(|array| array.shape.clone()).unwrap_or_default()
+}
+
+/// The doubts of elementwise results: the first that an operand has.
+fn common_doubts(arrays: &[&Array]) -> Result<Option<Tensor>, EvalError> {
+    if arrays.iter().all(|array| array.doubts.is_none()) {
+        return Ok(None);
+    }
+    let shape = common_shape(arrays);
+    let n: usize = shape.iter().product();
+    let mut merged = vec![0u32; n];
+    for array in arrays {
+        let Some(codes) = array.doubt_codes()? else { continue };
+        for (i, own) in merged.iter_mut().enumerate() {
+            if *own == 0 {
+                *own = if codes.len() == 1 { codes[0] } else { codes[i] };
+            }
+        }
+    }
+    Ok(Some(crate::array::tensor(&shape, merged)?))
+}

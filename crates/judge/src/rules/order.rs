@@ -1,0 +1,339 @@
+//! The order of elements: sorts, the largest elements, the index of the largest one.
+
+use super::movement::transposed;
+use super::{Op, Ruled};
+use crate::array::{Array, Elements, Number};
+use crate::ball::Ball;
+use crate::bounds::Bounds;
+use crate::doubts::Kind;
+use crate::machine::Machine;
+use numerics::Tensor;
+use program::primitives;
+use program::{EvalError, Extremum};
+
+/// An array with some dimensions last, in order, and the sizes of the others.
+pub(super) fn rows(array: &Array, dimensions: &[usize]) -> Result<(Array, Vec<usize>), EvalError> {
+    let kept: Vec<usize> = (0..array.shape.len()).filter(|d| !dimensions.contains(d)).collect();
+    let shape = kept.iter().map(|&d| array.shape[d]).collect();
+    let mut reduced = dimensions.to_vec();
+    reduced.sort_unstable();
+    Ok((transposed(array, &[kept, reduced].concat())?, shape))
+}
+
+/// Elements of rows that are rearranged, with the elements of other operands.
+struct Rows {
+    arrays: Vec<Array>,
+}
+
+/// The numbers and doubts of one operand.
+struct Column {
+    numbers: Vec<Number>,
+    doubts: Vec<u32>,
+    /// The element as it is, if all are exact.
+    tensor: Option<Tensor>,
+}
+
+impl Op<'_> {
+    pub(super) fn reduce_extremum(
+        &self,
+        machine: &mut Machine<'_>,
+        reduce: &primitives::Reduce,
+        operands: &[&Array],
+    ) -> Ruled {
+        let (&[values, indices, _, start], Some(kind)) = (operands, reduce.body.extremum) else {
+            return Ok(None);
+        };
+        if !values.dtype.is_float() || indices.tensor().is_none() {
+            return self.exact_kernel(machine, operands);
+        }
+        let (values, shape) = rows(values, &reduce.dimensions)?;
+        let (indices, _) = rows(indices, &reduce.dimensions)?;
+        let outer: usize = shape.iter().product();
+        let length = values.len().checked_div(outer).unwrap_or(0);
+        let numbers = values.numbers()?;
+        let init = operands[2].numbers()?[0];
+        let Some(tensor) = indices.tensor() else { return Ok(None) };
+        let of = |n: &Number| match kind {
+            Extremum::Maximum => *n,
+            Extremum::Minimum => Number { truth: -n.truth, bounds: n.bounds.negated() },
+        };
+        let mut found = Vec::with_capacity(outer);
+        let size = tensor.dtype().bytes();
+        let (mut bytes, mut doubts) = (Vec::with_capacity(outer * size), vec![0u32; outer]);
+        for (row, doubt) in doubts.iter_mut().enumerate() {
+            let row = row * length..(row + 1) * length;
+            let all: Vec<Number> = numbers[row.clone()].iter().map(of).collect();
+            let initial = of(&init);
+            let largest = all.iter().chain(std::iter::once(&initial)).copied();
+            let largest = largest.reduce(|x, y| super::elementwise::extreme(x, y, false));
+            let Some(largest) = largest else { return Ok(None) };
+            let candidates: Vec<usize> = (0..length)
+                .filter(|&i| all[i].bounds.nan || all[i].bounds.high >= largest.bounds.low)
+                .collect();
+            // The first of equal ones; several that may be the largest are in doubt.
+            let best = |a: &usize, b: &usize| all[*a].truth.hi.total_cmp(&all[*b].truth.hi);
+            let chosen = candidates.iter().copied().rev().max_by(best);
+            match chosen {
+                Some(at) => {
+                    let place = row.start + at;
+                    bytes.extend_from_slice(&tensor.bytes()[place * size..(place + 1) * size]);
+                }
+                // Nothing exceeds the initial value.
+                None => match start.tensor() {
+                    Some(start) => bytes.extend_from_slice(start.bytes()),
+                    None => return Ok(None),
+                },
+            }
+            let ties = |i: &usize| {
+                let value = all[candidates[0]].bounds.value();
+                value.is_some() && all[*i].bounds.value() == value
+            };
+            let truest = (0..length).rev().max_by(best);
+            let is_true = truest.is_none() || truest == chosen || !machine.has_truth;
+            if candidates.len() > 1 && !candidates.iter().all(ties)
+                || (!is_true && !candidates.is_empty())
+            {
+                *doubt = machine.doubts.code(self.origin(), Kind::Order, false, || {
+                    let other = candidates.get(1).copied().or(truest).unwrap_or_default();
+                    let [a, b] = [candidates[0], other].map(|i| row.start + i);
+                    let [a, b] = [a, b].map(|i| super::elementwise::shown(numbers[i]));
+                    format!("{a} and {b}")
+                });
+            }
+            found.push(of(&largest));
+        }
+        let values = Array::of_numbers(values.dtype, shape.clone(), found)?;
+        let indices = Tensor::from_bytes(tensor.dtype(), &shape, bytes.into())?;
+        let doubts = crate::array::tensor(&shape, doubts)?;
+        let mut results = vec![values, Array::exact(indices).with_doubts(Some(doubts))];
+        let doubt = super::any_doubt(operands)?;
+        if doubt != 0 {
+            for result in &mut results {
+                let doubts = Tensor::splat(&shape, doubt)?;
+                *result = result.clone().with_doubts(Some(doubts));
+            }
+        }
+        Ok(Some(results))
+    }
+
+    pub(super) fn sort(
+        &self,
+        machine: &mut Machine<'_>,
+        sort: &primitives::Sort,
+        operands: &[&Array],
+    ) -> Ruled {
+        let [key] = &sort.comparator.keys[..] else { return self.exact_kernel(machine, operands) };
+        if key.part.is_some() || key.input >= operands.len() {
+            return Ok(None);
+        }
+        let rank = operands[0].shape.len();
+        let Some(dimension) = kernels::from_end(sort.dimension, rank) else { return Ok(None) };
+        let Some(sorted) = self.sorted(machine, operands, key.input, dimension, key.descending)?
+        else {
+            return Ok(None);
+        };
+        let limit = sort.limit.unwrap_or(usize::MAX);
+        sorted
+            .into_iter()
+            .map(|array| first(&array, dimension, limit))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+
+    pub(super) fn top_k(
+        &self,
+        machine: &mut Machine<'_>,
+        top_k: &primitives::TopK,
+        operands: &[&Array],
+    ) -> Ruled {
+        let (Some(k), Some(&input)) = (top_k.k, operands.first()) else { return Ok(None) };
+        let Some(dimension) = input.shape.len().checked_sub(1) else { return Ok(None) };
+        let indices = kernels::iota(&input.shape, numerics::DType::I32, dimension)?;
+        let indices = Array::exact(indices);
+        let both = [input, &indices];
+        let Some(sorted) = self.sorted(machine, &both, 0, dimension, top_k.largest)? else {
+            return Ok(None);
+        };
+        sorted
+            .into_iter()
+            .map(|array| first(&array, dimension, k))
+            .collect::<Result<_, _>>()
+            .map(Some)
+    }
+
+    /// Operands sorted by one of them along a dimension.
+    fn sorted(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: &[&Array],
+        key: usize,
+        dimension: usize,
+        descending: bool,
+    ) -> Result<Option<Vec<Array>>, EvalError> {
+        if !operands[key].dtype.is_float() || operands.iter().any(|array| array.width() != 1) {
+            return Ok(None);
+        }
+        let length = operands[key].shape[dimension];
+        let arrays = operands.iter().map(|array| Ok(rows(array, &[dimension])?.0));
+        let rows = Rows { arrays: arrays.collect::<Result<_, EvalError>>()? };
+        let mut columns = Vec::new();
+        for array in &rows.arrays {
+            columns.push(Column {
+                numbers: array.numbers()?.to_vec(),
+                doubts: array.doubt_codes()?.unwrap_or_else(|| vec![0; array.len()]),
+                tensor: array.tensor().cloned(),
+            });
+        }
+        if columns[key].numbers.iter().any(|n| n.bounds.nan) {
+            return Ok(None);
+        }
+        let n = rows.arrays[key].len();
+        let mut order: Vec<usize> = Vec::with_capacity(n);
+        let mut clusters = vec![0u32; n];
+        let mut keys: Vec<Number> = Vec::with_capacity(n);
+        for start in (0..n).step_by(length.max(1)) {
+            let numbers = &columns[key].numbers[start..start + length];
+            let value = |n: &Number| {
+                let value = if n.truth.is_unknown() { n.bounds.low } else { n.truth.hi };
+                if descending { -value } else { value }
+            };
+            let mut own: Vec<usize> = (0..length).collect();
+            own.sort_by(|&a, &b| {
+                value(&numbers[a])
+                    .partial_cmp(&value(&numbers[b]))
+                    .unwrap_or(std::cmp::Ordering::Equal)
+            });
+            keys.extend(order_statistics(numbers, &own, descending));
+            let clusters = &mut clusters[start..start + length];
+            self.mark(machine, numbers, &own, descending, clusters);
+            order.extend(own.into_iter().map(|i| start + i));
+        }
+        let mut results = Vec::new();
+        let inverse = inverse_of_rows(operands[0].shape.len(), dimension);
+        for (index, (column, array)) in columns.iter().zip(&rows.arrays).enumerate() {
+            let mut doubts: Vec<u32> = order.iter().map(|&i| column.doubts[i]).collect();
+            let elements = if index == key {
+                Elements::Numbers(keys.clone().into())
+            } else {
+                for (own, &cluster) in doubts.iter_mut().zip(&clusters) {
+                    *own = if *own == 0 { cluster } else { *own };
+                }
+                match &column.tensor {
+                    Some(tensor) => {
+                        let size = tensor.dtype().bytes();
+                        let at = |&i: &usize| &tensor.bytes()[i * size..(i + 1) * size];
+                        let bytes: Vec<u8> = order.iter().flat_map(at).copied().collect();
+                        let (dtype, shape) = (tensor.dtype(), &array.shape);
+                        Elements::Exact(Tensor::from_bytes(dtype, shape, bytes.into())?)
+                    }
+                    None => {
+                        let numbers = order.iter().map(|&i| column.numbers[i]);
+                        Elements::Numbers(numbers.collect::<Vec<_>>().into())
+                    }
+                }
+            };
+            let doubts = crate::array::tensor(&array.shape, doubts)?;
+            let sorted = Array { elements, ..array.clone() }.with_doubts(Some(doubts));
+            let sorted = transposed(&sorted, &inverse)?;
+            results.push(match &sorted.elements {
+                Elements::Numbers(numbers) => {
+                    let (dtype, shape) = (sorted.dtype, sorted.shape.clone());
+                    let doubts = sorted.doubts.clone();
+                    Array::of_numbers(dtype, shape, numbers.to_vec())?.with_doubts(doubts)
+                }
+                Elements::Exact(_) => sorted,
+            });
+        }
+        Ok(Some(results))
+    }
+
+    /// Marks positions of a sorted row whose elements rounding can exchange with others.
+    fn mark(
+        &self,
+        machine: &mut Machine<'_>,
+        numbers: &[Number],
+        order: &[usize],
+        descending: bool,
+        clusters: &mut [u32],
+    ) {
+        let mut start = 0;
+        while start < order.len() {
+            // A cluster of elements whose bounds overlap.
+            let (mut end, mut bounds) = (start + 1, numbers[order[start]].bounds);
+            while end < order.len() {
+                let next = numbers[order[end]].bounds;
+                let apart = match descending {
+                    true => next.high < bounds.low,
+                    false => next.low > bounds.high,
+                };
+                if apart {
+                    break;
+                }
+                bounds = bounds.hull(next);
+                end += 1;
+            }
+            if end - start > 1 && bounds.value().is_none() {
+                for cluster in &mut clusters[start..end] {
+                    *cluster = machine.doubts.code(self.origin(), Kind::Order, false, || {
+                        let [a, b] = [start, start + 1].map(|i| numbers[order[i]]);
+                        let [a, b] = [a, b].map(super::elementwise::shown);
+                        format!("{a} and {b}")
+                    });
+                }
+            }
+            start = end;
+        }
+    }
+}
+
+/// The sorted numbers: the bounds of the one at a position are those at that position of the sorted
+/// bounds.
+fn order_statistics(numbers: &[Number], order: &[usize], descending: bool) -> Vec<Number> {
+    let sorted = |value: &dyn Fn(&Number) -> f64| {
+        let mut values: Vec<f64> = numbers.iter().map(value).collect();
+        values.sort_by(f64::total_cmp);
+        if descending {
+            values.reverse();
+        }
+        values
+    };
+    let (low, high) = (sorted(&|n| n.bounds.low), sorted(&|n| n.bounds.high));
+    let (below, above) = (sorted(&|n| n.truth.lower()), sorted(&|n| n.truth.upper()));
+    let number = |(i, &at): (usize, &usize)| {
+        let own = numbers[at].truth;
+        // The truth at a place is that of the element, if its place is certain.
+        let is_own = own.lower() == below[i] && own.upper() == above[i];
+        let truth = if is_own { own } else { Ball::between(below[i], above[i]) };
+        Number { truth, bounds: Bounds { low: low[i], high: high[i], nan: false } }
+    };
+    order.iter().enumerate().map(number).collect()
+}
+
+/// The permutation that brings the last dimension back to `dimension`.
+fn inverse_of_rows(rank: usize, dimension: usize) -> Vec<usize> {
+    let mut permutation: Vec<usize> = (0..rank - 1).collect();
+    permutation.insert(dimension, rank - 1);
+    permutation
+}
+
+/// The first elements along a dimension.
+fn first(array: &Array, dimension: usize, limit: usize) -> Result<Array, EvalError> {
+    if array.shape[dimension] <= limit {
+        return Ok(array.clone());
+    }
+    let rank = array.shape.len();
+    let (mut limits, starts, steps) = (array.shape.clone(), vec![0; rank], vec![1; rank]);
+    limits[dimension] = limit;
+    let cut = |tensor: &Tensor| program::operands::slice(tensor, &starts, &limits, &steps);
+    let doubts = array.doubts.as_ref().map(cut).transpose()?;
+    let elements = match &array.elements {
+        Elements::Exact(tensor) => Elements::Exact(cut(tensor)?),
+        Elements::Numbers(numbers) => {
+            let places = crate::array::tensor(&array.shape, (0..numbers.len() as u32).collect())?;
+            let places = cut(&places)?;
+            let moved = places.as_slice::<u32>()?.iter().map(|&i| numbers[i as usize]);
+            Elements::Numbers(moved.collect::<Vec<_>>().into())
+        }
+    };
+    Ok(Array { dtype: array.dtype, shape: limits, elements, doubts })
+}

@@ -1,0 +1,613 @@
+//! Sums: products of matrices, convolutions, reductions and scattered updates.
+//!
+//! The error of a sum of `n` numbers in any order is at most `(n - 1) u Σ|x|`, of a sum of `n`
+//! products, with fused multiply-adds or without, at most `n u Σ|ab|` (C.-P. Jeannerod and S. M.
+//! Rump, *Improved error bounds for inner products in floating-point arithmetic*, 2013). Sums whose
+//! partial sums all are numbers of the type have no error.
+
+use super::{Op, Ruled, any_doubt};
+use crate::array::{Array, Number, tensor};
+use crate::ball::{Ball, up};
+use crate::bounds::{Bounds, Image, Rounding, largest, smallest_normal};
+use crate::exact_sums::{Kernel, absolute, bilinear, linear};
+use crate::machine::Machine;
+use numerics::math::BinaryOp;
+use numerics::{DType, Tensor};
+use program::primitives::{self, Dynamic};
+use program::{Body, BodyShape, EvalError, Primitive, RuntimeValue};
+
+/// The least power of two of which all numbers are multiples; infinite if all are zero.
+fn granularity(numbers: &[Number]) -> f64 {
+    let unit = |x: f64| match x == 0.0 {
+        true => f64::INFINITY,
+        false => {
+            let bits = x.abs().to_bits();
+            let mantissa = bits & ((1 << 52) - 1) | u64::from(bits >> 52 != 0) << 52;
+            let exponent = ((bits >> 52) as i32).max(1) - 1075;
+            libm::scalbn(1.0, exponent + mantissa.trailing_zeros() as i32)
+        }
+    };
+    let unit_of = |n: &Number| n.bounds.value().filter(|x| x.is_finite()).map_or(0.0, unit);
+    numbers.iter().map(unit_of).fold(f64::INFINITY, f64::min)
+}
+
+/// Bounds as a ball.
+pub(super) fn ball(bounds: Bounds) -> Ball {
+    match bounds.value() {
+        Some(value) => Ball::exact(value),
+        None if bounds.nan || bounds.is_empty() => Ball::UNKNOWN,
+        None => Ball::between(bounds.low, bounds.high),
+    }
+}
+
+fn is_same(numbers: &[Number]) -> bool {
+    let same = |n: &Number| {
+        n.truth.is_exact() && n.truth.lo == 0.0 && n.bounds.value() == Some(n.truth.hi)
+    };
+    numbers.iter().all(same)
+}
+
+/// The facts by which the error of a sum is bounded.
+struct Sum {
+    /// The sum of what a conforming backend adds, without rounding.
+    image: Ball,
+    /// The sum of absolute values.
+    size: f64,
+    /// The number of terms that are not zero.
+    terms: f64,
+    /// All terms are multiples of this.
+    unit: f64,
+}
+
+/// How sums are rounded.
+pub(super) struct Sums {
+    pub dtype: DType,
+    /// The unit roundoff of partial sums.
+    pub roundoff: f64,
+    /// True for sums of products, each of which may be rounded.
+    products: bool,
+    /// The largest relative error of a product because of rounded operands.
+    operands: f64,
+    pub rounding: Rounding,
+    /// The error of a term because of zeros in place of subnormal numbers, or of underflow.
+    tiny: f64,
+    /// True if the sum is rounded once more, from a wider type.
+    is_wide: bool,
+}
+
+impl Sums {
+    pub fn new(op: &Op<'_>, machine: &Machine<'_>, dtype: DType, products: bool) -> Sums {
+        let rounding = op.rounding(machine, "sum", dtype);
+        let format = dtype.float_format();
+        let normal = format.map_or(0.0, smallest_normal);
+        let roundoff = machine.model.sum_roundoff(dtype);
+        let own = format.map_or(0.0, |format| (0.5f64).powi(format.precision() as i32));
+        let operands = match machine.model.products.and_then(DType::float_format) {
+            Some(narrow) if products && dtype == DType::F32 => {
+                // Each of two operands by half a unit in the last place.
+                2.1 * (0.5f64).powi(narrow.precision() as i32)
+            }
+            _ => 0.0,
+        };
+        let flushed = if machine.model.flushes(dtype) { 4.0 * normal } else { 0.0 };
+        let tiny = flushed + if products { normal * own * 2.0 } else { 0.0 };
+        Sums { dtype, roundoff, products, operands, rounding, tiny, is_wide: roundoff < own }
+    }
+
+    /// The results of sums with this image, sum of absolute values and number of terms.
+    pub fn of(&self, image: Ball, size: f64, terms: f64) -> Bounds {
+        self.bounds(&Sum { image, size, terms, unit: 0.0 })
+    }
+
+    /// The results that conforming sums may have.
+    fn bounds(&self, sum: &Sum) -> Bounds {
+        let Some(format) = self.dtype.float_format() else { return Bounds::ANY };
+        if !sum.image.is_finite() {
+            return Bounds::ANY;
+        }
+        let limit = largest(format);
+        let digits = (0.5f64).powi(-(format.precision() as i32));
+        let is_exact = self.tiny == 0.0 || sum.unit > self.tiny;
+        let is_exact = is_exact && self.operands == 0.0 && sum.unit > 0.0;
+        let error = if is_exact && sum.size <= digits * sum.unit || sum.terms < 1.0 {
+            0.0
+        } else {
+            let roundings = if self.products { sum.terms } else { sum.terms - 1.0 };
+            // One addition, or one product, is rounded once, by the last rounding.
+            let once = if self.is_wide { 0.0 } else { 1.0 };
+            let roundings = if roundings <= once { 0.0 } else { roundings };
+            up(sum.size * (roundings * self.roundoff + self.operands) + sum.terms * self.tiny)
+        };
+        let image = sum.image.widened(error);
+        let rounding = Rounding { ulps: 0.5, ..self.rounding };
+        let bounds = Image::between(image, image).rounded(self.dtype, rounding);
+        // Partial sums may leave the range.
+        if sum.size + error > limit {
+            return Bounds::ANY;
+        }
+        bounds
+    }
+}
+
+/// The product of numbers, in any order.
+pub(super) fn product_of(
+    numbers: &[Number],
+    dtype: DType,
+    roundoff: f64,
+    rounding: Rounding,
+) -> Number {
+    let truth = numbers.iter().fold(Ball::ONE, |product, n| product * n.truth);
+    let image = numbers.iter().fold(Ball::ONE, |product, n| product * ball(n.bounds));
+    let others = numbers.iter().filter(|n| n.bounds.value() != Some(1.0)).count();
+    let error = others.saturating_sub(1) as f64 * roundoff * 1.1;
+    let normal = dtype.float_format().map_or(0.0, smallest_normal);
+    let limit = dtype.float_format().map_or(f64::INFINITY, largest);
+    let image = match others > 2 && image.is_finite() {
+        true => image.widened(up(image.magnitude() * error + normal)),
+        false => image,
+    };
+    // Partial products may leave the range.
+    let partial: f64 = numbers.iter().map(|n| n.bounds.magnitude().max(1.0)).product();
+    let bounds = match image.is_finite() && (others <= 2 || partial < limit) {
+        true => Image::between(image, image).rounded(dtype, rounding),
+        false => Bounds::ANY,
+    };
+    Number { truth, bounds }
+}
+
+/// A body that adds `f64`.
+fn adding(body: &Body) -> Body {
+    Body {
+        dtypes: vec![Some(DType::F64); 2],
+        shape: BodyShape::Binary { op: BinaryOp::Add, swapped: false },
+        extremum: None,
+        ..body.clone()
+    }
+}
+
+fn with_f64(body: &Body) -> Body {
+    Body { dtypes: vec![Some(DType::F64); body.dtypes.len()], ..body.clone() }
+}
+
+pub(super) fn first_tensor(results: Vec<RuntimeValue>) -> Result<Tensor, EvalError> {
+    let first = results.into_iter().next();
+    first.ok_or_else(|| EvalError::new("judge", "a kernel has no results"))?.into_tensor()
+}
+
+impl Op<'_> {
+    /// The sums of a linear kernel of operands, as arrays of `f64`.
+    fn linear_sums(
+        &self,
+        machine: &Machine<'_>,
+        dtype: DType,
+        operands: &[(&[usize], &[Number])],
+        kernel: &mut Kernel<'_>,
+    ) -> Result<(Vec<usize>, Vec<Number>), EvalError> {
+        let mut floats = |value: &dyn Fn(&Number) -> f64| -> Result<Tensor, EvalError> {
+            let operands = operands.iter();
+            let operands = operands.map(|(shape, n)| tensor(shape, n.iter().map(value).collect()));
+            kernel(operands.collect::<Result<_, _>>()?)
+        };
+        let all_terms = floats(&|_| 1.0)?;
+        let shape = all_terms.shape().to_vec();
+        let most = all_terms.as_slice::<f64>()?.iter().copied().fold(0.0, f64::max);
+        let is_zero = |n: &Number| n.bounds.value() == Some(0.0);
+        let terms = floats(&|n| f64::from(u8::from(!is_zero(n))))?;
+        let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
+        let sizes = floats(&|n| finite(n.bounds.magnitude()))?;
+        let sizes: Vec<f64> = sizes.as_slice::<f64>()?.to_vec();
+        let unit = operands.iter().map(|(_, n)| granularity(n)).fold(f64::INFINITY, f64::min);
+        let same = operands.iter().all(|(_, numbers)| is_same(numbers));
+        let mut balls = |value: &dyn Fn(&Number) -> Ball| {
+            let lists: Vec<Vec<Ball>> =
+                operands.iter().map(|(_, n)| n.iter().map(value).collect()).collect();
+            let lists: Vec<(&[usize], &[Ball])> =
+                operands.iter().zip(&lists).map(|((shape, _), list)| (*shape, &list[..])).collect();
+            linear(&lists, most, kernel)
+        };
+        let images = balls(&|n| ball(n.bounds))?;
+        let truths = match (same, machine.has_truth) {
+            (true, _) => images.clone(),
+            (false, true) => balls(&|n| n.truth)?,
+            (false, false) => vec![Ball::UNKNOWN; images.len()],
+        };
+        let special = self.special_sums(operands, kernel)?;
+        let sums = Sums::new(self, machine, dtype, false);
+        let terms = terms.as_slice::<f64>()?;
+        let number = |i: usize| {
+            let size = up(sizes[i] * (1.0 + 2.0 * most * crate::ball::U));
+            let sum = Sum { image: images[i], size, terms: terms[i], unit };
+            let mut number = Number { truth: truths[i], bounds: sums.bounds(&sum) };
+            if let Some(special) = &special
+                && let Some(value) = special[i]
+            {
+                number = Number::exact(value);
+            }
+            number
+        };
+        Ok((shape, (0..images.len()).map(number).collect()))
+    }
+
+    /// Sums with infinities or NaNs that all results have; `None` for the others.
+    fn special_sums(
+        &self,
+        operands: &[(&[usize], &[Number])],
+        kernel: &mut Kernel<'_>,
+    ) -> Result<Option<Vec<Option<f64>>>, EvalError> {
+        let special = |n: &Number| n.bounds.value().filter(|x| !x.is_finite());
+        if !operands.iter().any(|(_, numbers)| numbers.iter().any(|n| special(n).is_some())) {
+            return Ok(None);
+        }
+        let mut count = |test: &dyn Fn(&Number) -> bool| -> Result<Vec<f64>, EvalError> {
+            let flags = operands.iter().map(|(shape, numbers)| {
+                tensor(shape, numbers.iter().map(|n| f64::from(u8::from(test(n)))).collect())
+            });
+            Ok(kernel(flags.collect::<Result<_, _>>()?)?.to_vec::<f64>()?)
+        };
+        let positive = count(&|n| special(n) == Some(f64::INFINITY))?;
+        let negative = count(&|n| special(n) == Some(f64::NEG_INFINITY))?;
+        let nans = count(&|n| special(n).is_some_and(f64::is_nan))?;
+        let open = count(&|n| {
+            special(n).is_none()
+                && (n.bounds.nan || n.bounds.has_infinity() || !n.truth.is_finite())
+        })?;
+        let sum = |i: usize| {
+            if nans[i] > 0.0 || (positive[i] > 0.0 && negative[i] > 0.0) {
+                return Some(f64::NAN);
+            }
+            if open[i] > 0.0 || (positive[i] == 0.0 && negative[i] == 0.0) {
+                return None;
+            }
+            Some(if positive[i] > 0.0 { f64::INFINITY } else { f64::NEG_INFINITY })
+        };
+        Ok(Some((0..nans.len()).map(sum).collect()))
+    }
+
+    pub(super) fn reduce(
+        &self,
+        machine: &mut Machine<'_>,
+        reduce: &primitives::Reduce,
+        operands: &[&Array],
+    ) -> Ruled {
+        if reduce.body.extremum.is_some() {
+            return self.reduce_extremum(machine, reduce, operands);
+        }
+        let (&[input, init], BodyShape::Binary { op, .. }) = (operands, reduce.body.shape) else {
+            return self.exact_kernel(machine, operands);
+        };
+        if !input.dtype.is_float() {
+            return self.exact_kernel(machine, operands);
+        }
+        let primitive = |body: Body| {
+            Primitive::Reduce(primitives::Reduce {
+                dimensions: reduce.dimensions.clone(),
+                body: Box::new(body),
+            })
+        };
+        let numbers = input.numbers()?;
+        let init_number = init.numbers()?[0];
+        match op {
+            BinaryOp::Add => {
+                let primitive = primitive(adding(&reduce.body));
+                // The initial value is one more term; the kernel takes it from its operand.
+                let mut kernel = |tensors: Vec<Tensor>| {
+                    let values = tensors.into_iter().map(RuntimeValue::from).collect();
+                    let mut env = program::NoEnv;
+                    first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
+                };
+                let operands: [(&[usize], &[Number]); 2] =
+                    [(&input.shape, &numbers), (&[], std::slice::from_ref(&init_number))];
+                let (shape, sums) =
+                    self.linear_sums(machine, input.dtype, &operands, &mut kernel)?;
+                self.with_any_doubt(&[input, init], Array::of_numbers(input.dtype, shape, sums)?)
+            }
+            BinaryOp::Maximum | BinaryOp::Minimum => {
+                let primitive = primitive(with_f64(&reduce.body));
+                self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
+            }
+            BinaryOp::Multiply => self.reduce_product(machine, reduce, input, init_number),
+            _ => Ok(None),
+        }
+    }
+
+    /// Products of all elements, in any order.
+    fn reduce_product(
+        &self,
+        machine: &Machine<'_>,
+        reduce: &primitives::Reduce,
+        input: &Array,
+        init: Number,
+    ) -> Ruled {
+        let (rows, shape) = super::order::rows(input, &reduce.dimensions)?;
+        let numbers = rows.numbers()?;
+        let inner: usize = reduce.dimensions.iter().map(|&d| input.shape[d]).product();
+        let outer: usize = shape.iter().product();
+        let roundoff = machine.model.sum_roundoff(input.dtype);
+        let rounding = self.rounding(machine, "multiply", input.dtype);
+        let mut products = Vec::with_capacity(outer);
+        for row in 0..outer {
+            let row = &numbers[row * inner..(row + 1) * inner];
+            let all: Vec<Number> = row.iter().copied().chain(std::iter::once(init)).collect();
+            products.push(product_of(&all, input.dtype, roundoff, rounding));
+        }
+        self.with_any_doubt(&[input], Array::of_numbers(input.dtype, shape, products)?)
+    }
+
+    /// An array with the doubts of all elements of operands.
+    pub(super) fn with_any_doubt(&self, operands: &[&Array], array: Array) -> Ruled {
+        let doubt = any_doubt(operands)?;
+        let doubts = match doubt {
+            0 => None,
+            doubt => Some(Tensor::splat(&array.shape, doubt)?),
+        };
+        Ok(Some(vec![array.with_doubts(doubts)]))
+    }
+
+    /// The largest or smallest of elements, by a kernel that finds it.
+    fn extremes(
+        &self,
+        machine: &mut Machine<'_>,
+        primitive: &Primitive,
+        operands: [&Array; 2],
+        smaller: bool,
+    ) -> Ruled {
+        let numbers = [operands[0].numbers()?, operands[1].numbers()?];
+        let mut run = |value: &dyn Fn(&Number) -> f64| -> Result<Tensor, EvalError> {
+            let mut values = Vec::new();
+            for (array, numbers) in operands.iter().zip(&numbers) {
+                values.push(tensor(&array.shape, numbers.iter().map(value).collect())?.into());
+            }
+            first_tensor(kernels::evaluate(primitive, self.origin(), values, machine)?)
+        };
+        let limit = if smaller { f64::INFINITY } else { f64::NEG_INFINITY };
+        let part = |x: f64, n: &Number| if n.bounds.is_empty() { limit } else { x };
+        let low = run(&|n| part(n.bounds.low, n))?;
+        let high = run(&|n| part(n.bounds.high, n))?;
+        // A NaN among the elements is the result.
+        let nan = run(&|n| match (n.bounds.nan, smaller) {
+            (true, true) => 0.0,
+            (false, false) => 0.0,
+            _ => 1.0,
+        })?;
+        let always = run(&|n| match (n.bounds.nan && n.bounds.is_empty(), smaller) {
+            (true, true) => 0.0,
+            (false, false) => 0.0,
+            _ => 1.0,
+        })?;
+        let below = run(&|n| if n.truth.is_nan() { f64::NAN } else { n.truth.lower() })?;
+        let above = run(&|n| if n.truth.is_nan() { f64::NAN } else { n.truth.upper() })?;
+        let flag = if smaller { 0.0 } else { 1.0 };
+        let [low, high, nan] = [&low, &high, &nan].map(Tensor::to_vec::<f64>);
+        let [always, below, above] = [&always, &below, &above].map(Tensor::to_vec::<f64>);
+        let (low, high, nan) = (low?, high?, nan?);
+        let (always, below, above) = (always?, below?, above?);
+        let number = |i: usize| {
+            let truth = match below[i].is_nan() {
+                true => Ball::NAN,
+                false => Ball::between(below[i], above[i]),
+            };
+            let bounds = match always[i] == flag {
+                true => Bounds::NAN,
+                false => Bounds { low: low[i], high: high[i], nan: nan[i] == flag },
+            };
+            Number { truth, bounds }
+        };
+        let numbers: Vec<Number> = (0..low.len()).map(number).collect();
+        let shape = self.shape_of(&operands, primitive, machine)?;
+        let array = Array::of_numbers(operands[0].dtype, shape, numbers)?;
+        self.with_any_doubt(&operands, array)
+    }
+
+    /// The shape of the result of a kernel.
+    fn shape_of(
+        &self,
+        operands: &[&Array; 2],
+        primitive: &Primitive,
+        machine: &mut Machine<'_>,
+    ) -> Result<Vec<usize>, EvalError> {
+        let mut zeros = Vec::new();
+        for array in operands {
+            zeros.push(Tensor::zeros(DType::F64, &array.shape)?.into());
+        }
+        let result = kernels::evaluate(primitive, self.origin(), zeros, machine)?;
+        Ok(first_tensor(result)?.shape().to_vec())
+    }
+
+    pub(super) fn reduce_window(
+        &self,
+        machine: &mut Machine<'_>,
+        reduce: &primitives::ReduceWindow,
+        operands: &[&Array],
+    ) -> Ruled {
+        let (&[input, init], Some(window)) = (operands, &reduce.window) else {
+            return self.exact_kernel(machine, operands);
+        };
+        let BodyShape::Binary { op, .. } = reduce.body.shape else {
+            return self.exact_kernel(machine, operands);
+        };
+        if !input.dtype.is_float() {
+            return self.exact_kernel(machine, operands);
+        }
+        let primitive = |body: Body| {
+            Primitive::ReduceWindow(primitives::ReduceWindow {
+                window: Some(window.clone()),
+                inputs: 1,
+                body: Box::new(body),
+            })
+        };
+        match op {
+            BinaryOp::Add => {
+                let numbers = input.numbers()?;
+                let init_number = init.numbers()?[0];
+                let primitive = primitive(adding(&reduce.body));
+                let mut kernel = |tensors: Vec<Tensor>| {
+                    let values = tensors.into_iter().map(RuntimeValue::from).collect();
+                    let mut env = program::NoEnv;
+                    first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
+                };
+                let operands: [(&[usize], &[Number]); 2] =
+                    [(&input.shape, &numbers), (&[], std::slice::from_ref(&init_number))];
+                let (shape, sums) =
+                    self.linear_sums(machine, input.dtype, &operands, &mut kernel)?;
+                self.with_any_doubt(&[input, init], Array::of_numbers(input.dtype, shape, sums)?)
+            }
+            BinaryOp::Maximum | BinaryOp::Minimum => {
+                let primitive = primitive(with_f64(&reduce.body));
+                self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn scatter(
+        &self,
+        machine: &mut Machine<'_>,
+        scatter: &primitives::Scatter,
+        operands: &[&Array],
+    ) -> Ruled {
+        if scatter.body.shape == BodyShape::Values {
+            return self.replaced(machine, scatter, operands);
+        }
+        let (&[input, indices, updates], BodyShape::Binary { op, .. }) =
+            (operands, scatter.body.shape)
+        else {
+            return self.exact_kernel(machine, operands);
+        };
+        let Some(places) = indices.tensor().filter(|_| input.dtype.is_float()) else {
+            return self.exact_kernel(machine, operands);
+        };
+        if op != BinaryOp::Add {
+            return self.scatter_by(machine, scatter, op, [input, updates], places);
+        }
+        let body = adding(&scatter.body);
+        let dims = primitives::ScatterDims::clone(&scatter.dims);
+        let primitive =
+            Primitive::Scatter(primitives::Scatter { dims: Box::new(dims), body: Box::new(body) });
+        let mut kernel = |mut tensors: Vec<Tensor>| {
+            tensors.insert(1, places.clone());
+            let values = tensors.into_iter().map(RuntimeValue::from).collect();
+            let mut env = program::NoEnv;
+            first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
+        };
+        let (inputs, news) = (input.numbers()?, updates.numbers()?);
+        let lists: [(&[usize], &[Number]); 2] = [(&input.shape, &inputs), (&updates.shape, &news)];
+        let (shape, mut sums) = self.linear_sums(machine, input.dtype, &lists, &mut kernel)?;
+        // Elements without updates are what they were.
+        let zeros = Tensor::zeros(DType::F64, &input.shape)?;
+        let ones = Tensor::splat(&updates.shape, 1f64)?;
+        let counts = kernel(vec![zeros, ones])?;
+        for (i, &count) in counts.as_slice::<f64>()?.iter().enumerate() {
+            if count == 0.0 {
+                sums[i] = inputs[i];
+            }
+        }
+        self.with_any_doubt(operands, Array::of_numbers(input.dtype, shape, sums)?)
+    }
+
+    /// The same primitive for operands of `f64`.
+    fn of_f64(&self) -> Option<Primitive> {
+        let dims = |dims: &primitives::DotDims| {
+            let primitives::DotDims {
+                lhs_batching_dimensions,
+                rhs_batching_dimensions,
+                lhs_contracting_dimensions,
+                rhs_contracting_dimensions,
+            } = dims.clone();
+            Box::new(primitives::DotDims {
+                lhs_batching_dimensions,
+                rhs_batching_dimensions,
+                lhs_contracting_dimensions,
+                rhs_contracting_dimensions,
+            })
+        };
+        Some(match self.primitive() {
+            Primitive::Dot(dot) => Primitive::Dot(primitives::Dot {
+                dims: dot.dims.as_deref().map(dims),
+                dtype: DType::F64,
+            }),
+            Primitive::Einsum(einsum) => Primitive::Einsum(primitives::Einsum {
+                config: einsum.config.clone(),
+                dtype: DType::F64,
+                declared: einsum.declared.clone(),
+            }),
+            Primitive::Convolution(convolution) => {
+                let own = primitives::Convolution::clone(convolution);
+                primitives::Convolution { dtype: DType::F64, ..own }.into()
+            }
+            Primitive::Dynamic(dynamic) => match &**dynamic {
+                Dynamic::Convolution(convolution) => {
+                    Dynamic::Convolution(primitives::Convolution {
+                        dtype: DType::F64,
+                        ..convolution.clone()
+                    })
+                    .into()
+                }
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// Sums of products.
+    pub(super) fn products(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Ruled {
+        let Some(dtype) = self.result_dtype(0) else { return Ok(None) };
+        if !dtype.is_float() {
+            return match dtype.is_complex() {
+                true => Ok(None),
+                false => self.exact_kernel(machine, operands),
+            };
+        }
+        let (Some(primitive), &[lhs, rhs, ref others @ ..]) = (self.of_f64(), operands) else {
+            return Ok(None);
+        };
+        if lhs.dtype.is_complex() || rhs.dtype.is_complex() {
+            return Ok(None);
+        }
+        let others: Option<Vec<Tensor>> =
+            others.iter().map(|array| array.tensor().cloned()).collect();
+        let Some(others) = others else { return Ok(None) };
+        let mut kernel = |mut tensors: Vec<Tensor>| {
+            tensors.extend(others.iter().cloned());
+            let values = tensors.into_iter().map(RuntimeValue::from).collect();
+            let mut env = program::NoEnv;
+            first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
+        };
+        let (a, b) = (lhs.numbers()?, rhs.numbers()?);
+        let floats = |array: &Array, numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
+            tensor(&array.shape, numbers.iter().map(value).collect())
+        };
+        let is_used = |n: &Number| f64::from(u8::from(n.bounds.value() != Some(0.0)));
+        let terms = kernel(vec![floats(lhs, &a, &is_used)?, floats(rhs, &b, &is_used)?])?;
+        let ones = |array: &Array| Tensor::splat(&array.shape, 1f64);
+        let shape = terms.shape().to_vec();
+        let terms = terms.to_vec::<f64>()?;
+        let all = kernel(vec![ones(lhs)?, ones(rhs)?])?;
+        let most = all.as_slice::<f64>()?.iter().copied().fold(0.0, f64::max);
+        let size = |n: &Number| match n.bounds.magnitude() {
+            size if size.is_finite() => size,
+            _ => 0.0,
+        };
+        let sizes =
+            absolute(vec![floats(lhs, &a, &size)?, floats(rhs, &b, &size)?], most, &mut kernel)?;
+        let unit = granularity(&a) * granularity(&b);
+        let unit = if unit.is_nan() { 0.0 } else { unit };
+        let mut balls = |value: &dyn Fn(&Number) -> Ball| {
+            let (a, b): (Vec<Ball>, Vec<Ball>) =
+                (a.iter().map(value).collect(), b.iter().map(value).collect());
+            bilinear([(&lhs.shape, &a), (&rhs.shape, &b)], most, &mut kernel)
+        };
+        let images = balls(&|n| ball(n.bounds))?;
+        let truths = match (is_same(&a) && is_same(&b), machine.has_truth) {
+            (true, _) => images.clone(),
+            (false, true) => balls(&|n| n.truth)?,
+            (false, false) => vec![Ball::UNKNOWN; images.len()],
+        };
+        let sums = Sums::new(self, machine, dtype, true);
+        let number = |i: usize| {
+            let sum = Sum { image: images[i], size: sizes[i], terms: terms[i], unit };
+            Number { truth: truths[i], bounds: sums.bounds(&sum) }
+        };
+        let numbers = (0..images.len()).map(number).collect();
+        self.with_any_doubt(&[lhs, rhs], Array::of_numbers(dtype, shape, numbers)?)
+    }
+}

@@ -1,0 +1,248 @@
+//! Verdicts about recorded results.
+
+use crate::array::{Array, Number};
+use crate::bounds::Bounds;
+use crate::doubts::Doubts;
+use analysis::Location;
+use numerics::ulp::unit_in_the_last_place as ulp;
+use numerics::{DType, Tensor};
+use program::EvalError;
+
+/// The verdict about an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// A conforming backend may compute the value.
+    Inside,
+    /// It depends on a decision that rounding can flip, on an op without a rule, or its bounds are
+    /// too wide to say anything.
+    Undecided,
+    /// No conforming backend computes the value.
+    Outside,
+}
+
+impl Verdict {
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Inside => "inside",
+            Verdict::Undecided => "undecided",
+            Verdict::Outside => "outside",
+        }
+    }
+}
+
+/// A judged element.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Element {
+    /// Its index.
+    pub index: Vec<usize>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The value that was found; of a complex number, the part that is further off.
+    pub found: f64,
+    /// The true value in decimal.
+    pub truth: String,
+    /// The bounds of conforming values, and true if NaN is one.
+    pub bounds: (f64, f64, bool),
+    /// The distance from the true value in units of its last place.
+    pub ulps: f64,
+    /// The index of the doubt that it depends on.
+    pub doubt: Option<usize>,
+}
+
+/// A judged output, or the result of an op.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Output {
+    /// Its index.
+    pub index: usize,
+    /// Its element type.
+    pub dtype: DType,
+    /// Its shape.
+    pub shape: Vec<usize>,
+    /// The numbers of elements by verdict: inside, undecided, outside.
+    pub counts: [usize; 3],
+    /// The verdict about each element.
+    pub verdicts: Vec<Verdict>,
+    /// The distance of each element from the true value, in units of its last place.
+    pub ulps: Vec<f64>,
+    /// The width of the bounds of each element in such units.
+    pub widths: Vec<f64>,
+    /// The worst element: of those with the worst verdict, the one that is furthest off.
+    pub worst: Option<Element>,
+}
+
+impl Output {
+    /// The worst verdict about an element.
+    pub fn verdict(&self) -> Verdict {
+        match self.counts {
+            [_, _, outside] if outside > 0 => Verdict::Outside,
+            [_, undecided, _] if undecided > 0 => Verdict::Undecided,
+            _ => Verdict::Inside,
+        }
+    }
+
+    /// True if an element is undecided and a float.
+    pub(crate) fn is_wide(&self, element: usize) -> bool {
+        self.verdicts[element] == Verdict::Undecided && self.dtype.float_format().is_some()
+    }
+
+    /// The largest distance from a true value, in units of its last place.
+    pub fn max_ulps(&self) -> f64 {
+        self.ulps.iter().copied().fold(0.0, f64::max)
+    }
+}
+
+/// A reason for doubt, with its op.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DoubtAt {
+    /// The name of the reason: `decision`, `order`, `control` or `no_rule`.
+    pub kind: &'static str,
+    /// A sentence about it.
+    pub description: &'static str,
+    /// The op.
+    pub location: Location,
+    /// The op as text.
+    pub text: String,
+    /// The number of elements.
+    pub elements: usize,
+    /// An example, such as the operands of a comparison.
+    pub example: String,
+}
+
+/// The distance of a value from the true one in units of the last place of that.
+fn distance(found: f64, number: &Number, dtype: DType) -> f64 {
+    let Some(format) = dtype.float_format() else {
+        return if number.bounds.contains(found) { 0.0 } else { f64::INFINITY };
+    };
+    let truth = number.truth;
+    if truth.is_unknown() {
+        return f64::NAN;
+    }
+    if found.is_nan() || truth.is_nan() {
+        return if found.is_nan() == truth.is_nan() { 0.0 } else { f64::INFINITY };
+    }
+    if found == truth.hi && truth.lo == 0.0 {
+        return 0.0;
+    }
+    let apart = (found - truth.hi) - truth.lo;
+    (apart / ulp(truth.hi, format)).abs()
+}
+
+/// The width of bounds in units of the last place of the true value.
+fn width(number: &Number, dtype: DType) -> f64 {
+    let Some(format) = dtype.float_format() else { return 0.0 };
+    let Bounds { low, high, .. } = number.bounds;
+    if number.bounds.value().is_some() {
+        return 0.0;
+    }
+    let at = if number.truth.is_finite() { number.truth.hi } else { low };
+    (high - low) / ulp(at, format)
+}
+
+/// Judges the elements of a result. Bounds of more than `widest` units in the last place of the
+/// largest element, by default bounds that are further apart than that is large, say nothing about
+/// values within.
+///
+/// # Errors
+/// If there is no memory.
+pub fn judge(
+    index: usize,
+    array: &Array,
+    found: &Tensor,
+    doubts: &Doubts,
+    widest: Option<f64>,
+) -> Result<Output, EvalError> {
+    let numbers = array.numbers()?;
+    let codes = array.doubt_codes()?;
+    let is_float = array.dtype.is_float() || array.dtype.is_complex();
+    let values: Vec<Number> = crate::array::numbers_of(found)?;
+    let exact_equal = |i: usize| -> bool {
+        let size = array.dtype.bytes();
+        let at = i * size..(i + 1) * size;
+        array.tensor().is_some_and(|own| own.bytes()[at.clone()] == found.bytes()[at])
+    };
+    let width_of = array.width();
+    let part = array.dtype.part();
+    let n = array.len();
+    let finite = numbers.iter().filter(|number| number.truth.is_finite());
+    let largest = finite.map(|number| number.truth.hi.abs()).fold(0.0, f64::max);
+    let unit = part.float_format().map_or(0.0, |format| ulp(largest, format));
+    let widest = widest.unwrap_or_else(|| {
+        let precision = part.float_format().map_or(0, |format| format.precision());
+        2f64.powi(precision as i32)
+    });
+    let mut output = Output {
+        index,
+        dtype: array.dtype,
+        shape: array.shape.clone(),
+        counts: [0; 3],
+        verdicts: Vec::with_capacity(n),
+        ulps: Vec::with_capacity(n),
+        widths: Vec::with_capacity(n),
+        worst: None,
+    };
+    let mut worst: Option<(Verdict, f64, usize, usize)> = None;
+    for i in 0..n {
+        let code = codes.as_ref().map_or(0, |codes| codes[i]);
+        let mut own = (Verdict::Inside, 0.0f64, i * width_of);
+        let mut widest_part = 0.0f64;
+        for at in i * width_of..(i + 1) * width_of {
+            let number = &numbers[at];
+            let value = values[at].truth.hi;
+            let wide = width(number, part);
+            let inside = if is_float { number.bounds.contains(value) } else { exact_equal(i) };
+            let verdict = match (code, inside) {
+                (0, true) if number.bounds.width() > widest * unit => Verdict::Undecided,
+                (0, true) => Verdict::Inside,
+                (0, false) => Verdict::Outside,
+                _ => Verdict::Undecided,
+            };
+            let distance = match is_float {
+                true => distance(value, number, part),
+                false if exact_equal(i) => 0.0,
+                false => f64::INFINITY,
+            };
+            widest_part = widest_part.max(wide);
+            if (verdict, distance) > (own.0, own.1) {
+                own = (verdict, distance, at);
+            }
+        }
+        let (verdict, distance, at) = own;
+        output.counts[verdict as usize] += 1;
+        output.verdicts.push(verdict);
+        output.ulps.push(distance);
+        output.widths.push(widest_part);
+        let is_worse = worst.is_none_or(|(v, d, ..)| (verdict, distance) > (v, d));
+        if is_worse {
+            worst = Some((verdict, distance, i, at));
+        }
+    }
+    output.worst = worst.map(|(verdict, ulps, i, at)| {
+        let number = &numbers[at];
+        let code = codes.as_ref().map_or(0, |codes| codes[i]);
+        let doubt = doubts.index_of(code);
+        Element {
+            index: position(i, &array.shape),
+            verdict,
+            found: values[at].truth.hi,
+            truth: crate::digits::decimal(number.truth),
+            bounds: (number.bounds.low, number.bounds.high, number.bounds.nan),
+            ulps,
+            doubt,
+        }
+    });
+    Ok(output)
+}
+
+/// The index of an element in row-major order.
+fn position(mut number: usize, shape: &[usize]) -> Vec<usize> {
+    let mut index = vec![0; shape.len()];
+    for (place, &size) in index.iter_mut().zip(shape).rev() {
+        *place = number % size.max(1);
+        number /= size.max(1);
+    }
+    index
+}

@@ -1,0 +1,376 @@
+//! `stablo judge`: says of results of a backend if they are within the bounds of correct rounding.
+
+use crate::array_files::{Arrays, Wanted};
+use crate::device;
+use crate::format::output_format;
+use crate::inputs::Arguments;
+use crate::io::{Failure, Io};
+use crate::recorded::Recorded;
+use crate::source::{load, program_name};
+use crate::trials::trouble;
+use stablo::arrays::npz;
+use stablo::judging::{self, Enclosure, Judgement, Model, Verdict};
+use stablo::{
+    DType, DeviceSpec, Engine, Module, Program, RunOptions, RuntimeValue, Tensor, counted,
+};
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  stablo judge model.mlir --inputs inputs.npz --results outputs.npz
+  stablo judge model.mlir --inputs in --results out --model xla-cpu --trace values
+  stablo judge model.mlir --input 'x=[1, 2]' --results out.npy --model chip.toml --format sarif
+  stablo judge model.mlir --inputs inputs.npz --bounds bounds.npz
+  stablo judge model.mlir --inputs inputs.npz --device pjrt:plugin.so --model xla-cpu
+
+The results are those of another program. True values and bounds are proven, not measured. Exit code:
+0 if all results are inside of the bounds, 1 if some are outside, 3 if it cannot be decided, 2 for
+trouble.";
+
+/// The exit code where it cannot be decided if results are right.
+const UNDECIDED: i32 = 3;
+
+/// Largest number of programs that are tested to find the smallest.
+const MAX_TESTS: usize = 1000;
+
+/// The command line.
+#[derive(clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Options {
+    /// The program, in any format; `-` is standard input
+    #[arg(required_unless_present = "ops")]
+    file: Option<PathBuf>,
+    /// Measure each elementwise op of the device, or of our interpreter, in place of judging a
+    /// program: print a model file of largest errors in units in the last place, or with `--format
+    /// table` a table
+    #[arg(long, conflicts_with_all = ["file", "results", "input", "inputs", "trace", "bounds"])]
+    ops: bool,
+    /// The function that was run
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    entry: String,
+    /// An argument, in order or as NAME=VALUE, as for `stablo run`
+    #[arg(long, value_name = "INPUT", allow_hyphen_values = true)]
+    input: Vec<String>,
+    /// Read the arguments that --input does not name from this .npz or safetensors file, or from
+    /// input_0.npy, input_1.npy, … in this directory
+    #[arg(long, value_name = "PATH")]
+    inputs: Option<PathBuf>,
+    /// The results to judge, in a directory, as output_0.npy, output_1.npy, …, or in this .npy, .npz
+    /// or safetensors file
+    #[arg(long, value_name = "PATH", required_unless_present_any = ["bounds", "device", "ops"])]
+    results: Option<PathBuf>,
+    /// Judge the results that a device of a PJRT plugin computes now: its shared library, with
+    /// options of the plugin as in `pjrt:PLUGIN.so,name=value`
+    #[arg(long, value_name = "DEVICE", value_parser = device::spec, conflicts_with = "results")]
+    device: Option<DeviceSpec>,
+    /// How the backend may round: a model that is built in, or a TOML file
+    #[arg(long, value_name = "NAME|FILE", default_value = "ieee")]
+    model: String,
+    /// Find the ops to blame with the values of the run in this directory, as `stablo run --trace`
+    /// saves them
+    #[arg(long, value_name = "DIR", requires = "results")]
+    trace: Option<PathBuf>,
+    /// Write true values and bounds of all results to this .npz file
+    #[arg(long, value_name = "FILE")]
+    bounds: Option<PathBuf>,
+    /// Where results of the device are outside, write the smallest program found that still has some
+    /// for random inputs to this file, as `stablo reduce` does
+    #[arg(long, value_name = "OUT", requires = "device")]
+    reduce: Option<PathBuf>,
+    /// Bounds that are wider than this, in units in the last place of the largest element, say nothing
+    /// about results within; by default, bounds that are further apart than that is large
+    #[arg(long, value_name = "ULPS")]
+    widest: Option<f64>,
+    /// Number of runs with random rounding where bounds are too wide
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    samples: usize,
+    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+    /// Output format
+    #[arg(long, default_value = "human")]
+    format: ReportFormat,
+}
+
+/// How a judgement is printed.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ReportFormat {
+    Human,
+    Json,
+    Junit,
+    Sarif,
+    Table,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If results are outside or cannot be decided, or something cannot be read.
+pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+    if options.ops {
+        return options.measure(io).map_err(trouble);
+    }
+    let verdict = options.run(io).map_err(trouble)?;
+    match verdict {
+        Verdict::Inside => Ok(()),
+        Verdict::Outside => Err(Failure::reported()),
+        Verdict::Undecided => Err(Failure { code: UNDECIDED, ..Failure::reported() }),
+    }
+}
+
+impl Options {
+    fn run(&self, io: &mut Io<'_>) -> Result<Verdict, Failure> {
+        let model = self.model(io)?;
+        let file = self.file.as_deref().unwrap_or(Path::new("-"));
+        let module = load(file, io)?;
+        let entry = self.entry.strip_prefix('@').unwrap_or(&self.entry);
+        let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+        let program = Program::prepare(module, entry, run)?;
+        let function = stablo::entry_function(program.module(), entry)?;
+        let arguments = Arguments::of(function);
+        let inputs = arguments.inputs(&self.input, self.inputs.as_deref(), io)?;
+        let limits = judging::Limits { steps: self.max_steps, ..judging::Limits::default() };
+        let options = judging::Options::default()
+            .model(model)
+            .limits(limits)
+            .widest(self.widest)
+            .samples(self.samples);
+        if let Some(path) = &self.bounds {
+            let enclosure = stablo::enclose(&program, inputs.clone(), &options)?;
+            save(&enclosure, path, io)?;
+            if self.results.is_none() && self.device.is_none() {
+                return self.describe(&enclosure, io);
+            }
+        }
+        let names = stablo::result_names(function);
+        let found = match &self.device {
+            Some(device) => on_device(device, &program, entry, &inputs, io)?,
+            None => self.found(&program, &inputs, &names, io)?,
+        };
+        let mut recorded = match &self.trace {
+            Some(directory) => Some(Recorded::open(directory, program.module(), io)?),
+            None => None,
+        };
+        let record = recorded.as_mut().map(|recorded| recorded as &mut dyn judging::Record);
+        let judgement = stablo::judge(&program, inputs, &found, record, &options)?;
+        if let Some(path) = &self.reduce
+            && judgement.verdict() == Verdict::Outside
+        {
+            self.reduce(program.module(), entry, &options, path, io)?;
+        }
+        let name = program_name(file);
+        io.print(match self.format {
+            ReportFormat::Human | ReportFormat::Table => judgement.to_text(),
+            ReportFormat::Json => judgement.to_json() + "\n",
+            ReportFormat::Junit => judgement.to_junit(&name),
+            ReportFormat::Sarif => judgement.to_sarif(&name) + "\n",
+        })?;
+        Ok(Judgement::verdict(&judgement))
+    }
+
+    /// Writes the smallest program found whose results on the device are outside.
+    fn reduce(
+        &self,
+        module: &Module,
+        entry: &str,
+        options: &judging::Options,
+        path: &Path,
+        io: &mut Io<'_>,
+    ) -> Result<(), Failure> {
+        let format = output_format(path, None)?;
+        let Some(spec) = &self.device else { return Ok(()) };
+        let _guard = device::guard(spec, io);
+        let device = device::open(spec, io)?;
+        let options = options.clone().samples(0).licences(false);
+        let is_outside = |module: &Module, seed: u32| -> stablo::Result<bool> {
+            let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+            let program = Program::prepare(module.clone(), entry, run)?;
+            let inputs = stablo::random_inputs(program.signature().0, seed)?;
+            let compiled = device.compile_for(module, entry, Some(&inputs))?;
+            let results = compiled.run(&inputs)?.into_iter();
+            let found: Vec<Tensor> = results.filter_map(|value| value.into_tensor().ok()).collect();
+            let judgement = stablo::judge(&program, inputs, &found, None, &options)?;
+            Ok(judgement.verdict() == Verdict::Outside)
+        };
+        // A program that the device does not run shows nothing.
+        let test = |module: &Module, seed| is_outside(module, seed).unwrap_or(false);
+        let Some(seed) = (0..4).find(|&seed| test(module, seed)) else {
+            io.report("results for random inputs are not outside: the program is not reduced\n");
+            return Ok(());
+        };
+        let mut test = |module: &Module| Ok::<bool, Failure>(test(module, seed));
+        let reduced = stablo::reduce(module.clone(), MAX_TESTS, &mut test)?;
+        io.write(path, &format.write(&reduced.module, true)?)?;
+        let count = counted(stablo::walk(&reduced.module).count() as u64, "op");
+        io.report(format!("reduced to {count} for random inputs of the seed {seed}\n"));
+        Ok(())
+    }
+
+    /// Measures elementwise ops.
+    fn measure(&self, io: &mut Io<'_>) -> Result<(), Failure> {
+        let mut device = None;
+        let mut guards = Vec::new();
+        if let Some(spec) = &self.device {
+            guards.push(device::guard(spec, io));
+            device = Some(device::open(spec, io)?);
+        }
+        let mut run = |program: &Program, inputs: &[RuntimeValue]| match &device {
+            Some(device) => device.compile_for(program.module(), "main", Some(inputs))?.run(inputs),
+            None => program.run(inputs.to_vec()),
+        };
+        let measured = judging::measure_ops(&mut run)?;
+        let name = if self.device.is_some() { "device" } else { "stablo" };
+        io.print(match self.format {
+            ReportFormat::Table => judging::table_of(&measured),
+            _ => judging::model_of(name, &measured),
+        })
+    }
+
+    /// The model of a name, or in a file.
+    fn model(&self, io: &mut Io<'_>) -> Result<Model, Failure> {
+        if let Some(model) = Model::built_in(&self.model) {
+            return Ok(model);
+        }
+        if !self.model.ends_with(".toml") {
+            let names: Vec<&str> = Model::names().collect();
+            return Err(Failure::usage(format!(
+                "there is no model `{}`; there are {}, and files that end in .toml",
+                self.model,
+                names.join(", ")
+            )));
+        }
+        let path = Path::new(&self.model);
+        let bytes = io.read(path)?;
+        let text = crate::source::text(&bytes, path)?;
+        Model::parse(text)
+            .map_err(|error| Failure::input(format!("cannot read {}: {error}", self.model)))
+    }
+
+    /// The results to judge.
+    fn found(
+        &self,
+        program: &Program,
+        inputs: &[RuntimeValue],
+        names: &[Option<String>],
+        io: &mut Io<'_>,
+    ) -> Result<Vec<Tensor>, Failure> {
+        let path = self.results.as_deref().unwrap_or(Path::new(""));
+        let mut arrays = Arrays::open(path, io)?;
+        let mut found = Vec::new();
+        // Element types of tuples and dynamic types are those that a run has.
+        let plain: Option<Vec<DType>> =
+            program.signature().1.iter().map(stablo::storage_dtype).collect();
+        let dtypes: Vec<(String, DType)> = match plain {
+            Some(dtypes) => {
+                dtypes.into_iter().enumerate().map(|(i, dtype)| (i.to_string(), dtype)).collect()
+            }
+            None => {
+                let mut leaves = Vec::new();
+                for (index, value) in program.run(inputs.to_vec())?.iter().enumerate() {
+                    dtypes_of(value, index.to_string(), &mut leaves);
+                }
+                leaves
+            }
+        };
+        for (number, dtype) in dtypes {
+            let name = number.parse::<usize>().ok().and_then(|i| names.get(i)?.as_deref());
+            let wanted = Wanted { stem: "output", number: &number, name };
+            let tensor = arrays.find(&wanted, dtype, io);
+            found.push(tensor.map_err(|why| {
+                Failure::input(format!("output {number} in {}: {why}", path.display()))
+            })?);
+        }
+        Ok(found)
+    }
+
+    /// Says how wide bounds are.
+    fn describe(&self, enclosure: &Enclosure, io: &mut Io<'_>) -> Result<Verdict, Failure> {
+        let mut verdict = Verdict::Inside;
+        for (index, array) in enclosure.results.iter().enumerate() {
+            let doubts = match &array.doubts {
+                Some(doubts) => {
+                    verdict = Verdict::Undecided;
+                    let doubts = doubts.as_slice::<u32>().map_err(Failure::input)?;
+                    doubts.iter().filter(|&&doubt| doubt != 0).count()
+                }
+                None => 0,
+            };
+            let (total, dtype) = (array.len(), array.dtype);
+            io.print(format!("output {index}: {total} elements of {dtype}, {doubts} in doubt\n"))?;
+        }
+        for doubt in &enclosure.doubts {
+            let place = doubt.location.source.as_deref().unwrap_or("");
+            io.print(format!("{place}: {}: {}\n", doubt.description, doubt.text))?;
+        }
+        Ok(verdict)
+    }
+}
+
+/// The results that a device computes.
+fn on_device(
+    spec: &DeviceSpec,
+    program: &Program,
+    entry: &str,
+    inputs: &[RuntimeValue],
+    io: &Io<'_>,
+) -> Result<Vec<Tensor>, Failure> {
+    let _guard = device::guard(spec, io);
+    let device = device::open(spec, io)?;
+    let compiled = device.compile_for(program.module(), entry, Some(inputs))?;
+    let results = compiled.run(inputs)?;
+    let tensors = results.into_iter().filter_map(|value| value.into_tensor().ok());
+    Ok(tensors.collect())
+}
+
+/// Appends the element types of the tensors of a value.
+fn dtypes_of(value: &RuntimeValue, number: String, all: &mut Vec<(String, DType)>) {
+    match value {
+        RuntimeValue::Tensor(tensor) => all.push((number, tensor.dtype())),
+        RuntimeValue::Token => {}
+        RuntimeValue::Tuple(values) => {
+            for (i, value) in values.iter().enumerate() {
+                dtypes_of(value, format!("{number}_{i}"), all);
+            }
+        }
+    }
+}
+
+/// A part of a number.
+type Part = fn(&judging::Number) -> f64;
+
+/// Writes true values and bounds.
+fn save(enclosure: &Enclosure, path: &Path, io: &mut Io<'_>) -> Result<(), Failure> {
+    let mut arrays: Vec<(String, Tensor)> = Vec::new();
+    for (index, array) in enclosure.results.iter().enumerate() {
+        let numbers = array.numbers().map_err(Failure::input)?;
+        let mut shape = array.shape.clone();
+        if array.width() == 2 {
+            shape.push(2);
+        }
+        let columns: [(&str, Part); 5] = [
+            ("low", |n| n.bounds.low),
+            ("high", |n| n.bounds.high),
+            ("truth", |n| n.truth.hi),
+            ("rest", |n| n.truth.lo),
+            ("error", |n| n.truth.radius),
+        ];
+        for (name, value) in columns {
+            let values = numbers.iter().map(value).collect();
+            let tensor = Tensor::from_vec(&shape, values).map_err(Failure::input)?;
+            arrays.push((format!("output_{index}_{name}"), tensor));
+        }
+        let nan = numbers.iter().map(|n| u8::from(n.bounds.nan)).collect();
+        let nan = Tensor::from_vec(&shape, nan).map_err(Failure::input)?;
+        arrays.push((format!("output_{index}_nan"), nan));
+        let doubts = match &array.doubts {
+            Some(doubts) => doubts.clone(),
+            None => Tensor::zeros(DType::U32, &array.shape).map_err(Failure::input)?,
+        };
+        arrays.push((format!("output_{index}_doubt"), doubts));
+    }
+    let mut file = Cursor::new(Vec::new());
+    npz::write(arrays.iter().map(|(name, tensor)| (&**name, tensor)), false, &mut file)
+        .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;
+    io.write(path, file.get_ref())
+}

@@ -1,0 +1,64 @@
+//! Judging results of backends by proof: true values, bounds of conforming rounding, verdicts.
+
+pub use crate::op_accuracy::{OpAccuracy, Run, measure_ops, model_of, table_of};
+
+pub use judge::{
+    Array, Blame, Blames, DoubtAt, Element, Elements, Enclosure, Estimate, Growth, Judgement,
+    Licence, Limits, Model, Number, Options, Output, Record, Verdict,
+};
+
+use crate::{Error, Program, Result, RuntimeValue, Tensor};
+
+/// Judges results that a backend has computed with a program from `inputs`, tuples taken apart: each
+/// element is inside of the bounds of conforming rounding, outside of them, or cannot be decided.
+/// With a record of the values of all ops on the backend, the ops to blame are found.
+///
+/// ```
+/// use stablo::judging::{Options, Verdict};
+/// use stablo::{Program, RunOptions, Tensor};
+///
+/// let module = stablo::load(
+///     "third.mlir",
+///     "func.func @main(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
+///        %0 = stablehlo.divide %x, %y : tensor<f32>
+///        return %0 : tensor<f32>
+///      }",
+/// )?;
+/// let program = Program::prepare(module, "main", RunOptions::default())?;
+/// let inputs = || vec![Tensor::scalar(1f32).into(), Tensor::scalar(3f32).into()];
+/// let judge = |result: f32| {
+///     let found = [Tensor::scalar(result)];
+///     stablo::judge(&program, inputs(), &found, None, &Options::default())
+/// };
+/// assert_eq!(judge(1.0 / 3.0)?.verdict(), Verdict::Inside);
+/// assert_eq!(judge(0.333)?.verdict(), Verdict::Outside);
+/// # Ok::<(), stablo::Error>(())
+/// ```
+///
+/// # Errors
+/// If inputs, results or recorded values do not have the number and types that the program has, an
+/// op fails, or a limit is exceeded.
+pub fn judge(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    results: &[Tensor],
+    record: Option<&mut dyn Record>,
+    options: &Options,
+) -> Result<Judgement> {
+    let judgement = ::judge::judge(program.prepared(), inputs, results, record, options);
+    judgement.map_err(|errors| Error::in_module(errors, program.module()))
+}
+
+/// The true values of the results of a program, and the bounds of conforming rounding.
+///
+/// # Errors
+/// If inputs do not have the number and types that the program has, an op fails, or a limit is
+/// exceeded.
+pub fn enclose(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    options: &Options,
+) -> Result<Enclosure> {
+    let enclosure = ::judge::enclose(program.prepared(), inputs, options);
+    enclosure.map_err(|errors| Error::in_module(errors, program.module()))
+}
