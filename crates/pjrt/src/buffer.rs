@@ -93,6 +93,12 @@ impl Buffer {
         Shape { dtype: self.dtype, sizes }
     }
 
+    /// True if element type and shape are these.
+    pub fn has_shape(&self, shape: &Shape) -> bool {
+        let sizes = shape.sizes.iter().map(|&size| size as i64);
+        self.dtype == shape.dtype && self.dims.iter().copied().eq(sizes)
+    }
+
     pub fn device(&self) -> Handle<Device> {
         self.device
     }

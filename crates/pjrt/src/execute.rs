@@ -57,8 +57,9 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
     let is_donated =
         |index: usize| compiled.arguments[index].is_donated && !kept.contains(&(index as i64));
     for (index, (&buffer, declared)) in buffers.iter().zip(&compiled.arguments).enumerate() {
-        let shape = buffer.get()?.shape();
-        if shape != declared.shape && !declared.is_token {
+        let own = buffer.get()?;
+        if !declared.is_token && !own.has_shape(&declared.shape) {
+            let shape = own.shape();
             let message = format!(
                 "argument {index} has shape {:?} of {}, the program takes {:?} of {}",
                 shape.sizes,
