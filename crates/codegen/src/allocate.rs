@@ -3,9 +3,11 @@
 //! A value that is needed latest makes room for others (Belady's rule): it goes to the stack, or
 //! nowhere if it is in memory already. Values whose last use has passed have no register.
 
-use crate::machine::{Base, Condition, Machine, Mem, Operand, Register};
+use crate::machine::{Condition, Encoder, InstOperand, Mem, MemoryBase, Register};
 use crate::ops::{Op, Store};
-use crate::vector::{Inst, Kind, MAX_REGISTERS, NONE, Scalar, Value, Vectors, Width};
+use crate::vector::{
+    Inst, InstKind, MAX_REGISTERS, NONE, ScalarInst, Value, VectorFunction, Width,
+};
 
 /// Constants that are needed again within this number of instructions stay in registers.
 const SOON: u32 = 12;
@@ -21,7 +23,7 @@ enum Home {
 
 /// Gives the values registers, and adds the code to that of `machine`. Values that need one are on
 /// the stack, of which `slots` is the greatest number of vectors.
-pub fn emit<M: Machine>(vectors: &Vectors, machine: &mut M, slots: &mut u32) {
+pub fn emit<M: Encoder>(vectors: &VectorFunction, machine: &mut M, slots: &mut u32) {
     emit_round(vectors, &[], machine, slots);
 }
 
@@ -29,17 +31,17 @@ pub fn emit<M: Machine>(vectors: &Vectors, machine: &mut M, slots: &mut u32) {
 pub const MAX_CARRIED: usize = 7;
 
 /// Adds a loop without end. Each of `carried` is a value that has been made so by
-/// [`Vectors::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`] are
+/// [`VectorFunction::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`] are
 /// given.
-pub fn emit_loop<M: Machine>(
-    vectors: &Vectors,
+pub fn emit_loop<M: Encoder>(
+    vectors: &VectorFunction,
     carried: &[(Value, Value)],
     machine: &mut M,
     slots: &mut u32,
 ) {
     for (register, (value, _)) in (0..).zip(carried) {
         if let Some(place) = vectors.insts[value.0 as usize].place {
-            machine.unary(vectors.width, Op::Load, register, Operand::Memory(place));
+            machine.unary(vectors.width, Op::Load, register, InstOperand::Memory(place));
         }
     }
     let start = machine.label();
@@ -48,8 +50,8 @@ pub fn emit_loop<M: Machine>(
     machine.jump(start);
 }
 
-fn emit_round<M: Machine>(
-    vectors: &Vectors,
+fn emit_round<M: Encoder>(
+    vectors: &VectorFunction,
     carried: &[(Value, Value)],
     machine: &mut M,
     slots: &mut u32,
@@ -79,7 +81,7 @@ fn emit_round<M: Machine>(
             allocation.next[register] = first_uses[index];
             allocation.register_of[index] = register as u8;
         }
-        if let (Kind::Carried(true), Some(place)) = (&insts[index].kind, insts[index].place) {
+        if let (InstKind::Carried(true), Some(place)) = (&insts[index].kind, insts[index].place) {
             allocation.homes[index] = Home::Place(place);
         }
     }
@@ -92,20 +94,20 @@ fn emit_round<M: Machine>(
 
 /// Where the operands of an instruction are used next, and its result first.
 #[derive(Clone, Copy)]
-struct Uses {
+struct NextUses {
     operands: [u32; 3],
     result: u32,
 }
 
 /// The uses of operands and results, and the first use of each value. Values that a loop carries to
 /// the next round are used after all.
-fn next_uses(insts: &[Inst], carried: &[(Value, Value)]) -> (Vec<Uses>, Vec<u32>) {
+fn next_uses(insts: &[Inst], carried: &[(Value, Value)]) -> (Vec<NextUses>, Vec<u32>) {
     let mut next = vec![NEVER; insts.len()];
     carried.iter().for_each(|(_, value)| next[value.0 as usize] = insts.len() as u32);
-    let mut uses = vec![Uses { operands: [NEVER; 3], result: NEVER }; insts.len()];
+    let mut uses = vec![NextUses { operands: [NEVER; 3], result: NEVER }; insts.len()];
     for (position, inst) in insts.iter().enumerate().rev() {
         let of = |operand: Value| next.get(operand.0 as usize).copied().unwrap_or(NEVER);
-        uses[position] = Uses { operands: inst.operands.map(of), result: next[position] };
+        uses[position] = NextUses { operands: inst.operands.map(of), result: next[position] };
         if has_no_effect(inst, next[position]) {
             continue;
         }
@@ -118,12 +120,12 @@ fn next_uses(insts: &[Inst], carried: &[(Value, Value)]) -> (Vec<Uses>, Vec<u32>
 
 /// True for an instruction whose result is used first at `next`, if it is in vain.
 fn has_no_effect(inst: &Inst, next: u32) -> bool {
-    next == NEVER && matches!(inst.kind, Kind::Vector(_) | Kind::Constant(_))
+    next == NEVER && matches!(inst.kind, InstKind::Vector(_) | InstKind::ConstantData(_))
 }
 
 struct Allocation<'a, M> {
     insts: &'a [Inst],
-    uses: &'a [Uses],
+    uses: &'a [NextUses],
     /// The current instruction.
     position: u32,
     machine: &'a mut M,
@@ -142,7 +144,7 @@ struct Allocation<'a, M> {
     slots: u32,
 }
 
-impl<M: Machine> Allocation<'_, M> {
+impl<M: Encoder> Allocation<'_, M> {
     fn inst(&mut self, position: usize) {
         self.position = position as u32;
         let inst = &self.insts[position];
@@ -152,18 +154,18 @@ impl<M: Machine> Allocation<'_, M> {
         }
         self.free_slots.append(&mut self.ending_slots);
         match &inst.kind {
-            Kind::Constant(bytes) => {
+            InstKind::ConstantData(bytes) => {
                 let constant = self.machine.constant(*bytes);
                 self.homes[position] = Home::Place(Mem::constant(constant));
             }
-            Kind::Carried(_) => {}
-            Kind::Scalar(scalar) => self.scalar(scalar),
-            &Kind::Unless(to) => {
+            InstKind::Carried(_) => {}
+            InstKind::ScalarInst(scalar) => self.scalar(scalar),
+            &InstKind::Unless(to) => {
                 let mask = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
                 self.machine.jump_unless_first(mask, to);
             }
-            &Kind::Exception { number, call } => {
+            &InstKind::Exception { number, call } => {
                 let mask = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
                 let after = self.machine.label();
@@ -172,14 +174,14 @@ impl<M: Machine> Allocation<'_, M> {
                 self.machine.call_label(call);
                 self.machine.bind(after);
             }
-            &Kind::Store(store) => {
+            &InstKind::Store(store) => {
                 let x = self.operand(inst.operands[0], &[]);
                 self.end(inst.operands, uses);
                 if let Some(place) = inst.place {
                     self.machine.store_vector(self.width, store, place, x);
                 }
             }
-            &Kind::Vector(op) => self.vector(position, op),
+            &InstKind::Vector(op) => self.vector(position, op),
         }
     }
 
@@ -192,7 +194,7 @@ impl<M: Machine> Allocation<'_, M> {
             ([x, NONE, _], None) => {
                 let x = match M::reads_memory(op) {
                     true => self.last(x, uses.operands[0], &[]),
-                    false => Operand::Register(self.operand(x, &[])),
+                    false => InstOperand::Register(self.operand(x, &[])),
                 };
                 self.end(inst.operands, uses);
                 let to = self.define(result, uses.result, &[]);
@@ -200,12 +202,12 @@ impl<M: Machine> Allocation<'_, M> {
             }
             ([NONE, ..], Some(place)) => {
                 let to = self.define(result, uses.result, &[]);
-                self.machine.unary(self.width, op, to, Operand::Memory(place));
+                self.machine.unary(self.width, op, to, InstOperand::Memory(place));
             }
             ([x, y, _], place) => {
                 let first = self.operand(x, &[y]);
                 let last = match place {
-                    Some(place) => Operand::Memory(place),
+                    Some(place) => InstOperand::Memory(place),
                     None => self.last(y, uses.operands[1], &[x]),
                 };
                 self.end(inst.operands, uses);
@@ -250,7 +252,7 @@ impl<M: Machine> Allocation<'_, M> {
         let second = self.operand(y, &[x, z]);
         let last = self.last(z, next_of_last, &[x, y]);
         // If the operand stays, its copy is overwritten.
-        if let Operand::Register(first) = first
+        if let InstOperand::Register(first) = first
             && next == NEVER
             && x != y
             && x != z
@@ -275,7 +277,7 @@ impl<M: Machine> Allocation<'_, M> {
         }
         let register = self.free(others);
         if let Home::Place(home) = self.homes[value.0 as usize] {
-            self.machine.unary(self.width, Op::Load, register, Operand::Memory(home));
+            self.machine.unary(self.width, Op::Load, register, InstOperand::Memory(home));
         }
         self.hold(register, value);
         register
@@ -283,30 +285,30 @@ impl<M: Machine> Allocation<'_, M> {
 
     /// The last operand of an instruction: in memory if it is there and not needed again, soon if
     /// it is a constant.
-    fn last(&mut self, value: Value, next: u32, others: &[Value]) -> Operand {
+    fn last(&mut self, value: Value, next: u32, others: &[Value]) -> InstOperand {
         let is_soon = next <= self.position + SOON && self.unused != 0;
         let is_held = self.register_of[value.0 as usize] != u8::MAX || is_soon;
         let is_constant =
-            matches!(self.insts[value.0 as usize].kind, Kind::Constant(_)) || next == NEVER;
+            matches!(self.insts[value.0 as usize].kind, InstKind::ConstantData(_)) || next == NEVER;
         match self.homes[value.0 as usize] {
-            Home::Place(home) if !is_held && is_constant => Operand::Memory(home),
-            _ => Operand::Register(self.operand(value, others)),
+            Home::Place(home) if !is_held && is_constant => InstOperand::Memory(home),
+            _ => InstOperand::Register(self.operand(value, others)),
         }
     }
 
     /// Moves values to the registers in which the next round expects them.
     fn carry(&mut self, carried: &[(Value, Value)]) {
-        let mut moves: Vec<(u8, Operand)> = Vec::new();
+        let mut moves: Vec<(u8, InstOperand)> = Vec::new();
         for (register, &(_, value)) in (0..).zip(carried) {
             let index = value.0 as usize;
             match (self.register_of[index], self.homes[index]) {
                 (from, _) if from == register => {}
-                (u8::MAX, Home::Place(home)) => moves.push((register, Operand::Memory(home))),
-                (from, _) => moves.push((register, Operand::Register(from))),
+                (u8::MAX, Home::Place(home)) => moves.push((register, InstOperand::Memory(home))),
+                (from, _) => moves.push((register, InstOperand::Register(from))),
             }
         }
-        let is_source = |moves: &[(u8, Operand)], register: u8| {
-            moves.iter().any(|(_, from)| matches!(from, Operand::Register(r) if *r == register))
+        let is_source = |moves: &[(u8, InstOperand)], register: u8| {
+            moves.iter().any(|(_, from)| matches!(from, InstOperand::Register(r) if *r == register))
         };
         // A register is overwritten when it is no source any more.
         while !moves.is_empty() {
@@ -321,7 +323,7 @@ impl<M: Machine> Allocation<'_, M> {
                     let free =
                         (0..self.width.registers() as u8).find(|&register| !is_used(register));
                     let free = free.unwrap_or_default();
-                    (free, std::mem::replace(&mut moves[0].1, Operand::Register(free)))
+                    (free, std::mem::replace(&mut moves[0].1, InstOperand::Register(free)))
                 }
             };
             self.machine.unary(self.width, Op::Load, to, from);
@@ -337,7 +339,7 @@ impl<M: Machine> Allocation<'_, M> {
     }
 
     /// Notes where operands are used next; values that are not used again lose their registers.
-    fn end(&mut self, operands: [Value; 3], uses: Uses) {
+    fn end(&mut self, operands: [Value; 3], uses: NextUses) {
         for (value, next) in operands.into_iter().zip(uses.operands) {
             if value == NONE {
                 continue;
@@ -349,8 +351,11 @@ impl<M: Machine> Allocation<'_, M> {
                     self.unused |= 1 << register;
                     self.register_of[value.0 as usize] = u8::MAX;
                 }
-                if let Home::Place(Mem { base: Base::Register(Register::Stack), offset, .. }) =
-                    self.homes[value.0 as usize]
+                if let Home::Place(Mem {
+                    base: MemoryBase::Register(Register::Stack),
+                    offset,
+                    ..
+                }) = self.homes[value.0 as usize]
                 {
                     self.ending_slots.push(offset);
                     self.homes[value.0 as usize] = Home::Nowhere;
@@ -403,10 +408,10 @@ impl<M: Machine> Allocation<'_, M> {
         register
     }
 
-    fn scalar(&mut self, scalar: &Scalar) {
+    fn scalar(&mut self, scalar: &ScalarInst) {
         let machine = &mut *self.machine;
         match *scalar {
-            Scalar::Index { from, bytes, is_signed, last, stride, is_first } => {
+            ScalarInst::Index { from, bytes, is_signed, last, stride, is_first } => {
                 machine.load(Register::Loaded, from, bytes, is_signed);
                 // Negative ones become 0, greater ones the last.
                 machine.set(Register::Number, last);
@@ -425,16 +430,16 @@ impl<M: Machine> Allocation<'_, M> {
                     machine.add(Register::Index, Register::Loaded);
                 }
             }
-            Scalar::Load { from } => machine.load(Register::Loaded, from, 8, false),
-            Scalar::Move { from, to, bytes } => {
+            ScalarInst::Load { from } => machine.load(Register::Loaded, from, 8, false),
+            ScalarInst::Move { from, to, bytes } => {
                 machine.load(Register::Loaded, from, bytes, false);
                 machine.store(to, Register::Loaded, bytes);
             }
-            Scalar::Unless { at, to } => {
+            ScalarInst::Unless { at, to } => {
                 machine.test_byte(at);
                 machine.jump_if(Condition::Equal, to);
             }
-            Scalar::Count { counter, by, number, exhausted } => {
+            ScalarInst::Count { counter, by, number, exhausted } => {
                 machine.subtract_number(counter, by as i32);
                 let after = machine.label();
                 machine.jump_if(Condition::AboveOrEqual, after);

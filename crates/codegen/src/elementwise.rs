@@ -3,7 +3,7 @@
 use crate::lanes;
 use crate::ops::{Op, Predicate, Rounding, Store};
 use crate::small::is_small;
-use crate::vector::{Value, Vectors, Width};
+use crate::vector::{Value, VectorFunction, Width};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 
@@ -28,7 +28,7 @@ pub(crate) fn has_lanes(dtype: DType) -> bool {
     matches!(dtype, I1 | I32 | U32 | F32 | I64 | U64 | F64 | C64)
 }
 
-impl Vectors {
+impl VectorFunction {
     /// True if there is code for elements of a type.
     pub fn has_lanes(&self, dtype: DType) -> bool {
         has_lanes(dtype) || self.width != Width::Neon && is_small(dtype)
@@ -53,7 +53,7 @@ pub fn is_of_angle(function: Elementwise) -> bool {
 /// Adds code for a function of operands of some types, of which a chunk each is given; for at
 /// most half of its elements, `is_half`. `None` if there is no code for it.
 pub fn compute(
-    code: &mut Vectors,
+    code: &mut VectorFunction,
     function: Elementwise,
     dtypes: &[DType],
     operands: &[Chunk],
@@ -87,7 +87,7 @@ pub fn compute(
 /// As [`compute`], also for functions of `f32` without code for some operands: there may be a mask
 /// of the lanes with these, whose results mean nothing.
 pub fn compute_with_exceptions(
-    code: &mut Vectors,
+    code: &mut VectorFunction,
     function: Elementwise,
     dtypes: &[DType],
     operands: &[Chunk],
@@ -108,7 +108,7 @@ pub fn compute_with_exceptions(
 }
 
 pub(crate) struct Lowering<'a> {
-    pub(crate) code: &'a mut Vectors,
+    pub(crate) code: &'a mut VectorFunction,
     is_half: bool,
     /// True if numbers of type `f32` that are computed in `f64` are rounded to odd, for another
     /// rounding.
@@ -120,7 +120,7 @@ impl Lowering<'_> {
     pub(crate) fn map(
         &mut self,
         x: Chunk,
-        mut f: impl FnMut(&mut Vectors, Value) -> Value,
+        mut f: impl FnMut(&mut VectorFunction, Value) -> Value,
     ) -> Chunk {
         match x {
             Chunk::Four(x) => Chunk::Four(f(self.code, x)),
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         &mut self,
         x: Chunk,
         y: Chunk,
-        mut f: impl FnMut(&mut Vectors, Value, Value) -> Value,
+        mut f: impl FnMut(&mut VectorFunction, Value, Value) -> Value,
     ) -> Option<Chunk> {
         Some(match (x, y) {
             (Chunk::Four(x), Chunk::Four(y)) => Chunk::Four(f(self.code, x, y)),
@@ -159,7 +159,7 @@ impl Lowering<'_> {
     fn widened(
         &mut self,
         operands: &[Chunk],
-        mut f: impl FnMut(&mut Vectors, &[Value]) -> Value,
+        mut f: impl FnMut(&mut VectorFunction, &[Value]) -> Value,
     ) -> Option<Chunk> {
         let mut halves = [None; 2];
         for (high, half) in halves.iter_mut().enumerate().take(if self.is_half { 1 } else { 2 }) {
@@ -221,7 +221,7 @@ impl Lowering<'_> {
     }
 
     pub(crate) fn unary(&mut self, op: UnaryOp, dtype: DType, x: Chunk) -> Option<Chunk> {
-        let ones = |code: &mut Vectors| code.splat4(u32::MAX);
+        let ones = |code: &mut VectorFunction| code.splat4(u32::MAX);
         Some(match (op, dtype) {
             (UnaryOp::Not, DType::I1 | DType::I32 | DType::U32 | DType::I64 | DType::U64) => self
                 .map(x, |code, x| {
@@ -253,7 +253,7 @@ impl Lowering<'_> {
     }
 
     fn unary_f32(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
-        let round = |code: &mut Vectors, x, way| code.unary(Op::RoundF32(way), x);
+        let round = |code: &mut VectorFunction, x, way| code.unary(Op::RoundF32(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat4(1 << 31);
@@ -301,7 +301,7 @@ impl Lowering<'_> {
     }
 
     fn unary_f64(&mut self, op: UnaryOp, x: Chunk) -> Option<Chunk> {
-        let round = |code: &mut Vectors, x, way| code.unary(Op::RoundF64(way), x);
+        let round = |code: &mut VectorFunction, x, way| code.unary(Op::RoundF64(way), x);
         Some(match op {
             UnaryOp::Negate => self.map(x, |code, x| {
                 let sign = code.splat8(1 << 63);
@@ -667,7 +667,7 @@ impl Lowering<'_> {
 }
 
 /// The `f64` of an integer below 2^32 in a lane of eight bytes.
-fn exact_f64(code: &mut Vectors, x: Value) -> Value {
+fn exact_f64(code: &mut VectorFunction, x: Value) -> Value {
     // The exponent of 2^52, whose last bit is 1.
     let offset = code.splat8(((1u64 << 52) as f64).to_bits());
     let x = code.pair(Op::Or, x, offset);
@@ -675,7 +675,7 @@ fn exact_f64(code: &mut Vectors, x: Value) -> Value {
 }
 
 /// The larger or the smaller one of two floats: NaN wins, and zeros have an order.
-fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Value) -> Value {
+fn extreme(code: &mut VectorFunction, is_maximum: bool, dtype: DType, x: Value, y: Value) -> Value {
     let is_single = dtype == DType::F32;
     if code.width == Width::Neon {
         let op = match (is_maximum, is_single) {
@@ -719,12 +719,12 @@ fn extreme(code: &mut Vectors, is_maximum: bool, dtype: DType, x: Value, y: Valu
     code.blend(unordered, nan, ordered)
 }
 
-fn flipped(code: &mut Vectors, x: Value, sign: Value) -> Value {
+fn flipped(code: &mut VectorFunction, x: Value, sign: Value) -> Value {
     code.pair(Op::Xor, x, sign)
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of four bytes.
-fn greater4(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
+fn greater4(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U32 {
         return code.pair(Op::GreaterI32, x, y);
     }
@@ -737,7 +737,7 @@ fn greater4(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of eight bytes.
-fn greater8(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
+fn greater8(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U64 {
         return code.pair(Op::GreaterI64, x, y);
     }
@@ -750,7 +750,7 @@ fn greater8(code: &mut Vectors, dtype: DType, x: Value, y: Value) -> Value {
 }
 
 /// The products in lanes of eight bytes, modulo 2^64.
-fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
+fn multiply8(code: &mut VectorFunction, x: Value, y: Value) -> Value {
     let [x_high, y_high] = [x, y].map(|x| code.shift_right8(x, 32));
     let low = code.pair(Op::MultiplyWideU32, x, y);
     let first = code.pair(Op::MultiplyWideU32, x_high, y);
@@ -761,7 +761,7 @@ fn multiply8(code: &mut Vectors, x: Value, y: Value) -> Value {
 }
 
 /// The products of complex numbers, `(ac - bd) + (ad + bc)i`.
-fn multiply_complex(code: &mut Vectors, x: Value, y: Value) -> Value {
+fn multiply_complex(code: &mut VectorFunction, x: Value, y: Value) -> Value {
     let [re, im] = [Op::FirstOfPairs, Op::SecondOfPairs].map(|op| code.pair(op, x, x));
     let swapped = code.pair(Op::SwappedPairs, y, y);
     let (first, second) =
@@ -773,13 +773,13 @@ fn multiply_complex(code: &mut Vectors, x: Value, y: Value) -> Value {
 }
 
 /// Adds code that makes a mask of eight bytes, each 0 or 1.
-pub fn mask_of_bytes(code: &mut Vectors, bytes: Value) -> Value {
+pub fn mask_of_bytes(code: &mut VectorFunction, bytes: Value) -> Value {
     let zero = code.splat4(0);
     code.pair(Op::SubtractI32, zero, bytes)
 }
 
 /// Adds code that makes bytes of a mask, each 0 or 1, and returns how they are stored.
-pub fn mask_store(code: &mut Vectors, mask: Value) -> (Value, Store) {
+pub fn mask_store(code: &mut VectorFunction, mask: Value) -> (Value, Store) {
     if code.width.narrows() {
         let one = code.splat4(1);
         return (code.pair(Op::And, mask, one), Store::LowBytes);
@@ -788,7 +788,7 @@ pub fn mask_store(code: &mut Vectors, mask: Value) -> (Value, Store) {
 }
 
 /// Adds code that makes eight bytes of a mask, each 0 or 1.
-pub fn bytes_of_mask(code: &mut Vectors, mask: Value) -> Value {
+pub fn bytes_of_mask(code: &mut VectorFunction, mask: Value) -> Value {
     let high = code.extract_high(mask);
     let words = code.pair(Op::PackI32, mask, high);
     let bytes = code.pair(Op::PackI16, words, words);

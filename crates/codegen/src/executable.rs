@@ -21,18 +21,18 @@ macro_rules! generated {
 
 /// Code that can be called. Its memory is never writable and executable at the same time.
 #[derive(Debug)]
-pub struct Executable {
+pub struct ExecutableMemory {
     code: Mmap,
 }
 
-impl Executable {
+impl ExecutableMemory {
     /// Makes code callable; `None` if the system does not let programs make code.
-    pub fn new(code: &[u8]) -> Option<Executable> {
+    pub fn new(code: &[u8]) -> Option<ExecutableMemory> {
         let mut memory = MmapMut::map_anon(code.len().max(1)).ok()?;
         memory[..code.len()].copy_from_slice(code);
         let code = memory.make_exec().ok()?;
         synchronize(&code);
-        Some(Executable { code })
+        Some(ExecutableMemory { code })
     }
 
     /// Calls the code at a position with two pointers.

@@ -2,7 +2,7 @@
 
 use crate::elementwise::{Chunk, Lowering};
 use crate::ops::{Op, Rounding};
-use crate::vector::{Value, Vectors};
+use crate::vector::{Value, VectorFunction};
 use numerics::DType;
 
 impl Lowering<'_> {
@@ -54,7 +54,7 @@ impl Lowering<'_> {
 }
 
 /// Quotients by a power of two, rounded towards zero.
-fn shifted(code: &mut Vectors, dtype: DType, x: Value, exponent: u32) -> Value {
+fn shifted(code: &mut VectorFunction, dtype: DType, x: Value, exponent: u32) -> Value {
     if exponent == 0 {
         return x;
     }

@@ -2,7 +2,7 @@
 //! is known already, such as what a constant exponent decides.
 
 use crate::ops::{Op, Predicate};
-use crate::vector::{Value, Vectors};
+use crate::vector::{Value, VectorFunction};
 use numerics::math::UnaryOp;
 use numerics::math::lanes::{self, Lane};
 use numerics::math::{lanes_erf, lanes_trigonometric};
@@ -11,21 +11,21 @@ use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Four lanes while code for them is recorded.
 #[derive(Clone, Copy)]
-struct Recorded<'a> {
-    code: &'a RefCell<Vectors>,
+struct RecordedLane<'a> {
+    code: &'a RefCell<VectorFunction>,
     value: Value,
 }
 
 /// A mask of lanes.
 #[derive(Clone, Copy)]
-struct Mask<'a>(Recorded<'a>);
+struct Mask<'a>(RecordedLane<'a>);
 
 /// Code for lanes of `f64`.
-pub(crate) type Function = fn(&mut Vectors, Value) -> Value;
+pub(crate) type Function = fn(&mut VectorFunction, Value) -> Value;
 
 macro_rules! code {
     ($f:path) => {
-        |code, x| record(code, |code| $f(Recorded { code, value: x }).value)
+        |code, x| record(code, |code| $f(RecordedLane { code, value: x }).value)
     };
 }
 
@@ -58,27 +58,27 @@ pub(crate) fn function_of_angle(op: UnaryOp) -> Option<Function> {
 }
 
 /// A mask of numbers that are too large for functions of angles.
-pub(crate) fn is_no_angle(code: &mut Vectors, x: Value) -> Value {
+pub(crate) fn is_no_angle(code: &mut VectorFunction, x: Value) -> Value {
     record(code, |code| {
-        let x = Recorded { code, value: x };
+        let x = RecordedLane { code, value: x };
         let is_angle = lanes_trigonometric::is_angle(x) | x.is_nan();
         (!is_angle).0.value
     })
 }
 
 /// The code of the absolute value of a complex number, and its square.
-pub(crate) fn absolute(code: &mut Vectors, re: Value, im: Value) -> [Value; 2] {
+pub(crate) fn absolute(code: &mut VectorFunction, re: Value, im: Value) -> [Value; 2] {
     let square = record(code, |code| {
-        let [re, im] = [re, im].map(|value| Recorded { code, value });
+        let [re, im] = [re, im].map(|value| RecordedLane { code, value });
         lanes::squared(re, im).value
     });
-    [record(code, |code| Recorded { code, value: square }.sqrt().abs().value), square]
+    [record(code, |code| RecordedLane { code, value: square }.sqrt().abs().value), square]
 }
 
 /// The code of the angle of a point.
-pub(crate) fn atan2(code: &mut Vectors, y: Value, x: Value) -> Value {
+pub(crate) fn atan2(code: &mut VectorFunction, y: Value, x: Value) -> Value {
     record(code, |code| {
-        let [y, x] = [y, x].map(|value| Recorded { code, value });
+        let [y, x] = [y, x].map(|value| RecordedLane { code, value });
         lanes_trigonometric::atan2(y, x).value
     })
 }
@@ -101,28 +101,30 @@ fn rsqrt<L: Lane>(x: L) -> L {
 }
 
 /// The code of square roots, with one NaN.
-pub(crate) fn sqrt(code: &mut Vectors, x: Value) -> Value {
+pub(crate) fn sqrt(code: &mut VectorFunction, x: Value) -> Value {
     record(code, |code| {
-        let x = Recorded { code, value: x };
+        let x = RecordedLane { code, value: x };
         lanes::one_nan(x, x.sqrt()).value
     })
 }
 
 /// The code of [`lanes::pow`].
-pub(crate) fn power(code: &mut Vectors, x: Value, y: Value) -> Value {
-    record(code, |code| lanes::pow(Recorded { code, value: x }, Recorded { code, value: y }).value)
+pub(crate) fn power(code: &mut VectorFunction, x: Value, y: Value) -> Value {
+    record(code, |code| {
+        lanes::pow(RecordedLane { code, value: x }, RecordedLane { code, value: y }).value
+    })
 }
 
-fn record(code: &mut Vectors, f: impl FnOnce(&RefCell<Vectors>) -> Value) -> Value {
+fn record(code: &mut VectorFunction, f: impl FnOnce(&RefCell<VectorFunction>) -> Value) -> Value {
     let cell = RefCell::new(std::mem::take(code));
     let value = f(&cell);
     *code = cell.into_inner();
     value
 }
 
-impl<'a> Recorded<'a> {
-    fn with(self, f: impl FnOnce(&mut Vectors) -> Value) -> Recorded<'a> {
-        Recorded { value: f(&mut self.code.borrow_mut()), ..self }
+impl<'a> RecordedLane<'a> {
+    fn with(self, f: impl FnOnce(&mut VectorFunction) -> Value) -> RecordedLane<'a> {
+        RecordedLane { value: f(&mut self.code.borrow_mut()), ..self }
     }
 
     fn known(self) -> Option<u64> {
@@ -130,29 +132,34 @@ impl<'a> Recorded<'a> {
     }
 
     /// An instruction, or the bits that `f` gives for known ones.
-    fn pair(self, op: Op, rhs: Recorded<'_>, f: impl Fn(u64, u64) -> u64) -> Recorded<'a> {
+    fn pair(self, op: Op, rhs: RecordedLane<'_>, f: impl Fn(u64, u64) -> u64) -> RecordedLane<'a> {
         match (self.known(), rhs.known()) {
             (Some(x), Some(y)) => self.bits(f(x, y)),
             _ => self.with(|code| code.pair(op, self.value, rhs.value)),
         }
     }
 
-    fn arithmetic(self, op: Op, rhs: Recorded<'_>, f: impl Fn(f64, f64) -> f64) -> Recorded<'a> {
+    fn arithmetic(
+        self,
+        op: Op,
+        rhs: RecordedLane<'_>,
+        f: impl Fn(f64, f64) -> f64,
+    ) -> RecordedLane<'a> {
         self.pair(op, rhs, |x, y| f(f64::from_bits(x), f64::from_bits(y)).to_bits())
     }
 
-    fn number(self, x: f64) -> Recorded<'a> {
+    fn number(self, x: f64) -> RecordedLane<'a> {
         self.bits(x.to_bits())
     }
 
-    fn bits(self, bits: u64) -> Recorded<'a> {
+    fn bits(self, bits: u64) -> RecordedLane<'a> {
         self.with(|code| code.splat8(bits))
     }
 
     fn compare(
         self,
         predicate: Predicate,
-        rhs: Recorded<'_>,
+        rhs: RecordedLane<'_>,
         f: impl Fn(f64, f64) -> bool,
     ) -> Mask<'a> {
         Mask(match (self.known(), rhs.known()) {
@@ -166,18 +173,18 @@ impl<'a> Recorded<'a> {
 
 macro_rules! operators {
     ($($trait:ident $name:ident $op:ident;)*) => {$(
-        impl<'a> $trait for Recorded<'a> {
-            type Output = Recorded<'a>;
+        impl<'a> $trait for RecordedLane<'a> {
+            type Output = RecordedLane<'a>;
 
-            fn $name(self, rhs: Recorded<'a>) -> Recorded<'a> {
+            fn $name(self, rhs: RecordedLane<'a>) -> RecordedLane<'a> {
                 self.arithmetic(Op::$op, rhs, $trait::$name)
             }
         }
 
-        impl<'a> $trait<f64> for Recorded<'a> {
-            type Output = Recorded<'a>;
+        impl<'a> $trait<f64> for RecordedLane<'a> {
+            type Output = RecordedLane<'a>;
 
-            fn $name(self, rhs: f64) -> Recorded<'a> {
+            fn $name(self, rhs: f64) -> RecordedLane<'a> {
                 $trait::$name(self, self.number(rhs))
             }
         }
@@ -191,10 +198,10 @@ operators! {
     Div div DivideF64;
 }
 
-impl<'a> Neg for Recorded<'a> {
-    type Output = Recorded<'a>;
+impl<'a> Neg for RecordedLane<'a> {
+    type Output = RecordedLane<'a>;
 
-    fn neg(self) -> Recorded<'a> {
+    fn neg(self) -> RecordedLane<'a> {
         self.pair(Op::Xor, self.bits(1 << 63), |x, y| x ^ y)
     }
 }
@@ -231,18 +238,18 @@ impl<'a> Not for Mask<'a> {
     }
 }
 
-impl<'a> Lane for Recorded<'a> {
+impl<'a> Lane for RecordedLane<'a> {
     type Mask = Mask<'a>;
 
-    fn splat(self, x: f64) -> Recorded<'a> {
+    fn splat(self, x: f64) -> RecordedLane<'a> {
         self.number(x)
     }
 
-    fn sqrt(self) -> Recorded<'a> {
+    fn sqrt(self) -> RecordedLane<'a> {
         self.with(|code| code.unary(Op::SqrtF64, self.value))
     }
 
-    fn mul_add(self, factor: Recorded<'a>, term: Recorded<'a>) -> Recorded<'a> {
+    fn mul_add(self, factor: RecordedLane<'a>, term: RecordedLane<'a>) -> RecordedLane<'a> {
         let known = [self, factor, term].map(|value| value.known().map(f64::from_bits));
         match known {
             [Some(x), Some(y), Some(z)] => self.number(x.mul_add(y, z)),
@@ -252,23 +259,23 @@ impl<'a> Lane for Recorded<'a> {
         }
     }
 
-    fn least(self, rhs: Recorded<'a>) -> Recorded<'a> {
+    fn least(self, rhs: RecordedLane<'a>) -> RecordedLane<'a> {
         self.arithmetic(Op::LeastF64, rhs, Lane::least)
     }
 
-    fn greatest(self, rhs: Recorded<'a>) -> Recorded<'a> {
+    fn greatest(self, rhs: RecordedLane<'a>) -> RecordedLane<'a> {
         self.arithmetic(Op::GreatestF64, rhs, Lane::greatest)
     }
 
-    fn less(self, rhs: Recorded<'a>) -> Mask<'a> {
+    fn less(self, rhs: RecordedLane<'a>) -> Mask<'a> {
         self.compare(Predicate::Less, rhs, |x, y| x < y)
     }
 
-    fn at_least(self, rhs: Recorded<'a>) -> Mask<'a> {
+    fn at_least(self, rhs: RecordedLane<'a>) -> Mask<'a> {
         self.compare(Predicate::GreaterOrEqual, rhs, |x, y| x >= y)
     }
 
-    fn equals(self, rhs: Recorded<'a>) -> Mask<'a> {
+    fn equals(self, rhs: RecordedLane<'a>) -> Mask<'a> {
         self.compare(Predicate::Equal, rhs, |x, y| x == y)
     }
 
@@ -276,7 +283,7 @@ impl<'a> Lane for Recorded<'a> {
         self.compare(Predicate::Unordered, self, |x, _| x.is_nan())
     }
 
-    fn select(mask: Mask<'a>, yes: Recorded<'a>, no: Recorded<'a>) -> Recorded<'a> {
+    fn select(mask: Mask<'a>, yes: RecordedLane<'a>, no: RecordedLane<'a>) -> RecordedLane<'a> {
         match mask.0.known() {
             Some(0) => no,
             Some(u64::MAX) => yes,
@@ -284,31 +291,31 @@ impl<'a> Lane for Recorded<'a> {
         }
     }
 
-    fn and_bits(self, bits: u64) -> Recorded<'a> {
+    fn and_bits(self, bits: u64) -> RecordedLane<'a> {
         self.pair(Op::And, self.bits(bits), |x, y| x & y)
     }
 
-    fn or_bits(self, bits: u64) -> Recorded<'a> {
+    fn or_bits(self, bits: u64) -> RecordedLane<'a> {
         self.pair(Op::Or, self.bits(bits), |x, y| x | y)
     }
 
-    fn or(self, rhs: Recorded<'a>) -> Recorded<'a> {
+    fn or(self, rhs: RecordedLane<'a>) -> RecordedLane<'a> {
         self.pair(Op::Or, rhs, |x, y| x | y)
     }
 
-    fn add_bits(self, bits: u64) -> Recorded<'a> {
+    fn add_bits(self, bits: u64) -> RecordedLane<'a> {
         self.pair(Op::AddI64, self.bits(bits), u64::wrapping_add)
     }
 
-    fn subtract_bits(self, rhs: Recorded<'a>) -> Recorded<'a> {
+    fn subtract_bits(self, rhs: RecordedLane<'a>) -> RecordedLane<'a> {
         self.pair(Op::SubtractI64, rhs, u64::wrapping_sub)
     }
 
-    fn shift_left(self, by: u8) -> Recorded<'a> {
+    fn shift_left(self, by: u8) -> RecordedLane<'a> {
         self.with(|code| code.shift_left8(self.value, by))
     }
 
-    fn shift_right(self, by: u8) -> Recorded<'a> {
+    fn shift_right(self, by: u8) -> RecordedLane<'a> {
         self.with(|code| code.shift_right8(self.value, by))
     }
 }

@@ -1,13 +1,13 @@
 //! Machine code for elementwise functions, made at run time.
 //!
-//! [`Vectors`] is straight-line code over vectors; [`compute`] adds that of a function of
+//! [`VectorFunction`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
 //! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 under Linux;
 //! elsewhere, or with `STABLO_JIT=0`, no code is made ([`is_available`]), and users of this crate
 //! run the functions of `numerics` instead.
 //!
 //! The operations and the registers of code belong to no machine ([`Op`], [`Register`]); a
-//! [`Machine`] encodes them.
+//! [`Encoder`] encodes them.
 
 pub mod a64;
 mod allocate;
@@ -28,20 +28,20 @@ pub use elementwise::{
     Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, is_long, is_of_angle,
     mask_of_bytes, mask_store,
 };
-pub use executable::Executable;
-pub use loops::{Input, Loop, LoopCode, MAX_STEP, NotRun, has_code, has_loop_code};
+pub use executable::ExecutableMemory;
+pub use loops::{Loop, LoopCode, LoopInput, MAX_STEP, NotRun, has_code, has_loop_code};
 pub use machine::{
-    Base, Condition, Constant, ConstantBytes, Label, Machine, Mem, Operand, Register,
+    Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Mem, MemoryBase, Register,
 };
 pub use ops::{Op, Predicate, Rounding, Store};
 pub use small::{lanes_of_small, small_load, small_store};
-pub use vector::{NOWHERE, Parts, Scalar, Value, Vectors, Width};
+pub use vector::{NOWHERE, NeededParts, ScalarInst, Value, VectorFunction, Width};
 
 /// The code of this machine while it is made.
 #[cfg(target_arch = "aarch64")]
-pub use a64::Emitter;
+pub use a64::A64Emitter as Emitter;
 #[cfg(not(target_arch = "aarch64"))]
-pub use x64::Emitter;
+pub use x64::X64Emitter as Emitter;
 
 use numerics::simd::Isa;
 use std::sync::OnceLock;
@@ -61,6 +61,6 @@ pub fn is_available() -> bool {
             true => cfg!(all(target_os = "linux", target_endian = "little")),
             false => Isa::best().has_avx2(),
         };
-        !is_refused && is_known && Executable::new(&RETURN).is_some()
+        !is_refused && is_known && ExecutableMemory::new(&RETURN).is_some()
     })
 }

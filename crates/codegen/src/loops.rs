@@ -2,11 +2,11 @@
 
 use crate::allocate::emit;
 use crate::elementwise::{Chunk, LANES, compute, is_long, is_of_angle, mask_of_bytes, mask_store};
-use crate::executable::Executable;
-use crate::machine::{Condition, Machine, Mem, Register};
+use crate::executable::ExecutableMemory;
+use crate::machine::{Condition, Encoder, Mem, Register};
 use crate::ops::{Op, Store};
 use crate::small::{is_small, lanes_of_small, small_load, small_store};
-use crate::vector::{NOWHERE, Scalar, Vectors, Width};
+use crate::vector::{NOWHERE, ScalarInst, VectorFunction, Width};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::{SmallVec, smallvec};
@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 /// A loop: what it reads, computes and writes.
 pub struct Loop<'a> {
     /// The inputs.
-    pub inputs: &'a [Input],
+    pub inputs: &'a [LoopInput],
     /// The functions. Their operands are values by number: first the inputs, then the results of
     /// functions.
     pub functions: &'a [(&'a SliceKernel, &'a [usize])],
@@ -26,7 +26,7 @@ pub struct Loop<'a> {
 
 /// An input of a loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Input {
+pub struct LoopInput {
     /// Its type.
     pub dtype: DType,
     /// True for one element that all iterations share.
@@ -35,7 +35,7 @@ pub struct Input {
     pub constant: Option<u64>,
 }
 
-impl Input {
+impl LoopInput {
     /// The lanes of a vector with the element, if the code has it as a constant: then it is not
     /// among the inputs of [`LoopCode::run`].
     fn lanes(&self) -> Option<u32> {
@@ -50,15 +50,15 @@ impl Input {
 
 /// True if there is code for a function in loops.
 pub fn has_loop_code(kernel: &SliceKernel) -> bool {
-    has_code_in(kernel, Vectors::with_exceptions(Width::default()))
+    has_code_in(kernel, VectorFunction::with_exceptions(Width::default()))
 }
 
 /// True if there is code for a function, of all operands.
 pub fn has_code(kernel: &SliceKernel) -> bool {
-    has_code_in(kernel, Vectors::new())
+    has_code_in(kernel, VectorFunction::new())
 }
 
-fn has_code_in(kernel: &SliceKernel, mut code: Vectors) -> bool {
+fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
     let is_of = |dtype: DType| {
         kernel.result() == dtype && kernel.operands().iter().all(|&operand| operand == dtype)
     };
@@ -76,7 +76,7 @@ fn has_code_in(kernel: &SliceKernel, mut code: Vectors) -> bool {
         && compute(&mut code, function, kernel.operands(), &operands, true).is_some()
 }
 
-fn placeholder(code: &mut Vectors, dtype: DType) -> Option<Chunk> {
+fn placeholder(code: &mut VectorFunction, dtype: DType) -> Option<Chunk> {
     let zero = code.splat4(0);
     Some(match dtype {
         DType::I1 => Chunk::Mask(zero),
@@ -89,9 +89,9 @@ fn placeholder(code: &mut Vectors, dtype: DType) -> Option<Chunk> {
 /// Code that becomes callable when all code that is made together is ready.
 #[derive(Clone, Debug)]
 pub struct LoopCode {
-    executable: Arc<OnceLock<Executable>>,
+    executable: Arc<OnceLock<ExecutableMemory>>,
     entry: usize,
-    inputs: Vec<Input>,
+    inputs: Vec<LoopInput>,
     outputs: Vec<DType>,
     /// Elements of an iteration.
     step: usize,
@@ -120,11 +120,11 @@ const MAX_VECTOR: usize = 64;
 const MAX_STACK: usize = 3840;
 impl LoopCode {
     /// Adds the code of a loop; `None` if one of its functions has no code.
-    pub fn new<M: Machine>(
+    pub fn new<M: Encoder>(
         source: &Loop<'_>,
         width: Width,
         machine: &mut M,
-        executable: &Arc<OnceLock<Executable>>,
+        executable: &Arc<OnceLock<ExecutableMemory>>,
     ) -> Option<LoopCode> {
         let one = body::<M>(source, width, 1)?;
         let (step, mut body) = match one.len() {
@@ -139,7 +139,7 @@ impl LoopCode {
         };
         let has_exceptions = body.exceptions.as_ref().is_some_and(|masks| !masks.is_empty());
         let outputs: Vec<DType> = source.outputs.iter().map(|&value| dtype(value)).collect();
-        let inputs: Vec<Input> =
+        let inputs: Vec<LoopInput> =
             source.inputs.iter().filter(|input| !input.is_known()).copied().collect();
         let entry = machine.position();
         let entered = machine.enter_loop();
@@ -196,7 +196,7 @@ impl LoopCode {
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
         // Of each input that the next tile has other elements of, the bytes of one; else zero.
         let mut steps: SmallVec<[usize; 12]> = SmallVec::new();
-        for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
+        for (bytes, &LoopInput { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             steps.push(match bytes.len() / dtype.bytes() {
                 1 if repeats => 0,
                 elements if !repeats && elements == count => dtype.bytes(),
@@ -243,7 +243,7 @@ impl LoopCode {
     ) -> Result<(), NotRun> {
         const ROOM: usize = 8 * MAX_STEP;
         let mut copies: SmallVec<[[u8; ROOM]; 12]> = SmallVec::new();
-        for (bytes, &Input { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
+        for (bytes, &LoopInput { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             let range = if repeats { 0..1 } else { range.clone() };
             let rest = &bytes[range.start * dtype.bytes()..range.end * dtype.bytes()];
             let mut copy = [0; ROOM];
@@ -278,12 +278,12 @@ impl LoopCode {
 }
 
 /// The code of an iteration, over some chunks side by side.
-fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Vectors> {
-    let mut body = Vectors::with_exceptions(width);
+fn body<M: Encoder>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<VectorFunction> {
+    let mut body = VectorFunction::with_exceptions(width);
     // The chunks of each value.
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
     let mut addresses = 0;
-    for input @ &Input { dtype, repeats, .. } in source.inputs {
+    for input @ &LoopInput { dtype, repeats, .. } in source.inputs {
         if let Some(bits) = input.lanes() {
             values.push(smallvec![Chunk::Four(body.splat4(bits)); chunks]);
             continue;
@@ -329,17 +329,22 @@ fn body<M: Machine>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Ve
 }
 
 /// The register with an address. An address without a register is read when it is needed.
-fn address<M: Machine>(body: &mut Vectors, number: usize) -> Register {
+fn address<M: Encoder>(body: &mut VectorFunction, number: usize) -> Register {
     if number < M::ADDRESSES {
         return Register::Address(number as u8);
     }
     let from = Mem::at(Register::First, 8 * number as i32);
-    body.scalar(Scalar::Load { from }, NOWHERE, NOWHERE);
+    body.scalar(ScalarInst::Load { from }, NOWHERE, NOWHERE);
     Register::Loaded
 }
 
 /// Reads a chunk of an input, or the element that all share.
-fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) -> Option<Chunk> {
+fn load(
+    body: &mut VectorFunction,
+    base: Register,
+    dtype: DType,
+    chunk: Option<usize>,
+) -> Option<Chunk> {
     let place = Mem::at(base, 0);
     let first = (chunk.unwrap_or(0) * body.width.lanes() * dtype.bytes()) as i32;
     let vector = body.width.bytes() as i32;
@@ -381,7 +386,7 @@ fn load(body: &mut Vectors, base: Register, dtype: DType, chunk: Option<usize>) 
 }
 
 /// Writes a chunk of an output.
-fn store(body: &mut Vectors, base: Register, number: usize, chunk: Chunk, dtype: DType) {
+fn store(body: &mut VectorFunction, base: Register, number: usize, chunk: Chunk, dtype: DType) {
     let size = dtype.bytes();
     let first = (number * body.width.lanes() * size) as i32;
     let vector = body.width.bytes() as i32;

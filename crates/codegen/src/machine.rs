@@ -23,7 +23,7 @@ pub enum Register {
     Memory,
     /// The context of a block, which calls leave as it is.
     Context,
-    /// An index that was computed by [`Scalar::Index`](crate::Scalar::Index).
+    /// An index that was computed by [`ScalarInst::Index`](crate::ScalarInst::Index).
     Index,
     /// An address or a number, for the time of an operation.
     Loaded,
@@ -36,7 +36,7 @@ pub enum Register {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mem<R = Register> {
     /// The base of the address.
-    pub base: Base<R>,
+    pub base: MemoryBase<R>,
     /// A register times a power of two, given by its exponent.
     pub index: Option<(R, u8)>,
     /// Bytes from there.
@@ -45,22 +45,22 @@ pub struct Mem<R = Register> {
 
 /// The base of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Base<R = Register> {
+pub enum MemoryBase<R = Register> {
     /// A register.
     Register(R),
     /// A constant of the code.
-    Constant(Constant),
+    ConstantData(ConstantData),
 }
 
 impl<R> Mem<R> {
     /// A place some bytes from the address in a register.
     pub fn at(base: R, offset: i32) -> Mem<R> {
-        Mem { base: Base::Register(base), index: None, offset }
+        Mem { base: MemoryBase::Register(base), index: None, offset }
     }
 
     /// A constant.
-    pub fn constant(constant: Constant) -> Mem<R> {
-        Mem { base: Base::Constant(constant), index: None, offset: 0 }
+    pub fn constant(constant: ConstantData) -> Mem<R> {
+        Mem { base: MemoryBase::ConstantData(constant), index: None, offset: 0 }
     }
 
     /// The place moved by an index register times `1 << scale`.
@@ -72,8 +72,8 @@ impl<R> Mem<R> {
     /// The same place with registers of another type.
     pub(crate) fn map<S>(self, register: impl Fn(R) -> S) -> Mem<S> {
         let base = match self.base {
-            Base::Register(base) => Base::Register(register(base)),
-            Base::Constant(constant) => Base::Constant(constant),
+            MemoryBase::Register(base) => MemoryBase::Register(register(base)),
+            MemoryBase::ConstantData(constant) => MemoryBase::ConstantData(constant),
         };
         let index = self.index.map(|(index, scale)| (register(index), scale));
         Mem { base, index, offset: self.offset }
@@ -82,7 +82,7 @@ impl<R> Mem<R> {
 
 /// A vector register by number, or a place in memory.
 #[derive(Clone, Copy, Debug)]
-pub enum Operand {
+pub enum InstOperand {
     /// The register with this number.
     Register(u8),
     /// Memory.
@@ -114,13 +114,13 @@ pub struct Label(pub(crate) u32);
 
 /// Bytes behind the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Constant(pub(crate) u32);
+pub struct ConstantData(pub(crate) u32);
 
 /// The bytes of a constant, again and again.
 pub type ConstantBytes = [u8; 32];
 
 /// Encodes operations as instructions of a machine.
-pub trait Machine {
+pub trait Encoder {
     /// The number of [`Register::Address`].
     const ADDRESSES: usize;
     /// Code of more vector operations may be too long for the machine's jumps.
@@ -129,7 +129,7 @@ pub trait Machine {
     /// The bytes of the code.
     fn position(&self) -> usize;
     /// A constant with these bytes.
-    fn constant(&mut self, bytes: ConstantBytes) -> Constant;
+    fn constant(&mut self, bytes: ConstantBytes) -> ConstantData;
     /// A label for a place that is not known yet.
     fn label(&mut self) -> Label;
     /// Puts a label here.
@@ -170,11 +170,11 @@ pub trait Machine {
     fn jump_if(&mut self, condition: Condition, to: Label);
     /// Calls the function at the address in memory.
     fn call(&mut self, function: Mem);
-    /// Calls code at a label, made by [`Machine::callback`].
+    /// Calls code at a label, made by [`Encoder::callback`].
     fn call_label(&mut self, to: Label);
 
     /// Begins the function of a loop, which the caller calls with two arguments. The result is for
-    /// [`Machine::leave_loop`].
+    /// [`Encoder::leave_loop`].
     fn enter_loop(&mut self) -> usize;
     /// Ends the function of a loop that began at `entered`, and has some bytes of the stack, less
     /// than a page.
@@ -193,13 +193,13 @@ pub trait Machine {
     /// Stores a part of a vector.
     fn store_vector(&mut self, width: Width, store: Store, to: Mem, from: u8);
     /// Adds an operation of one operand.
-    fn unary(&mut self, width: Width, op: Op, to: u8, x: Operand);
+    fn unary(&mut self, width: Width, op: Op, to: u8, x: InstOperand);
     /// True if an operation of one operand takes it from memory.
     fn reads_memory(op: Op) -> bool;
     /// Adds an operation of two operands.
-    fn binary(&mut self, width: Width, op: Op, to: u8, x: u8, y: Operand);
+    fn binary(&mut self, width: Width, op: Op, to: u8, x: u8, y: InstOperand);
     /// The orders in which an operation of three operands, by number, may have these: the result
-    /// takes the register of the first one. Without an order, [`Machine::ternary`] has a separate
+    /// takes the register of the first one. Without an order, [`Encoder::ternary`] has a separate
     /// register for the result.
     fn orders(width: Width, op: Op) -> &'static [[usize; 3]];
     /// Adds an operation of three operands, the first of which is in the register `to`.
@@ -209,10 +209,10 @@ pub trait Machine {
         op: Op,
         order: [usize; 3],
         to: u8,
-        operands: (u8, Operand),
+        operands: (u8, InstOperand),
     );
     /// Adds an operation of the operands `x`, `y` and `z`.
-    fn ternary(&mut self, width: Width, op: Op, to: u8, x: u8, y: Operand, z: u8);
+    fn ternary(&mut self, width: Width, op: Op, to: u8, x: u8, y: InstOperand, z: u8);
     /// Goes on at a label if the first lane of a mask is not set.
     fn jump_unless_first(&mut self, mask: u8, to: Label);
     /// Goes on at a label if no lane of four bytes of a mask is set.

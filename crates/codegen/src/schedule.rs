@@ -3,7 +3,7 @@
 //! A processor looks some tens of instructions ahead, which is less than a function of a few
 //! numbers has; so independent ones are put where it sees them.
 
-use crate::vector::{Inst, Kind, NONE, Value, Vectors};
+use crate::vector::{Inst, InstKind, NONE, Value, VectorFunction};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,10 +14,10 @@ const WIDTH: usize = 2;
 const WINDOW: usize = 128;
 
 /// The number of cycles after which the result of an instruction is there, about.
-fn latency(kind: &Kind, is_load: bool) -> u32 {
+fn latency(kind: &InstKind, is_load: bool) -> u32 {
     let own = match kind {
-        Kind::Constant(_) | Kind::Carried(_) => return 0,
-        Kind::Vector(op) => op.latency(),
+        InstKind::ConstantData(_) | InstKind::Carried(_) => return 0,
+        InstKind::Vector(op) => op.latency(),
         _ => 1,
     };
     own + if is_load { 4 } else { 0 }
@@ -29,13 +29,13 @@ fn operands(inst: &Inst) -> impl Iterator<Item = usize> {
 }
 
 /// For each instruction, the instructions that use its result, in one list.
-struct Users {
+struct ResultUsers {
     ends: Vec<u32>,
     all: Vec<u32>,
 }
 
-impl Users {
-    fn of(insts: &[Inst]) -> Users {
+impl ResultUsers {
+    fn of(insts: &[Inst]) -> ResultUsers {
         let mut ends = vec![0u32; insts.len() + 1];
         insts.iter().flat_map(operands).for_each(|operand| ends[operand + 1] += 1);
         let mut sum = 0;
@@ -51,7 +51,7 @@ impl Users {
                 ends[operand] += 1;
             }
         }
-        Users { ends, all }
+        ResultUsers { ends, all }
     }
 
     fn of_inst(&self, at: usize) -> &[u32] {
@@ -60,15 +60,16 @@ impl Users {
     }
 }
 
-impl Vectors {
+impl VectorFunction {
     /// Puts the instructions of straight-line code, whose stores and loads are of different
     /// memory, into the order in which a processor would start them that sees [`WINDOW`] of them
     /// and prefers instructions for which most others wait. It drops dead ones. Code
     /// with branches or general-purpose registers stays as it is.
     #[doc(hidden)]
     pub fn schedule(&mut self) {
-        let is_plain =
-            |kind: &Kind| matches!(kind, Kind::Vector(_) | Kind::Constant(_) | Kind::Store(_));
+        let is_plain = |kind: &InstKind| {
+            matches!(kind, InstKind::Vector(_) | InstKind::ConstantData(_) | InstKind::Store(_))
+        };
         if !self.insts.iter().all(|inst| is_plain(&inst.kind)) {
             return;
         }
@@ -76,7 +77,7 @@ impl Vectors {
         let count = self.insts.len();
         let latencies: Vec<u32> =
             self.insts.iter().map(|inst| latency(&inst.kind, inst.place.is_some())).collect();
-        let users = Users::of(&self.insts);
+        let users = ResultUsers::of(&self.insts);
         // The number of operands that are not there yet, and the cycles from the start of an
         // instruction to the end of all that wait for it.
         let mut waits = vec![0u32; count];
@@ -107,7 +108,7 @@ impl Vectors {
                 while is_started.get(first) == Some(&true) {
                     first += 1;
                 }
-                started += usize::from(!matches!(self.insts[at].kind, Kind::Constant(_)));
+                started += usize::from(!matches!(self.insts[at].kind, InstKind::ConstantData(_)));
                 for &user in users.of_inst(at) {
                     let (time, wait) = (&mut times[user as usize], &mut waits[user as usize]);
                     *time = (*time).max(cycle + latencies[at]);
@@ -147,7 +148,7 @@ impl Vectors {
     fn drop_unused(&mut self) {
         let mut is_used = vec![false; self.insts.len()];
         for (at, inst) in self.insts.iter().enumerate().rev() {
-            is_used[at] |= matches!(inst.kind, Kind::Store(_));
+            is_used[at] |= matches!(inst.kind, InstKind::Store(_));
             if is_used[at] {
                 operands(inst).for_each(|operand| is_used[operand] = true);
             }

@@ -6,7 +6,7 @@
 
 use crate::elementwise::{Chunk, Lowering};
 use crate::ops::{Op, Predicate, Store};
-use crate::vector::{Value, Vectors, Width};
+use crate::vector::{Value, VectorFunction, Width};
 use numerics::math::{BinaryOp, Elementwise, UnaryOp};
 use numerics::{DType, Family, FloatFormat, Specials};
 
@@ -22,7 +22,7 @@ pub(crate) fn is_small(dtype: DType) -> bool {
 
 /// The elements of a small type as lanes, from bytes, or pairs of bytes, that were loaded
 /// with zeros above them.
-pub fn lanes_of_small(code: &mut Vectors, dtype: DType, loaded: Value) -> Value {
+pub fn lanes_of_small(code: &mut VectorFunction, dtype: DType, loaded: Value) -> Value {
     if dtype.family() == Family::Signed { wrapped(code, dtype, loaded) } else { loaded }
 }
 
@@ -32,7 +32,7 @@ pub fn small_load(dtype: DType) -> Op {
 }
 
 /// The bytes of lanes of a small type side by side, and the part of the vector that has them.
-pub fn small_store(code: &mut Vectors, dtype: DType, lanes: Value) -> (Value, Store) {
+pub fn small_store(code: &mut VectorFunction, dtype: DType, lanes: Value) -> (Value, Store) {
     let is_byte = dtype.bytes() == 1;
     if code.width.narrows() {
         return (lanes, if is_byte { Store::LowBytes } else { Store::LowHalves });
@@ -51,14 +51,14 @@ pub fn small_store(code: &mut Vectors, dtype: DType, lanes: Value) -> (Value, St
 }
 
 /// Lanes with copies of the sign of their low bits above these.
-fn extended(code: &mut Vectors, x: Value, bits: u32) -> Value {
+fn extended(code: &mut VectorFunction, x: Value, bits: u32) -> Value {
     let above = code.splat4(32 - bits);
     let x = code.shift_left4(x, (32 - bits) as u8);
     code.pair(Op::ShiftRightI32, x, above)
 }
 
 /// Lanes modulo the range of an integer type.
-fn wrapped(code: &mut Vectors, dtype: DType, x: Value) -> Value {
+fn wrapped(code: &mut VectorFunction, dtype: DType, x: Value) -> Value {
     if dtype.family() == Family::Signed {
         return extended(code, x, dtype.bits());
     }
@@ -67,7 +67,7 @@ fn wrapped(code: &mut Vectors, dtype: DType, x: Value) -> Value {
 }
 
 /// The numbers that lanes encode, as `f32`.
-fn decoded(code: &mut Vectors, format: &FloatFormat, x: Value) -> Value {
+fn decoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
     let mantissa_bits = format.mantissa_bits;
     if format.exponent_bits == 8 {
         return code.shift_left4(x, (23 - mantissa_bits) as u8);
@@ -115,11 +115,11 @@ fn decoded(code: &mut Vectors, format: &FloatFormat, x: Value) -> Value {
 
 /// The encodings of numbers of type `f32`, rounded to the nearest ones, ties to even, as
 /// [`FloatFormat::encode`] has it.
-fn encoded(code: &mut Vectors, format: &FloatFormat, x: Value) -> Value {
+fn encoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
     let mantissa_bits = format.mantissa_bits;
     let cut = 23 - mantissa_bits;
     let (one, half) = (code.splat4(1), code.splat4((1 << (cut - 1)) - 1));
-    let rounded = |code: &mut Vectors, x| {
+    let rounded = |code: &mut VectorFunction, x| {
         let odd = code.shift_right4(x, cut as u8);
         let odd = code.pair(Op::And, odd, one);
         let sum = code.pair(Op::AddI32, x, half);
@@ -294,7 +294,7 @@ impl Lowering<'_> {
             return Some(encoded(self.code, format, result));
         }
         let code = &mut *self.code;
-        let low = |code: &mut Vectors, x| {
+        let low = |code: &mut VectorFunction, x| {
             let mask = code.splat4(u32::MAX >> (32 - dtype.bits()));
             code.pair(Op::And, x, mask)
         };

@@ -11,10 +11,10 @@ use std::ops::Range;
 pub struct Value(pub(crate) u32);
 
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum InstKind {
     /// An operation, whose last operand may be in memory.
     Vector(Op),
-    Constant(ConstantBytes),
+    ConstantData(ConstantBytes),
     /// In a register from the start of each round of a loop on. True if its place in memory never
     /// changes.
     Carried(bool),
@@ -28,12 +28,12 @@ pub(crate) enum Kind {
     },
     /// Writes the operand to memory.
     Store(Store),
-    Scalar(Scalar),
+    ScalarInst(ScalarInst),
 }
 
 /// An operation of general-purpose registers, which code over vectors does not use itself.
 #[derive(Clone, Debug)]
-pub enum Scalar {
+pub enum ScalarInst {
     /// Sets `Register::Index` to an integer from memory, brought into the range up to `last`,
     /// times `stride`, or adds that to it.
     Index {
@@ -91,11 +91,11 @@ pub(crate) const NONE: Value = Value(u32::MAX);
 /// An instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Inst {
-    pub kind: Kind,
+    pub kind: InstKind,
     pub operands: [Value; 3],
     /// The last operand, if it is in memory, or where a value is stored.
     pub place: Option<Mem>,
-    /// Parts of the memory that the code works on, if it matters when they are read and written.
+    /// NeededParts of the memory that the code works on, if it matters when they are read and written.
     pub reads: Range<u32>,
     pub writes: Range<u32>,
     /// True for a store that is needed if the next one is.
@@ -105,7 +105,7 @@ pub(crate) struct Inst {
 /// The vectors of some code: the instructions that work on them decide.
 ///
 /// The operand of [`Op::Permute4`] that chooses lanes is different for each: see
-/// [`Vectors::permute4`].
+/// [`VectorFunction::permute4`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     /// 32 bytes, of AVX2.
@@ -163,7 +163,7 @@ pub(crate) const MAX_REGISTERS: usize = 32;
 
 /// Instructions in order.
 #[derive(Clone, Debug, Default)]
-pub struct Vectors {
+pub struct VectorFunction {
     pub(crate) width: Width,
     /// Masks of lanes whose operands have no code, if the user of the code looks for these.
     pub(crate) exceptions: Option<Vec<Value>>,
@@ -176,20 +176,20 @@ pub struct Vectors {
 /// No part of the memory.
 pub const NOWHERE: Range<u32> = 0..0;
 
-impl Vectors {
+impl VectorFunction {
     /// No instructions, on the narrowest vectors of this machine.
-    pub fn new() -> Vectors {
-        Vectors::default()
+    pub fn new() -> VectorFunction {
+        VectorFunction::default()
     }
 
     /// No instructions, on vectors of some width.
-    pub fn of_width(width: Width) -> Vectors {
-        Vectors { width, ..Vectors::default() }
+    pub fn of_width(width: Width) -> VectorFunction {
+        VectorFunction { width, ..VectorFunction::default() }
     }
 
     /// No instructions, on vectors of some width, and no exceptions yet.
-    pub(crate) fn with_exceptions(width: Width) -> Vectors {
-        Vectors { exceptions: Some(Vec::new()), ..Vectors::of_width(width) }
+    pub(crate) fn with_exceptions(width: Width) -> VectorFunction {
+        VectorFunction { exceptions: Some(Vec::new()), ..VectorFunction::of_width(width) }
     }
 
     /// The vectors that the instructions work on.
@@ -217,7 +217,7 @@ impl Vectors {
         self.insts.is_empty()
     }
 
-    fn push(&mut self, kind: Kind, operands: [Value; 3], place: Option<Mem>) -> Value {
+    fn push(&mut self, kind: InstKind, operands: [Value; 3], place: Option<Mem>) -> Value {
         let (reads, writes) = (NOWHERE, NOWHERE);
         let inst = Inst { kind, operands, place, reads, writes, is_part: false };
         self.insts.push(inst);
@@ -229,7 +229,7 @@ impl Vectors {
         if let Some(&value) = self.constants.get(&bytes) {
             return value;
         }
-        let value = self.push(Kind::Constant(bytes), [NONE; 3], None);
+        let value = self.push(InstKind::ConstantData(bytes), [NONE; 3], None);
         self.constants.insert(bytes, value);
         value
     }
@@ -251,7 +251,7 @@ impl Vectors {
     /// The bytes of a value, if they are known.
     fn known(&self, value: Value) -> Option<&ConstantBytes> {
         match &self.insts.get(value.0 as usize)?.kind {
-            Kind::Constant(bytes) => Some(bytes),
+            InstKind::ConstantData(bytes) => Some(bytes),
             _ => None,
         }
     }
@@ -269,27 +269,27 @@ impl Vectors {
     }
 
     fn is_constant(&self, value: Value) -> bool {
-        matches!(self.insts[value.0 as usize].kind, Kind::Constant(_))
+        matches!(self.insts[value.0 as usize].kind, InstKind::ConstantData(_))
     }
 
     /// Adds an operation with its only operand in memory. `reads` is the part of the memory, if it
     /// matters.
     pub fn load(&mut self, op: Op, from: Mem, reads: Range<u32>) -> Value {
-        let value = self.push(Kind::Vector(op), [NONE; 3], Some(from));
+        let value = self.push(InstKind::Vector(op), [NONE; 3], Some(from));
         self.insts[value.0 as usize].reads = reads;
         value
     }
 
     /// Adds an operation with its last operand in memory.
     pub fn load_into(&mut self, op: Op, x: Value, from: Mem, reads: Range<u32>) -> Value {
-        let value = self.push(Kind::Vector(op), [x, NONE, NONE], Some(from));
+        let value = self.push(InstKind::Vector(op), [x, NONE, NONE], Some(from));
         self.insts[value.0 as usize].reads = reads;
         value
     }
 
     /// A function of a value.
     pub fn unary(&mut self, op: Op, x: Value) -> Value {
-        self.push(Kind::Vector(op), [x, NONE, NONE], None)
+        self.push(InstKind::Vector(op), [x, NONE, NONE], None)
     }
 
     /// A function of two values.
@@ -297,17 +297,17 @@ impl Vectors {
         // A constant as the last operand needs no register.
         let swaps = self.is_constant(x) && !self.is_constant(y) && op.is_commutative();
         let [x, y] = if swaps { [y, x] } else { [x, y] };
-        self.push(Kind::Vector(op), [x, y, NONE], None)
+        self.push(InstKind::Vector(op), [x, y, NONE], None)
     }
 
     /// The bytes of `yes` in the lanes of `mask` whose bits are set, else of `no`.
     pub fn blend(&mut self, mask: Value, yes: Value, no: Value) -> Value {
-        self.push(Kind::Vector(Op::Blend), [no, yes, mask], None)
+        self.push(InstKind::Vector(Op::Blend), [no, yes, mask], None)
     }
 
     /// A sum and a product, with one rounding.
     pub fn multiply_add(&mut self, op: Op, sum: Value, x: Value, y: Value) -> Value {
-        self.push(Kind::Vector(op), [sum, x, y], None)
+        self.push(InstKind::Vector(op), [sum, x, y], None)
     }
 
     /// The high half of a vector, as the low one.
@@ -356,11 +356,11 @@ impl Vectors {
 
     /// Stores a value. `writes` is the part of the memory, if it matters.
     pub fn store(&mut self, store: Store, x: Value, to: Mem, writes: Range<u32>) {
-        let at = self.push(Kind::Store(store), [x, NONE, NONE], Some(to));
+        let at = self.push(InstKind::Store(store), [x, NONE, NONE], Some(to));
         self.insts[at.0 as usize].writes = writes;
     }
 
-    /// As [`Vectors::store`]: the second half of what the store before it writes the first half of.
+    /// As [`VectorFunction::store`]: the second half of what the store before it writes the first half of.
     pub fn store_beside(&mut self, store: Store, x: Value, to: Mem, writes: Range<u32>) {
         self.store(store, x, to, writes);
         let at = self.insts.len() - 2;
@@ -372,18 +372,18 @@ impl Vectors {
     /// vector of each round of a loop: what is loaded before the first one. `is_constant` if
     /// nothing changes its place later, either.
     pub fn carry(&mut self, loaded: Value, is_constant: bool) {
-        self.insts[loaded.0 as usize].kind = Kind::Carried(is_constant);
+        self.insts[loaded.0 as usize].kind = InstKind::Carried(is_constant);
     }
 
     /// Goes on at a label if the first lane of a mask is not set.
     pub fn unless(&mut self, mask: Value, to: Label) {
-        self.push(Kind::Unless(to), [mask, NONE, NONE], None);
+        self.push(InstKind::Unless(to), [mask, NONE, NONE], None);
     }
 
     /// Calls code at a label with a number, in `Register::Number`, if a lane of four bytes of a
     /// mask is set. The code leaves all vectors as they are, and reads a part of the memory.
     pub fn exception(&mut self, mask: Value, (number, call): (u32, Label), reads: Range<u32>) {
-        let at = self.push(Kind::Exception { number, call }, [mask, NONE, NONE], None);
+        let at = self.push(InstKind::Exception { number, call }, [mask, NONE, NONE], None);
         self.insts[at.0 as usize].reads = reads;
     }
 
@@ -395,8 +395,8 @@ impl Vectors {
     }
 
     /// Adds an operation of general-purpose registers.
-    pub fn scalar(&mut self, scalar: Scalar, reads: Range<u32>, writes: Range<u32>) {
-        let at = self.push(Kind::Scalar(scalar), [NONE; 3], None);
+    pub fn scalar(&mut self, scalar: ScalarInst, reads: Range<u32>, writes: Range<u32>) {
+        let at = self.push(InstKind::ScalarInst(scalar), [NONE; 3], None);
         let inst = &mut self.insts[at.0 as usize];
         (inst.reads, inst.writes) = (reads, writes);
     }
@@ -404,17 +404,17 @@ impl Vectors {
 
 /// A set of parts of the memory, in units of eight bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parts {
+pub struct NeededParts {
     words: Vec<u64>,
 }
 
-/// The bytes of a unit of [`Parts`].
+/// The bytes of a unit of [`NeededParts`].
 const GRANULE: u32 = 8;
 
-impl Parts {
+impl NeededParts {
     /// No part of a memory of `bytes` bytes.
-    pub fn none(bytes: usize) -> Parts {
-        Parts { words: vec![0; bytes.div_ceil(64 * GRANULE as usize)] }
+    pub fn none(bytes: usize) -> NeededParts {
+        NeededParts { words: vec![0; bytes.div_ceil(64 * GRANULE as usize)] }
     }
 
     fn units(range: &Range<u32>) -> Range<u32> {
@@ -423,7 +423,8 @@ impl Parts {
 
     /// Adds all units that a range touches.
     pub fn add(&mut self, range: &Range<u32>) {
-        Parts::units(range).for_each(|unit| self.words[unit as usize / 64] |= 1 << (unit % 64));
+        NeededParts::units(range)
+            .for_each(|unit| self.words[unit as usize / 64] |= 1 << (unit % 64));
     }
 
     /// Removes the units that are in a range as a whole.
@@ -434,11 +435,11 @@ impl Parts {
 
     /// True if a unit is touched by a range.
     fn touches(&self, range: &Range<u32>) -> bool {
-        Parts::units(range).any(|unit| self.words[unit as usize / 64] >> (unit % 64) & 1 != 0)
+        NeededParts::units(range).any(|unit| self.words[unit as usize / 64] >> (unit % 64) & 1 != 0)
     }
 
     /// Adds another set; true if this one has grown.
-    pub fn extend(&mut self, other: &Parts) -> bool {
+    pub fn extend(&mut self, other: &NeededParts) -> bool {
         let mut grown = false;
         for (word, other) in self.words.iter_mut().zip(&other.words) {
             grown |= *other & !*word != 0;
@@ -448,32 +449,32 @@ impl Parts {
     }
 }
 
-impl Vectors {
+impl VectorFunction {
     /// Changes the parts of the memory that are needed after the code into the parts that are
     /// needed before it. `exits` has the parts needed at labels to which it branches. If `removes`,
     /// stores to what is not needed are removed.
     pub fn needed(
         &mut self,
-        parts: &mut Parts,
-        exits: impl Fn(Label) -> Option<Parts>,
+        parts: &mut NeededParts,
+        exits: impl Fn(Label) -> Option<NeededParts>,
         removes: bool,
     ) {
         let mut is_needed = false;
         for inst in self.insts.iter_mut().rev() {
-            if let Kind::Store(_) = &inst.kind
+            if let InstKind::Store(_) = &inst.kind
                 && !inst.is_part
             {
                 is_needed = parts.touches(&inst.writes);
             }
             match &inst.kind {
-                Kind::Store(_) if removes && !is_needed => {
+                InstKind::Store(_) if removes && !is_needed => {
                     // Without a result that is used it has no effect.
-                    inst.kind = Kind::Constant([0; 32]);
+                    inst.kind = InstKind::ConstantData([0; 32]);
                     inst.operands = [NONE; 3];
                     inst.writes = NOWHERE;
                 }
-                Kind::Store(_) => parts.remove(&inst.writes),
-                Kind::Unless(to) | Kind::Scalar(Scalar::Unless { to, .. }) => {
+                InstKind::Store(_) => parts.remove(&inst.writes),
+                InstKind::Unless(to) | InstKind::ScalarInst(ScalarInst::Unless { to, .. }) => {
                     exits(*to).iter().for_each(|needed| {
                         parts.extend(needed);
                     });

@@ -16,8 +16,8 @@ use std::sync::Arc;
 
 /// Code over a memory. Positions are bytes, if nothing else is said.
 #[derive(Debug)]
-pub struct Block {
-    pub(crate) ops: Vec<Op>,
+pub struct CompiledBlock {
+    pub(crate) ops: Vec<BlockOp>,
     /// The number of the first op of each step, with the step's origin and the call around it.
     pub(crate) origins: Vec<(u32, Origin, Option<u32>)>,
     /// The ops as machine code.
@@ -26,7 +26,7 @@ pub struct Block {
 
 /// An op of a block.
 #[derive(Debug)]
-pub(crate) enum Op {
+pub(crate) enum BlockOp {
     /// Elementwise arithmetic.
     Compute {
         kernel: MemoryKernel,
@@ -42,9 +42,9 @@ pub(crate) enum Op {
     /// Repeats an element of `size` bytes.
     Fill { from: u32, size: u32, to: Range<u32> },
     /// Moves elements, which have numbers, to neighbouring places.
-    Collect { elements: Elements, starts: Box<[BlockOffset]>, to: u32 },
+    Collect { elements: ElementNumbers, starts: Box<[BlockOffset]>, to: u32 },
     /// Moves neighbouring elements to places, which have numbers.
-    Spread { from: u32, elements: Elements, starts: Box<[BlockOffset]> },
+    Spread { from: u32, elements: ElementNumbers, starts: Box<[BlockOffset]> },
     /// A prepared kernel of `arity` operands.
     Apply { kernel: Arc<dyn Kernel>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
     /// Counts ops of the program.
@@ -57,9 +57,9 @@ pub(crate) enum Op {
     Switch { index: Range<u32>, targets: Box<[u32]> },
 }
 
-/// Elements of the memory by number: the first one has the number 0.
+/// ElementNumbers of the memory by number: the first one has the number 0.
 #[derive(Debug)]
-pub(crate) struct Elements {
+pub(crate) struct ElementNumbers {
     /// Their bytes.
     pub size: usize,
     pub numbers: Box<[u32]>,
@@ -72,7 +72,7 @@ pub(crate) struct BlockOffset {
     pub dtype: DType,
     /// The last index from which the elements fit.
     pub last: usize,
-    /// Elements between neighbours along the dimension.
+    /// ElementNumbers between neighbours along the dimension.
     pub stride: usize,
 }
 
@@ -107,7 +107,7 @@ pub trait Fuel {
     fn allowance(&self) -> u64;
 }
 
-impl Block {
+impl CompiledBlock {
     /// Runs the code.
     ///
     /// # Errors
@@ -123,16 +123,16 @@ impl Block {
             let number = next;
             next += 1;
             match op {
-                Op::Consume(ops) => {
+                BlockOp::Consume(ops) => {
                     fuel.consume(u64::from(*ops)).map_err(|error| (number, error))?
                 }
-                Op::Jump(to) => next = *to as usize,
-                Op::Unless { condition, to } => {
+                BlockOp::Jump(to) => next = *to as usize,
+                BlockOp::Unless { condition, to } => {
                     if memory[*condition as usize] == 0 {
                         next = *to as usize;
                     }
                 }
-                Op::Switch { index, targets } => {
+                BlockOp::Switch { index, targets } => {
                     let number = branch(&memory[range(index)]);
                     let target = number.and_then(|number| targets.get(number)).or(targets.last());
                     next = target.map_or(next, |&target| target as usize);
@@ -151,53 +151,56 @@ impl Block {
     }
 }
 
-impl Op {
+impl BlockOp {
     /// Changes the memory; ops that choose what runs next do not.
     ///
     /// # Errors
     /// If there is no memory for copies.
     pub fn apply(&self, memory: &mut [u8]) -> Result<(), TensorError> {
         match self {
-            Op::Compute { kernel, result, operands, count, .. } => {
+            BlockOp::Compute { kernel, result, operands, count, .. } => {
                 let operands = operands.map(|operand| operand as usize);
                 kernel
                     .run(memory, *result as usize, operands, *count as usize)
                     .ok_or(TensorError::OutOfBounds)
             }
-            Op::CopyLine { from, to, .. } => {
+            BlockOp::CopyLine { from, to, .. } => {
                 let (from, to) = (*from as usize, *to as usize);
                 let mut line = [0; ALIGNMENT];
                 line.copy_from_slice(&memory[from..from + ALIGNMENT]);
                 memory[to..to + ALIGNMENT].copy_from_slice(&line);
                 Ok(())
             }
-            Op::Copy { from, to, bytes } => {
+            BlockOp::Copy { from, to, bytes } => {
                 let from = *from as usize;
                 memory.copy_within(from..from + *bytes as usize, *to as usize);
                 Ok(())
             }
-            Op::Fill { from, size, to } => {
+            BlockOp::Fill { from, size, to } => {
                 memory.copy_within(range(&(*from..from + size)), to.start as usize);
                 let to = &mut memory[range(to)];
                 let (element, rest) = to.split_at_mut(*size as usize);
                 fill(rest, element);
                 Ok(())
             }
-            Op::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
-            Op::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
-            Op::Apply { kernel, operands, arity, result } => {
+            BlockOp::Collect { elements, starts, to } => collect(memory, elements, starts, *to),
+            BlockOp::Spread { from, elements, starts } => spread(memory, *from, elements, starts),
+            BlockOp::Apply { kernel, operands, arity, result } => {
                 let operands = operands.each_ref().map(range);
                 match disjoint(memory, range(result), operands, *arity) {
                     Some((result, operands)) => kernel.run(&operands[..*arity], &mut [result]),
                     None => Err(TensorError::OutOfBounds),
                 }
             }
-            Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => Ok(()),
+            BlockOp::Consume(_)
+            | BlockOp::Jump(_)
+            | BlockOp::Unless { .. }
+            | BlockOp::Switch { .. } => Ok(()),
         }
     }
 }
 
-impl Elements {
+impl ElementNumbers {
     /// The bytes that elements may be at, if they follow start indices.
     pub fn range(&self, starts: &[BlockOffset]) -> Range<u32> {
         let (first, last) = (self.numbers.iter().min(), self.numbers.iter().max());
@@ -222,7 +225,7 @@ fn range(range: &Range<u32>) -> Range<usize> {
 
 fn collect(
     memory: &mut [u8],
-    elements: &Elements,
+    elements: &ElementNumbers,
     starts: &[BlockOffset],
     to: u32,
 ) -> Result<(), TensorError> {
@@ -241,7 +244,7 @@ fn collect(
 fn spread(
     memory: &mut [u8],
     from: u32,
-    elements: &Elements,
+    elements: &ElementNumbers,
     starts: &[BlockOffset],
 ) -> Result<(), TensorError> {
     let offset = offset(memory, starts)?;

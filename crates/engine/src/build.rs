@@ -21,13 +21,13 @@ impl<'c> Graph<'c> {
             return None;
         }
         graph.body =
-            Builder { graph: &mut graph, call: None, depth: 0 }.function(function, None)?;
+            GraphBuilder { graph: &mut graph, call: None, depth: 0 }.function(function, None)?;
         Some(graph)
     }
 }
 
 /// Adds the blocks of functions to a graph.
-pub(crate) struct Builder<'g, 'c> {
+pub(crate) struct GraphBuilder<'g, 'c> {
     pub graph: &'g mut Graph<'c>,
     /// The call that is inlined.
     pub call: Option<u32>,
@@ -35,7 +35,7 @@ pub(crate) struct Builder<'g, 'c> {
     pub depth: usize,
 }
 
-impl Builder<'_, '_> {
+impl GraphBuilder<'_, '_> {
     /// The region of a function that can be planned, on arguments or on new values; `None` if it
     /// has no body, or is nested too deep.
     pub fn function(&mut self, id: FunctionId, arguments: Option<&[Value]>) -> Option<Region> {

@@ -22,7 +22,7 @@ mod plan;
 mod print;
 mod visit;
 
-pub use passes::{PASSES, Pass};
+pub use passes::{PASSES, PlanPass};
 
 use exec::CompiledProgram;
 use interpreter::{CompiledCode, Program};

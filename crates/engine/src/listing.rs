@@ -1,6 +1,6 @@
 //! Plans as text.
 
-use crate::block::{Block, Op};
+use crate::block::{BlockOp, CompiledBlock};
 use crate::plan::{Plan, Sequence, Step, StepOp, Storage, Transfer, TransferMode, Value};
 use kernels::{Fused, TilePlace};
 use numerics::Tensor;
@@ -14,7 +14,7 @@ type Name<'a> = &'a dyn Fn(Origin) -> String;
 
 /// The details that a listing shows, each in addition to the ones before it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Detail {
+pub(crate) enum ListingDetail {
     /// Steps and values.
     Steps,
     /// The storage of values, and the slots that are emptied after steps.
@@ -29,7 +29,7 @@ pub(crate) enum Detail {
 pub(crate) fn list(code: &Code, function: FunctionId, plan: &Plan, name: Name<'_>) -> String {
     let mut text = String::new();
     let constants = FxHashMap::default();
-    let detail = Detail::Steps;
+    let detail = ListingDetail::Steps;
     let mut listing =
         Listing { plan, constants: &constants, detail, name, text: &mut text, indent: 1 };
     let [steps, loops, ops] = listing.counts(&plan.body.steps);
@@ -51,7 +51,7 @@ pub(crate) fn dump(
     function: &str,
     plan: &Plan,
     constants: &FxHashMap<Value, Tensor>,
-    detail: Detail,
+    detail: ListingDetail,
     name: Name<'_>,
 ) -> String {
     let mut text = String::new();
@@ -93,7 +93,7 @@ pub(crate) fn title(step: &Step, name: Name<'_>) -> String {
 struct Listing<'a> {
     plan: &'a Plan,
     constants: &'a FxHashMap<Value, Tensor>,
-    detail: Detail,
+    detail: ListingDetail,
     name: Name<'a>,
     text: &'a mut String,
     indent: usize,
@@ -226,7 +226,7 @@ impl Listing<'_> {
                 self.assignment(&results, title, &operands, &types)
             }
             StepOp::Apply { operands, prepacked, .. } => {
-                let is_prepacked = prepacked.is_some() && self.detail >= Detail::Blocks;
+                let is_prepacked = prepacked.is_some() && self.detail >= ListingDetail::Blocks;
                 let operands = operands.iter().enumerate().map(|(number, &operand)| {
                     let prefix = if is_prepacked && number == 1 { "prepacked " } else { "" };
                     format!("{prefix}{}", self.value(operand))
@@ -248,7 +248,7 @@ impl Listing<'_> {
                 self.line(format_args!("{title}:"))?;
                 self.indent += 1;
                 steps.iter().try_for_each(|step| self.step(step))?;
-                if self.detail >= Detail::Blocks {
+                if self.detail >= ListingDetail::Blocks {
                     self.block(block)?;
                 }
                 self.indent -= 1;
@@ -324,7 +324,7 @@ impl Listing<'_> {
             Storage::Slot(slot) => format!("slot {slot}"),
         };
         let listed: Vec<String> = values.into_iter().map(storage).collect();
-        match self.detail >= Detail::Storage && !listed.is_empty() {
+        match self.detail >= ListingDetail::Storage && !listed.is_empty() {
             true => format!(" in {}", listed.join(", ")),
             false => String::new(),
         }
@@ -332,7 +332,7 @@ impl Listing<'_> {
 
     /// The slots that are emptied after a step, if the listing shows storage.
     fn emptied(&self, slots: &[u32]) -> String {
-        if self.detail < Detail::Storage || slots.is_empty() {
+        if self.detail < ListingDetail::Storage || slots.is_empty() {
             return String::new();
         }
         let listed: Vec<String> = slots.iter().map(|slot| format!("slot {slot}")).collect();
@@ -351,11 +351,11 @@ impl Listing<'_> {
             | StepOp::While { .. }
             | StepOp::Branch { .. } => false,
         };
-        if has_code && self.detail >= Detail::Code { " in machine code" } else { "" }
+        if has_code && self.detail >= ListingDetail::Code { " in machine code" } else { "" }
     }
 
     /// The ops of a block, each with its number.
-    fn block(&mut self, block: &Block) -> fmt::Result {
+    fn block(&mut self, block: &CompiledBlock) -> fmt::Result {
         for (number, op) in block.ops.iter().enumerate() {
             self.line(format_args!("{number}: {}", describe_op(op)))?;
         }
@@ -369,36 +369,36 @@ fn range(range: &Range<u32>) -> String {
 }
 
 /// An op of a block. Positions in the arena are in brackets.
-fn describe_op(op: &Op) -> String {
+fn describe_op(op: &BlockOp) -> String {
     let elements = |count: usize| match count {
         1 => "1 element".to_owned(),
         count => format!("{count} elements"),
     };
     match op {
-        Op::Compute { source, result, operands, count, .. } => {
+        BlockOp::Compute { source, result, operands, count, .. } => {
             let used = &operands[..source.operands().len()];
             let used: Vec<String> = used.iter().map(|at| format!("[{at}]")).collect();
             let count = elements(*count as usize);
             format!("[{result}] = compute {count} of {}", used.join(", "))
         }
-        Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+        BlockOp::CopyLine { from, to, bytes } | BlockOp::Copy { from, to, bytes } => {
             format!("[{to}] = copy {bytes} bytes of [{from}]")
         }
-        Op::Fill { from, to, .. } => format!("{} = repeat [{from}]", range(to)),
-        Op::Collect { elements: moved, to, .. } => {
+        BlockOp::Fill { from, to, .. } => format!("{} = repeat [{from}]", range(to)),
+        BlockOp::Collect { elements: moved, to, .. } => {
             format!("[{to}] = collect {}", elements(moved.numbers.len()))
         }
-        Op::Spread { from, elements: moved, .. } => {
+        BlockOp::Spread { from, elements: moved, .. } => {
             format!("spread {} from [{from}]", elements(moved.numbers.len()))
         }
-        Op::Apply { operands, arity, result, .. } => {
+        BlockOp::Apply { operands, arity, result, .. } => {
             let used: Vec<String> = operands[..*arity].iter().map(range).collect();
             format!("{} = apply kernel to {}", range(result), used.join(", "))
         }
-        Op::Consume(ops) => format!("consume {ops}"),
-        Op::Jump(to) => format!("jump to {to}"),
-        Op::Unless { condition, to } => format!("unless [{condition}], jump to {to}"),
-        Op::Switch { index, targets } => format!("by {}, jump to {targets:?}", range(index)),
+        BlockOp::Consume(ops) => format!("consume {ops}"),
+        BlockOp::Jump(to) => format!("jump to {to}"),
+        BlockOp::Unless { condition, to } => format!("unless [{condition}], jump to {to}"),
+        BlockOp::Switch { index, targets } => format!("by {}, jump to {targets:?}", range(index)),
     }
 }
 

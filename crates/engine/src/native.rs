@@ -3,7 +3,7 @@
 // Generated code works on memory and a context through their addresses.
 #![allow(unsafe_code, reason = "machine code is called, which each block gives a reason for")]
 
-use crate::block::{Block, Fuel};
+use crate::block::{CompiledBlock, Fuel};
 use crate::passes::emit::Native;
 use codegen::generated;
 use std::any::Any;
@@ -12,16 +12,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// The second argument of generated code. The places of the first three fields are constants in
 /// `native`.
 #[repr(C)]
-struct Context<'a, T: Fuel> {
+struct BlockContext<'a, T: Fuel> {
     /// The ops that may run before the program is asked again.
     counter: u64,
-    apply: generated!(fn(&mut Context<'a, T>, u32) -> u32),
-    consume: generated!(fn(&mut Context<'a, T>, u32, u32) -> u32),
+    apply: generated!(fn(&mut BlockContext<'a, T>, u32) -> u32),
+    consume: generated!(fn(&mut BlockContext<'a, T>, u32, u32) -> u32),
     /// The counter when it was set.
     allowance: u64,
     memory: *mut u8,
     bytes: usize,
-    block: &'a Block,
+    block: &'a CompiledBlock,
     fuel: &'a mut T,
     error: Option<(usize, T::Error)>,
     panic: Option<Box<dyn Any + Send>>,
@@ -31,7 +31,7 @@ impl Native {
     /// Runs the code; `None` if it is not ready, or the memory is not that of the block.
     pub fn run<T: Fuel>(
         &self,
-        block: &Block,
+        block: &CompiledBlock,
         memory: &mut [u8],
         fuel: &mut T,
     ) -> Option<Result<(), (usize, T::Error)>> {
@@ -40,7 +40,7 @@ impl Native {
             return None;
         }
         let allowance = fuel.allowance();
-        let mut context = Context {
+        let mut context = BlockContext {
             counter: allowance,
             apply,
             consume,
@@ -68,7 +68,7 @@ impl Native {
     }
 }
 
-impl<T: Fuel> Context<'_, T> {
+impl<T: Fuel> BlockContext<'_, T> {
     /// Runs a function that may fail, or panic: no panic may unwind into generated code.
     fn guard(&mut self, op: u32, run: impl FnOnce(&mut Self) -> Result<(), T::Error>) -> u32 {
         match catch_unwind(AssertUnwindSafe(|| run(self))) {
@@ -82,7 +82,7 @@ impl<T: Fuel> Context<'_, T> {
 
 // Runs an op.
 generated! {
-    fn apply<T: Fuel>(context: &mut Context<'_, T>, op: u32) -> u32 {
+    fn apply<T: Fuel>(context: &mut BlockContext<'_, T>, op: u32) -> u32 {
         context.guard(op, |context| {
             // SAFETY: the memory that `run` has borrowed; generated code does not use it meanwhile.
             let memory = unsafe { std::slice::from_raw_parts_mut(context.memory, context.bytes) };
@@ -93,7 +93,7 @@ generated! {
 
 // Counts `ops`, which the counter was too small for.
 generated! {
-    fn consume<T: Fuel>(context: &mut Context<'_, T>, ops: u32, op: u32) -> u32 {
+    fn consume<T: Fuel>(context: &mut BlockContext<'_, T>, ops: u32, op: u32) -> u32 {
         context.guard(op, |context| {
             let left = context.counter.wrapping_add(u64::from(ops));
             context.fuel.consume(context.allowance.wrapping_sub(left))?;

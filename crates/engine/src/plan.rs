@@ -8,7 +8,7 @@ use program::{FunctionId, Origin, Primitive, Slot, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-use crate::block::Block;
+use crate::block::CompiledBlock;
 pub use crate::graph::Value;
 
 /// A function as steps, calls inlined.
@@ -247,7 +247,7 @@ pub enum StepOp {
         /// The steps.
         steps: Vec<Step>,
         /// The code that runs instead of them.
-        block: Block,
+        block: CompiledBlock,
     },
     /// One of several branches.
     Branch {

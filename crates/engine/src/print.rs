@@ -6,20 +6,20 @@ use std::fmt::{self, Write};
 
 /// A graph, one node a line; `name` gives the names of ops.
 pub(crate) fn graph(graph: &Graph<'_>, function: &str, name: &dyn Fn(Origin) -> String) -> String {
-    let mut printer = Printer { graph, name, text: String::new(), indent: 0 };
+    let mut printer = GraphPrinter { graph, name, text: String::new(), indent: 0 };
     // Writing to a string does not fail.
     let _ = printer.function(function);
     printer.text
 }
 
-struct Printer<'a> {
+struct GraphPrinter<'a> {
     graph: &'a Graph<'a>,
     name: &'a dyn Fn(Origin) -> String,
     text: String,
     indent: usize,
 }
 
-impl Printer<'_> {
+impl GraphPrinter<'_> {
     fn function(&mut self, function: &str) -> fmt::Result {
         let body = &self.graph.body;
         let typed = |&value: &Value| format!("%{value}: {}", self.ty(value));

@@ -35,7 +35,7 @@ pub(crate) enum Redirect {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Token {
+enum ShellToken {
     Word(String),
     Operator(&'static str),
 }
@@ -55,11 +55,11 @@ pub(crate) fn parse(text: &str) -> Result<Script, String> {
     }
     while let Some(token) = tokens.next() {
         let operator = match token {
-            Token::Word(word) => {
+            ShellToken::Word(word) => {
                 command.argv.push(word);
                 continue;
             }
-            Token::Operator(operator) => operator,
+            ShellToken::Operator(operator) => operator,
         };
         let redirect = match operator {
             "|" | "&&" => {
@@ -71,7 +71,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, String> {
             }
             "2>&1" => Redirect::ErrorToOutput,
             "<" | ">" | "1>" | ">>" | "2>" | "2>>" => {
-                let Some(Token::Word(path)) = tokens.next() else {
+                let Some(ShellToken::Word(path)) = tokens.next() else {
                     return Err(format!("`{operator}` needs a file name"));
                 };
                 match operator {
@@ -100,16 +100,16 @@ fn end_command(command: &mut Command, pipeline: &mut Pipeline, before: &str) -> 
     Ok(())
 }
 
-fn tokens(text: &str) -> Result<Vec<Token>, String> {
+fn tokens(text: &str) -> Result<Vec<ShellToken>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
         if let Some(operator) = OPERATORS.into_iter().find(|o| rest.starts_with(o)) {
-            tokens.push(Token::Operator(operator));
+            tokens.push(ShellToken::Operator(operator));
             rest = &rest[operator.len()..];
         } else {
             let (word, tail) = word(rest)?;
-            tokens.push(Token::Word(word));
+            tokens.push(ShellToken::Word(word));
             rest = tail;
         }
         rest = rest.trim_start();

@@ -8,7 +8,7 @@ use mlir::prepare::single;
 use mlir::rewrite::Folded;
 use mlir::{Attribute, Module, OpRef, Type, Value};
 use numerics::DType;
-use program::{EvalResult, NoEnv, RuntimeValue};
+use program::{EvalResult, NoEvaluator, RuntimeValue};
 
 /// Maximum number of elements of a constant made by folding.
 const MAX_ELEMENTS: usize = 1 << 16;
@@ -26,7 +26,7 @@ pub fn evaluate(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Fo
 
 /// Evaluates a single op without regions or calls on its operands.
 fn evaluate_op(op: OpRef<'_>, operands: Vec<RuntimeValue>) -> EvalResult {
-    evaluate_primitive(&single(op)?, op.id().into(), operands, &mut NoEnv)
+    evaluate_primitive(&single(op)?, op.id().into(), operands, &mut NoEvaluator)
 }
 
 /// Evaluates an op without regions whose tensors have at most `max_elements` elements, on the

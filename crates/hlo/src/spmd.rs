@@ -163,7 +163,7 @@ pub fn full_to_shard(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
         // The shape of the shard may follow as an operand.
         let mut operands = operands::tensor_list(operands)?.into_iter();
         let operand = operands.next().ok_or_else(|| EvalError::new("sharding", "no operand"))?;
-        let place = split.place(env.world()?.process())?;
+        let place = split.place(env.process_context()?.process())?;
         let mut shard = operand;
         for (dimension, (&index, &count)) in place.iter().zip(&split.counts).enumerate() {
             shard = operands::part(&shard, dimension, index, count)?;
@@ -194,7 +194,7 @@ pub fn shard_to_full(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let Some(sharding) = sharding_of(op.module(), op.result(0))? else { return annotation(op, cx) };
     let Some(split) = Split::new(sharding, whole, shard)? else { return annotation(op, cx) };
     native_with_env(op, move |origin, operands, env| {
-        let world = env.world()?;
+        let world = env.process_context()?;
         let (me, grid) = (world.process(), world.grid());
         let group: Vec<ProcessId> =
             (0..grid.partitions).map(|partition| ProcessId { partition, ..me }).collect();

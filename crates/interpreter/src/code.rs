@@ -76,22 +76,22 @@ pub trait CompiledCode: Any + Send + Sync {
 pub type Compile<'c> = &'c dyn Fn(Code) -> Box<dyn CompiledCode>;
 
 /// What runs of a program execute.
-pub(crate) struct Executable {
+pub(crate) struct ProgramCode {
     pub code: Arc<PreparedCode>,
     /// The functions that an engine has compiled, if runs have one.
     compiled: Option<Box<dyn CompiledCode>>,
 }
 
-impl Executable {
+impl ProgramCode {
     /// Executes code instruction by instruction.
-    pub fn interpreted(code: Code) -> Executable {
-        Executable { code: Arc::new(PreparedCode::new(code)), compiled: None }
+    pub fn interpreted(code: Code) -> ProgramCode {
+        ProgramCode { code: Arc::new(PreparedCode::new(code)), compiled: None }
     }
 
     /// Executes the functions that an engine compiles.
-    pub fn compiled(code: Code, compile: Compile<'_>) -> Executable {
+    pub fn compiled(code: Code, compile: Compile<'_>) -> ProgramCode {
         let compiled = compile(code);
-        Executable { code: Arc::clone(compiled.code()), compiled: Some(compiled) }
+        ProgramCode { code: Arc::clone(compiled.code()), compiled: Some(compiled) }
     }
 
     /// The compiled functions.

@@ -67,23 +67,23 @@ pub(crate) fn describe_elements(dtype: DType, shape: &[usize]) -> String {
 }
 
 /// The types that the values of a call must have.
-pub(crate) struct Signature {
+pub(crate) struct EntrySignature {
     inputs: Vec<ValueType>,
     results: Vec<ValueType>,
 }
 
 /// The values of a call that are compared with the types of a signature.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
+pub(crate) enum SignatureSide {
     Inputs,
     Outputs,
 }
 
-impl Signature {
-    pub fn of(function: FuncOp<'_>) -> Signature {
+impl EntrySignature {
+    pub fn of(function: FuncOp<'_>) -> EntrySignature {
         let (inputs, results) = function.signature();
         let types = |types: &[Type]| types.iter().map(value_type).collect();
-        Signature { inputs: types(inputs), results: types(results) }
+        EntrySignature { inputs: types(inputs), results: types(results) }
     }
 
     /// Checks that there are as many values on one side of the signature of `function` as it has
@@ -93,31 +93,31 @@ impl Signature {
     /// One for a wrong number of values, else one for each that is not accepted.
     pub fn check<T>(
         &self,
-        side: Side,
+        side: SignatureSide,
         values: &[T],
         function: FuncOp<'_>,
         accepts: impl Fn(&ValueType, &T) -> bool,
         describe: impl Fn(&T) -> String,
     ) -> Result<(), Diagnostics> {
-        let types = if side == Side::Inputs { &self.inputs } else { &self.results };
+        let types = if side == SignatureSide::Inputs { &self.inputs } else { &self.results };
         let is_wrong = |index: &usize| !accepts(&types[*index], &values[*index]);
         if types.len() == values.len() && !(0..values.len()).any(|index| is_wrong(&index)) {
             return Ok(());
         }
         let (inputs, results) = function.signature();
         let (types, label, declared, given) = match side {
-            Side::Inputs => (inputs, "inputs", "argument", "input"),
-            Side::Outputs => (results, "outputs", "result", "output"),
+            SignatureSide::Inputs => (inputs, "inputs", "argument", "input"),
+            SignatureSide::Outputs => (results, "outputs", "result", "output"),
         };
         let name = function.symbol_name().unwrap_or("");
         if types.len() != values.len() {
-            let verb = if side == Side::Inputs { "takes" } else { "returns" };
-            let noun = if side == Side::Inputs { given } else { declared };
+            let verb = if side == SignatureSide::Inputs { "takes" } else { "returns" };
+            let noun = if side == SignatureSide::Inputs { given } else { declared };
             let listed: Vec<String> = types.iter().map(Type::to_string).collect();
             let (count, listed) = (counted(types.len(), noun), listed.join(", "));
             let found = match side {
-                Side::Inputs => format!("found {}", values.len()),
-                Side::Outputs => format!("found {}", counted(values.len(), given)),
+                SignatureSide::Inputs => format!("found {}", values.len()),
+                SignatureSide::Outputs => format!("found {}", counted(values.len(), given)),
             };
             let message = format!("@{name} {verb} {count} ({listed}); {found}");
             return Err(vec![function.error(label, message)]);

@@ -4,7 +4,7 @@
 //! this crate only executes them. [`Program`] is a verified module turned into code, owned and
 //! shareable between threads; a [`Machine`] executes code on frames of slots, scalars without
 //! tensors. A run is a [`Session`]: grids of processes, each a machine in a thread, that
-//! `scheduler.rs` lets take turns. `world.rs` is the environment of ops with side effects,
+//! `scheduler.rs` lets take turns. `process_context.rs` is the environment of ops with side effects,
 //! `profile.rs` records how long steps take.
 //!
 //! Engines compile functions to [`CompiledCode`], which machines call instead of instructions.
@@ -21,12 +21,12 @@ mod observer;
 mod options;
 mod order;
 mod outputs;
+mod process_context;
 mod profile;
 mod program;
 #[doc(hidden)]
 pub mod scheduler; // For its tests.
 mod session;
-mod world;
 
 pub use ::program::{Conventions, Grid, MAX_PROCESSES, ProcessId};
 pub use code::{Compile, CompiledCode, PreparedCode};

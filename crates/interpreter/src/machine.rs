@@ -13,8 +13,8 @@ use numerics::budget::{self, Reserved};
 use numerics::{Element, Tensor, TensorRef, dispatch_all};
 use program::primitives;
 use program::{
-    Block, BlockId, Code, Conventions, Env, EvalError, EvalResult, Evaluation, FunctionId,
-    Instruction, Operand, Origin, Primitive, RuntimeValue, UNUSED, ValueType, World,
+    Block, BlockId, Code, Conventions, EvalError, EvalResult, Evaluation, Evaluator, FunctionId,
+    Instruction, Operand, Origin, Primitive, ProcessContext, RuntimeValue, UNUSED, ValueType,
 };
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -542,7 +542,7 @@ fn check_received(results: &[RuntimeValue], types: &[Arc<ValueType>]) -> Result<
         .map_err(|error| EvalError::new("received", error.message()))
 }
 
-impl Env for Machine<'_, '_> {
+impl Evaluator for Machine<'_, '_> {
     fn conventions(&self) -> Conventions {
         self.program().options().conventions
     }
@@ -570,14 +570,14 @@ impl Env for Machine<'_, '_> {
         if n == 0 {
             return self.empty_results(block);
         }
-        let mut stacks: Vec<Stack> = Vec::new();
+        let mut stacks: Vec<ScalarStack> = Vec::new();
         for position in 0..n {
             let scalars = args.iter().map(|a| Ok(element(a, position)?.into()));
             let scalars = scalars.collect::<Result<_, EvalError>>()?;
             for (index, result) in self.block(block, scalars)?.into_iter().enumerate() {
                 let result = result.into_tensor()?;
                 if position == 0 {
-                    stacks.push(Stack::new(n, &result)?);
+                    stacks.push(ScalarStack::new(n, &result)?);
                 }
                 let stack = stacks
                     .get_mut(index)
@@ -592,7 +592,7 @@ impl Env for Machine<'_, '_> {
         self.call_with(function, args)
     }
 
-    fn world(&mut self) -> Result<&mut dyn World, EvalError> {
+    fn process_context(&mut self) -> Result<&mut dyn ProcessContext, EvalError> {
         Ok(self)
     }
 }
@@ -626,19 +626,19 @@ fn element(vector: &Tensor, position: usize) -> Result<Tensor, EvalError> {
 }
 
 /// Scalars of one type, gathered into a vector.
-struct Stack {
+struct ScalarStack {
     dtype: numerics::DType,
     bytes: Vec<u8>,
 }
 
-impl Stack {
-    fn new(n: usize, first: &Tensor) -> Result<Stack, EvalError> {
+impl ScalarStack {
+    fn new(n: usize, first: &Tensor) -> Result<ScalarStack, EvalError> {
         let size = n.saturating_mul(first.dtype().bytes());
         let mut bytes = Vec::new();
         bytes
             .try_reserve_exact(size)
             .map_err(|_| numerics::TensorError::OutOfMemory { bytes: size })?;
-        Ok(Stack { dtype: first.dtype(), bytes })
+        Ok(ScalarStack { dtype: first.dtype(), bytes })
     }
 
     fn push(&mut self, scalar: &Tensor) {

@@ -13,7 +13,7 @@ use std::collections::HashSet;
 /// All ops of a name, in XLA's compile order: first the ones reachable by calls from the function
 /// `entry`, then the others. A function with several callers is listed once.
 pub(crate) fn compile_order(callables: &Callables<'_>, entry: OpId, name: &str) -> Vec<OpId> {
-    let walk = Walk { module: callables.module, callables };
+    let walk = CompileOrder { module: callables.module, callables };
     let block = |op: OpId| callables.entry_block(callables.of_op(op)?);
     let reached = walk.computations(block(entry).into_iter().collect(), &mut HashSet::new());
     let reached: HashSet<BlockId> = reached.into_iter().collect();
@@ -30,12 +30,12 @@ pub(crate) fn compile_order(callables: &Callables<'_>, entry: OpId, name: &str) 
         .collect()
 }
 
-struct Walk<'w> {
+struct CompileOrder<'w> {
     module: &'w Module,
     callables: &'w Callables<'w>,
 }
 
-impl<'w> Walk<'w> {
+impl<'w> CompileOrder<'w> {
     /// Blocks and all that they contain or call, without those in `done`, the inner ones first.
     fn computations(&self, blocks: Vec<BlockId>, done: &mut HashSet<BlockId>) -> Vec<BlockId> {
         let mut order = Vec::new();

@@ -254,14 +254,14 @@ pub(crate) struct Recorder<'s, 'r> {
     /// True while a kernel runs.
     pub is_paused: bool,
     numbers: FxHashMap<usize, u32>,
-    steps: Vec<Times<'r>>,
-    open: Vec<Open>,
+    steps: Vec<StepTimes<'r>>,
+    open: Vec<OpenStep>,
     executions: Vec<Execution>,
     /// Number of executions that are not kept.
     lost: usize,
 }
 
-struct Times<'r> {
+struct StepTimes<'r> {
     key: usize,
     /// Makes the record of the step.
     record: Box<dyn FnOnce(&Program) -> StepRecord + 'r>,
@@ -271,7 +271,7 @@ struct Times<'r> {
 }
 
 /// An execution that has not ended.
-struct Open {
+struct OpenStep {
     step: u32,
     start: Duration,
     /// The time of nested steps.
@@ -322,7 +322,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         let number = *self.numbers.entry(key).or_insert_with(|| {
             let record = Box::new(record);
             let (total, own) = (Duration::ZERO, Duration::ZERO);
-            self.steps.push(Times { key, record, calls: 0, total, own });
+            self.steps.push(StepTimes { key, record, calls: 0, total, own });
             self.steps.len() as u32 - 1
         });
         let before = match self.limit {
@@ -331,7 +331,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         };
         let is_kept = before < self.limit;
         let start = if self.open.is_empty() { self.start } else { self.session.now() };
-        self.open.push(Open { step: number, start, nested: Duration::ZERO, is_kept });
+        self.open.push(OpenStep { step: number, start, nested: Duration::ZERO, is_kept });
     }
 
     /// Records the end of the step that started last.
@@ -340,7 +340,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
             return;
         }
         let now = self.session.now();
-        let Some(Open { step, start, nested, is_kept }) = self.open.pop() else { return };
+        let Some(OpenStep { step, start, nested, is_kept }) = self.open.pop() else { return };
         let duration = now.saturating_sub(start);
         if let Some(around) = self.open.last_mut() {
             around.nested += duration;

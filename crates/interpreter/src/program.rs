@@ -1,7 +1,7 @@
 //! Prepared programs.
 
-use crate::code::{Compile, CompiledCode, Executable};
-use crate::inputs::{Side, Signature, describe_elements};
+use crate::code::{Compile, CompiledCode, ProgramCode};
+use crate::inputs::{EntrySignature, SignatureSide, describe_elements};
 use crate::outputs::OutputBuffer;
 use crate::profile::{Record, Recorded};
 use crate::scheduler::describe;
@@ -23,11 +23,11 @@ pub struct Program {
     /// The module that the code was prepared from: a side table for diagnostics and observers.
     module: Arc<Module>,
     /// The code that runs execute, compiled if they have an engine for that.
-    executable: Executable,
+    executable: ProgramCode,
     /// Instructions one by one, for runs that show all values; made when it is needed.
-    reference: OnceLock<Executable>,
+    reference: OnceLock<ProgramCode>,
     entry: FunctionId,
-    signature: Signature,
+    signature: EntrySignature,
     options: RunOptions,
     /// The records of runs, if they make some.
     record: Record,
@@ -67,12 +67,12 @@ impl Program {
         compile: Option<Compile<'_>>,
     ) -> Result<Program, Diagnostics> {
         let function = entry_function(&module, entry).map_err(|e| vec![e])?;
-        let signature = Signature::of(function);
+        let signature = EntrySignature::of(function);
         let (code, entry) = code_of(&module, function.id(), &options);
         let entry = entry.ok_or_else(no_function)?;
         let executable = match compile {
-            Some(compile) => Executable::compiled(code, compile),
-            None => Executable::interpreted(code),
+            Some(compile) => ProgramCode::compiled(code, compile),
+            None => ProgramCode::interpreted(code),
         };
         // Compiles the entry.
         executable.compiled_with(entry);
@@ -102,14 +102,14 @@ impl Program {
     }
 
     /// The code for runs that show all values, or for others.
-    pub(crate) fn executable(&self, shows_values: bool) -> &Executable {
+    pub(crate) fn executable(&self, shows_values: bool) -> &ProgramCode {
         if !shows_values || self.compiled_code().is_none() {
             return &self.executable;
         }
         self.reference.get_or_init(|| {
             let entry = self.code().function(self.entry).origin;
             let (code, _) = code_of(&self.module, entry.into(), &self.options);
-            Executable::interpreted(code)
+            ProgramCode::interpreted(code)
         })
     }
 
@@ -240,7 +240,7 @@ impl Program {
     /// If they do not match its number, shapes or element types of arguments.
     pub fn check_inputs(&self, inputs: &[RuntimeValue]) -> Result<(), Diagnostics> {
         let accepts = |ty: &ValueType, value: &RuntimeValue| ty.accepts(value);
-        self.signature.check(Side::Inputs, inputs, self.function()?, accepts, describe)
+        self.signature.check(SignatureSide::Inputs, inputs, self.function()?, accepts, describe)
     }
 
     /// As [`Program::check_inputs`], for inputs that are borrowed and outputs.
@@ -254,14 +254,14 @@ impl Program {
     ) -> Result<(), Diagnostics> {
         let function = self.function()?;
         self.signature.check(
-            Side::Inputs,
+            SignatureSide::Inputs,
             inputs,
             function,
             |ty, input| ty.accepts_elements(input.dtype(), input.shape()),
             |input| describe_elements(input.dtype(), input.shape()),
         )?;
         self.signature.check(
-            Side::Outputs,
+            SignatureSide::Outputs,
             outputs,
             function,
             |ty, output| ty.accepts_elements(output.dtype(), output.shape()),

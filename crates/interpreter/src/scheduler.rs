@@ -21,24 +21,24 @@ const MESSAGE_BYTES: usize = 128;
 /// The processes of one grid, by number.
 pub struct Scheduler {
     pub grid: Grid,
-    state: Mutex<State>,
+    state: Mutex<SchedulerState>,
     /// One per process, notified when it is its turn.
     turns: Vec<Condvar>,
 }
 
-struct State {
+struct SchedulerState {
     /// The process whose turn it is; `None` when all are done.
     running: Option<usize>,
     processes: Vec<Status>,
-    rendezvous: FxHashMap<(Vec<ProcessId>, i64), Rendezvous>,
-    channels: FxHashMap<Channel, VecDeque<Message>>,
+    rendezvous: FxHashMap<(Vec<ProcessId>, i64), PendingRendezvous>,
+    channels: FxHashMap<Channel, VecDeque<QueuedMessage>>,
     infeed: VecDeque<FunctionId>,
     /// The error that ends the run of the grid early.
     failure: Option<EvalError>,
 }
 
 /// Values that wait for a receiver.
-struct Message {
+struct QueuedMessage {
     values: Vec<RuntimeValue>,
     _charge: Option<Charge>,
 }
@@ -64,7 +64,7 @@ struct Wait {
 }
 
 /// A rendezvous at which not all processes have arrived.
-struct Rendezvous {
+struct PendingRendezvous {
     /// Describes the op of the process that arrived first, with its contribution.
     what: String,
     origin: Origin,
@@ -86,7 +86,7 @@ fn aborted() -> EvalError {
 
 impl Scheduler {
     pub fn new(grid: Grid, size: usize, infeed: Vec<FunctionId>) -> Scheduler {
-        let state = State {
+        let state = SchedulerState {
             running: Some(0),
             processes: (0..size).map(|_| Status::Ready).collect(),
             rendezvous: FxHashMap::default(),
@@ -102,7 +102,7 @@ impl Scheduler {
     }
 
     /// The state. Poisoning is ignored: a process that panics still ends its turn.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SchedulerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -113,8 +113,8 @@ impl Scheduler {
     fn wait<'s>(
         &self,
         process: usize,
-        mut state: MutexGuard<'s, State>,
-    ) -> Result<MutexGuard<'s, State>, EvalError> {
+        mut state: MutexGuard<'s, SchedulerState>,
+    ) -> Result<MutexGuard<'s, SchedulerState>, EvalError> {
         while state.running != Some(process) {
             state = self.turns[process].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -151,7 +151,7 @@ impl Scheduler {
     }
 
     /// Gives the turn to the first process that can continue.
-    fn pass_on(&self, state: &mut State) {
+    fn pass_on(&self, state: &mut SchedulerState) {
         let can = |s: &Status| !matches!(s, Status::Waiting(_) | Status::Done);
         let mut next = state.processes.iter().position(can);
         if next.is_none() && state.processes.iter().any(|s| matches!(s, Status::Waiting(_))) {
@@ -171,7 +171,7 @@ impl Scheduler {
     }
 
     /// The error that no process can continue.
-    fn deadlock(&self, state: &State) -> EvalError {
+    fn deadlock(&self, state: &SchedulerState) -> EvalError {
         let mut waits = Vec::new();
         let mut done = Vec::new();
         for (number, status) in state.processes.iter().enumerate() {
@@ -213,7 +213,7 @@ impl Scheduler {
         }
     }
 
-    /// As [`program::World::exchange`], for the process of that number.
+    /// As [`program::ProcessContext::exchange`], for the process of that number.
     ///
     /// # Errors
     /// See there.
@@ -238,7 +238,7 @@ impl Scheduler {
         let mut state = self.lock();
         let key = (group.to_vec(), channel);
         let types: Vec<String> = values.iter().map(describe).collect();
-        let rendezvous = state.rendezvous.entry(key.clone()).or_insert_with(|| Rendezvous {
+        let rendezvous = state.rendezvous.entry(key.clone()).or_insert_with(|| PendingRendezvous {
             what: op.name.to_string(),
             origin: op.origin,
             types: types.clone(),
@@ -289,14 +289,14 @@ impl Scheduler {
     fn resume(
         &self,
         process: usize,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, SchedulerState>,
     ) -> Result<Status, EvalError> {
         self.pass_on(&mut state);
         let mut state = self.wait(process, state)?;
         Ok(std::mem::replace(&mut state.processes[process], Status::Ready))
     }
 
-    /// As [`program::World::send`].
+    /// As [`program::ProcessContext::send`].
     pub fn send(&self, channel: Channel, values: Vec<RuntimeValue>) {
         let mut state = self.lock();
         let waits = |status: &Status| match status {
@@ -307,13 +307,13 @@ impl Scheduler {
             Some(receiver) => *receiver = Status::Received(values),
             None => {
                 let bytes = (values.len() + 1).saturating_mul(MESSAGE_BYTES);
-                let message = Message { values, _charge: host::charge(bytes) };
+                let message = QueuedMessage { values, _charge: host::charge(bytes) };
                 state.channels.entry(channel).or_default().push_back(message);
             }
         }
     }
 
-    /// As [`program::World::receive`], for the process of that number.
+    /// As [`program::ProcessContext::receive`], for the process of that number.
     ///
     /// # Errors
     /// See there.

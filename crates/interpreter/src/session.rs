@@ -1,6 +1,6 @@
 //! One run: its limits, its observer, and the grids of processes that it starts.
 
-use crate::code::Executable;
+use crate::code::ProgramCode;
 use crate::errors::internal;
 use crate::machine::Machine;
 use crate::outputs::OutputBuffers;
@@ -35,7 +35,7 @@ const PROCESS_BYTES: usize = 16 << 10;
 pub struct Session<'r> {
     pub(crate) program: &'r Program,
     /// The code that it executes.
-    pub(crate) executable: &'r Executable,
+    pub(crate) executable: &'r ProgramCode,
     observer: Mutex<&'r mut dyn Observer>,
     /// True if the observer receives all values.
     pub(crate) traces: bool,
@@ -124,7 +124,7 @@ impl<'r> Session<'r> {
         self.host.now().unwrap_or_default()
     }
 
-    /// As [`program::World::advance_random`].
+    /// As [`program::ProcessContext::advance_random`].
     pub(crate) fn advance_random(&self, origin: Origin, units: u64) -> u128 {
         let mut counters = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         let counter = counters.entry(origin).or_default();

@@ -7,8 +7,8 @@ use crate::rules;
 use numerics::Tensor;
 use program::primitives;
 use program::{
-    Block, BlockId, Code, Env, EvalError, EvalResult, FunctionId, Instruction, Operand, Origin,
-    Primitive, RuntimeValue, UNUSED,
+    Block, BlockId, Code, EvalError, EvalResult, Evaluator, FunctionId, Instruction, Operand,
+    Origin, Primitive, RuntimeValue, UNUSED,
 };
 
 /// Receives the results of each op, and may replace them.
@@ -336,7 +336,7 @@ pub fn is_inexact(error: &EvalError) -> bool {
 }
 
 /// Runs blocks for kernels on exact values.
-impl Env for Machine<'_> {
+impl Evaluator for Machine<'_> {
     fn block(&mut self, block: BlockId, args: Vec<RuntimeValue>) -> EvalResult {
         exact(self.run_block(block, args.into_iter().map(Value::from).collect())?)
     }

@@ -4,12 +4,12 @@
 use numerics::math;
 use numerics::shape::StridedView;
 use numerics::{DType, Family, Tensor, TensorError};
-use program::{Body, BodyShape, Callee, Env, EvalError, Extremum};
+use program::{Body, BodyShape, Callee, EvalError, Evaluator, Extremum};
 
 /// A body with the environment that runs it.
 pub struct Combiner<'e> {
     body: &'e Body,
-    env: &'e mut dyn Env,
+    env: &'e mut dyn Evaluator,
     /// The classification of the body, if it is simple.
     pub shape: BodyShape,
     /// The extremum that it finds.
@@ -18,7 +18,7 @@ pub struct Combiner<'e> {
 
 impl<'e> Combiner<'e> {
     /// The body, to be run by `env`.
-    pub fn new(body: &'e Body, env: &'e mut dyn Env) -> Combiner<'e> {
+    pub fn new(body: &'e Body, env: &'e mut dyn Evaluator) -> Combiner<'e> {
         Combiner { body, env, shape: body.shape, extremum: body.extremum }
     }
 

@@ -11,7 +11,7 @@ use numerics::{Tensor, TensorError};
 use program::collective::{Collective, CollectiveKind, Pairs, Zeros};
 use program::operands::{part, values};
 use program::{
-    Body, Channel, Contributions, Env, EvalError, EvalResult, Origin, ProcessId, RuntimeValue,
+    Body, Channel, Contributions, EvalError, EvalResult, Evaluator, Origin, ProcessId, RuntimeValue,
 };
 
 /// The contributions of the processes of a group to an op.
@@ -59,9 +59,9 @@ fn rendezvous(
     collective: &Collective,
     origin: Origin,
     values: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> Result<Option<Rendezvous>, EvalError> {
-    let world = env.world()?;
+    let world = env.process_context()?;
     let (me, grid) = (world.process(), world.grid());
     let strategy = collective.strategy;
     let id = strategy.id(me, grid);
@@ -83,12 +83,12 @@ fn rendezvous(
 ///
 /// # Errors
 /// If groups are inconsistent with the grid or a reduction fails, and those of
-/// [`program::World::exchange`].
+/// [`program::ProcessContext::exchange`].
 pub fn collective(
     collective: &Collective,
     origin: Origin,
     operands: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
     let results = collective.zeros.len();
     let optional = matches!(
@@ -99,7 +99,7 @@ pub fn collective(
         if optional {
             return all_zeros(&collective.zeros, &operands);
         }
-        let me = env.world()?.process();
+        let me = env.process_context()?.process();
         return Err(EvalError::new(
             "process_group",
             format!("process {me} is in none of the replica_groups"),
@@ -170,7 +170,7 @@ pub fn collective(
 fn reduce_over(
     computation: &Body,
     tensors: Vec<Tensor>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> Result<Tensor, EvalError> {
     let shape = tensors.first().map(|t| t.shape().to_vec()).unwrap_or_default();
     if let Some(other) = tensors.iter().find(|t| t.shape() != shape) {
@@ -240,16 +240,16 @@ impl Root {
 /// Evaluates a `collective_permute`: the values of the source of this process, or zeros.
 ///
 /// # Errors
-/// Processes that do not exist, and those of [`program::World::exchange`].
+/// Processes that do not exist, and those of [`program::ProcessContext::exchange`].
 pub fn permute(
     pairs: &Pairs,
     channel: i64,
     zeros: &[Zeros],
     origin: Origin,
     operands: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
-    let world = env.world()?;
+    let world = env.process_context()?;
     let me = world.process();
     let pairs = pairs.processes(me, world.grid())?;
     // All senders and receivers take part, each at most once.
@@ -277,10 +277,10 @@ pub fn send(
     id: i64,
     pairs: Option<&Pairs>,
     mut operands: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
     operands.pop();
-    let world = env.world()?;
+    let world = env.process_context()?;
     let (me, grid) = (world.process(), world.grid());
     match pairs {
         None => world.send(Channel { id, between: None }, operands),
@@ -297,15 +297,15 @@ pub fn send(
 /// Evaluates a `recv`: values and a token. A process without sender receives zeros.
 ///
 /// # Errors
-/// Processes that do not exist, and those of [`program::World::receive`].
+/// Processes that do not exist, and those of [`program::ProcessContext::receive`].
 pub fn receive(
     id: i64,
     pairs: Option<&Pairs>,
     defaults: &[(Zeros, Vec<usize>)],
     origin: Origin,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
-    let world = env.world()?;
+    let world = env.process_context()?;
     let (me, grid) = (world.process(), world.grid());
     let mut received = match pairs {
         None => world.receive(origin, Channel { id, between: None })?,

@@ -7,18 +7,18 @@ use super::contract::dot_general;
 use numerics::shape::{StridedView, strides};
 use numerics::{DType, Number, Tensor, dispatch_all};
 use program::EvalError;
-use program::einsum::{Label, invalid, parse, result_shape};
+use program::einsum::{AxisLabel, invalid, parse, result_shape};
 use program::primitives::DotDims;
 
 /// Without labels that repeat (only the diagonal stays), and without labels that `keep` does not
 /// choose (they are summed).
 fn simplified(
     tensor: Tensor,
-    names: Vec<Label>,
-    keep: impl Fn(Label) -> bool,
+    names: Vec<AxisLabel>,
+    keep: impl Fn(AxisLabel) -> bool,
     dtype: DType,
-) -> Result<(Tensor, Vec<Label>), EvalError> {
-    let (mut shape, mut steps, mut unique): (Vec<usize>, Vec<isize>, Vec<Label>) =
+) -> Result<(Tensor, Vec<AxisLabel>), EvalError> {
+    let (mut shape, mut steps, mut unique): (Vec<usize>, Vec<isize>, Vec<AxisLabel>) =
         (vec![], vec![], vec![]);
     for ((&size, step), &name) in tensor.shape().iter().zip(strides(tensor.shape())).zip(&names) {
         let step = isize::try_from(step).map_err(|_| invalid("the operand is too large"))?;
@@ -55,8 +55,8 @@ fn simplified(
 }
 
 /// The dimensions in the order of the result, which has each label of `names` once.
-fn ordered(tensor: Tensor, names: &[Label], result: &[Label]) -> Result<Tensor, EvalError> {
-    let place = |label: &Label| names.iter().position(|other| other == label);
+fn ordered(tensor: Tensor, names: &[AxisLabel], result: &[AxisLabel]) -> Result<Tensor, EvalError> {
+    let place = |label: &AxisLabel| names.iter().position(|other| other == label);
     let order: Option<Vec<usize>> = result.iter().map(place).collect();
     let order = order.ok_or_else(|| invalid("the result has a label that no operand has"))?;
     Ok(tensor.gather(&StridedView::dense(tensor.shape())?.permute(&order)?)?)
@@ -83,10 +83,11 @@ pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tenso
     let second = if simple.len() > 1 { simple.pop() } else { None };
     let Some((lhs, left)) = simple.pop() else { return Err(invalid("there are no operands")) };
     let Some((rhs, right)) = second else { return ordered(lhs, &left, &result) };
-    let shared: Vec<Label> = left.iter().copied().filter(|label| right.contains(label)).collect();
-    let (batch, contracted): (Vec<Label>, Vec<Label>) =
+    let shared: Vec<AxisLabel> =
+        left.iter().copied().filter(|label| right.contains(label)).collect();
+    let (batch, contracted): (Vec<AxisLabel>, Vec<AxisLabel>) =
         shared.iter().partition(|label| result.contains(label));
-    let places = |names: &[Label], wanted: &[Label]| -> Vec<i64> {
+    let places = |names: &[AxisLabel], wanted: &[AxisLabel]| -> Vec<i64> {
         wanted
             .iter()
             .filter_map(|label| names.iter().position(|other| other == label))
@@ -100,7 +101,7 @@ pub fn einsum(config: &str, operands: Vec<Tensor>, dtype: DType) -> Result<Tenso
         rhs_contracting_dimensions: places(&right, &contracted),
     };
     let product = dot_general(lhs, rhs, &numbers, dtype)?;
-    let free = |names: Vec<Label>| {
+    let free = |names: Vec<AxisLabel>| {
         names.into_iter().filter(|label| !shared.contains(label)).collect::<Vec<_>>()
     };
     let names = [batch, free(left), free(right)].concat();

@@ -18,7 +18,8 @@ use numerics::{DType, Tensor};
 use program::operands::{expect_n, sizes, slice, split_at, tensor_list, tensors, values};
 use program::primitives::{self, BatchNormKind, Comparison, DotDims, Dynamic};
 use program::{
-    Conventions, Env, EvalError, EvalResult, Origin, Primitive, Quantized, RuntimeValue, WindowDim,
+    Conventions, EvalError, EvalResult, Evaluator, Origin, Primitive, Quantized, RuntimeValue,
+    WindowDim,
 };
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -37,7 +38,7 @@ pub fn evaluate(
     primitive: &Primitive,
     origin: Origin,
     operands: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
     if env.conventions() == Conventions::Xla && primitive.is_arithmetic() {
         let operands = without_subnormals(operands)?;
@@ -51,7 +52,7 @@ fn evaluate_exactly(
     primitive: &Primitive,
     origin: Origin,
     operands: Vec<RuntimeValue>,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> EvalResult {
     match primitive {
         Primitive::Constant(primitives::Constant { tensor }) => one(tensor.clone()),
@@ -159,7 +160,7 @@ fn evaluate_exactly(
             let shape = sizes(&shape)?;
             fits_declared(declared.as_deref(), &shape)?;
             let units = random_units(&shape, a.dtype());
-            let before = env.world()?.advance_random(origin, units);
+            let before = env.process_context()?.advance_random(origin, units);
             one(random_numbers(*distribution, &a, &b, &shape, Stream::new(*stream, before))?)
         }
 
@@ -174,7 +175,7 @@ fn evaluate_exactly(
             receive(*channel, pairs.as_ref(), zeros, origin, env)
         }
         Primitive::Infeed => {
-            let mut fed = env.world()?.infeed()?;
+            let mut fed = env.process_context()?.infeed()?;
             fed.push(RuntimeValue::Token);
             Ok(fed)
         }
@@ -182,12 +183,16 @@ fn evaluate_exactly(
             let mut operands = operands;
             // The token is last.
             operands.pop();
-            env.world()?.outfeed(operands)?;
+            env.process_context()?.outfeed(operands)?;
             Ok(vec![RuntimeValue::Token])
         }
         // A grid has far fewer processes than 32 bits count.
-        Primitive::ReplicaId => one(Tensor::scalar(env.world()?.process().replica as u32)),
-        Primitive::PartitionId => one(Tensor::scalar(env.world()?.process().partition as u32)),
+        Primitive::ReplicaId => {
+            one(Tensor::scalar(env.process_context()?.process().replica as u32))
+        }
+        Primitive::PartitionId => {
+            one(Tensor::scalar(env.process_context()?.process().partition as u32))
+        }
 
         Primitive::Block(primitives::Block { block }) => env.block(*block, operands),
         Primitive::Call(primitives::Call { function }) => env.call(*function, operands),

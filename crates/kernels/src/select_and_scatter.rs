@@ -8,7 +8,7 @@ use numerics::math::Direction;
 use numerics::shape::{Indices, num_elements, strides};
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, I1, Tensor};
-use program::{BlockId, Body, Env, EvalError, WindowDim};
+use program::{BlockId, Body, EvalError, Evaluator, WindowDim};
 use std::convert::Infallible;
 
 /// The place of what a window selects that sees only padding: outside of all tensors.
@@ -28,7 +28,7 @@ const WORK: usize = 16;
 /// # Errors
 /// Whatever stops the regions, or attributes that do not fit.
 pub fn select_and_scatter(
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
     ((select, relation), scatter): ((BlockId, Option<Direction>), &Body),
     [operand, source, init]: [&Tensor; 3],
     window: &[WindowDim],
@@ -266,7 +266,7 @@ fn choose<T: Element, const N: usize>(
 
 /// Selects by running the block on pairs of elements, for all windows at a time.
 fn select_by_block(
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
     select: BlockId,
     operand: &Tensor,
     counts: &[usize],

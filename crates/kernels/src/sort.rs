@@ -6,7 +6,7 @@ use crate::order::{self, Keys, Rows, permute_bytes, permuted};
 use numerics::budget;
 use numerics::shape::{StridedView, num_elements};
 use numerics::{DType, I1, Tensor, TensorError};
-use program::{Comparator, Env, EvalError, SortKey};
+use program::{Comparator, EvalError, Evaluator, SortKey};
 use smallvec::SmallVec;
 
 /// Results of [`sort`], by keys that have an order whatever the elements are, prepared for the
@@ -163,7 +163,7 @@ impl Kernel for Permutation {
 /// A comparator with the environment that runs it.
 struct Order<'e> {
     comparator: &'e Comparator,
-    env: &'e mut dyn Env,
+    env: &'e mut dyn Evaluator,
 }
 
 impl Order<'_> {
@@ -201,7 +201,7 @@ pub fn sort(
     inputs: Vec<Tensor>,
     dimension: usize,
     comparator: &Comparator,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> Result<Vec<Tensor>, EvalError> {
     let Some(first) = inputs.first() else { return Ok(inputs) };
     let (shape, rank) = (first.shape().to_vec(), first.rank());

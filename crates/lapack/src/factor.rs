@@ -268,7 +268,7 @@ pub fn gtsv<T: Scalar>(a: &mut Tridiagonal<T>, b: &mut Matrix<T>) -> Result<(), 
 
 /// The factors of a tridiagonal matrix whose rows were exchanged by the sizes of pivots relative to
 /// their rows, as `lagtf` does.
-struct Factors<T> {
+struct PivotFactors<T> {
     diagonal: Vec<T>,
     above: Vec<T>,
     second_above: Vec<T>,
@@ -278,7 +278,7 @@ struct Factors<T> {
 }
 
 /// `lagtf`: factors a tridiagonal matrix.
-fn lagtf<T: Scalar>(a: &Tridiagonal<T>) -> Factors<T> {
+fn lagtf<T: Scalar>(a: &Tridiagonal<T>) -> PivotFactors<T> {
     let n = a.diagonal.len();
     let (mut d, mut du, mut du2) =
         (a.diagonal.clone(), a.upper.clone(), vec![T::ZERO; n.saturating_sub(2)]);
@@ -308,13 +308,13 @@ fn lagtf<T: Scalar>(a: &Tridiagonal<T>) -> Factors<T> {
             steps.push((factor, true));
         }
     }
-    Factors { diagonal: d, above: du, second_above: du2, steps }
+    PivotFactors { diagonal: d, above: du, second_above: du2, steps }
 }
 
 /// Replaces `b` by the solution of `a * x = b`, where pivots that are too small are enlarged by a
 /// rounding error of the largest element of the factor, or more until nothing overflows.
 pub fn lagts<T: Scalar>(a: &Tridiagonal<T>, b: &mut Matrix<T>, precision: Precision) {
-    let Factors { diagonal, above, second_above, steps } = lagtf(a);
+    let PivotFactors { diagonal, above, second_above, steps } = lagtf(a);
     for (k, &(factor, exchanged)) in steps.iter().enumerate() {
         let (upper, lower) = b.two_rows(k, k + 1);
         for (x, y) in upper.iter_mut().zip(lower) {

@@ -232,13 +232,13 @@ struct Iteration<'a> {
 /// A block from `low` to `high` read from one of its ends. Read from its end it is the transpose:
 /// left and right change places.
 #[derive(Clone, Copy, PartialEq)]
-struct Span {
+struct SingularSpan {
     low: usize,
     high: usize,
     from_end: bool,
 }
 
-impl Span {
+impl SingularSpan {
     fn at(self, k: usize) -> usize {
         if self.from_end { self.high - k } else { self.low + k }
     }
@@ -261,7 +261,7 @@ impl Iteration<'_> {
         let tolerance = (1.0 / roundoff).sqrt().sqrt().sqrt().clamp(10.0, 100.0) * roundoff;
         let threshold = self.threshold(tolerance);
         let mut steps_left = MAX_STEPS * n * n;
-        let mut previous: Option<Span> = None;
+        let mut previous: Option<SingularSpan> = None;
         let mut high = n.saturating_sub(1);
         while high > 0 {
             let cut = (0..high).rev().find(|&i| self.e[i].abs() <= threshold);
@@ -287,7 +287,7 @@ impl Iteration<'_> {
                 Some(last) if low <= last.high && high >= last.low => last.from_end,
                 _ => self.d[low].abs() < self.d[high].abs(),
             };
-            let span = Span { low, high, from_end };
+            let span = SingularSpan { low, high, from_end };
             let Some(smallest) = self.deflate(span, tolerance) else { continue };
             previous = Some(span);
             let largest = self.d[low..=high]
@@ -334,7 +334,7 @@ impl Iteration<'_> {
 
     /// A lower bound of the smallest singular value of the block; `None` if the block was divided
     /// at a negligible element.
-    fn deflate(&mut self, span: Span, tolerance: f64) -> Option<f64> {
+    fn deflate(&mut self, span: SingularSpan, tolerance: f64) -> Option<f64> {
         let last = span.last();
         let end = span.beside(last - 1);
         if self.e[end].abs() <= tolerance * self.d[span.at(last)].abs() {
@@ -356,7 +356,7 @@ impl Iteration<'_> {
     }
 
     /// A shift, or zero where it would be negligible.
-    fn shift(&self, span: Span) -> f64 {
+    fn shift(&self, span: SingularSpan) -> f64 {
         let last = span.last();
         let (f, h) = (self.d[span.at(last - 1)], self.d[span.at(last)]);
         let (shift, _) = singular_pair_values(f, self.e[span.beside(last - 1)], h);
@@ -366,13 +366,13 @@ impl Iteration<'_> {
     }
 
     /// Turns the vectors of elements `k` and `k + 1` of the block.
-    fn rotate(&mut self, span: Span, k: usize, right: Rotation, left: Rotation) {
+    fn rotate(&mut self, span: SingularSpan, k: usize, right: Rotation, left: Rotation) {
         let (right, left) = if span.from_end { (left, right) } else { (right, left) };
         self.v.turn(right, span.at(k), span.at(k + 1));
         self.u.turn(left, span.at(k), span.at(k + 1));
     }
 
-    fn step_without_shift(&mut self, span: Span) {
+    fn step_without_shift(&mut self, span: SingularSpan) {
         let last = span.last();
         let (mut cs, mut old) = (1.0, Rotation { c: 1.0, s: 0.0 });
         for k in 0..last {
@@ -390,7 +390,7 @@ impl Iteration<'_> {
         self.e[span.beside(last - 1)] = h * old.s;
     }
 
-    fn step(&mut self, span: Span, shift: f64) {
+    fn step(&mut self, span: SingularSpan, shift: f64) {
         let last = span.last();
         let first = self.d[span.at(0)];
         let mut f = (first.abs() - shift) * (sign(first) + shift / first);

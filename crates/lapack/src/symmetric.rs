@@ -142,7 +142,7 @@ fn steqr(
             e[end] = 0.0;
         }
         let flipped = d[end].abs() < d[start].abs();
-        Block { d, e, z, start, end, flipped, precision }.iterate(&mut steps_left)?;
+        SplitBlock { d, e, z, start, end, flipped, precision }.iterate(&mut steps_left)?;
         start = end + 1;
     }
     let z = z.finish();
@@ -161,7 +161,7 @@ fn steqr(
 
 /// A block of a tridiagonal matrix that is not divided further. QR iteration is QL iteration on the
 /// block read from its end.
-struct Block<'a, 'z> {
+struct SplitBlock<'a, 'z> {
     d: &'a mut [f64],
     e: &'a mut [f64],
     z: &'a mut Turns<'z>,
@@ -171,7 +171,7 @@ struct Block<'a, 'z> {
     precision: Precision,
 }
 
-impl Block<'_, '_> {
+impl SplitBlock<'_, '_> {
     /// Position of the diagonal element `k` of the block.
     fn at(&self, k: usize) -> usize {
         if self.flipped { self.end - k } else { self.start + k }

@@ -11,8 +11,8 @@ use crate::ods::Trait;
 use crate::types::{DYNAMIC, Type, TypeKind};
 use program::primitives;
 use program::{
-    Block, Code, Env, EvalError, EvalResult, Function, FunctionId, Instruction, NativeFunction,
-    Operand, Origin, Primitive, RuntimeValue, Slot, UNUSED, ValueType,
+    Block, Code, EvalError, EvalResult, Evaluator, Function, FunctionId, Instruction,
+    NativeFunction, Operand, Origin, Primitive, RuntimeValue, Slot, UNUSED, ValueType,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -653,7 +653,7 @@ where
 /// None; the type is that of [`PrepareFn`].
 pub fn native_with_env<F>(op: OpRef<'_>, function: F) -> Prepared
 where
-    F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static,
+    F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Evaluator) -> EvalResult + Send + Sync + 'static,
 {
     Ok(Primitive::Native(NativeFunction::new(listed_name(op), function)))
 }

@@ -6,7 +6,7 @@ use crate::EvalError;
 
 /// The name of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Label {
+pub enum AxisLabel {
     /// A letter.
     Letter(char),
     /// A dimension of the ellipsis, counted from the last one.
@@ -19,10 +19,10 @@ pub fn invalid(message: impl Into<String>) -> EvalError {
 }
 
 /// The labels of a tensor of rank `rank`; without a rank, the ellipsis has `dots` dimensions.
-fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, EvalError> {
-    let letters = |text: &str| -> Result<Vec<Label>, EvalError> {
+fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<AxisLabel>, EvalError> {
+    let letters = |text: &str| -> Result<Vec<AxisLabel>, EvalError> {
         let letter = |c: char| {
-            let found = c.is_ascii_alphabetic().then_some(Label::Letter(c));
+            let found = c.is_ascii_alphabetic().then_some(AxisLabel::Letter(c));
             found.ok_or_else(|| invalid(format!("`{c}` is no label of a dimension")))
         };
         text.chars().filter(|c| !c.is_whitespace()).map(letter).collect()
@@ -41,19 +41,22 @@ fn labels(text: &str, rank: Option<usize>, dots: usize) -> Result<Vec<Label>, Ev
         None if has_dots => dots,
         None => 0,
     };
-    Ok(before.into_iter().chain((0..count).rev().map(Label::Dots)).chain(after).collect())
+    Ok(before.into_iter().chain((0..count).rev().map(AxisLabel::Dots)).chain(after).collect())
 }
 
 /// Number of dimensions of an operand's ellipsis.
-fn dots(labels: &[Label]) -> usize {
-    labels.iter().filter(|l| matches!(l, Label::Dots(_))).count()
+fn dots(labels: &[AxisLabel]) -> usize {
+    labels.iter().filter(|l| matches!(l, AxisLabel::Dots(_))).count()
 }
 
 /// The labels of the operands, and of the result.
 ///
 /// # Errors
 /// If `config` is invalid, or does not match the ranks.
-pub fn parse(config: &str, ranks: &[usize]) -> Result<(Vec<Vec<Label>>, Vec<Label>), EvalError> {
+pub fn parse(
+    config: &str,
+    ranks: &[usize],
+) -> Result<(Vec<Vec<AxisLabel>>, Vec<AxisLabel>), EvalError> {
     let (from, to) =
         config.split_once("->").ok_or_else(|| invalid(format!("`{config}` has no `->`")))?;
     // That of one operand may begin with a comma, as if there were one of no dimensions before it.
@@ -67,14 +70,14 @@ pub fn parse(config: &str, ranks: &[usize]) -> Result<(Vec<Vec<Label>>, Vec<Labe
         let (found, required) = (parts.len(), ranks.len());
         return Err(invalid(format!("`{config}` is for {found} operands, not for {required}")));
     }
-    let named: Vec<Vec<Label>> = parts
+    let named: Vec<Vec<AxisLabel>> = parts
         .iter()
         .zip(ranks)
         .map(|(text, &rank)| labels(text, Some(rank), 0))
         .collect::<Result<_, _>>()?;
     let most = named.iter().map(|names| dots(names)).max().unwrap_or(0);
     let result = labels(to, None, most)?;
-    let is_known = |label: &Label| named.iter().any(|names| names.contains(label));
+    let is_known = |label: &AxisLabel| named.iter().any(|names| names.contains(label));
     let repeats = (1..result.len()).any(|i| result[..i].contains(&result[i]));
     if repeats || !result.iter().all(is_known) {
         return Err(invalid(format!(
@@ -96,7 +99,7 @@ pub fn result_shape(
     let ranks: Vec<usize> = shapes.iter().map(Vec::len).collect();
     let (named, result) = parse(config, &ranks)?;
     let all = || named.iter().flatten().zip(shapes.iter().flatten());
-    let size = |label: &Label| all().filter(|(l, _)| *l == label).find_map(|(_, size)| *size);
+    let size = |label: &AxisLabel| all().filter(|(l, _)| *l == label).find_map(|(_, size)| *size);
     for (label, found) in all() {
         let known = size(label);
         if let (Some(known), Some(found)) = (known, found)

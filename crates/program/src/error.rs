@@ -10,10 +10,10 @@ pub type Place = Option<Origin>;
 
 /// An error at run time. The executor adds the op and the calls that led to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvalError(Box<Parts>);
+pub struct EvalError(Box<ErrorParts>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Parts {
+struct ErrorParts {
     label: Cow<'static, str>,
     message: String,
     place: Place,
@@ -27,7 +27,7 @@ impl EvalError {
     /// An error that breaks the rule `label`: a constraint of the specification or a check.
     pub fn new(label: impl Into<Cow<'static, str>>, message: impl Into<String>) -> EvalError {
         let (label, message) = (label.into(), message.into());
-        EvalError(Box::new(Parts { label, message, place: None, notes: Vec::new() }))
+        EvalError(Box::new(ErrorParts { label, message, place: None, notes: Vec::new() }))
     }
 
     /// The rule that is broken.

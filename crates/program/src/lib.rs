@@ -4,7 +4,7 @@
 //!   to read;
 //! - [`Code`] holds functions and blocks of [`Instruction`]s, which access the slots of a frame;
 //! - [`RuntimeValue`] is a value at run time, [`ValueType`] the type that it must have;
-//! - [`Env`] and [`World`] are the executor's interfaces for primitives: blocks, calls, processes,
+//! - [`Evaluator`] and [`ProcessContext`] are the executor's interfaces for primitives: blocks, calls, processes,
 //!   feeds;
 //! - [`EvalError`] is the reason why execution stopped, and the op.
 //!
@@ -14,8 +14,8 @@
 mod body;
 mod code;
 pub mod einsum;
-mod env;
 mod error;
+mod evaluator;
 pub mod operands;
 pub mod primitives;
 mod process;
@@ -29,8 +29,8 @@ pub use code::{
     Block, BlockId, Code, Evaluation, Function, FunctionId, Instruction, InstructionId, Operand,
     Origin, Slot, UNUSED,
 };
-pub use env::{Conventions, Env, NoEnv, Task, World};
 pub use error::{EvalError, EvalResult, Place};
+pub use evaluator::{Conventions, Evaluator, NoEvaluator, ProcessContext, Task};
 pub use primitives::{Effects, Kind, NativeFunction, Operation, Primitive, Quantized, collective};
 pub use process::{Channel, Contributions, Exchange, Grid, MAX_PROCESSES, ProcessId};
 pub use quantized::UniformQuantization;

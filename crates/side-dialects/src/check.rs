@@ -137,7 +137,7 @@ fn prepare_serialized_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let declared = op.operand_type(0).to_string();
     native_with_env(op, move |_, operands, env| {
         let [expected] = operands::tensors(operands)?;
-        let (ty, actual) = env.world()?.probed(&name, iteration)?;
+        let (ty, actual) = env.process_context()?.probed(&name, iteration)?;
         if ty != declared {
             let message = format!("the probe `{name}` saved a {ty}, but {declared} is expected");
             return Err(EvalError::new("check.expect_serialized_eq", message));

@@ -135,7 +135,7 @@ fn verify_run_parallel(op: OpRef<'_>) -> Verdict {
 fn prepare_print(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native_with_env(op, |origin, operands, env| {
         let [operand] = operands::tensors(operands)?;
-        env.world()?.print(origin, &operand)?;
+        env.process_context()?.print(origin, &operand)?;
         Ok(Vec::new())
     })
 }
@@ -144,7 +144,7 @@ fn prepare_probe(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     let name = ProbeOp(op).probe_id().to_string();
     native_with_env(op, move |origin, operands, env| {
         let [operand] = operands::tensors(operands)?;
-        env.world()?.probe(origin, &name, &operand)?;
+        env.process_context()?.probe(origin, &name, &operand)?;
         Ok(vec![operand.into()])
     })
 }
@@ -169,7 +169,7 @@ fn prepare_run_parallel(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
             let arguments = operands.by_ref().take(inputs).collect();
             work.push(Task::Call { function, arguments });
         }
-        let results = env.world()?.run_grid(grid, work, infeed.clone())?;
+        let results = env.process_context()?.run_grid(grid, work, infeed.clone())?;
         Ok(results.into_iter().flatten().collect())
     })
 }

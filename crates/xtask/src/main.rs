@@ -11,11 +11,12 @@ mod floors;
 mod idioms;
 #[cfg(test)]
 mod modules;
+mod names;
 #[cfg(test)]
 mod unit_tests;
 
 /// A command of `cargo xtask ci`.
-struct Step {
+struct CiStep {
     /// Arguments of cargo.
     cargo: &'static [&'static str],
     /// Variables added to the environment.
@@ -25,25 +26,25 @@ struct Step {
 }
 
 /// The steps of `cargo xtask ci`, run in this order up to the first failure.
-const STEPS: [Step; 6] = [
-    Step { cargo: &["fmt", "--all", "--check"], environment: &[], optional: None },
-    Step {
+const STEPS: [CiStep; 6] = [
+    CiStep { cargo: &["fmt", "--all", "--check"], environment: &[], optional: None },
+    CiStep {
         cargo: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
         environment: &[],
         optional: None,
     },
-    Step {
+    CiStep {
         cargo: &["check", "--package", "stablo", "--no-default-features"],
         environment: &[],
         optional: None,
     },
-    Step { cargo: &["test", "--workspace"], environment: &[], optional: None },
-    Step {
+    CiStep { cargo: &["test", "--workspace"], environment: &[], optional: None },
+    CiStep {
         cargo: &["doc", "--workspace", "--no-deps"],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
         optional: None,
     },
-    Step { cargo: &["deny", "check"], environment: &[], optional: Some("deny") },
+    CiStep { cargo: &["deny", "check"], environment: &[], optional: Some("deny") },
 ];
 
 const USAGE: &str = "\
@@ -54,6 +55,7 @@ tasks:
   docs  write docs/status.md, docs/ops/, docs/passes/ and the outputs in docs/tutorial.md
   idioms
         count idioms in comments by crate, which a test holds below ceilings
+  names list names of types that are defined more than once, which a test holds below a ceiling
   upstream [CLONE]
         run the tests of openxla/stablehlo, from a clone or from one that git fetches";
 
@@ -63,7 +65,7 @@ const UPSTREAM: (&str, &str) =
 
 /// The tests that compare the generated pages with the declarations write them when they find
 /// `STABLO_BLESS`.
-const DOCS: Step = Step {
+const DOCS: CiStep = CiStep {
     cargo: &[
         "test",
         "-p",
@@ -84,8 +86,12 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     match args[..] {
-        ["ci"] => exit(STEPS.iter().try_for_each(Step::run)),
+        ["ci"] => exit(STEPS.iter().try_for_each(CiStep::run)),
         ["docs"] => exit(DOCS.run()),
+        ["names"] => {
+            names::print();
+            ExitCode::SUCCESS
+        }
         ["idioms"] => {
             idioms::print();
             ExitCode::SUCCESS
@@ -117,7 +123,7 @@ fn exit(outcome: Result<(), String>) -> ExitCode {
     }
 }
 
-impl Step {
+impl CiStep {
     fn run(&self) -> Result<(), String> {
         let shown = format!("cargo {}", self.cargo.join(" "));
         if let Some(subcommand) = self.optional

@@ -3,9 +3,11 @@
 //! A vector of 32 bytes is in two registers, of which the second one has the high half. Operations
 //! that say nothing of the high half of their result leave it as it is.
 
-use super::{Assembler, Lane, Neon, SP, Transfer, V, X, ZERO};
+use super::{A64Assembler, LaneSize, Neon, SP, TransferSize, V, X, ZERO};
 use crate::machine::Register;
-use crate::machine::{Base, Condition, Constant, ConstantBytes, Label, Machine, Mem, Operand};
+use crate::machine::{
+    Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Mem, MemoryBase,
+};
 use crate::ops::{Op, Store};
 use crate::vector::Width;
 use rustc_hash::FxHashMap;
@@ -60,20 +62,20 @@ fn pair(register: u8) -> [V; 2] {
 
 /// Code for AArch64 while it is made.
 #[derive(Default)]
-pub struct Emitter {
-    pub(super) assembler: Assembler,
+pub struct A64Emitter {
+    pub(super) assembler: A64Assembler,
     /// The constants by 16 bytes.
     pool: Vec<[u8; 16]>,
     /// Where a constant is there, and if its second half is its first one again.
     constants: Vec<(i32, bool)>,
-    numbers: FxHashMap<ConstantBytes, Constant>,
+    numbers: FxHashMap<ConstantBytes, ConstantData>,
     /// The base, the index and its scale of which [`INDEXED`] is the sum.
     indexed: Option<(X, X, u8)>,
     /// True if the code needs an operation for which there are no instructions.
     pub(super) lacks_operation: bool,
 }
 
-impl Emitter {
+impl A64Emitter {
     /// Sets a register to the sum of another and a number.
     fn sum(&mut self, d: X, n: X, number: i32) {
         let size = number.unsigned_abs();
@@ -83,8 +85,8 @@ impl Emitter {
             return self.assembler.add_to_stack(d, n, SCRATCH);
         }
         let step = match number < 0 {
-            true => Assembler::subtract_number,
-            false => Assembler::add_number,
+            true => A64Assembler::subtract_number,
+            false => A64Assembler::add_number,
         };
         if high > 0 {
             step(&mut self.assembler, d, n, high, true);
@@ -97,8 +99,10 @@ impl Emitter {
     /// A place as a register and a distance.
     fn place(&mut self, place: Mem) -> (X, i32) {
         let base = match place.base {
-            Base::Register(base) => x(base),
-            Base::Constant(constant) => return (CONSTANTS, self.constants[constant.0 as usize].0),
+            MemoryBase::Register(base) => x(base),
+            MemoryBase::ConstantData(constant) => {
+                return (CONSTANTS, self.constants[constant.0 as usize].0);
+            }
         };
         let Some((index, scale)) = place.index else { return (base, place.offset) };
         let indexed = (base, x(index), scale);
@@ -121,7 +125,7 @@ impl Emitter {
     }
 
     /// Loads or stores a register.
-    fn transfer(&mut self, kind: (Transfer, bool), register: u8, (base, distance): (X, i32)) {
+    fn transfer(&mut self, kind: (TransferSize, bool), register: u8, (base, distance): (X, i32)) {
         if !self.assembler.transfer(kind, register, base, distance) {
             self.sum(SCRATCH, base, distance);
             self.assembler.transfer(kind, register, SCRATCH, 0);
@@ -136,7 +140,7 @@ impl Emitter {
         let is_multiple = distance % HALF == 0 && (0..4095 * HALF).contains(&distance);
         if is_multiple || (-256..=255 - HALF).contains(&distance) {
             for (register, distance) in registers.into_iter().zip([distance, distance + HALF]) {
-                self.transfer((Transfer::Q, is_load), register.0, (base, distance));
+                self.transfer((TransferSize::Q, is_load), register.0, (base, distance));
             }
             return;
         }
@@ -147,8 +151,8 @@ impl Emitter {
     /// True if both halves of what is at a place are the same.
     fn repeats(&self, place: Mem) -> bool {
         match place.base {
-            Base::Constant(constant) => self.constants[constant.0 as usize].1,
-            Base::Register(_) => false,
+            MemoryBase::ConstantData(constant) => self.constants[constant.0 as usize].1,
+            MemoryBase::Register(_) => false,
         }
     }
 
@@ -159,20 +163,20 @@ impl Emitter {
             return self.transfer_whole(true, registers, place);
         }
         for register in registers {
-            self.transfer((Transfer::Q, true), register.0, place);
+            self.transfer((TransferSize::Q, true), register.0, place);
         }
     }
 
     /// The registers with an operand, of which both may be the same one.
-    fn halves(&mut self, operand: Operand) -> [V; 2] {
+    fn halves(&mut self, operand: InstOperand) -> [V; 2] {
         match operand {
-            Operand::Register(register) => pair(register),
-            Operand::Memory(place) if self.repeats(place) => {
+            InstOperand::Register(register) => pair(register),
+            InstOperand::Memory(place) if self.repeats(place) => {
                 let place = self.place(place);
-                self.transfer((Transfer::Q, true), LOADED[0].0, place);
+                self.transfer((TransferSize::Q, true), LOADED[0].0, place);
                 [LOADED[0]; 2]
             }
-            Operand::Memory(place) => {
+            InstOperand::Memory(place) => {
                 self.load_whole(LOADED, place);
                 LOADED
             }
@@ -211,7 +215,7 @@ impl Emitter {
     }
 }
 
-impl Machine for Emitter {
+impl Encoder for A64Emitter {
     const ADDRESSES: usize = ADDRESSES.len();
     // Conditional jumps reach a megabyte.
     const MAX_OPERATIONS: usize = 1 << 16;
@@ -220,13 +224,13 @@ impl Machine for Emitter {
         self.assembler.position()
     }
 
-    fn constant(&mut self, bytes: ConstantBytes) -> Constant {
+    fn constant(&mut self, bytes: ConstantBytes) -> ConstantData {
         if let Some(&constant) = self.numbers.get(&bytes) {
             return constant;
         }
         let (halves, _) = bytes.as_chunks();
         let repeats = halves[0] == halves[1];
-        let constant = Constant(self.constants.len() as u32);
+        let constant = ConstantData(self.constants.len() as u32);
         self.constants.push((HALF * self.pool.len() as i32, repeats));
         self.pool.extend(&halves[..if repeats { 1 } else { 2 }]);
         self.numbers.insert(bytes, constant);
@@ -256,13 +260,13 @@ impl Machine for Emitter {
 
     fn load(&mut self, to: Register, from: Mem, bytes: usize, signed: bool) {
         let kind = match (bytes, signed) {
-            (1, false) => Transfer::Byte,
-            (1, true) => Transfer::SignedByte,
-            (2, false) => Transfer::Half,
-            (2, true) => Transfer::SignedHalf,
-            (4, false) => Transfer::Word,
-            (4, true) => Transfer::SignedWord,
-            _ => Transfer::Double,
+            (1, false) => TransferSize::Byte,
+            (1, true) => TransferSize::SignedByte,
+            (2, false) => TransferSize::Half,
+            (2, true) => TransferSize::SignedHalf,
+            (4, false) => TransferSize::Word,
+            (4, true) => TransferSize::SignedWord,
+            _ => TransferSize::Double,
         };
         let from = self.place(from);
         self.transfer((kind, true), x(to).0, from);
@@ -271,10 +275,10 @@ impl Machine for Emitter {
 
     fn store(&mut self, to: Mem, from: Register, bytes: usize) {
         let kind = match bytes {
-            1 => Transfer::Byte,
-            2 => Transfer::Half,
-            4 => Transfer::Word,
-            _ => Transfer::Double,
+            1 => TransferSize::Byte,
+            2 => TransferSize::Half,
+            4 => TransferSize::Word,
+            _ => TransferSize::Double,
         };
         let to = self.place(to);
         self.transfer((kind, false), x(from).0, to);
@@ -300,10 +304,10 @@ impl Machine for Emitter {
         // This may need the scratch register.
         self.assembler.add_number(INDEXED, address, 0, false);
         self.indexed = None;
-        self.assembler.transfer((Transfer::Double, true), NUMBER.0, INDEXED, 0);
+        self.assembler.transfer((TransferSize::Double, true), NUMBER.0, INDEXED, 0);
         self.assembler.set(SCRATCH, i64::from(value) as u64);
         self.assembler.subtract(NUMBER, NUMBER, SCRATCH);
-        self.assembler.transfer((Transfer::Double, false), NUMBER.0, INDEXED, 0);
+        self.assembler.transfer((TransferSize::Double, false), NUMBER.0, INDEXED, 0);
     }
 
     fn multiply(&mut self, to: Register, from: Register, value: i32) {
@@ -323,7 +327,7 @@ impl Machine for Emitter {
 
     fn test_byte(&mut self, place: Mem) {
         let place = self.place(place);
-        self.transfer((Transfer::Byte, true), SCRATCH.0, place);
+        self.transfer((TransferSize::Byte, true), SCRATCH.0, place);
         self.assembler.test(SCRATCH);
     }
 
@@ -346,7 +350,7 @@ impl Machine for Emitter {
 
     fn call(&mut self, function: Mem) {
         let place = self.place(function);
-        self.transfer((Transfer::Double, true), SCRATCH.0, place);
+        self.transfer((TransferSize::Double, true), SCRATCH.0, place);
         self.assembler.call(SCRATCH);
         self.indexed = None;
     }
@@ -373,7 +377,7 @@ impl Machine for Emitter {
         let mut bytes = stack;
         while bytes > PAGE {
             self.sum(SP, SP, -PAGE);
-            self.assembler.transfer((Transfer::Double, false), ZERO.0, SP, 0);
+            self.assembler.transfer((TransferSize::Double, false), ZERO.0, SP, 0);
             bytes -= PAGE;
         }
         self.sum(SP, SP, -bytes);
@@ -414,29 +418,29 @@ impl Machine for Emitter {
         let ([low, high], place) = (pair(from), self.place(to));
         match store {
             Store::Whole => self.transfer_whole(false, [low, high], place),
-            Store::Low8 => self.transfer((Transfer::D, false), low.0, place),
+            Store::Low8 => self.transfer((TransferSize::D, false), low.0, place),
             Store::LowBytes => {
                 let [bytes, _] = TEMPORARY;
                 self.assembler.vector(Neon::UZP1_H, bytes, low, high);
                 self.assembler.vector_of_one(Neon::XTN_B, bytes, bytes);
-                self.transfer((Transfer::D, false), bytes.0, place);
+                self.transfer((TransferSize::D, false), bytes.0, place);
             }
             Store::Low16 | Store::LowHalves => self.lacks_operation = true,
         }
     }
 
-    fn unary(&mut self, _: Width, op: Op, to: u8, x: Operand) {
+    fn unary(&mut self, _: Width, op: Op, to: u8, x: InstOperand) {
         let d = pair(to);
         // Of what is in memory, some read only the first bytes.
-        if let Operand::Memory(place) = x {
+        if let InstOperand::Memory(place) = x {
             match op {
                 Op::Load => return self.load_whole(d, place),
                 Op::Load4 | Op::Load8 | Op::U8ToU32 => {
-                    let kind = if op == Op::Load4 { Transfer::S } else { Transfer::D };
+                    let kind = if op == Op::Load4 { TransferSize::S } else { TransferSize::D };
                     let place = self.place(place);
                     self.transfer((kind, true), d[0].0, place);
                     if op == Op::U8ToU32 {
-                        self.unary(Width::Neon, op, to, Operand::Register(to));
+                        self.unary(Width::Neon, op, to, InstOperand::Register(to));
                     }
                     return;
                 }
@@ -461,14 +465,14 @@ impl Machine for Emitter {
         true
     }
 
-    fn binary(&mut self, _: Width, op: Op, to: u8, x: u8, y: Operand) {
+    fn binary(&mut self, _: Width, op: Op, to: u8, x: u8, y: InstOperand) {
         let (d, n) = (pair(to), pair(x));
-        if let (Op::Insert4(_) | Op::Insert8, Operand::Memory(place)) = (op, y) {
+        if let (Op::Insert4(_) | Op::Insert8, InstOperand::Memory(place)) = (op, y) {
             self.copy(d[0], n[0]);
             let address = self.address(place);
             match op {
-                Op::Insert4(lane) => self.assembler.load_lane(Lane::S, d[0], lane, address),
-                _ => self.assembler.load_lane(Lane::D, d[0], 1, address),
+                Op::Insert4(lane) => self.assembler.load_lane(LaneSize::S, d[0], lane, address),
+                _ => self.assembler.load_lane(LaneSize::D, d[0], 1, address),
             }
             return;
         }
@@ -489,7 +493,7 @@ impl Machine for Emitter {
         op: Op,
         order: [usize; 3],
         to: u8,
-        (second, last): (u8, Operand),
+        (second, last): (u8, InstOperand),
     ) {
         let op = match (op, order[0]) {
             (Op::MultiplyAddF32, _) => Neon::FMLA_S,
@@ -503,7 +507,7 @@ impl Machine for Emitter {
         self.of_two(op, pair(to), pair(second), last);
     }
 
-    fn ternary(&mut self, _: Width, _: Op, _: u8, _: u8, _: Operand, _: u8) {
+    fn ternary(&mut self, _: Width, _: Op, _: u8, _: u8, _: InstOperand, _: u8) {
         self.lacks_operation = true;
     }
 

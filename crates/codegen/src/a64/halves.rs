@@ -1,10 +1,10 @@
 //! Operations on vectors whose halves are in two registers each.
 
-use super::emitter::{Emitter, LOADED, NUMBER, TEMPORARY};
-use super::{Lane, Neon, V};
+use super::emitter::{A64Emitter, LOADED, NUMBER, TEMPORARY};
+use super::{LaneSize, Neon, V};
 use crate::ops::{Op, Predicate, Rounding};
 
-impl Emitter {
+impl A64Emitter {
     /// Copies a register if it is another one.
     pub(super) fn copy(&mut self, d: V, n: V) {
         if d != n {
@@ -111,7 +111,7 @@ impl Emitter {
             _ if n == m => self.copy(d, n),
             _ => {
                 assembler.copy(TEMPORARY[1], m);
-                assembler.insert(Lane::D, (TEMPORARY[1], 0), (n, 0));
+                assembler.insert(LaneSize::D, (TEMPORARY[1], 0), (n, 0));
                 assembler.copy(d, TEMPORARY[1]);
             }
         }
@@ -138,7 +138,7 @@ impl Emitter {
             15 => self.copy(d, from),
             inserted => {
                 for lane in (0..4).filter(|lane| inserted >> lane & 1 != 0) {
-                    self.assembler.insert(Lane::S, (d, lane), (from, lane));
+                    self.assembler.insert(LaneSize::S, (d, lane), (from, lane));
                 }
             }
         }
@@ -153,11 +153,11 @@ impl Emitter {
                 self.copy(d[1], high);
             }
             Op::ShiftLeftI32By(by) | Op::ShiftLeftI64By(by) => {
-                let lane = if op == Op::ShiftLeftI32By(by) { Lane::S } else { Lane::D };
+                let lane = if op == Op::ShiftLeftI32By(by) { LaneSize::S } else { LaneSize::D };
                 d.into_iter().zip(n).for_each(|(d, n)| self.assembler.shift_left(lane, d, n, by));
             }
             Op::ShiftRightU32By(by) | Op::ShiftRightU64By(by) => {
-                let lane = if op == Op::ShiftRightU32By(by) { Lane::S } else { Lane::D };
+                let lane = if op == Op::ShiftRightU32By(by) { LaneSize::S } else { LaneSize::D };
                 d.into_iter().zip(n).for_each(|(d, n)| self.assembler.shift_right(lane, d, n, by));
             }
             Op::SqrtF32 => self.of_one(Neon::FSQRT_S, d, n),
@@ -194,8 +194,8 @@ impl Emitter {
             Op::I64ToI32 => self.assembler.vector(Neon::UZP1_S, d[0], low, high),
             Op::HighHalf => self.copy(d[0], high),
             Op::Splat4 => {
-                self.assembler.splat(Lane::S, d[1], low, 0);
-                self.assembler.splat(Lane::S, d[0], low, 0);
+                self.assembler.splat(LaneSize::S, d[1], low, 0);
+                self.assembler.splat(LaneSize::S, d[0], low, 0);
             }
             Op::Permute8(lanes) => self.permute8(lanes, d, n),
             _ => self.lacks_operation = true,

@@ -3,7 +3,7 @@
 mod emitter;
 mod halves;
 
-pub use emitter::Emitter;
+pub use emitter::A64Emitter;
 
 use crate::machine::{Condition, Label};
 
@@ -23,7 +23,7 @@ pub struct V(pub u8);
 
 /// A register that is loaded or stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
+pub enum TransferSize {
     /// The first four bytes of a vector register.
     S,
     /// The first eight bytes of a vector register.
@@ -46,44 +46,44 @@ pub enum Transfer {
     SignedWord,
 }
 
-impl Transfer {
+impl TransferSize {
     /// The number of bytes in memory.
     pub fn bytes(self) -> i32 {
         match self {
-            Transfer::Byte | Transfer::SignedByte => 1,
-            Transfer::Half | Transfer::SignedHalf => 2,
-            Transfer::S | Transfer::Word | Transfer::SignedWord => 4,
-            Transfer::D | Transfer::Double => 8,
-            Transfer::Q => 16,
+            TransferSize::Byte | TransferSize::SignedByte => 1,
+            TransferSize::Half | TransferSize::SignedHalf => 2,
+            TransferSize::S | TransferSize::Word | TransferSize::SignedWord => 4,
+            TransferSize::D | TransferSize::Double => 8,
+            TransferSize::Q => 16,
         }
     }
 
     /// The bits of the load from a multiple of the size.
     fn load(self) -> u32 {
         match self {
-            Transfer::S => 0xBD40_0000,
-            Transfer::D => 0xFD40_0000,
-            Transfer::Q => 0x3DC0_0000,
-            Transfer::Byte => 0x3940_0000,
-            Transfer::Half => 0x7940_0000,
-            Transfer::Word => 0xB940_0000,
-            Transfer::Double => 0xF940_0000,
-            Transfer::SignedByte => 0x3980_0000,
-            Transfer::SignedHalf => 0x7980_0000,
-            Transfer::SignedWord => 0xB980_0000,
+            TransferSize::S => 0xBD40_0000,
+            TransferSize::D => 0xFD40_0000,
+            TransferSize::Q => 0x3DC0_0000,
+            TransferSize::Byte => 0x3940_0000,
+            TransferSize::Half => 0x7940_0000,
+            TransferSize::Word => 0xB940_0000,
+            TransferSize::Double => 0xF940_0000,
+            TransferSize::SignedByte => 0x3980_0000,
+            TransferSize::SignedHalf => 0x7980_0000,
+            TransferSize::SignedWord => 0xB980_0000,
         }
     }
 
     /// The bits of the store.
     fn store(self) -> u32 {
         match self {
-            Transfer::S => 0xBD00_0000,
-            Transfer::D => 0xFD00_0000,
-            Transfer::Q => 0x3D80_0000,
-            Transfer::Byte | Transfer::SignedByte => 0x3900_0000,
-            Transfer::Half | Transfer::SignedHalf => 0x7900_0000,
-            Transfer::Word | Transfer::SignedWord => 0xB900_0000,
-            Transfer::Double => 0xF900_0000,
+            TransferSize::S => 0xBD00_0000,
+            TransferSize::D => 0xFD00_0000,
+            TransferSize::Q => 0x3D80_0000,
+            TransferSize::Byte | TransferSize::SignedByte => 0x3900_0000,
+            TransferSize::Half | TransferSize::SignedHalf => 0x7900_0000,
+            TransferSize::Word | TransferSize::SignedWord => 0xB900_0000,
+            TransferSize::Double => 0xF900_0000,
         }
     }
 }
@@ -221,19 +221,19 @@ impl Neon {
 
 /// The size of lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lane {
+pub enum LaneSize {
     /// Four bytes.
     S,
     /// Eight bytes.
     D,
 }
 
-impl Lane {
+impl LaneSize {
     /// The bits of a lane's number.
     fn number(self, lane: u8) -> u32 {
         match self {
-            Lane::S => u32::from(lane) << 3 | 4,
-            Lane::D => u32::from(lane) << 4 | 8,
+            LaneSize::S => u32::from(lane) << 3 | 4,
+            LaneSize::D => u32::from(lane) << 4 | 8,
         }
     }
 }
@@ -264,7 +264,7 @@ enum Distance {
 
 /// Code while it is made.
 #[derive(Default)]
-pub struct Assembler {
+pub struct A64Assembler {
     words: Vec<u32>,
     labels: Vec<Option<u32>>,
     distances: Vec<(usize, Distance, Label)>,
@@ -273,10 +273,10 @@ pub struct Assembler {
 /// The place behind the code, where constants are.
 const END: Label = Label(u32::MAX);
 
-impl Assembler {
+impl A64Assembler {
     /// No code.
-    pub fn new() -> Assembler {
-        Assembler::default()
+    pub fn new() -> A64Assembler {
+        A64Assembler::default()
     }
 
     /// The bytes of the code.
@@ -359,7 +359,7 @@ impl Assembler {
     }
 
     /// `dup`: a lane in all lanes.
-    pub fn splat(&mut self, size: Lane, d: V, n: V, lane: u8) {
+    pub fn splat(&mut self, size: LaneSize, d: V, n: V, lane: u8) {
         self.registers(0x4E00_0400 | size.number(lane) << 16, [d.0, n.0, 0]);
     }
 
@@ -369,10 +369,10 @@ impl Assembler {
     }
 
     /// `ins`: a lane of a register replaced by one of another.
-    pub fn insert(&mut self, size: Lane, (d, to): (V, u8), (n, from): (V, u8)) {
+    pub fn insert(&mut self, size: LaneSize, (d, to): (V, u8), (n, from): (V, u8)) {
         let from = match size {
-            Lane::S => u32::from(from) << 2,
-            Lane::D => u32::from(from) << 3,
+            LaneSize::S => u32::from(from) << 2,
+            LaneSize::D => u32::from(from) << 3,
         };
         self.registers(0x6E00_0400 | size.number(to) << 16 | from << 11, [d.0, n.0, 0]);
     }
@@ -389,23 +389,23 @@ impl Assembler {
     }
 
     /// `shl`: lanes moved up by fewer bits than they have.
-    pub fn shift_left(&mut self, size: Lane, d: V, n: V, by: u8) {
-        let bits = if size == Lane::S { 32 } else { 64 };
+    pub fn shift_left(&mut self, size: LaneSize, d: V, n: V, by: u8) {
+        let bits = if size == LaneSize::S { 32 } else { 64 };
         self.registers(0x4F00_5400 | (bits + u32::from(by)) << 16, [d.0, n.0, 0]);
     }
 
     /// `ushr`: lanes moved down by at least one bit, and at most all of them.
-    pub fn shift_right(&mut self, size: Lane, d: V, n: V, by: u8) {
-        let bits = if size == Lane::S { 64 } else { 128 };
+    pub fn shift_right(&mut self, size: LaneSize, d: V, n: V, by: u8) {
+        let bits = if size == LaneSize::S { 64 } else { 128 };
         self.registers(0x6F00_0400 | (bits - u32::from(by)) << 16, [d.0, n.0, 0]);
     }
 
     /// `ld1` of one lane.
-    pub fn load_lane(&mut self, size: Lane, d: V, lane: u8, address: X) {
+    pub fn load_lane(&mut self, size: LaneSize, d: V, lane: u8, address: X) {
         let lane = u32::from(lane);
         let bits = match size {
-            Lane::S => 0x0D40_8000 | (lane >> 1) << 30 | (lane & 1) << 12,
-            Lane::D => 0x0D40_8400 | lane << 30,
+            LaneSize::S => 0x0D40_8000 | (lane >> 1) << 30 | (lane & 1) << 12,
+            LaneSize::D => 0x0D40_8400 | lane << 30,
         };
         self.registers(bits, [d.0, address.0, 0]);
     }
@@ -419,7 +419,7 @@ impl Assembler {
     /// encodable.
     pub fn transfer(
         &mut self,
-        (kind, is_load): (Transfer, bool),
+        (kind, is_load): (TransferSize, bool),
         register: u8,
         address: X,
         distance: i32,
@@ -476,7 +476,7 @@ impl Assembler {
         self.pair(0xA980_0000, [first.0, second.0], SP, -bytes / 8);
     }
 
-    /// The opposite of [`Assembler::push`].
+    /// The opposite of [`A64Assembler::push`].
     pub fn pop(&mut self, [first, second]: [X; 2], bytes: i32) {
         self.pair(0xA8C0_0000, [first.0, second.0], SP, bytes / 8);
     }
@@ -500,7 +500,7 @@ impl Assembler {
         self.registers(0x8B00_0000 | u32::from(scale) << 10, [d.0, n.0, m.0]);
     }
 
-    /// As [`Assembler::add`], to a register that may be the end of the stack.
+    /// As [`A64Assembler::add`], to a register that may be the end of the stack.
     pub fn add_to_stack(&mut self, d: X, n: X, m: X) {
         self.registers(0x8B20_6000, [d.0, n.0, m.0]);
     }
@@ -510,7 +510,7 @@ impl Assembler {
         self.registers(0x9100_0000 | u32::from(is_high) << 22 | number << 10, [d.0, n.0, 0]);
     }
 
-    /// As [`Assembler::add_number`], subtracts.
+    /// As [`A64Assembler::add_number`], subtracts.
     pub fn subtract_number(&mut self, d: X, n: X, number: u32, is_high: bool) {
         self.registers(0xD100_0000 | u32::from(is_high) << 22 | number << 10, [d.0, n.0, 0]);
     }

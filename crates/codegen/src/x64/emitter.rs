@@ -1,7 +1,9 @@
 //! Operations as instructions of AVX2 and AVX-512.
 
-use super::{Assembler, Avx, Gpr, Length, Mem, Rm, Ymm};
-use crate::machine::{self, Condition, Constant, ConstantBytes, Label, Machine, Operand, Register};
+use super::{Avx, Gpr, Length, Mem, Rm, X64Assembler, Ymm};
+use crate::machine::{
+    self, Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Register,
+};
 use crate::ops::{Op, Predicate, Rounding, Store};
 use crate::vector::Width;
 
@@ -44,16 +46,16 @@ fn gpr(register: Register) -> Gpr {
     }
 }
 
-fn rm(operand: Operand) -> Rm {
+fn rm(operand: InstOperand) -> Rm {
     match operand {
-        Operand::Register(register) => Rm::Register(register),
-        Operand::Memory(place) => Rm::Memory(place.map(gpr)),
+        InstOperand::Register(register) => Rm::Register(register),
+        InstOperand::Memory(place) => Rm::Memory(place.map(gpr)),
     }
 }
 
 /// How an instruction has its operands.
 #[derive(Clone, Copy, PartialEq)]
-enum Form {
+enum EncodingForm {
     /// The result and a prefix, and then the last operand.
     Plain,
     /// Swaps the last operand and the result.
@@ -63,26 +65,26 @@ enum Form {
 }
 
 /// An instruction: its form, how much of registers it works on and its immediate operand.
-struct Encoding {
+struct InstEncoding {
     op: Avx,
-    form: Form,
+    form: EncodingForm,
     length: Length,
     immediate: Option<u8>,
 }
 
-impl From<Avx> for Encoding {
-    fn from(op: Avx) -> Encoding {
-        Encoding { op, form: Form::Plain, length: Length::Whole, immediate: None }
+impl From<Avx> for InstEncoding {
+    fn from(op: Avx) -> InstEncoding {
+        InstEncoding { op, form: EncodingForm::Plain, length: Length::Whole, immediate: None }
     }
 }
 
 impl Avx {
-    fn with(self, immediate: u8) -> Encoding {
-        Encoding { immediate: Some(immediate), ..Encoding::from(self) }
+    fn with(self, immediate: u8) -> InstEncoding {
+        InstEncoding { immediate: Some(immediate), ..InstEncoding::from(self) }
     }
 
-    fn half(self) -> Encoding {
-        Encoding { length: Length::Half, ..Encoding::from(self) }
+    fn half(self) -> InstEncoding {
+        InstEncoding { length: Length::Half, ..InstEncoding::from(self) }
     }
 }
 
@@ -110,10 +112,11 @@ fn rounding(rounding: Rounding) -> u8 {
 }
 
 /// The instruction of an operation, if it has one.
-fn encoding(width: Width, op: Op) -> Option<Encoding> {
+fn encoding(width: Width, op: Op) -> Option<InstEncoding> {
     let is_wide = width == Width::Avx512;
-    let shift = |op, digit, by| Encoding { form: Form::Digit(digit), ..Avx::with(op, by) };
-    let reversed = |encoding| Encoding { form: Form::Reversed, ..encoding };
+    let shift =
+        |op, digit, by| InstEncoding { form: EncodingForm::Digit(digit), ..Avx::with(op, by) };
+    let reversed = |encoding| InstEncoding { form: EncodingForm::Reversed, ..encoding };
     Some(match op {
         Op::AddF32 => Avx::ADDPS.into(),
         Op::AddF64 => Avx::ADDPD.into(),
@@ -190,7 +193,7 @@ fn encoding(width: Width, op: Op) -> Option<Encoding> {
         Op::Load => Avx::MOVUPS_LOAD.into(),
         Op::Load4 => Avx::MOVD_LOAD.half(),
         Op::Load8 => Avx::MOVQ_LOAD.half(),
-        Op::Insert4(lane) => Encoding { immediate: Some(lane << 4), ..Avx::INSERTPS.half() },
+        Op::Insert4(lane) => InstEncoding { immediate: Some(lane << 4), ..Avx::INSERTPS.half() },
         Op::Insert8 => Avx::MOVHPS_LOAD.half(),
         Op::Blend if is_wide => Avx::PTERNLOGD.with(SELECT),
         Op::Blend => Avx::BLENDVPS.into(),
@@ -208,15 +211,15 @@ fn encoding(width: Width, op: Op) -> Option<Encoding> {
 
 /// Code for x86-64 while it is made.
 #[derive(Default)]
-pub struct Emitter {
-    assembler: Assembler,
+pub struct X64Emitter {
+    assembler: X64Assembler,
     /// True if the code needs an operation for which there is no instruction.
     lacks_operation: bool,
 }
 
-impl Emitter {
-    fn vector(&mut self, width: Width, encoding: &Encoding, reg: u8, other: u8, rm: Rm) {
-        let &Encoding { op, length, immediate, .. } = encoding;
+impl X64Emitter {
+    fn vector(&mut self, width: Width, encoding: &InstEncoding, reg: u8, other: u8, rm: Rm) {
+        let &InstEncoding { op, length, immediate, .. } = encoding;
         match width {
             Width::Avx512 => self.assembler.evex(op, reg, other, rm, immediate),
             _ => self.assembler.vex(op, length, reg, other, rm, immediate),
@@ -224,7 +227,7 @@ impl Emitter {
     }
 
     /// The instruction of an operation; without one, the code is never finished.
-    fn encoded(&mut self, width: Width, op: Op, encode: impl FnOnce(&mut Self, &Encoding)) {
+    fn encoded(&mut self, width: Width, op: Op, encode: impl FnOnce(&mut Self, &InstEncoding)) {
         match encoding(width, op) {
             Some(encoding) => encode(self, &encoding),
             None => self.lacks_operation = true,
@@ -236,7 +239,7 @@ impl Emitter {
     }
 }
 
-impl Machine for Emitter {
+impl Encoder for X64Emitter {
     const ADDRESSES: usize = ADDRESSES.len();
     const MAX_OPERATIONS: usize = 1 << 18;
 
@@ -244,7 +247,7 @@ impl Machine for Emitter {
         self.assembler.position()
     }
 
-    fn constant(&mut self, bytes: ConstantBytes) -> Constant {
+    fn constant(&mut self, bytes: ConstantBytes) -> ConstantData {
         self.assembler.constant(bytes)
     }
 
@@ -408,12 +411,12 @@ impl Machine for Emitter {
         self.vector(width, &encoding, from, 0, to.map(gpr).into());
     }
 
-    fn unary(&mut self, width: Width, op: Op, to: u8, x: Operand) {
+    fn unary(&mut self, width: Width, op: Op, to: u8, x: InstOperand) {
         self.encoded(width, op, |emitter, encoding| match (encoding.form, rm(x)) {
-            (Form::Reversed, Rm::Register(x)) => {
+            (EncodingForm::Reversed, Rm::Register(x)) => {
                 emitter.vector(width, encoding, x, 0, Rm::Register(to));
             }
-            (Form::Digit(digit), x) => emitter.vector(width, encoding, digit, to, x),
+            (EncodingForm::Digit(digit), x) => emitter.vector(width, encoding, digit, to, x),
             (_, x) => emitter.vector(width, encoding, to, 0, x),
         });
     }
@@ -430,7 +433,7 @@ impl Machine for Emitter {
         )
     }
 
-    fn binary(&mut self, width: Width, op: Op, to: u8, x: u8, y: Operand) {
+    fn binary(&mut self, width: Width, op: Op, to: u8, x: u8, y: InstOperand) {
         self.encoded(width, op, |emitter, encoding| {
             emitter.vector(width, encoding, to, x, rm(y));
         });
@@ -452,18 +455,18 @@ impl Machine for Emitter {
         op: Op,
         order: [usize; 3],
         to: u8,
-        (second, last): (u8, Operand),
+        (second, last): (u8, InstOperand),
     ) {
         self.encoded(width, op, |emitter, encoding| {
             let over_factor = encoding.op.over_factor().filter(|_| order[0] != 0);
             let op = over_factor.unwrap_or(encoding.op);
-            emitter.vector(width, &Encoding { op, ..*encoding }, to, second, rm(last));
+            emitter.vector(width, &InstEncoding { op, ..*encoding }, to, second, rm(last));
         });
     }
 
-    fn ternary(&mut self, width: Width, op: Op, to: u8, x: u8, y: Operand, z: u8) {
+    fn ternary(&mut self, width: Width, op: Op, to: u8, x: u8, y: InstOperand, z: u8) {
         self.encoded(width, op, |emitter, encoding| {
-            let encoding = Encoding { immediate: Some(z << 4), ..*encoding };
+            let encoding = InstEncoding { immediate: Some(z << 4), ..*encoding };
             emitter.vector(width, &encoding, to, x, rm(y));
         });
     }

@@ -2,9 +2,9 @@
 
 mod emitter;
 
-pub use emitter::Emitter;
+pub use emitter::X64Emitter;
 
-use crate::machine::{self, Base, Condition, Constant, ConstantBytes, Label};
+use crate::machine::{self, Condition, ConstantBytes, ConstantData, Label, MemoryBase};
 
 /// A general-purpose register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,21 +249,21 @@ const MASK: u8 = 1;
 
 /// Code while it is made.
 #[derive(Default)]
-pub struct Assembler {
+pub struct X64Assembler {
     code: Vec<u8>,
     labels: Vec<Option<u32>>,
     /// Distances to labels, of four bytes each.
     jumps: Vec<(usize, Label)>,
     constants: Vec<ConstantBytes>,
-    numbers: rustc_hash::FxHashMap<ConstantBytes, Constant>,
+    numbers: rustc_hash::FxHashMap<ConstantBytes, ConstantData>,
     /// Distances to constants, with the position after the instruction.
-    uses: Vec<(usize, usize, Constant)>,
+    uses: Vec<(usize, usize, ConstantData)>,
 }
 
-impl Assembler {
+impl X64Assembler {
     /// No code.
-    pub fn new() -> Assembler {
-        Assembler::default()
+    pub fn new() -> X64Assembler {
+        X64Assembler::default()
     }
 
     /// The bytes of the code.
@@ -272,8 +272,8 @@ impl Assembler {
     }
 
     /// A constant with these bytes.
-    pub fn constant(&mut self, bytes: ConstantBytes) -> Constant {
-        let next = Constant(self.constants.len() as u32);
+    pub fn constant(&mut self, bytes: ConstantBytes) -> ConstantData {
+        let next = ConstantData(self.constants.len() as u32);
         let number = *self.numbers.entry(bytes).or_insert(next);
         if number == next {
             self.constants.push(bytes);
@@ -323,8 +323,8 @@ impl Assembler {
             Rm::Memory(place) => place,
         };
         let base = match place.base {
-            Base::Register(base) => base as u8,
-            Base::Constant(constant) => {
+            MemoryBase::Register(base) => base as u8,
+            MemoryBase::ConstantData(constant) => {
                 self.byte(reg | 5);
                 let at = self.code.len();
                 self.uses.push((at, at + 4 + trailing, constant));
@@ -361,8 +361,8 @@ impl Assembler {
             Rm::Register(register) => [0, register >> 3],
             Rm::Memory(place) => {
                 let base = match place.base {
-                    Base::Register(base) => base as u8 >> 3,
-                    Base::Constant(_) => 0,
+                    MemoryBase::Register(base) => base as u8 >> 3,
+                    MemoryBase::ConstantData(_) => 0,
                 };
                 [place.index.map_or(0, |(index, _)| index as u8 >> 3), base]
             }
@@ -381,7 +381,7 @@ impl Assembler {
         immediate: Option<u8>,
     ) {
         let rm = rm.into();
-        let [index, base] = Assembler::high_bits(rm);
+        let [index, base] = X64Assembler::high_bits(rm);
         let low = (!other & 15) << 3 | u8::from(length == Length::Whole) << 2 | op.prefix;
         let w = op.vex_w == Some(true);
         if op.map == 1 && !w && index == 0 && base == 0 {
@@ -397,7 +397,7 @@ impl Assembler {
         immediate.into_iter().for_each(|byte| self.byte(byte));
     }
 
-    /// As [`Assembler::vex`], an instruction of AVX-512 on whole registers. Where it would write a
+    /// As [`X64Assembler::vex`], an instruction of AVX-512 on whole registers. Where it would write a
     /// mask register, its result is a mask of lanes, as that of AVX2.
     pub fn evex(&mut self, op: Avx, reg: u8, other: u8, rm: impl Into<Rm>, immediate: Option<u8>) {
         match op.lanes_of_mask() {
@@ -413,7 +413,7 @@ impl Assembler {
         // The prefix has bits 3 and 4 of each register, but of a base or an index bit 3 only.
         let [index, base] = match rm {
             Rm::Register(register) => [register >> 4, register >> 3 & 1],
-            Rm::Memory(_) => Assembler::high_bits(rm),
+            Rm::Memory(_) => X64Assembler::high_bits(rm),
         };
         let inverted = |bits: u8| bits & 1 ^ 1;
         self.byte(0x62);
@@ -443,7 +443,7 @@ impl Assembler {
     /// size of its operands: 1, 4 or 8.
     fn general(&mut self, bytes: u8, opcode: &[u8], reg: u8, rm: impl Into<Rm>, trailing: usize) {
         let rm = rm.into();
-        let [index, base] = Assembler::high_bits(rm);
+        let [index, base] = X64Assembler::high_bits(rm);
         let rex = 0x40 | u8::from(bytes == 8) << 3 | (reg >> 3) << 2 | index << 1 | base;
         // The low bytes of rsi and rdi need the prefix.
         if rex != 0x40 || bytes == 1 {

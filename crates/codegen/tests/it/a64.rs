@@ -1,7 +1,7 @@
 //! Every instruction that the encoder for AArch64 writes, as an independent decoder reads it.
 
-use codegen::a64::{Assembler, Emitter, Lane, Neon, SP, Transfer, V, X, ZERO};
-use codegen::{Condition, Input, Loop, LoopCode, Machine, Width};
+use codegen::a64::{A64Assembler, A64Emitter, LaneSize, Neon, SP, TransferSize, V, X, ZERO};
+use codegen::{Condition, Encoder, Loop, LoopCode, LoopInput, Width};
 use numerics::DType;
 use numerics::math::{BinaryOp, Direction, SliceKernel, UnaryOp};
 use std::sync::Arc;
@@ -19,8 +19,8 @@ fn texts(code: &[u8]) -> Vec<String> {
     words.iter().map(text).collect()
 }
 
-fn decoded(write: impl FnOnce(&mut Assembler)) -> Vec<String> {
-    let mut assembler = Assembler::new();
+fn decoded(write: impl FnOnce(&mut A64Assembler)) -> Vec<String> {
+    let mut assembler = A64Assembler::new();
     write(&mut assembler);
     let len = assembler.position();
     texts(&assembler.finish(&[]).expect("all labels are somewhere")[..len])
@@ -64,20 +64,20 @@ fn other_vector_instructions() {
         assembler.copy(V(3), V(28));
         assembler.table(V(4), V(30), V(27));
         assembler.halves_between(V(5), V(26), V(9));
-        assembler.splat(Lane::S, V(6), V(25), 0);
+        assembler.splat(LaneSize::S, V(6), V(25), 0);
         assembler.splat_general(V(7), X(15));
-        assembler.insert(Lane::S, (V(8), 3), (V(24), 1));
-        assembler.insert(Lane::D, (V(9), 0), (V(23), 1));
+        assembler.insert(LaneSize::S, (V(8), 3), (V(24), 1));
+        assembler.insert(LaneSize::D, (V(9), 0), (V(23), 1));
         assembler.first_lane(X(17), V(22));
         assembler.splat_number(V(10), 32);
         assembler.splat_number(V(10), 255);
-        assembler.shift_left(Lane::S, V(11), V(21), 31);
-        assembler.shift_left(Lane::D, V(11), V(21), 52);
-        assembler.shift_right(Lane::S, V(12), V(20), 1);
-        assembler.shift_right(Lane::D, V(12), V(20), 64);
-        assembler.load_lane(Lane::S, V(13), 0, X(3));
-        assembler.load_lane(Lane::S, V(13), 3, X(3));
-        assembler.load_lane(Lane::D, V(13), 1, X(3));
+        assembler.shift_left(LaneSize::S, V(11), V(21), 31);
+        assembler.shift_left(LaneSize::D, V(11), V(21), 52);
+        assembler.shift_right(LaneSize::S, V(12), V(20), 1);
+        assembler.shift_right(LaneSize::D, V(12), V(20), 64);
+        assembler.load_lane(LaneSize::S, V(13), 0, X(3));
+        assembler.load_lane(LaneSize::S, V(13), 3, X(3));
+        assembler.load_lane(LaneSize::D, V(13), 1, X(3));
         assembler.load_splat(Neon::LD1R_S, V(14), X(4));
         assembler.load_splat(Neon::LD1R_D, V(14), X(4));
         assembler.load_splat(Neon::LD1R_B, V(14), X(4));
@@ -113,20 +113,20 @@ fn other_vector_instructions() {
 fn loads_and_stores() {
     // Each with the names of its load, its store and its register.
     let kinds = [
-        (Transfer::S, "ldr", "str", "s"),
-        (Transfer::D, "ldr", "str", "d"),
-        (Transfer::Q, "ldr", "str", "q"),
-        (Transfer::Byte, "ldrb", "strb", "w"),
-        (Transfer::Half, "ldrh", "strh", "w"),
-        (Transfer::Word, "ldr", "str", "w"),
-        (Transfer::Double, "ldr", "str", "x"),
-        (Transfer::SignedByte, "ldrsb", "strb", "x"),
-        (Transfer::SignedHalf, "ldrsh", "strh", "x"),
-        (Transfer::SignedWord, "ldrsw", "str", "x"),
+        (TransferSize::S, "ldr", "str", "s"),
+        (TransferSize::D, "ldr", "str", "d"),
+        (TransferSize::Q, "ldr", "str", "q"),
+        (TransferSize::Byte, "ldrb", "strb", "w"),
+        (TransferSize::Half, "ldrh", "strh", "w"),
+        (TransferSize::Word, "ldr", "str", "w"),
+        (TransferSize::Double, "ldr", "str", "x"),
+        (TransferSize::SignedByte, "ldrsb", "strb", "x"),
+        (TransferSize::SignedHalf, "ldrsh", "strh", "x"),
+        (TransferSize::SignedWord, "ldrsw", "str", "x"),
     ];
     for (kind, load, store, letter) in kinds {
         // The stores of narrow registers.
-        let stored = if store != "str" || kind == Transfer::SignedWord { "w" } else { letter };
+        let stored = if store != "str" || kind == TransferSize::SignedWord { "w" } else { letter };
         let last = 4095 * kind.bytes();
         for (address, distance) in [(X(30), 0), (SP, last), (X(2), -256), (X(8), 127)] {
             let is_unscaled = distance < 0 || distance % kind.bytes() != 0;
@@ -273,12 +273,12 @@ fn code_of_loops() {
     }
     let mut instructions = 0;
     for kernel in &kernels {
-        let input = |&dtype| Input { dtype, repeats: false, constant: None };
-        let inputs: Vec<Input> = kernel.operands().iter().map(input).collect();
+        let input = |&dtype| LoopInput { dtype, repeats: false, constant: None };
+        let inputs: Vec<LoopInput> = kernel.operands().iter().map(input).collect();
         let numbers: Vec<usize> = (0..inputs.len()).collect();
         let functions = [(kernel, &numbers[..])];
         let source = Loop { inputs: &inputs, functions: &functions, outputs: &[inputs.len()] };
-        let mut emitter = Emitter::default();
+        let mut emitter = A64Emitter::default();
         if LoopCode::new(&source, Width::Neon, &mut emitter, &Arc::default()).is_some() {
             let len = emitter.position();
             let code = emitter.finish().expect("the machine has all operations");

@@ -1,7 +1,8 @@
 //! Machine code of single operations computes what their kernels do.
 
 use codegen::{
-    Emitter, Executable, Input, Loop, LoopCode, Machine, NotRun, Width, has_loop_code, is_available,
+    Emitter, Encoder, ExecutableMemory, Loop, LoopCode, LoopInput, NotRun, Width, has_loop_code,
+    is_available,
 };
 use numerics::DType;
 use numerics::math::SliceKernel;
@@ -102,8 +103,8 @@ fn check_with(kernel: SliceKernel, constant: Option<u32>) -> bool {
 }
 
 fn check_width(kernel: &SliceKernel, constant: Option<u32>, width: Width) {
-    let input = |&dtype| Input { dtype, repeats: false, constant: None };
-    let mut types: Vec<Input> = kernel.operands().iter().map(input).collect();
+    let input = |&dtype| LoopInput { dtype, repeats: false, constant: None };
+    let mut types: Vec<LoopInput> = kernel.operands().iter().map(input).collect();
     if let (Some(x), Some(input)) = (constant, types.last_mut()) {
         (input.repeats, input.constant) = (true, Some(x.into()));
     }
@@ -112,15 +113,15 @@ fn check_width(kernel: &SliceKernel, constant: Option<u32>, width: Width) {
     let executable = Arc::new(OnceLock::new());
     let mut emitter = Emitter::default();
     let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
-    executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
-    let samples = |(i, input): (usize, &Input)| samples(input.dtype, i as u64);
+    executable.set(ExecutableMemory::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+    let samples = |(i, input): (usize, &LoopInput)| samples(input.dtype, i as u64);
     let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
     if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {
         operand.chunks_mut(4).for_each(|bytes| bytes.copy_from_slice(&x.to_ne_bytes()));
     }
     // Once more without very large numbers, for which there may be no code.
     let mut smaller = operands.clone();
-    let is_float = |(_, t): &(_, &Input)| t.dtype == DType::F32 && !t.is_known();
+    let is_float = |(_, t): &(_, &LoopInput)| t.dtype == DType::F32 && !t.is_known();
     for (bytes, _) in smaller.iter_mut().zip(&types).filter(is_float) {
         for bytes in bytes.as_chunks_mut::<4>().0 {
             let x = f32::from_ne_bytes(*bytes);
@@ -241,13 +242,13 @@ fn inputs_of_a_tile_are_read_again() {
     if !has_loop_code(&kernel) || !is_available() {
         return;
     }
-    let input = Input { dtype: DType::F32, repeats: false, constant: None };
+    let input = LoopInput { dtype: DType::F32, repeats: false, constant: None };
     let source = Loop { inputs: &[input; 2], functions: &[(&kernel, &[0, 1])], outputs: &[2] };
     for width in widths() {
         let executable = Arc::new(OnceLock::new());
         let mut emitter = Emitter::default();
         let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
-        executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+        executable.set(ExecutableMemory::new(&emitter.finish().unwrap()).unwrap()).unwrap();
         for (count, tile) in [(96, 32), (100, 32), (170, 40), (64, 64), (20, 20)] {
             let bytes = |of: &dyn Fn(usize) -> usize, count: usize| -> Vec<u8> {
                 (0..count).flat_map(|i| (of(i) as f32).to_ne_bytes()).collect()
@@ -287,8 +288,8 @@ fn comparisons_of_absolute_values() {
             let compare = SliceKernel::compare(direction, false, DType::F32);
             let constant = Some(u64::from(bound.to_bits()));
             let inputs = [
-                Input { dtype: DType::C64, repeats: false, constant: None },
-                Input { dtype: DType::F32, repeats: true, constant },
+                LoopInput { dtype: DType::C64, repeats: false, constant: None },
+                LoopInput { dtype: DType::F32, repeats: true, constant },
             ];
             let operands: [usize; 2] = if swapped { [1, 2] } else { [2, 1] };
             let functions: [(&SliceKernel, &[usize]); 2] = [(&abs, &[0]), (&compare, &operands)];
@@ -296,7 +297,7 @@ fn comparisons_of_absolute_values() {
             let executable = Arc::new(OnceLock::new());
             let mut emitter = Emitter::default();
             let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
-            executable.set(Executable::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+            executable.set(ExecutableMemory::new(&emitter.finish().unwrap()).unwrap()).unwrap();
             let bounds: Vec<u8> = [bound; 128].into_iter().flat_map(f32::to_ne_bytes).collect();
             let sides = if swapped { [&bounds, &values] } else { [&values, &bounds] };
             let mut expected = vec![0; 128];

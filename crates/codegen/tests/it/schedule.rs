@@ -1,14 +1,15 @@
 //! Tests of `schedule.rs`.
 
-use codegen::{Mem, NOWHERE, Op, Register, Store, Vectors};
+use codegen::{Mem, NOWHERE, Op, Register, Store, VectorFunction};
 
 /// Two chains, one after the other: their instructions alternate, each after its operands, and
 /// what nothing uses is gone.
 #[test]
 fn chains_run_side_by_side() {
-    let mut code = Vectors::new();
-    let load =
-        |code: &mut Vectors, at| code.load(Op::Load, Mem::at(Register::Address(0), at), NOWHERE);
+    let mut code = VectorFunction::new();
+    let load = |code: &mut VectorFunction, at| {
+        code.load(Op::Load, Mem::at(Register::Address(0), at), NOWHERE)
+    };
     for chain in 0..2 {
         let first = load(&mut code, 32 * chain);
         let last = (0..10).fold(first, |x, _| code.pair(Op::MultiplyF32, x, first));

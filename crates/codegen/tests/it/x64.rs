@@ -1,12 +1,12 @@
 //! Every instruction that the encoder writes, as an independent decoder reads it.
 
 use codegen::Condition;
-use codegen::x64::{Assembler, Avx, Gpr, Length, Mem, Ymm};
+use codegen::x64::{Avx, Gpr, Length, Mem, X64Assembler, Ymm};
 use iced_x86::{Decoder, DecoderOptions, Formatter, NasmFormatter};
 
 /// The instructions of some code, as text.
-fn decoded(write: impl FnOnce(&mut Assembler)) -> Vec<String> {
-    let mut assembler = Assembler::new();
+fn decoded(write: impl FnOnce(&mut X64Assembler)) -> Vec<String> {
+    let mut assembler = X64Assembler::new();
     write(&mut assembler);
     let len = assembler.position();
     let code = assembler.finish().expect("all labels are somewhere");

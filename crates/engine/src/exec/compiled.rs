@@ -1,6 +1,6 @@
 //! Plans of code, which equal programs share while one of them lives.
 
-use crate::exec::Call;
+use crate::exec::PlanRun;
 use crate::exec::buffers::{BufferSource, CallerBuffers, buffer_sources};
 use crate::exec::frames::FramePool;
 use crate::exec::results::SmallResults;
@@ -47,14 +47,11 @@ impl CompiledProgram {
         self.plans.makes_code
     }
 
-    fn call<'r, 'a>(
-        &'r self,
-        function: FunctionId,
-        buffers: CallerBuffers<'a>,
-    ) -> Result<Call<'r, 'a>, EvalError> {
+    /// The plan of a function, and its frames.
+    #[inline]
+    fn planned(&self, function: FunctionId) -> Result<(&PlannedFunction, &FramePool), EvalError> {
         let planned = self.function(function).zip(self.frames.get(function.index()));
-        let (function, frames) = planned.ok_or_else(|| internal("a function has no plan"))?;
-        Ok(Call::new(function, frames, buffers))
+        planned.ok_or_else(|| internal("a function has no plan"))
     }
 }
 
@@ -79,7 +76,11 @@ impl CompiledCode for CompiledProgram {
     ) -> EvalResult {
         let body = machine.code().function(function).body;
         let types = body.map_or(&[][..], |body| &machine.code().block(body).argument_types);
-        self.call(function, CallerBuffers::default())?.run(machine, types, arguments)
+        let (function, frames) = self.planned(function)?;
+        let mut run = PlanRun::new(function, frames, CallerBuffers::default());
+        let results = run.run(machine, types, arguments)?;
+        frames.give_back(run.frame);
+        Ok(results)
     }
 
     fn call_into<'r, 'a>(
@@ -89,7 +90,11 @@ impl CompiledCode for CompiledProgram {
         inputs: &'a [TensorRef<'a>],
         outputs: OutputBuffers<'a>,
     ) -> Result<(), EvalError> {
-        self.call(function, CallerBuffers { inputs, outputs })?.run_into(machine)
+        let (function, frames) = self.planned(function)?;
+        let mut run = PlanRun::new(function, frames, CallerBuffers { inputs, outputs });
+        run.run_into(machine)?;
+        frames.give_back(run.frame);
+        Ok(())
     }
 }
 

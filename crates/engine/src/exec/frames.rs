@@ -17,10 +17,10 @@ const MAX_SPARE_BYTES: usize = 32 << 20;
 
 /// The frames that runs of a plan leave to later ones.
 #[derive(Default)]
-pub(crate) struct FramePool(Mutex<Vec<Frame>>);
+pub(crate) struct FramePool(Mutex<Vec<PlanFrame>>);
 
 /// The memory of a run.
-pub(crate) struct Frame {
+pub(crate) struct PlanFrame {
     /// The arena.
     pub arena: AlignedBytes,
     pub slots: Vec<Option<RuntimeValue>>,
@@ -35,14 +35,14 @@ pub(crate) struct Frame {
 
 impl FramePool {
     /// The memory of an earlier run of a plan, or new memory.
-    pub fn take(&self, plan: &Plan) -> Frame {
+    pub fn take(&self, plan: &Plan) -> PlanFrame {
         let pooled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| {
             let mut arena = AlignedBytes::zeros(plan.arena_bytes);
             for (at, bytes) in &plan.initial {
                 arena[*at..at + bytes.len()].copy_from_slice(bytes);
             }
-            Frame {
+            PlanFrame {
                 arena,
                 slots: vec![None; plan.slots],
                 registers: Registers::default(),
@@ -54,7 +54,7 @@ impl FramePool {
     }
 
     /// Returns a frame for another run, without the memory that it shares with others.
-    pub fn give_back(&self, mut frame: Frame) {
+    pub fn give_back(&self, mut frame: PlanFrame) {
         for slot in &mut frame.slots {
             let is_own = match slot {
                 Some(RuntimeValue::Tensor(tensor)) => tensor.is_unshared(),

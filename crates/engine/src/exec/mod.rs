@@ -16,7 +16,7 @@ use crate::plan::{
 };
 use buffers::{BufferSource, CallerBuffers};
 use compiled::PlannedFunction;
-use frames::{Frame, FramePool, MAX_SPARE};
+use frames::{FramePool, MAX_SPARE, PlanFrame};
 use interpreter::errors::{called_from, internal, use_before_definition};
 use interpreter::{Machine, Session, check_types, copy_bytes, mismatch};
 use kernels::fused::{self, Registers};
@@ -55,30 +55,30 @@ impl Fuel for &Session<'_> {
 }
 
 /// A call of a function that has a plan.
-pub(crate) struct Call<'r, 'a> {
+pub(crate) struct PlanRun<'r, 'a> {
     function: &'r PlannedFunction,
     plan: &'r Plan,
     /// The memory of the caller.
     buffers: CallerBuffers<'a>,
-    frames: &'r FramePool,
-    frame: Frame,
+    pub frame: PlanFrame,
     /// Frames for the blocks of kernels, by function.
     kernel_frames: Vec<(FunctionId, interpreter::Frame)>,
 }
 
-impl<'r, 'a> Call<'r, 'a> {
+impl<'r, 'a> PlanRun<'r, 'a> {
+    #[inline]
     pub fn new(
         function: &'r PlannedFunction,
         frames: &'r FramePool,
         buffers: CallerBuffers<'a>,
-    ) -> Call<'r, 'a> {
+    ) -> PlanRun<'r, 'a> {
         let (plan, kernel_frames) = (&function.plan, Vec::new());
-        Call { function, plan, buffers, frames, frame: frames.take(plan), kernel_frames }
+        PlanRun { function, plan, buffers, frame: frames.take(plan), kernel_frames }
     }
 
     /// Runs the plan on arguments of some types, and returns its results.
     pub fn run(
-        mut self,
+        &mut self,
         machine: &mut Machine<'_, 'r>,
         types: &[Arc<ValueType>],
         args: Vec<RuntimeValue>,
@@ -93,17 +93,15 @@ impl<'r, 'a> Call<'r, 'a> {
         for (&argument, value) in plan.arguments.iter().zip(args) {
             self.put_value(argument, value)?;
         }
-        let results = machine.nested(|machine| {
+        machine.nested(|machine| {
             self.sequence(machine, &plan.body)?;
             self.take_results()
-        })?;
-        self.frames.give_back(self.frame);
-        Ok(results)
+        })
     }
 
     /// Runs the plan in memory of the caller, which has the types of the function's arguments and
     /// results.
-    pub fn run_into(mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
+    pub fn run_into(&mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
         let plan = self.plan;
         let outputs = &self.buffers.outputs;
         // Calls are inlined: the value of a dynamic result may have a static type.
@@ -118,9 +116,7 @@ impl<'r, 'a> Call<'r, 'a> {
         machine.nested(|machine| {
             self.sequence(machine, &plan.body)?;
             self.write_results()
-        })?;
-        self.frames.give_back(self.frame);
-        Ok(())
+        })
     }
 
     /// Gives an argument its value: a copy if it is small, else the memory of the caller.

@@ -21,11 +21,11 @@ pub(crate) struct PrepackedOperands {
 #[derive(Default)]
 struct CachedOperand {
     operand: Option<Identity>,
-    state: State,
+    state: OperandState,
 }
 
 #[derive(Default)]
-enum State {
+enum OperandState {
     /// It has been seen once: most programs run once.
     #[default]
     Seen,
@@ -53,13 +53,14 @@ impl PrepackedOperands {
     ) -> Option<Arc<AlignedBytes>> {
         let cached = self.cached.get_mut(number as usize)?;
         if !cached.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
-            if let State::Packed { operand, .. } = &cached.state {
+            if let OperandState::Packed { operand, .. } = &cached.state {
                 self.bytes -= operand.len();
             }
-            *cached = CachedOperand { operand: Some(operand.identity()), state: State::Seen };
+            *cached =
+                CachedOperand { operand: Some(operand.identity()), state: OperandState::Seen };
             return None;
         }
-        if let State::Seen = cached.state {
+        if let OperandState::Seen = cached.state {
             // Panels have at most twice the size, or are small.
             let has_room = self.bytes.saturating_add(2 * operand.len()) <= MAX_BYTES;
             // If there is no memory for it, the kernel still runs.
@@ -69,14 +70,14 @@ impl PrepackedOperands {
                 Some(packed) => {
                     self.bytes += packed.len();
                     let _charge = host::charge(packed.len());
-                    State::Packed { operand: Arc::new(packed), _charge }
+                    OperandState::Packed { operand: Arc::new(packed), _charge }
                 }
-                None => State::Unpacked,
+                None => OperandState::Unpacked,
             };
         }
         match &cached.state {
-            State::Packed { operand, .. } => Some(Arc::clone(operand)),
-            State::Seen | State::Unpacked => None,
+            OperandState::Packed { operand, .. } => Some(Arc::clone(operand)),
+            OperandState::Seen | OperandState::Unpacked => None,
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::lower::outer::{self, is_outer_product};
 use crate::lower::unrolled::UnrolledReduction;
 use crate::lower::views::{Definitions, Viewed};
 use crate::passes::fuse_elementwise::kernels;
-use codegen::{Emitter, Executable, Input, Loop, LoopCode, MAX_STEP, Width};
+use codegen::{Emitter, ExecutableMemory, Loop, LoopCode, LoopInput, MAX_STEP, Width};
 use kernels::{Fused, Layout, Load, LoopOp, LoopOutput, Stage, TilePlace, Tree};
 use numerics::math::{Elementwise, SliceKernel};
 use numerics::shape::{Runs, StridedView, num_elements};
@@ -28,20 +28,20 @@ pub(crate) struct Built {
 }
 
 /// A loop while its instructions are added. Values are numbered, loads before operations, so
-/// operations have numbers of a separate range until [`Builder::finish`].
-struct Builder<'a> {
+/// operations have numbers of a separate range until [`LoopBuilder::finish`].
+struct LoopBuilder<'a> {
     definitions: &'a Definitions<'a>,
     count: usize,
     loads: Vec<Load>,
-    ops: Vec<(&'static str, SliceKernel, SmallVec<[Number; 3]>)>,
+    ops: Vec<(&'static str, SliceKernel, SmallVec<[ValueNumber; 3]>)>,
     operands: Vec<Value>,
     instructions: SmallVec<[u32; 1]>,
     /// The numbers of values.
-    numbers: FxHashMap<Value, Number>,
+    numbers: FxHashMap<Value, ValueNumber>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Number {
+enum ValueNumber {
     Load(usize),
     Op(usize),
 }
@@ -53,7 +53,7 @@ pub(crate) fn build(
     outputs: &[Value],
 ) -> Option<Built> {
     let first = members.first()?.results[0];
-    let mut builder = Builder {
+    let mut builder = LoopBuilder {
         definitions,
         count: definitions.graph.elements(first)?,
         loads: Vec::new(),
@@ -69,7 +69,7 @@ pub(crate) fn build(
     builder.finish(outputs)
 }
 
-impl Builder<'_> {
+impl LoopBuilder<'_> {
     fn add(&mut self, node: &Node) -> Option<()> {
         let graph = self.definitions.graph;
         if let Some(short) = UnrolledReduction::of(graph, node) {
@@ -77,7 +77,7 @@ impl Builder<'_> {
             self.numbers.insert(node.results[0], number);
             return Some(());
         }
-        let mut operands: SmallVec<[Number; 4]> = if is_outer_product(graph, node) {
+        let mut operands: SmallVec<[ValueNumber; 4]> = if is_outer_product(graph, node) {
             let views = outer::operands(self.definitions, node)?;
             views
                 .into_iter()
@@ -95,7 +95,7 @@ impl Builder<'_> {
     }
 
     /// Adds the operations of a node on its operands; their results come after these.
-    fn apply(&mut self, node: &Node, operands: &mut SmallVec<[Number; 4]>) -> Option<()> {
+    fn apply(&mut self, node: &Node, operands: &mut SmallVec<[ValueNumber; 4]>) -> Option<()> {
         for (name, kernel, numbers) in kernels(self.definitions.graph, node)? {
             let used = numbers.iter().map(|&number| operands.get(number).copied());
             let used = used.collect::<Option<_>>()?;
@@ -108,18 +108,18 @@ impl Builder<'_> {
         &mut self,
         name: &'static str,
         kernel: SliceKernel,
-        operands: SmallVec<[Number; 3]>,
-    ) -> Number {
+        operands: SmallVec<[ValueNumber; 3]>,
+    ) -> ValueNumber {
         self.ops.push((name, kernel, operands));
-        Number::Op(self.ops.len() - 1)
+        ValueNumber::Op(self.ops.len() - 1)
     }
 
     /// Adds a short reduction, in the order of additions that `docs/accuracy.md` defines.
-    fn reduce(&mut self, short: &UnrolledReduction) -> Option<Number> {
+    fn reduce(&mut self, short: &UnrolledReduction) -> Option<ValueNumber> {
         let (op, dtype) = (short.reduction.op(), short.reduction.dtype());
         let wide = short.reduction.wide();
         let computed = short.computed(self.definitions);
-        let combine = |builder: &mut Builder<'_>, left, right| -> Result<Number, ()> {
+        let combine = |builder: &mut LoopBuilder<'_>, left, right| -> Result<ValueNumber, ()> {
             let kernel = SliceKernel::binary(op, wide).ok_or(())?;
             Ok(builder.op(op.name(), kernel, SmallVec::from_slice(&[left, right])))
         };
@@ -151,8 +151,8 @@ impl Builder<'_> {
         computed: &FxHashSet<Value>,
         number: usize,
         value: Value,
-        parts: &mut FxHashMap<Value, Number>,
-    ) -> Option<Number> {
+        parts: &mut FxHashMap<Value, ValueNumber>,
+    ) -> Option<ValueNumber> {
         if let Some(&part) = parts.get(&value) {
             return Some(part);
         }
@@ -179,7 +179,7 @@ impl Builder<'_> {
         Some(part)
     }
 
-    fn converted(&mut self, number: Number, [from, to]: [DType; 2]) -> Option<Number> {
+    fn converted(&mut self, number: ValueNumber, [from, to]: [DType; 2]) -> Option<ValueNumber> {
         if from == to {
             return Some(number);
         }
@@ -188,7 +188,7 @@ impl Builder<'_> {
     }
 
     /// The number of a value: of a node before, or loaded.
-    fn number(&mut self, value: Value) -> Option<Number> {
+    fn number(&mut self, value: Value) -> Option<ValueNumber> {
         if let Some(&number) = self.numbers.get(&value) {
             return Some(number);
         }
@@ -199,7 +199,7 @@ impl Builder<'_> {
     }
 
     /// Adds a load of a value as a view.
-    fn load(&mut self, value: Value, viewed: Viewed) -> Option<Number> {
+    fn load(&mut self, value: Value, viewed: Viewed) -> Option<ValueNumber> {
         let dtype = self.definitions.graph.dtype(value)?;
         let Viewed { memory, view, len } = viewed;
         let found = num_elements(view.shape())?;
@@ -232,7 +232,7 @@ impl Builder<'_> {
             constant,
             source_elements: len,
         });
-        Some(Number::Load(self.loads.len() - 1))
+        Some(ValueNumber::Load(self.loads.len() - 1))
     }
 
     fn operand(&mut self, value: Value) -> usize {
@@ -250,7 +250,7 @@ impl Builder<'_> {
         for &output in outputs {
             let dtype = graph.dtype(output)?;
             let op = match *self.numbers.get(&output)? {
-                Number::Op(op) if !results.contains(&op) => op,
+                ValueNumber::Op(op) if !results.contains(&op) => op,
                 number => {
                     let copy = SliceKernel::convert(dtype, dtype)?;
                     self.ops.push(("copy", copy, SmallVec::from_iter([number])));
@@ -261,9 +261,9 @@ impl Builder<'_> {
             described.push(LoopOutput { dtype, shape: graph.shape(output)? });
         }
         let loads = self.loads.len();
-        let number = |number: Number| match number {
-            Number::Load(load) => load,
-            Number::Op(op) => loads + op,
+        let number = |number: ValueNumber| match number {
+            ValueNumber::Load(load) => load,
+            ValueNumber::Op(op) => loads + op,
         };
         let ops = self.ops.into_iter().map(|(name, kernel, operands)| LoopOp {
             name,
@@ -344,13 +344,14 @@ impl LoopCodes {
         &mut self,
         source: &Loop<'_>,
         emitter: &mut Emitter,
-        executable: &Arc<OnceLock<Executable>>,
+        executable: &Arc<OnceLock<ExecutableMemory>>,
     ) -> Option<LoopCode> {
         let function = |(kernel, operands): &(&SliceKernel, &[usize])| {
             let types = kernel.operands().iter().copied().chain([kernel.result()]).collect();
             Some((kernel.function()?, types, SmallVec::from_slice(operands)))
         };
-        let input = |&Input { dtype, repeats, constant }: &Input| (dtype, repeats, constant);
+        let input =
+            |&LoopInput { dtype, repeats, constant }: &LoopInput| (dtype, repeats, constant);
         let key = LoopKey {
             inputs: source.inputs.iter().map(input).collect(),
             functions: source.functions.iter().map(function).collect::<Option<_>>()?,
@@ -366,7 +367,7 @@ pub(crate) fn add_code(
     fused: &mut Fused,
     codes: &mut LoopCodes,
     emitter: &mut Emitter,
-    executable: &Arc<OnceLock<Executable>>,
+    executable: &Arc<OnceLock<ExecutableMemory>>,
 ) {
     if let Some(stages) = stages(fused, codes, emitter, executable) {
         let results = results(fused);
@@ -387,7 +388,7 @@ fn stages(
     fused: &Fused,
     codes: &mut LoopCodes,
     emitter: &mut Emitter,
-    executable: &Arc<OnceLock<Executable>>,
+    executable: &Arc<OnceLock<ExecutableMemory>>,
 ) -> Option<Vec<Stage>> {
     let loads = fused.loads.len();
     let has_code: Vec<bool> =
@@ -467,14 +468,14 @@ fn code(
     (members, inputs, results): (&[usize], &[usize], &[usize]),
     codes: &mut LoopCodes,
     emitter: &mut Emitter,
-    executable: &Arc<OnceLock<Executable>>,
+    executable: &Arc<OnceLock<ExecutableMemory>>,
 ) -> Option<LoopCode> {
     let loads = fused.loads.len();
     let described = inputs.iter().map(|&value| match fused.loads.get(value) {
         Some(load) => input(load),
         None => {
             let dtype = fused.ops[value - loads].kernel.result();
-            Input { dtype, repeats: false, constant: None }
+            LoopInput { dtype, repeats: false, constant: None }
         }
     });
     let described: Vec<_> = described.collect();
@@ -496,8 +497,8 @@ fn code(
     codes.get(&source, emitter, executable)
 }
 
-fn input(load: &Load) -> Input {
-    Input { dtype: load.dtype, repeats: load.repeats, constant: load.constant }
+fn input(load: &Load) -> LoopInput {
+    LoopInput { dtype: load.dtype, repeats: load.repeats, constant: load.constant }
 }
 
 /// Gives each value that a stage reads or writes a place.

@@ -3,7 +3,7 @@
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, rewrite};
 use numerics::Tensor;
-use program::{Effects, Kind, NoEnv, Primitive, RuntimeValue, ValueType, primitives};
+use program::{Effects, Kind, NoEvaluator, Primitive, RuntimeValue, ValueType, primitives};
 use std::sync::Arc;
 
 /// The maximum bytes of the operands and the result of a node that is folded.
@@ -54,7 +54,7 @@ fn fold(graph: &mut Graph<'_>, node: &Node, result: Value, left: &mut usize) {
     let operands = node.operands.iter().map(|&operand| Some(known(graph, operand)?.into()));
     let Some(operands) = operands.collect::<Option<Vec<RuntimeValue>>>() else { return };
     // Errors are left to the run.
-    let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEnv);
+    let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEvaluator);
     let Ok(evaluated) = evaluated else { return };
     let [RuntimeValue::Tensor(folded)] = &evaluated[..] else { return };
     let is_of_type = graph.dtype(result) == Some(folded.dtype())

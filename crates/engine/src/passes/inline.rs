@@ -1,6 +1,6 @@
 //! Replaces calls by the nodes of the functions that they call.
 
-use crate::build::{Builder, plannable};
+use crate::build::{GraphBuilder, plannable};
 use crate::graph::{Graph, MAX_DEPTH, Node, Region, Value};
 use crate::passes::Replacements;
 use program::{Code, FunctionId, Primitive, primitives};
@@ -14,11 +14,11 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let code = graph.code;
     let nodes_left = code.instructions.len().saturating_mul(GROWTH).max(MIN_NODES);
     let (sizes, plannable) = (sizes(code), plannable(code));
-    let mut inliner = Inliner { graph, nodes_left, sizes, plannable };
+    let mut inliner = CallInliner { graph, nodes_left, sizes, plannable };
     inliner.region(body, &mut Replacements::default(), 1);
 }
 
-struct Inliner<'g, 'c> {
+struct CallInliner<'g, 'c> {
     graph: &'g mut Graph<'c>,
     /// Nodes that may still be made. Failed attempts count, and leave values without uses.
     nodes_left: usize,
@@ -28,7 +28,7 @@ struct Inliner<'g, 'c> {
     plannable: Vec<bool>,
 }
 
-impl Inliner<'_, '_> {
+impl CallInliner<'_, '_> {
     fn region(&mut self, region: &mut Region, replacements: &mut Replacements, depth: usize) {
         let mut nodes = Vec::with_capacity(region.nodes.len());
         for mut node in std::mem::take(&mut region.nodes) {
@@ -62,7 +62,7 @@ impl Inliner<'_, '_> {
         self.graph.calls.push((node.origin, node.call));
         let call = Some((self.graph.calls.len() - 1) as u32);
         let arguments: Vec<Value> = node.operands.to_vec();
-        let mut builder = Builder { graph: self.graph, call, depth };
+        let mut builder = GraphBuilder { graph: self.graph, call, depth };
         let mut region = builder.function(function, Some(&arguments))?;
         self.region(&mut region, &mut Replacements::default(), depth + 1);
         Some(region)

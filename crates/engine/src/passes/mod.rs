@@ -21,117 +21,117 @@ mod sink;
 pub(crate) use fold::known;
 
 use crate::graph::{Graph, Node, Region, Value};
-use crate::listing::{self, Detail};
+use crate::listing::{self, ListingDetail};
 use crate::plan::Plan;
 use crate::print;
 use program::{Code, FunctionId, Origin};
 use rustc_hash::FxHashMap;
 
 /// A pass: it changes a function into one with the same results, or brings it closer to what runs.
-pub struct Pass {
+pub struct PlanPass {
     /// Its name.
     pub name: &'static str,
     /// A sentence about it.
     pub description: &'static str,
-    run: Run,
+    run: PassKind,
 }
 
 /// The function of a pass, by what it works on.
-enum Run {
+enum PassKind {
     /// Rewrites the graph.
     Graph(fn(&mut Graph<'_>, &mut Region)),
     /// Makes the plan of the graph; the second argument asks for machine code.
     Schedule(fn(&Graph<'_>, bool) -> Plan),
     /// Completes the plan, of which it shows these details afterwards.
-    Plan(fn(&Graph<'_>, &mut Plan), Detail),
+    Plan(fn(&Graph<'_>, &mut Plan), ListingDetail),
 }
 
 /// The passes.
-pub const PASSES: &[Pass] = &[
-    Pass {
+pub const PASSES: &[PlanPass] = &[
+    PlanPass {
         name: "inline",
         description: "Replaces calls by the nodes of the functions that they call",
-        run: Run::Graph(inline::run),
+        run: PassKind::Graph(inline::run),
     },
-    Pass {
+    PlanPass {
         name: "identities",
         description: "Replaces nodes whose results are their operands",
-        run: Run::Graph(identities::run),
+        run: PassKind::Graph(identities::run),
     },
-    Pass {
+    PlanPass {
         name: "layout",
         description: "Lets chains of convolutions compute with the channels last",
-        run: Run::Graph(layout::run),
+        run: PassKind::Graph(layout::run),
     },
-    Pass {
+    PlanPass {
         name: "reduction-trees",
         description: "Replaces small reductions with blocks of their own by elementwise nodes",
-        run: Run::Graph(reduction_trees::run),
+        run: PassKind::Graph(reduction_trees::run),
     },
-    Pass {
+    PlanPass {
         name: "fold",
         description: "Computes small nodes of constants",
-        run: Run::Graph(fold::run),
+        run: PassKind::Graph(fold::run),
     },
-    Pass {
+    PlanPass {
         name: "cse",
         description: "Replaces a node by an equal one before it",
-        run: Run::Graph(cse::run),
+        run: PassKind::Graph(cse::run),
     },
-    Pass {
+    PlanPass {
         name: "dce",
         description: "Drops nodes and results that nothing uses",
-        run: Run::Graph(dce::run),
+        run: PassKind::Graph(dce::run),
     },
-    Pass {
+    PlanPass {
         name: "hoist",
         description: "Moves nodes out of loops that do not change their operands",
-        run: Run::Graph(hoist::run),
+        run: PassKind::Graph(hoist::run),
     },
-    Pass {
+    PlanPass {
         name: "limit-sorts",
         description: "Lets sorts give the first elements alone, where nothing uses the others",
-        run: Run::Graph(limit_sorts::run),
+        run: PassKind::Graph(limit_sorts::run),
     },
-    Pass {
+    PlanPass {
         name: "sink",
         description: "Moves nodes into the branch that alone uses them",
-        run: Run::Graph(sink::run),
+        run: PassKind::Graph(sink::run),
     },
-    Pass {
+    PlanPass {
         name: "fuse-elementwise",
         description: "Groups elementwise nodes that one loop computes",
-        run: Run::Graph(fuse_elementwise::run),
+        run: PassKind::Graph(fuse_elementwise::run),
     },
-    Pass {
+    PlanPass {
         name: "schedule",
         description: "Chooses loops, movements and kernels for nodes and groups, and their order",
-        run: Run::Schedule(schedule::run),
+        run: PassKind::Schedule(schedule::run),
     },
-    Pass {
+    PlanPass {
         name: "fuse-rows",
         description: "Merges steps over the same rows into row loops",
-        run: Run::Plan(fuse_rows::run, Detail::Steps),
+        run: PassKind::Plan(fuse_rows::run, ListingDetail::Steps),
     },
-    Pass {
+    PlanPass {
         name: "assign-storage",
         description: "Assigns a constant, a slot or a part of the arena to each value",
-        run: Run::Plan(assign_storage::run, Detail::Storage),
+        run: PassKind::Plan(assign_storage::run, ListingDetail::Storage),
     },
-    Pass {
+    PlanPass {
         name: "form-blocks",
         description: "Makes blocks of steps over small values",
-        run: Run::Plan(form_blocks::run, Detail::Blocks),
+        run: PassKind::Plan(form_blocks::run, ListingDetail::Blocks),
     },
-    Pass {
+    PlanPass {
         name: "prepack",
         description: "Numbers the operands that kernels prepack, such as weights",
-        run: Run::Plan(prepack::run, Detail::Blocks),
+        run: PassKind::Plan(prepack::run, ListingDetail::Blocks),
     },
-    Pass {
+    PlanPass {
         name: "emit",
         description: "Makes machine code of blocks and loops",
-        run: Run::Plan(emit::run, Detail::Code),
+        run: PassKind::Plan(emit::run, ListingDetail::Code),
     },
 ];
 
@@ -154,17 +154,19 @@ pub(crate) fn dump_after(
     let (graph, plan) = run(&PASSES[..=last], code, function, makes_code)?;
     let title = &code.function(function).name;
     Some(match (plan, &PASSES[last].run) {
-        (Some(plan), Run::Plan(_, detail)) => {
+        (Some(plan), PassKind::Plan(_, detail)) => {
             listing::dump(title, &plan, &graph.constants, *detail, name)
         }
-        (Some(plan), _) => listing::dump(title, &plan, &graph.constants, Detail::Steps, name),
+        (Some(plan), _) => {
+            listing::dump(title, &plan, &graph.constants, ListingDetail::Steps, name)
+        }
         (None, _) => print::graph(&graph, title, name),
     })
 }
 
 /// A function after some passes: its graph, and its plan if one of them makes it.
 fn run<'c>(
-    passes: &[Pass],
+    passes: &[PlanPass],
     code: &'c Code,
     function: FunctionId,
     makes_code: bool,
@@ -174,14 +176,14 @@ fn run<'c>(
     let mut plan = None;
     for pass in passes {
         match (&pass.run, &mut plan) {
-            (Run::Graph(run), _) => {
+            (PassKind::Graph(run), _) => {
                 let mut body = std::mem::take(&mut graph.body);
                 run(&mut graph, &mut body);
                 graph.body = body;
             }
-            (Run::Schedule(run), plan) => *plan = Some(run(&graph, makes_code)),
-            (Run::Plan(run, _), Some(plan)) => run(&graph, plan),
-            (Run::Plan(..), None) => {}
+            (PassKind::Schedule(run), plan) => *plan = Some(run(&graph, makes_code)),
+            (PassKind::Plan(run, _), Some(plan)) => run(&graph, plan),
+            (PassKind::Plan(..), None) => {}
         }
     }
     Some((graph, plan))

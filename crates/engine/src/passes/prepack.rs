@@ -7,19 +7,19 @@ use rustc_hash::FxHashSet;
 
 pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
     let fixed = plan.arguments.iter().copied().collect();
-    let mut numbering = Numbering { fixed, storage: &plan.storage, count: 0 };
+    let mut numbering = PrepackNumbering { fixed, storage: &plan.storage, count: 0 };
     numbering.steps(&mut plan.body.steps);
     plan.prepacked = numbering.count as usize;
 }
 
-struct Numbering<'a> {
+struct PrepackNumbering<'a> {
     /// Arguments, and values that are equal to one.
     fixed: FxHashSet<Value>,
     storage: &'a [Storage],
     count: u32,
 }
 
-impl Numbering<'_> {
+impl PrepackNumbering<'_> {
     fn is_fixed(&self, value: Value) -> bool {
         match self.storage[value as usize] {
             Storage::Constant(_) => true,

@@ -45,14 +45,14 @@ fn lower<'g>(
     targets: Option<&[Value]>,
 ) -> Lowered {
     let groups = Groups::of(region);
-    let mut lowering = Lowering {
+    let mut lowering = RegionScheduler {
         definitions,
         nodes: &region.nodes,
         uses: region.results.iter().copied().collect(),
         chosen: FxHashMap::default(),
     };
     lowering.choose(&groups);
-    let Lowering { uses, chosen, .. } = lowering;
+    let RegionScheduler { uses, chosen, .. } = lowering;
     let steps = in_order(&region.nodes, &groups, chosen);
     let results = match targets {
         Some(targets) => transfers(definitions.graph, region, targets),
@@ -87,7 +87,7 @@ fn transfer(graph: &Graph<'_>, from: Value, to: Value, mode: TransferMode) -> Tr
     Transfer { from, to, mode, is_checked }
 }
 
-struct Lowering<'a, 'g> {
+struct RegionScheduler<'a, 'g> {
     definitions: &'a Definitions<'g>,
     nodes: &'g [Node],
     /// Values that later steps, or the results, use.
@@ -102,7 +102,7 @@ struct Chosen {
     instructions: SmallVec<[u32; 1]>,
 }
 
-impl<'g> Lowering<'_, 'g> {
+impl<'g> RegionScheduler<'_, 'g> {
     /// Chooses steps, from the last node to the first, so that nodes without uses have none.
     fn choose(&mut self, groups: &Groups) {
         for position in (0..self.nodes.len()).rev() {

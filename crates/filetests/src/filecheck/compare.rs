@@ -35,7 +35,7 @@ pub(super) fn compare<'a>(
     variables: Variables,
     variable_scope: bool,
 ) -> Vec<Mismatch<'a>> {
-    let mut comparison = Comparison { input, variables };
+    let mut comparison = LineComparison { input, variables };
     let mut mismatches = Vec::new();
     let mut start = 0;
     let mut rest = checks;
@@ -65,7 +65,7 @@ pub(super) fn compare<'a>(
     mismatches
 }
 
-struct Comparison<'i> {
+struct LineComparison<'i> {
     input: &'i str,
     variables: Variables,
 }
@@ -73,7 +73,7 @@ struct Comparison<'i> {
 type Found<'a> = Result<Range<usize>, Box<Mismatch<'a>>>;
 type Holds<'a> = Result<(), Box<Mismatch<'a>>>;
 
-impl Comparison<'_> {
+impl LineComparison<'_> {
     fn block<'a>(&mut self, checks: &'a [Check], region: Range<usize>) -> Holds<'a> {
         let mut start = region.start;
         for check in checks {

@@ -49,11 +49,11 @@ impl Format {
 pub(super) struct Expression {
     /// As written in the block.
     format: Option<Format>,
-    terms: Vec<(Sign, Term)>,
+    terms: Vec<(NumberSign, Term)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sign {
+enum NumberSign {
     Plus,
     Minus,
 }
@@ -108,9 +108,9 @@ pub(super) fn parse_expression(text: &str, line: usize) -> Result<Expression, St
     Ok(Expression { format: None, terms: parse_terms(text, line)? })
 }
 
-fn parse_terms(text: &str, line: usize) -> Result<Vec<(Sign, Term)>, String> {
+fn parse_terms(text: &str, line: usize) -> Result<Vec<(NumberSign, Term)>, String> {
     let mut terms = Vec::new();
-    let mut sign = Sign::Plus;
+    let mut sign = NumberSign::Plus;
     let mut rest = text;
     loop {
         let end = rest.find(['+', '-']).unwrap_or(rest.len());
@@ -126,8 +126,8 @@ fn parse_terms(text: &str, line: usize) -> Result<Vec<(Sign, Term)>, String> {
         terms.push((sign, term));
         sign = match rest[end..].chars().next() {
             None => return Ok(terms),
-            Some('-') => Sign::Minus,
-            Some(_) => Sign::Plus,
+            Some('-') => NumberSign::Minus,
+            Some(_) => NumberSign::Plus,
         };
         rest = &rest[end + 1..];
     }
@@ -159,8 +159,8 @@ impl Expression {
                 }
             };
             sum = match sign {
-                Sign::Plus => sum.checked_add(value),
-                Sign::Minus => sum.checked_sub(value),
+                NumberSign::Plus => sum.checked_add(value),
+                NumberSign::Minus => sum.checked_sub(value),
             }
             .ok_or_else(|| MatchError::Other("a number overflows".to_owned()))?;
         }

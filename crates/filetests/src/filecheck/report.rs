@@ -17,7 +17,7 @@ const SHOWN_CHARACTERS: usize = 240;
 pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch) -> String {
     let directive = mismatch.directive;
     let name = &directive.name;
-    let report = Report { input, text: String::new() };
+    let report = CheckReport { input, text: String::new() };
     let searched = &mismatch.searched;
     let (message, report) = match &mismatch.problem {
         Problem::NotFound { found } => {
@@ -75,12 +75,12 @@ pub(super) fn render(path: &str, source: &str, input: &str, mismatch: &Mismatch)
 }
 
 /// Notes about places in the input.
-struct Report<'a> {
+struct CheckReport<'a> {
     input: &'a str,
     text: String,
 }
 
-impl Report<'_> {
+impl CheckReport<'_> {
     /// One-based line of a position, and the line's range.
     fn line_at(&self, at: usize) -> (usize, Range<usize>) {
         let start = self.input[..at].rfind('\n').map_or(0, |end| end + 1);

@@ -292,7 +292,7 @@ impl Op<'_> {
                 // The initial value is one more term; the kernel takes it from its operand.
                 let mut kernel = |tensors: Vec<Tensor>| {
                     let values = tensors.into_iter().map(RuntimeValue::from).collect();
-                    let mut env = program::NoEnv;
+                    let mut env = program::NoEvaluator;
                     first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
                 };
                 let operands: [(&[usize], &[Number]); 2] =
@@ -442,7 +442,7 @@ impl Op<'_> {
                 let primitive = primitive(adding(&reduce.body));
                 let mut kernel = |tensors: Vec<Tensor>| {
                     let values = tensors.into_iter().map(RuntimeValue::from).collect();
-                    let mut env = program::NoEnv;
+                    let mut env = program::NoEvaluator;
                     first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
                 };
                 let operands: [(&[usize], &[Number]); 2] =
@@ -486,7 +486,7 @@ impl Op<'_> {
         let mut kernel = |mut tensors: Vec<Tensor>| {
             tensors.insert(1, places.clone());
             let values = tensors.into_iter().map(RuntimeValue::from).collect();
-            let mut env = program::NoEnv;
+            let mut env = program::NoEvaluator;
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
         let (inputs, news) = (input.numbers()?, updates.numbers()?);
@@ -569,7 +569,7 @@ impl Op<'_> {
         let mut kernel = |mut tensors: Vec<Tensor>| {
             tensors.extend(others.iter().cloned());
             let values = tensors.into_iter().map(RuntimeValue::from).collect();
-            let mut env = program::NoEnv;
+            let mut env = program::NoEvaluator;
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
         let (a, b) = (lhs.numbers()?, rhs.numbers()?);

@@ -154,7 +154,7 @@ impl Op<'_> {
                 indices.clone().into(),
                 tensor(&updates.shape, numbers.clone())?.into(),
             ];
-            let mut env = program::NoEnv;
+            let mut env = program::NoEvaluator;
             let result = kernels::evaluate(&primitive, self.origin(), values.into(), &mut env)?;
             let result = first_tensor(result)?;
             let mut is_done = true;

@@ -10,7 +10,7 @@ use program::primitives::{
     self, BatchNormKind, ConvDims, DotDims, Fourier, GatherDims, Generator, ScatterDims,
 };
 use program::{
-    BlockId, Body, BodyShape, Callee, Canonical, Comparator, NoEnv, Origin, Primitive,
+    BlockId, Body, BodyShape, Callee, Canonical, Comparator, NoEvaluator, Origin, Primitive,
     RuntimeValue, SortKey, WindowDim,
 };
 use smallvec::smallvec;
@@ -263,7 +263,7 @@ fn prepared(case: &Case, results: &[usize]) -> Option<Prepared> {
 
 fn evaluated(case: &Case) -> Vec<Tensor> {
     let operands = case.operands.iter().cloned().map(RuntimeValue::Tensor).collect();
-    let results = evaluate(&case.primitive, Origin(0), operands, &mut NoEnv).unwrap();
+    let results = evaluate(&case.primitive, Origin(0), operands, &mut NoEvaluator).unwrap();
     results.into_iter().map(|result| result.into_tensor().unwrap()).collect()
 }
 

@@ -5,7 +5,7 @@ use kernels::scatter::{Scatter, run_length};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives::ScatterDims;
-use program::{Body, BodyShape, Callee, FunctionId, NoEnv};
+use program::{Body, BodyShape, Callee, FunctionId, NoEvaluator};
 
 #[test]
 fn rows_of_updates_are_combined_at_a_time() {
@@ -36,7 +36,7 @@ fn rows_of_updates_are_combined_at_a_time() {
             extremum: None,
             closed: true,
         };
-        let mut env = NoEnv;
+        let mut env = NoEvaluator;
         let body = &mut Combiner::new(&body, &mut env);
         let lists = (vec![input.clone()], vec![updates.clone()]);
         let expected = kernels::scatter(lists.0, &indices, lists.1, &numbers, false, body);

@@ -24,7 +24,7 @@ pub(super) enum State<T> {
 }
 
 /// Attributes or types.
-trait Entry: Clone + Display {
+trait LazyEntry: Clone + Display {
     const KIND: &'static str;
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self>;
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics>;
@@ -36,7 +36,7 @@ trait Entry: Clone + Display {
     fn extent(&self) -> Extent;
 }
 
-impl Entry for Attribute {
+impl LazyEntry for Attribute {
     const KIND: &'static str = "attribute";
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> =
         DialectBytecode::read_attribute;
@@ -56,7 +56,7 @@ impl Entry for Attribute {
     }
 }
 
-impl Entry for Type {
+impl LazyEntry for Type {
     const KIND: &'static str = "type";
     const READ: fn(&DialectBytecode, usize, &mut EntryReader<'_, '_>) -> Read<Self> =
         DialectBytecode::read_type;
@@ -171,7 +171,7 @@ impl<'a> Entries<'a> {
         Ok(attribute)
     }
 
-    fn entry<T: Entry>(&mut self, number: u64, at: usize) -> Read<T> {
+    fn entry<T: LazyEntry>(&mut self, number: u64, at: usize) -> Read<T> {
         let states = T::states(self);
         let i = check_index(number, states.len(), T::KIND, at)?;
         match states.get(i) {
@@ -184,7 +184,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Decodes the entry `i`, first referenced at `at`.
-    fn read_entry<T: Entry>(&mut self, i: usize, at: usize) -> Read<T> {
+    fn read_entry<T: LazyEntry>(&mut self, i: usize, at: usize) -> Read<T> {
         if self.depth >= MAX_NESTING {
             return Err(ReadError::new(
                 at,
@@ -208,7 +208,7 @@ impl<'a> Entries<'a> {
 
     /// Annotates unreferenced entries.
     pub(super) fn note_unused(&mut self) {
-        fn note<T: Entry>(entries: &mut Entries<'_>) {
+        fn note<T: LazyEntry>(entries: &mut Entries<'_>) {
             let states = T::states(entries);
             let unused: Vec<usize> =
                 (0..states.len()).filter(|&i| states.get(i).is_none()).collect();
@@ -225,7 +225,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Decodes an entry with its dialect's encoding.
-    fn decode<T: Entry>(&mut self, range: FileRange, dialect: usize) -> Read<T> {
+    fn decode<T: LazyEntry>(&mut self, range: FileRange, dialect: usize) -> Read<T> {
         let ReadDialect { name, bytecode } = &self.tables.dialects[dialect];
         let Some(bytecode) = *bytecode else {
             let message = format!("the dialect {name} has no encodings of attributes and types");
@@ -247,7 +247,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Parses an entry stored as text.
-    fn parse<T: Entry>(&mut self, range: FileRange) -> Read<T> {
+    fn parse<T: LazyEntry>(&mut self, range: FileRange) -> Read<T> {
         let offset = range.start;
         let text = Cursor::new(self.file(), range).zero_terminated()?;
         let text = std::str::from_utf8(text).map_err(|_| {

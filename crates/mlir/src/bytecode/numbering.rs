@@ -41,25 +41,25 @@ pub(super) struct NumberedDialect {
 }
 
 /// An attribute, type or op name.
-struct Entry<T> {
+struct NumberedEntry<T> {
     value: T,
     dialect: usize,
     uses: u32,
 }
 
 /// Entries in the order of first use and, once sorted, their numbers.
-struct Table<T> {
+struct NumberTable<T> {
     index: FxHashMap<T, usize>,
-    entries: Vec<Entry<T>>,
+    entries: Vec<NumberedEntry<T>>,
     /// Entries by number.
     order: Vec<usize>,
     /// Numbers of the entries.
     numbers: Vec<u64>,
 }
 
-impl<T: Clone + Eq + Hash> Table<T> {
-    fn new() -> Table<T> {
-        Table {
+impl<T: Clone + Eq + Hash> NumberTable<T> {
+    fn new() -> NumberTable<T> {
+        NumberTable {
             index: FxHashMap::default(),
             entries: Vec::new(),
             order: Vec::new(),
@@ -75,7 +75,7 @@ impl<T: Clone + Eq + Hash> Table<T> {
         }
         let i = self.entries.len();
         self.index.insert(value.clone(), i);
-        self.entries.push(Entry { value: value.clone(), dialect: 0, uses: 1 });
+        self.entries.push(NumberedEntry { value: value.clone(), dialect: 0, uses: 1 });
         (i, true)
     }
 
@@ -140,9 +140,9 @@ pub(super) struct Numbering {
     registry: &'static Registry,
     version: u64,
     pub(super) dialects: Vec<NumberedDialect>,
-    attributes: Table<Attribute>,
-    types: Table<Type>,
-    op_names: Table<String>,
+    attributes: NumberTable<Attribute>,
+    types: NumberTable<Type>,
+    op_names: NumberTable<String>,
     names: FxHashMap<Name, Attribute>,
     pub(super) resources: Vec<Resource>,
     ops: Vec<OpEntries>,
@@ -167,9 +167,9 @@ impl Numbering {
             registry: module.registry(),
             version,
             dialects: Vec::new(),
-            attributes: Table::new(),
-            types: Table::new(),
-            op_names: Table::new(),
+            attributes: NumberTable::new(),
+            types: NumberTable::new(),
+            op_names: NumberTable::new(),
             names: FxHashMap::default(),
             resources: Vec::new(),
             ops: vec![OpEntries::default(); module.num_ops()],

@@ -230,12 +230,12 @@ fn read_property_table(mut cursor: Cursor<'_>, notes: &Notes) -> Read<Vec<FileRa
 }
 
 /// The values visible to ops of an isolated region, by number.
-struct Scope {
+struct ValueScope {
     values: Vec<Option<Value>>,
 }
 
 /// The regions of an op that is being read: an entry of the work stack.
-struct Frame<'a> {
+struct RegionFrame<'a> {
     cursor: Cursor<'a>,
     regions: SmallVec<[RegionId; 1]>,
     next_region: usize,
@@ -268,7 +268,7 @@ struct IrReader<'a, 'm, 'c> {
     templates: Vec<ReadTemplate>,
     template_numbers: FxHashMap<TemplateKey, usize>,
     property_orders: PropertyOrders,
-    scopes: Vec<Scope>,
+    scopes: Vec<ValueScope>,
     /// Placeholder for values that are used before their definition.
     stand_in: Option<Value>,
     /// Uses of such values.
@@ -305,7 +305,7 @@ impl<'a> IrReader<'a, '_, '_> {
         if has_arguments {
             return cursor.error("the top of a program has no arguments");
         }
-        self.scopes.push(Scope { values: Vec::new() });
+        self.scopes.push(ValueScope { values: Vec::new() });
         let mut tops = Vec::new();
         for _ in 0..cursor.check_count(count, "ops", cursor.offset())? {
             let mut stack = Vec::new();
@@ -333,7 +333,11 @@ impl<'a> IrReader<'a, '_, '_> {
 
     /// Reads all regions of the ops on the stack. At the end, a frame hands its position back to
     /// the enclosing cursor.
-    fn regions(&mut self, stack: &mut Vec<Frame<'a>>, outer: Option<&mut Cursor<'a>>) -> Read<()> {
+    fn regions(
+        &mut self,
+        stack: &mut Vec<RegionFrame<'a>>,
+        outer: Option<&mut Cursor<'a>>,
+    ) -> Read<()> {
         let mut outer = outer;
         while let Some(depth) = stack.len().checked_sub(1) {
             self.depth = depth + 1;
@@ -411,7 +415,7 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(())
     }
 
-    fn region_header(&mut self, frame: &mut Frame<'a>) -> Read<()> {
+    fn region_header(&mut self, frame: &mut RegionFrame<'a>) -> Read<()> {
         let region = frame.regions[frame.next_region];
         frame.next_region += 1;
         let at = frame.cursor.offset();
@@ -439,7 +443,7 @@ impl<'a> IrReader<'a, '_, '_> {
         Ok(())
     }
 
-    fn block_header(&mut self, frame: &mut Frame<'a>, block: BlockId) -> Read<()> {
+    fn block_header(&mut self, frame: &mut RegionFrame<'a>, block: BlockId) -> Read<()> {
         let at = frame.cursor.offset();
         let (ops, has_arguments) = frame.cursor.varint_with_flag()?;
         self.note(at, &frame.cursor, || format!("block of {ops} ops"));
@@ -531,7 +535,7 @@ impl<'a> IrReader<'a, '_, '_> {
         block: Option<BlockId>,
         blocks: &[BlockId],
         next_value: &mut usize,
-    ) -> Read<(OpId, Option<Box<Frame<'a>>>)> {
+    ) -> Read<(OpId, Option<Box<RegionFrame<'a>>>)> {
         let at = cursor.offset();
         let name_number = cursor.index(self.op_names.len(), "op name")?;
         let name = &self.op_names[name_number].0;
@@ -591,7 +595,7 @@ impl<'a> IrReader<'a, '_, '_> {
         cursor: &mut Cursor<'a>,
         regions: SmallVec<[RegionId; 1]>,
         isolated: bool,
-    ) -> Read<Box<Frame<'a>>> {
+    ) -> Read<Box<RegionFrame<'a>>> {
         let cursor = if isolated && self.entries.tables.version >= version::LAZY_LOADING {
             let at = cursor.offset();
             let range = cursor.expect_section(Section::Ir)?;
@@ -604,9 +608,9 @@ impl<'a> IrReader<'a, '_, '_> {
             cursor.clone()
         };
         if isolated {
-            self.scopes.push(Scope { values: Vec::new() });
+            self.scopes.push(ValueScope { values: Vec::new() });
         }
-        Ok(Box::new(Frame {
+        Ok(Box::new(RegionFrame {
             cursor,
             regions,
             next_region: 0,

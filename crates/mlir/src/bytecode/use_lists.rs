@@ -94,23 +94,23 @@ pub(super) fn keep(module: &mut Module, orders: Vec<(Value, ReadOrder)>) -> Read
 
 /// When a use was added to the list: before the latest ops were created, or with one of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Time {
-    Before(Place),
-    With(Place),
+enum UseTime {
+    Before(UsePlace),
+    With(UsePlace),
 }
 
 /// The place of a use in the list, the first one last. Uses of a remade op's result were added to
 /// the list of its predecessor, and moved from the latest to the first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Added {
-    Directly(Time),
-    Moved(Reverse<Time>),
+    Directly(UseTime),
+    Moved(Reverse<UseTime>),
 }
 
 /// The order of uses: first those with an order recorded in the module, then the others in textual
 /// order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum UsePlace {
     Kept(usize),
     Text { op: usize, operand: usize },
 }
@@ -142,14 +142,14 @@ impl UseLists {
         for (at, op) in module.walk(module.top().id()).enumerate() {
             for (operand, &value) in op.operands().iter().enumerate() {
                 let created = numbers.get(at).copied().unwrap_or(at);
-                let text = Place::Text { op: created, operand };
+                let text = UsePlace::Text { op: created, operand };
                 let place = match kept.get(&(value, (op.id(), operand))) {
-                    Some(&number) => Place::Kept(number),
+                    Some(&number) => UsePlace::Kept(number),
                     None => text,
                 };
                 let time = match latest.contains(&op.id()) {
-                    false => Time::Before(place),
-                    true => Time::With(text),
+                    false => UseTime::Before(place),
+                    true => UseTime::With(text),
                 };
                 uses.entry(value).or_default().push(match results.contains(&value) {
                     false => Added::Directly(time),

@@ -60,7 +60,7 @@ pub fn convert(
 ) -> (Diagnostics, Statistics) {
     let mut rewriter = Rewriter::new(module, options);
     rewriter.types = conversion.types;
-    let mut driver = Driver {
+    let mut driver = ConversionDriver {
         patterns,
         conversion,
         statistics: Statistics::default(),
@@ -82,7 +82,7 @@ pub fn convert(
     (rewriter.diagnostics, driver.statistics)
 }
 
-struct Driver<'d> {
+struct ConversionDriver<'d> {
     patterns: &'d mut PatternSet,
     conversion: &'d ConversionTarget<'d>,
     statistics: Statistics,
@@ -92,7 +92,7 @@ struct Driver<'d> {
     created: Vec<OpId>,
 }
 
-impl Driver<'_> {
+impl ConversionDriver<'_> {
     /// Legalizes an op, and recursively the ops that this creates. On failure, reports it and
     /// returns false.
     fn legalize(&mut self, rewriter: &mut Rewriter<'_>, op: OpId, depth: usize) -> bool {

@@ -52,7 +52,7 @@ pub fn rewrite(
     config: Config,
 ) -> Outcome {
     let mut rewriter = Rewriter::new(module, options);
-    let mut driver = Driver {
+    let mut driver = GreedyDriver {
         patterns,
         config,
         work: Worklist::default(),
@@ -71,7 +71,7 @@ pub fn rewrite(
     driver.outcome
 }
 
-struct Driver<'p> {
+struct GreedyDriver<'p> {
     patterns: &'p mut PatternSet,
     config: Config,
     work: Worklist,
@@ -79,7 +79,7 @@ struct Driver<'p> {
     outcome: Outcome,
 }
 
-impl Driver<'_> {
+impl GreedyDriver<'_> {
     /// One pass over all ops and those that it adds to the worklist. Returns true if anything
     /// changed.
     fn iterate(&mut self, rewriter: &mut Rewriter<'_>, root: OpId) -> bool {

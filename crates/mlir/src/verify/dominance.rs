@@ -13,7 +13,7 @@ pub(super) struct Dominance<'m> {
     /// The block that defines each visited value. Most uses are in the same block.
     defined_in: Vec<Option<BlockId>>,
     /// Dominator trees of regions with several blocks.
-    trees: HashMap<RegionId, Tree>,
+    trees: HashMap<RegionId, DominatorTree>,
 }
 
 /// The reason why a use is invalid.
@@ -38,9 +38,9 @@ impl<'m> Dominance<'m> {
         }
     }
 
-    fn tree(&mut self, region: RegionId) -> &Tree {
+    fn tree(&mut self, region: RegionId) -> &DominatorTree {
         let module = self.module;
-        self.trees.entry(region).or_insert_with(|| Tree::new(module, region))
+        self.trees.entry(region).or_insert_with(|| DominatorTree::new(module, region))
     }
 
     fn is_reachable(&mut self, region: RegionId, block: BlockId) -> bool {
@@ -177,17 +177,17 @@ fn describe(op: OpRef<'_>, operand: usize, value: Value, fault: Fault) -> Diagno
 
 /// The dominator tree of a region: the algorithm of Cooper, Harvey and Kennedy ("A Simple, Fast
 /// Dominance Algorithm", 2001).
-struct Tree {
+struct DominatorTree {
     /// Number of each reachable block in reverse postorder.
     numbers: HashMap<BlockId, usize>,
     /// Immediate dominator of each block, by number; the entry's is itself.
     parents: Vec<usize>,
 }
 
-impl Tree {
-    fn new(module: &Module, region: RegionId) -> Tree {
+impl DominatorTree {
+    fn new(module: &Module, region: RegionId) -> DominatorTree {
         let Some(entry) = module.entry(region) else {
-            return Tree { numbers: HashMap::new(), parents: Vec::new() };
+            return DominatorTree { numbers: HashMap::new(), parents: Vec::new() };
         };
         let successors =
             |block: BlockId| module.terminator(block).map_or(&[][..], |t| t.successors());
@@ -247,7 +247,7 @@ impl Tree {
                 }
             }
         }
-        Tree { numbers, parents }
+        DominatorTree { numbers, parents }
     }
 
     fn is_reachable(&self, block: BlockId) -> bool {

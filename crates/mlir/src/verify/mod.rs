@@ -69,7 +69,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
 }
 
 /// An op whose regions are being verified: an entry of the work stack.
-struct Frame {
+struct RegionVisit {
     op: OpId,
     region: usize,
     block: usize,
@@ -88,7 +88,7 @@ struct Verifier<'m> {
     options: VerifyOptions,
     stops: bool,
     errors: Diagnostics,
-    frames: Vec<Frame>,
+    frames: Vec<RegionVisit>,
     /// Ops with `verify_symbols` whose symbol table is still being verified.
     symbol_users: Vec<OpId>,
     verified: verified::VerifiedOps<'m>,
@@ -148,7 +148,7 @@ impl<'m> Verifier<'m> {
 
     fn push(&mut self, op: OpId, hooks: bool, errors_before: usize) {
         let users_before = self.symbol_users.len();
-        self.frames.push(Frame {
+        self.frames.push(RegionVisit {
             op,
             region: 0,
             block: 0,
@@ -212,7 +212,7 @@ impl<'m> Verifier<'m> {
         !self.failed_since(before)
     }
 
-    fn next(&mut self, advance: impl FnOnce(&mut Frame)) {
+    fn next(&mut self, advance: impl FnOnce(&mut RegionVisit)) {
         if let Some(frame) = self.frames.last_mut() {
             advance(frame);
         }
@@ -360,7 +360,7 @@ impl<'m> Verifier<'m> {
     }
 
     /// Verifies an op after its regions. Returns false on error, also in its regions.
-    fn exit(&mut self, frame: &Frame) -> bool {
+    fn exit(&mut self, frame: &RegionVisit) -> bool {
         let op = self.module.op(frame.op);
         let module = self.module;
         let blocks = op.regions().iter().flat_map(|&r| module.blocks(r));

@@ -10,16 +10,16 @@ use crate::types::{Type, TypeKind};
 
 /// Operands or results.
 #[derive(Clone, Copy)]
-enum Side {
+enum ValueSide {
     Operand,
     Result,
 }
 
-impl Side {
+impl ValueSide {
     fn name(self) -> &'static str {
         match self {
-            Side::Operand => "operand",
-            Side::Result => "result",
+            ValueSide::Operand => "operand",
+            ValueSide::Result => "result",
         }
     }
 }
@@ -29,8 +29,8 @@ impl<'m> Verifier<'m> {
     /// follow from it.
     pub(super) fn check_slots(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         let fits = self.check_attributes(op, def)
-            && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
-            && self.check_values(op, def, Side::Result, op.results())
+            && self.check_values(op, def, ValueSide::Operand, op.operands().iter().copied())
+            && self.check_values(op, def, ValueSide::Result, op.results())
             && self.check_regions(op, def);
         if !fits {
             return false;
@@ -50,7 +50,7 @@ impl<'m> Verifier<'m> {
     /// As [`Verifier::check_slots`], without results and successors.
     pub(super) fn check_inputs(&mut self, op: OpRef<'m>, def: &'static OpDef) -> bool {
         self.check_attributes(op, def)
-            && self.check_values(op, def, Side::Operand, op.operands().iter().copied())
+            && self.check_values(op, def, ValueSide::Operand, op.operands().iter().copied())
             && self.check_regions(op, def)
     }
 
@@ -85,12 +85,16 @@ impl<'m> Verifier<'m> {
         &mut self,
         op: OpRef<'m>,
         def: &'static OpDef,
-        side: Side,
+        side: ValueSide,
         values: impl ExactSizeIterator<Item = Value> + Clone,
     ) -> bool {
         let (slots, sized, sizes_name) = match side {
-            Side::Operand => (def.operands, Trait::AttrSizedOperandSegments, "operandSegmentSizes"),
-            Side::Result => (def.results, Trait::AttrSizedResultSegments, "resultSegmentSizes"),
+            ValueSide::Operand => {
+                (def.operands, Trait::AttrSizedOperandSegments, "operandSegmentSizes")
+            }
+            ValueSide::Result => {
+                (def.results, Trait::AttrSizedResultSegments, "resultSegmentSizes")
+            }
         };
         let segments = def.has_trait(&sized).then(|| op.int_array(sizes_name));
         let sizes = match slot_sizes(slots, values.len(), segments) {
@@ -98,7 +102,7 @@ impl<'m> Verifier<'m> {
             Err(error) => {
                 let message = count_message(def, side, slots, sizes_name, &error);
                 return self.report(op.error(
-                    if matches!(side, Side::Operand) { "operands" } else { "results" },
+                    if matches!(side, ValueSide::Operand) { "operands" } else { "results" },
                     message,
                 ));
             }
@@ -167,7 +171,7 @@ fn misfit(ty: &Type) -> Option<String> {
 
 fn count_message(
     def: &OpDef,
-    side: Side,
+    side: ValueSide,
     slots: &[ValueSlot],
     sizes_name: &str,
     error: &SegmentError,

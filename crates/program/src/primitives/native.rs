@@ -2,7 +2,7 @@
 
 use super::{Blocks, Effects, Kind, Operation};
 use crate::work::{BodyWork, Shapes, Work};
-use crate::{Env, EvalResult, Origin, RuntimeValue};
+use crate::{EvalResult, Evaluator, Origin, RuntimeValue};
 use numerics::shape::StridedView;
 use std::fmt;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub struct NativeFunction {
 
 /// The type of native functions.
 type NativeFn =
-    dyn Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static;
+    dyn Fn(Origin, Vec<RuntimeValue>, &mut dyn Evaluator) -> EvalResult + Send + Sync + 'static;
 
 impl NativeFunction {
     /// A native function.
     pub fn new<F>(name: &'static str, function: F) -> NativeFunction
     where
-        F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Env) -> EvalResult + Send + Sync + 'static,
+        F: Fn(Origin, Vec<RuntimeValue>, &mut dyn Evaluator) -> EvalResult + Send + Sync + 'static,
     {
         NativeFunction { name, is_plain: false, class: None, function: Arc::new(function) }
     }
@@ -38,7 +38,7 @@ impl NativeFunction {
     where
         F: Fn(Vec<RuntimeValue>) -> EvalResult + Send + Sync + 'static,
     {
-        let function = Arc::new(move |_, operands, _: &mut dyn Env| function(operands));
+        let function = Arc::new(move |_, operands, _: &mut dyn Evaluator| function(operands));
         NativeFunction { name, is_plain: true, class: None, function }
     }
 }

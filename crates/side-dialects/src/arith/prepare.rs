@@ -17,11 +17,11 @@ use std::cmp::Ordering;
 
 /// The interpretation of the operands of an integer op.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum IntegerSign {
     Signed,
     Unsigned,
 }
-use Sign::{Signed, Unsigned};
+use IntegerSign::{Signed, Unsigned};
 
 type Integer = fn(i64, i64) -> i64;
 
@@ -50,7 +50,7 @@ fn ceil_div(a: i64, b: i64) -> i64 {
 }
 
 /// Ops of two integers: how they take the operands, and the result.
-const INTEGERS: &[(&str, Sign, Integer)] = &[
+const INTEGERS: &[(&str, IntegerSign, Integer)] = &[
     ("addi", Signed, i64::wrapping_add),
     ("andi", Signed, |a, b| a & b),
     ("ceildivsi", Signed, ceil_div),
@@ -101,7 +101,7 @@ fn result_dtype(op: OpRef<'_>) -> Result<DType, EvalError> {
 }
 
 /// The elements of a tensor of integers, extended to 64 bits.
-fn extend(tensor: &Tensor, sign: Sign) -> Result<Vec<i64>, EvalError> {
+fn extend(tensor: &Tensor, sign: IntegerSign) -> Result<Vec<i64>, EvalError> {
     let values = tensor.to_i64s()?;
     let bits = tensor.dtype().bits();
     let drop = 64u32.saturating_sub(bits);

@@ -19,7 +19,7 @@ use numerics::DType;
 type Params = Vec<Option<Attribute>>;
 
 /// A parsed storage type, with its range.
-struct Storage {
+struct StorageText {
     ty: Type,
     /// True if written `u8` rather than `ui8`.
     unsigned_by_flag: bool,
@@ -27,7 +27,7 @@ struct Storage {
     max: i64,
 }
 
-fn parse_storage(p: &mut Parser<'_>) -> Parsed<Storage> {
+fn parse_storage(p: &mut Parser<'_>) -> Parsed<StorageText> {
     let span = p.here();
     let word = p.word("a storage type such as i8 or u8")?;
     let spelled = [
@@ -56,11 +56,11 @@ fn parse_storage(p: &mut Parser<'_>) -> Parsed<Storage> {
         max = p.integer()?;
         p.expect(">")?;
     }
-    Ok(Storage { ty, unsigned_by_flag, min, max })
+    Ok(StorageText { ty, unsigned_by_flag, min, max })
 }
 
-fn print_storage(p: &mut Printer<'_>, storage: &Storage) {
-    let &Storage { ref ty, unsigned_by_flag, min, max } = storage;
+fn print_storage(p: &mut Printer<'_>, storage: &StorageText) {
+    let &StorageText { ref ty, unsigned_by_flag, min, max } = storage;
     match **ty {
         TypeKind::Integer { width, .. } if unsigned_by_flag => p.number(format_args!("u{width}")),
         _ => p.ty(ty),
@@ -186,7 +186,7 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
 pub(super) fn print_uniform(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     let Some(view) = Uniform::from_params(params) else { return p.write("<>") };
     p.write("<");
-    let storage = Storage {
+    let storage = StorageText {
         ty: view.storage.clone(),
         unsigned_by_flag: view.held_storage() != *view.storage,
         min: view.storage_min,
@@ -266,7 +266,7 @@ pub(super) fn print_any(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
     // Unsigned storage is always marked by the flag here, so it is printed in the short form.
     let unsigned_by_flag =
         matches!(**storage, TypeKind::Integer { signedness: Signedness::Unsigned, .. });
-    print_storage(p, &Storage { ty: storage.clone(), unsigned_by_flag, min, max });
+    print_storage(p, &StorageText { ty: storage.clone(), unsigned_by_flag, min, max });
     if let Some(expressed) = expressed.as_ref().and_then(|e| e.as_type()) {
         p.write(":");
         p.ty(expressed);

@@ -17,7 +17,7 @@ use mlir::{Attribute, Module, OpRef, Value, Verdict};
 use std::cmp::Ordering;
 
 /// A sharding with its axes resolved.
-struct Sharding<'a> {
+struct CollectiveSharding<'a> {
     mesh: &'a Attribute,
     axes: Vec<(&'a str, i64)>,
     dims: Vec<Vec<UsedAxis<'a>>>,
@@ -27,9 +27,13 @@ struct Sharding<'a> {
     reduction: i64,
 }
 
-impl<'a> Sharding<'a> {
+impl<'a> CollectiveSharding<'a> {
     /// Resolves the axes of a sharding, except those of `manual`, which shard no value.
-    fn of(op: OpRef<'a>, sharding: &'a Attribute, manual: &[&str]) -> Result<Sharding<'a>, String> {
+    fn of(
+        op: OpRef<'a>,
+        sharding: &'a Attribute,
+        manual: &[&str],
+    ) -> Result<CollectiveSharding<'a>, String> {
         let params = sharding.as_dialect(&SHARDING).map_or(&[][..], |params| params);
         let mesh = mesh_of(op, params)?;
         let axes = mesh_axes(mesh);
@@ -41,7 +45,14 @@ impl<'a> Sharding<'a> {
         }
         let unreduced = dims.pop().unwrap_or_default();
         let replicated = dims.pop().unwrap_or_default();
-        Ok(Sharding { mesh, axes, dims, replicated, unreduced, reduction: reduction_of(params) })
+        Ok(CollectiveSharding {
+            mesh,
+            axes,
+            dims,
+            replicated,
+            unreduced,
+            reduction: reduction_of(params),
+        })
     }
 
     /// True if the axis is among those that shard a dimension.
@@ -82,19 +93,19 @@ pub(super) fn sharding_of(module: &Module, value: Value) -> Option<(&Attribute, 
 }
 
 /// The shardings of a collective's operand and result.
-struct Collective<'a> {
-    operand: Sharding<'a>,
-    result: Sharding<'a>,
+struct ShardedCollective<'a> {
+    operand: CollectiveSharding<'a>,
+    result: CollectiveSharding<'a>,
 }
 
-impl<'a> Collective<'a> {
+impl<'a> ShardedCollective<'a> {
     /// Resolves the shardings. An operand without one is whole on each device if it `may_lack` it.
-    fn of(op: OpRef<'a>, may_lack: bool) -> Result<Collective<'a>, String> {
+    fn of(op: OpRef<'a>, may_lack: bool) -> Result<ShardedCollective<'a>, String> {
         let out = op.attr("out_sharding").ok_or("the sharding of the result is missing")?;
-        let result = Sharding::of(op, out, &[])?;
+        let result = CollectiveSharding::of(op, out, &[])?;
         let operand = match sharding_of(op.module(), op.operand(0)) {
-            Some((sharding, manual)) => Sharding::of(op, sharding, &manual)?,
-            None if may_lack => Sharding {
+            Some((sharding, manual)) => CollectiveSharding::of(op, sharding, &manual)?,
+            None if may_lack => CollectiveSharding {
                 mesh: result.mesh,
                 axes: result.axes.clone(),
                 dims: vec![Vec::new(); result.dims.len()],
@@ -104,7 +115,7 @@ impl<'a> Collective<'a> {
             },
             None => return Err("the operand must have a sharding; found none".into()),
         };
-        Ok(Collective { operand, result })
+        Ok(ShardedCollective { operand, result })
     }
 
     fn require_same_mesh(&self) -> Result<(), String> {
@@ -185,7 +196,7 @@ impl<'a> Collective<'a> {
         introduced: Option<i64>,
         completed: Option<i64>,
     ) -> Result<(), String> {
-        let Collective { operand, result } = self;
+        let ShardedCollective { operand, result } = self;
         if operand.mesh != result.mesh {
             return Ok(());
         }
@@ -266,7 +277,7 @@ fn verify(op: OpRef<'_>, check: impl FnOnce() -> Result<(), String>) -> Verdict 
 
 pub(super) fn all_gather(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, false)?;
+        let collective = ShardedCollective::of(op, false)?;
         collective.require_same_mesh()?;
         let axes = collective.axes_by_dimension(op, "gathering_axes")?;
         collective.require_dims(&collective.without("gathering_axes", &axes)?)
@@ -277,7 +288,7 @@ pub(super) fn all_gather(op: OpRef<'_>) -> Verdict {
 /// `reduction`.
 fn splits(op: OpRef<'_>, name: &str, reduction: Option<i64>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, true)?;
+        let collective = ShardedCollective::of(op, true)?;
         collective.require_same_mesh()?;
         if let Some(reduction) = reduction {
             collective.require_transition(None, Some(reduction))?;
@@ -300,7 +311,7 @@ pub(super) fn reduce_scatter(op: OpRef<'_>) -> Verdict {
 
 pub(super) fn all_to_all(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, false)?;
+        let collective = ShardedCollective::of(op, false)?;
         collective.require_same_mesh()?;
         let params = AllToAllOp(op).params().as_dialect(&ALL_TO_ALL_PARAM_LIST);
         let moves = params.map_or(&[][..], |params| list(params, 0)).iter();
@@ -354,9 +365,9 @@ pub(super) fn all_to_all(op: OpRef<'_>) -> Verdict {
 
 pub(super) fn all_reduce(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, true)?;
+        let collective = ShardedCollective::of(op, true)?;
         collective.require_same_mesh()?;
-        let Collective { operand, result } = &collective;
+        let ShardedCollective { operand, result } = &collective;
         for axis in collective.axes(op, "reduction_axes")? {
             let overlaps = |axes: &[UsedAxis<'_>]| axes.iter().any(|other| other.overlaps(&axis));
             if operand.has_sharded(&axis) || overlaps(&operand.replicated) {
@@ -375,7 +386,7 @@ pub(super) fn all_reduce(op: OpRef<'_>) -> Verdict {
 
 pub(super) fn replicated_to_unreduced(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, false)?;
+        let collective = ShardedCollective::of(op, false)?;
         collective.require_same_mesh()?;
         collective.require_sum()?;
         let axes = collective.axes(op, "axes")?;
@@ -396,7 +407,7 @@ pub(super) fn replicated_to_unreduced(op: OpRef<'_>) -> Verdict {
 
 pub(super) fn sharded_to_unreduced(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let collective = Collective::of(op, false)?;
+        let collective = ShardedCollective::of(op, false)?;
         collective.require_same_mesh()?;
         collective.require_sum()?;
         let axes = collective.axes_by_dimension(op, "axes")?;
@@ -408,7 +419,7 @@ pub(super) fn sharded_to_unreduced(op: OpRef<'_>) -> Verdict {
 /// Verifies that the shards keep their shape, on a mesh with the same axes.
 pub(super) fn collective_permute(op: OpRef<'_>) -> Verdict {
     verify(op, || {
-        let Collective { operand, result } = Collective::of(op, false)?;
+        let ShardedCollective { operand, result } = ShardedCollective::of(op, false)?;
         if operand.axes != result.axes {
             return Err("the meshes of operand and result must have the same axes".into());
         }
@@ -455,10 +466,10 @@ pub(super) fn annotation(op: OpRef<'_>) -> Verdict {
         let Some((operand, manual)) = sharding_of(module, source) else { return Ok(()) };
         let Some(result) = result_sharding(op) else { return Ok(()) };
         // A sharding without its mesh is an error where it is given.
-        let Ok(operand) = Sharding::of(op, operand, &manual) else { return Ok(()) };
-        let result = Sharding::of(op, result, &[])?;
+        let Ok(operand) = CollectiveSharding::of(op, operand, &manual) else { return Ok(()) };
+        let result = CollectiveSharding::of(op, result, &[])?;
         let completed = Some(operand.reduction);
-        Collective { operand, result }.require_transition(Some(SUM), completed)
+        ShardedCollective { operand, result }.require_transition(Some(SUM), completed)
     };
     check().map_err(|message| op.error("sharding", message))
 }

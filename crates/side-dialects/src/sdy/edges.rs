@@ -20,16 +20,16 @@ const LABEL: &str = "propagation_edges";
 
 /// An operand or a result of an op, as an edge refers to it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct EdgePlace {
     is_result: bool,
     index: i64,
 }
 
-impl Place {
-    fn of(attr: &Attribute) -> Option<Place> {
+impl EdgePlace {
+    fn of(attr: &Attribute) -> Option<EdgePlace> {
         let params = attr.as_dialect(&EDGE_VALUE_REF)?;
         let is_result = params.first()?.as_ref()?.as_enum(&EDGE_NODE_TYPE)? == 1;
-        Some(Place { is_result, index: int(params, 1)? })
+        Some(EdgePlace { is_result, index: int(params, 1)? })
     }
 
     fn kind(self) -> &'static str {
@@ -44,9 +44,9 @@ impl Place {
 }
 
 /// The source of a record for one axis, and its targets.
-fn places(entry: &Params) -> impl Iterator<Item = Place> {
+fn places(entry: &Params) -> impl Iterator<Item = EdgePlace> {
     let source = entry.get(1).and_then(Option::as_ref);
-    source.into_iter().chain(list(entry, 2)).filter_map(Place::of)
+    source.into_iter().chain(list(entry, 2)).filter_map(EdgePlace::of)
 }
 
 /// The steps of a record.
@@ -79,7 +79,7 @@ pub(super) fn params(params: &Params) -> Result<(), String> {
         }
         seen.push(number);
         for entry in entries(step) {
-            let places: Vec<Place> = places(entry).collect();
+            let places: Vec<EdgePlace> = places(entry).collect();
             let twice = places.iter().enumerate().find(|(i, place)| places[..*i].contains(place));
             if let Some((_, place)) = twice {
                 return Err(format!(

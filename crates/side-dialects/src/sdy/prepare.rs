@@ -9,7 +9,8 @@ use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::{Diagnostic, OpRef, RegionId, Type};
 use program::primitives;
 use program::{
-    BlockId, Env, EvalError, EvalResult, Grid, MAX_PROCESSES, Origin, Primitive, RuntimeValue, Task,
+    BlockId, EvalError, EvalResult, Evaluator, Grid, MAX_PROCESSES, Origin, Primitive,
+    RuntimeValue, Task,
 };
 
 /// The values themselves.
@@ -116,10 +117,10 @@ impl Manual {
         body: BlockId,
         origin: Origin,
         operands: Vec<RuntimeValue>,
-        env: &mut dyn Env,
+        env: &mut dyn Evaluator,
     ) -> EvalResult {
         let devices = self.inputs.num_devices();
-        let world = env.world()?;
+        let world = env.process_context()?;
         if devices > MAX_PROCESSES {
             let message = format!(
                 "the mesh has {devices} devices, but at most {MAX_PROCESSES} processes can run"

@@ -7,7 +7,7 @@ use mlir::{Attribute, Type};
 use numerics::Tensor;
 use numerics::math::{self, BinaryOp};
 use numerics::shape::StridedView;
-use program::{Env, EvalError, EvalResult, Origin, ProcessId, RuntimeValue};
+use program::{EvalError, EvalResult, Evaluator, Origin, ProcessId, RuntimeValue};
 
 /// The sharding of a value along the manual axes: for each dimension the axis parts over which it
 /// is split, outermost first, and the axis parts over which it is unreduced: a part of a sum, for
@@ -194,8 +194,8 @@ impl Shards {
     }
 
     /// This process and its coordinates in the mesh.
-    fn place(&self, env: &mut dyn Env) -> Result<(ProcessId, Vec<usize>), EvalError> {
-        let world = env.world()?;
+    fn place(&self, env: &mut dyn Evaluator) -> Result<(ProcessId, Vec<usize>), EvalError> {
+        let world = env.process_context()?;
         let (me, grid, devices) = (world.process(), world.grid(), self.num_devices());
         if grid.partitions != devices {
             let message =
@@ -210,7 +210,7 @@ impl Shards {
     ///
     /// # Errors
     /// A grid of another size than the mesh, and dimensions that cannot be split into equal shards.
-    pub fn split(&self, values: Vec<RuntimeValue>, env: &mut dyn Env) -> EvalResult {
+    pub fn split(&self, values: Vec<RuntimeValue>, env: &mut dyn Evaluator) -> EvalResult {
         let (_, place) = self.place(env)?;
         let shard = |(value, cut): (RuntimeValue, &Cut)| -> Result<RuntimeValue, EvalError> {
             match value {
@@ -225,7 +225,12 @@ impl Shards {
     ///
     /// # Errors
     /// A grid of another size than the mesh, and shards of different shapes.
-    pub fn join(&self, origin: Origin, shards: Vec<RuntimeValue>, env: &mut dyn Env) -> EvalResult {
+    pub fn join(
+        &self,
+        origin: Origin,
+        shards: Vec<RuntimeValue>,
+        env: &mut dyn Evaluator,
+    ) -> EvalResult {
         let (me, place) = self.place(env)?;
         let mut group = self.mesh.group(&place, &self.axes);
         group.sort_unstable();
@@ -233,7 +238,7 @@ impl Shards {
         let processes: Vec<ProcessId> = group.iter().map(process).collect();
         let places: Vec<Vec<usize>> =
             group.iter().filter_map(|&device| self.mesh.place(device)).collect();
-        let all = env.world()?.exchange(origin, &processes, 0, shards)?;
+        let all = env.process_context()?.exchange(origin, &processes, 0, shards)?;
         let whole = |(index, cut): (usize, &Cut)| {
             all.shared(index, || {
                 let mut shards = Vec::with_capacity(places.len());

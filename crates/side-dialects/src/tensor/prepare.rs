@@ -8,7 +8,7 @@ use numerics::shape::{Indices, StridedView};
 use numerics::{DType, Tensor};
 use program::operands;
 use program::primitives;
-use program::{BlockId, Env, EvalError, EvalResult, Primitive, RuntimeValue};
+use program::{BlockId, EvalError, EvalResult, Evaluator, Primitive, RuntimeValue};
 use std::ops::Range;
 
 fn invalid(what: impl Into<String>) -> EvalError {
@@ -154,7 +154,7 @@ fn generated(
     dtype: DType,
     shape: &[usize],
     block: BlockId,
-    env: &mut dyn Env,
+    env: &mut dyn Evaluator,
 ) -> Result<Tensor, EvalError> {
     let mut result = Tensor::zeros(dtype, shape)?;
     let mut positions = Indices::new(shape);
@@ -246,14 +246,14 @@ pub(super) fn concat(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 }
 
 /// The window of a slice: constants, with operands for those that are dynamic.
-struct Window {
+struct TensorWindow {
     /// Offsets, sizes and strides, each with the positions of its operands.
     lists: [(Vec<i64>, Range<usize>); 3],
 }
 
-impl Window {
+impl TensorWindow {
     /// The window of an op whose operand slots from `first` on are offsets, sizes and strides.
-    fn of(op: OpRef<'_>, first: usize) -> Window {
+    fn of(op: OpRef<'_>, first: usize) -> TensorWindow {
         let mut start = first;
         let names = ["static_offsets", "static_sizes", "static_strides"];
         let lists = [0, 1, 2].map(|i| {
@@ -262,7 +262,7 @@ impl Window {
             start = end;
             (op.int_array(names[i]).unwrap_or(&[]).to_vec(), range)
         });
-        Window { lists }
+        TensorWindow { lists }
     }
 
     /// The view on a tensor of `shape`, and its sizes.
@@ -296,7 +296,7 @@ impl Window {
 }
 
 pub(super) fn extract_slice(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    let window = Window::of(op, 1);
+    let window = TensorWindow::of(op, 1);
     let declared = op.result_type(0).clone();
     native(op, move |operands| {
         let operands = all(operands)?;
@@ -323,7 +323,7 @@ pub(super) fn extract_slice(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 }
 
 pub(super) fn insert_slice(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
-    let window = Window::of(op, 2);
+    let window = TensorWindow::of(op, 2);
     native(op, move |operands| {
         let operands = all(operands)?;
         let [source, dest, ..] = &operands[..] else {

@@ -122,7 +122,7 @@ fn prepare_state(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     // All ops of a program share the state.
     let shared: Origin = op.module().top().id().into();
     native_with_env(op, move |_, _, env| {
-        let before = env.world()?.advance_random(shared, delta as u64);
+        let before = env.process_context()?.advance_random(shared, delta as u64);
         let state = INITIAL_STATE.wrapping_add(before);
         let halves = vec![state as u64, (state >> 64) as u64];
         Ok(vec![Tensor::from_vec([2], halves)?.into()])

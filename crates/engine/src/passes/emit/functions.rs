@@ -1,7 +1,7 @@
 //! Small products and reductions.
 
 use super::LINE;
-use super::lowering::Lowering;
+use super::lowering::OpLowering;
 use codegen::{Chunk, LANES, Op, Value};
 use kernels::{Dot, Reduction, Tree};
 use numerics::DType;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The maximum number of lines that the code of an op combines.
 const MAX_COMBINED: usize = 64;
 
-impl Lowering<'_> {
+impl OpLowering<'_> {
     /// Adds products in order, as [`kernels::Products`] says.
     pub(super) fn dot(&mut self, dot: &Dot, operands: &[Range<u32>; 3], result: u32) -> Option<()> {
         let products = dot.products()?;
@@ -109,7 +109,7 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Elements with some numbers, as lanes.
+    /// ElementNumbers with some numbers, as lanes.
     fn lanes(&mut self, dtype: DType, numbers: &[u32]) -> Option<Value> {
         match (dtype, dtype.bytes()) {
             (DType::I1, _) => self.gathered_booleans(numbers, true),

@@ -1,44 +1,47 @@
 //! Code of the ops of a block.
 
-use super::region::{End, Known, Region};
+use super::region::{Available, CodeRegion, End};
 use super::{CONTEXT_COUNTER, LINE, Labels, max_unrolled};
 use crate::block;
-use codegen::{Chunk, LANES, Mem, NOWHERE, Op, Register, Scalar, Store, Value};
+use codegen::{Chunk, LANES, Mem, NOWHERE, Op, Register, ScalarInst, Store, Value};
 use kernels::Form;
 use numerics::DType;
 use numerics::math::SliceKernel;
 use smallvec::SmallVec;
 
 /// Adds the code of ops to a region.
-pub(super) struct Lowering<'a> {
-    pub region: &'a mut Region,
+pub(super) struct OpLowering<'a> {
+    pub region: &'a mut CodeRegion,
     pub labels: &'a Labels,
     pub memory: usize,
 }
 
-impl Lowering<'_> {
+impl OpLowering<'_> {
     /// Adds the code of an op, and what follows if the region ends with it; `None` if it has none.
-    pub(super) fn op(&mut self, number: u32, op: &block::Op) -> Option<Option<End>> {
+    pub(super) fn op(&mut self, number: u32, op: &block::BlockOp) -> Option<Option<End>> {
         match op {
-            block::Op::Compute { source, result, operands, count, .. } => {
+            block::BlockOp::Compute { source, result, operands, count, .. } => {
                 self.compute(number, source, *result, operands, *count)?;
             }
-            block::Op::CopyLine { from, to, bytes } | block::Op::Copy { from, to, bytes } => {
+            block::BlockOp::CopyLine { from, to, bytes }
+            | block::BlockOp::Copy { from, to, bytes } => {
                 self.copy(*from, *to, *bytes)?;
             }
-            block::Op::Fill { from, size, to } => {
+            block::BlockOp::Fill { from, size, to } => {
                 let count = to.len() / *size as usize;
                 let numbers = vec![from / size; count];
                 self.collect(*size, &numbers, to.start)?;
             }
-            block::Op::Collect { elements, starts, to } if starts.is_empty() => {
+            block::BlockOp::Collect { elements, starts, to } if starts.is_empty() => {
                 self.collect(elements.size as u32, &elements.numbers, *to)?;
             }
-            block::Op::Collect { elements, starts, to } => {
+            block::BlockOp::Collect { elements, starts, to } => {
                 self.collect_from(elements, starts, *to)?
             }
-            block::Op::Spread { from, elements, starts } => self.spread(*from, elements, starts)?,
-            block::Op::Apply { kernel, operands, result, .. } => match kernel.form() {
+            block::BlockOp::Spread { from, elements, starts } => {
+                self.spread(*from, elements, starts)?
+            }
+            block::BlockOp::Apply { kernel, operands, result, .. } => match kernel.form() {
                 Form::Dot(dot) => self.dot(dot, operands, result.start)?,
                 Form::Reduction(reduction) if !reduction.is_converted() => {
                     self.reduce(reduction, operands, result.start)?;
@@ -47,26 +50,27 @@ impl Lowering<'_> {
                     return None;
                 }
             },
-            block::Op::Consume(ops) => {
+            block::BlockOp::Consume(ops) => {
                 let counter = Mem::at(Register::Context, CONTEXT_COUNTER);
                 let by = *ops;
                 i32::try_from(by).ok()?;
-                let count = Scalar::Count { counter, by, number, exhausted: self.labels.exhausted };
+                let count =
+                    ScalarInst::Count { counter, by, number, exhausted: self.labels.exhausted };
                 self.region.code.scalar(count, NOWHERE, NOWHERE);
             }
-            block::Op::Jump(to) => return Some(Some(self.region.jump(*to))),
-            block::Op::Unless { condition, to } => {
+            block::BlockOp::Jump(to) => return Some(Some(self.region.jump(*to))),
+            block::BlockOp::Unless { condition, to } => {
                 let to = *self.labels.ops.get(to)?;
                 match self.region.known.get(condition) {
-                    Some(&Known::Mask(mask)) => self.region.code.unless(mask, to),
+                    Some(&Available::Mask(mask)) => self.region.code.unless(mask, to),
                     _ => {
                         let at = self.place(*condition, 1)?;
-                        let unless = Scalar::Unless { at, to };
+                        let unless = ScalarInst::Unless { at, to };
                         self.region.code.scalar(unless, *condition..condition + 1, NOWHERE);
                     }
                 }
             }
-            block::Op::Switch { index, targets } => {
+            block::BlockOp::Switch { index, targets } => {
                 let (index, targets) = (index.clone(), targets.clone());
                 return Some(Some(End::Switch { index, targets }));
             }
@@ -82,7 +86,7 @@ impl Lowering<'_> {
 
     /// The line at a position.
     pub(super) fn line(&mut self, at: u32) -> Option<Value> {
-        if let Some(&Known::Line(line)) = self.region.known.get(&at) {
+        if let Some(&Available::Line(line)) = self.region.known.get(&at) {
             return Some(line);
         }
         let place = self.place(at, LINE)?;
@@ -91,13 +95,13 @@ impl Lowering<'_> {
         let line = self.region.code.load(load, place, reads);
         self.region.note_load(at, line);
         // Booleans that are known as such stay so.
-        self.region.known.entry(at).or_insert(Known::Line(line));
+        self.region.known.entry(at).or_insert(Available::Line(line));
         Some(line)
     }
 
     /// Booleans at a position, of which the first `count` are a value's.
     pub(super) fn mask(&mut self, at: u32, count: u32) -> Option<Value> {
-        if let Some(&Known::Mask(mask)) = self.region.known.get(&at) {
+        if let Some(&Available::Mask(mask)) = self.region.known.get(&at) {
             return Some(mask);
         }
         let place = self.place(at, LANES as u32)?;
@@ -105,7 +109,7 @@ impl Lowering<'_> {
         let code = &mut self.region.code;
         let bytes = code.load(Op::U8ToU32, place, reads);
         let mask = codegen::mask_of_bytes(code, bytes);
-        self.region.known.insert(at, Known::Mask(mask));
+        self.region.known.insert(at, Available::Mask(mask));
         Some(mask)
     }
 
@@ -114,11 +118,11 @@ impl Lowering<'_> {
         self.region.overwrite(at..at + LINE);
         let code = &mut self.region.code;
         code.store(Store::Whole, line, place, at..at + LINE);
-        self.region.known.insert(at, Known::Line(line));
+        self.region.known.insert(at, Available::Line(line));
         Some(())
     }
 
-    /// Elements of a type of one or two bytes at a position, of which the first `count` are a
+    /// ElementNumbers of a type of one or two bytes at a position, of which the first `count` are a
     /// value's.
     fn small(&mut self, at: u32, dtype: DType, count: u32) -> Option<Value> {
         let size = dtype.bytes() as u32;
@@ -144,7 +148,7 @@ impl Lowering<'_> {
         let code = &mut self.region.code;
         let bytes = codegen::bytes_of_mask(code, mask);
         code.store(Store::Low8, bytes, place, at..at + LANES as u32);
-        self.region.known.insert(at, Known::Mask(mask));
+        self.region.known.insert(at, Available::Mask(mask));
         Some(())
     }
 
@@ -227,8 +231,10 @@ impl Lowering<'_> {
 
     /// Adds the code of an elementwise op for the elements from [`Register::Element`] on, as many
     /// as a vector of the code has lanes.
-    pub(super) fn repeat(&mut self, op: &block::Op) -> Option<()> {
-        let block::Op::Compute { source, result, operands, count, .. } = op else { return None };
+    pub(super) fn repeat(&mut self, op: &block::BlockOp) -> Option<()> {
+        let block::BlockOp::Compute { source, result, operands, count, .. } = op else {
+            return None;
+        };
         let dtypes = source.operands();
         let width = self.region.code.width();
         let mut chunks = SmallVec::<[Chunk; 3]>::new();

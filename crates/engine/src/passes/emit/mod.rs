@@ -2,25 +2,26 @@
 //!
 //! A block becomes regions: straight-line code, with branches out of it, between places that others
 //! jump to. Within a region, values stay in vector registers; what other regions need is stored.
-//! Other ops are run as [`Block::run`] does.
+//! Other ops are run as [`CompiledBlock::run`] does.
 
 mod functions;
 mod lowering;
 mod movement;
 mod region;
 
-use crate::block::{Block, Op};
+use crate::block::{BlockOp, CompiledBlock};
 use crate::graph::{Graph, Value as Name};
 use crate::lower::loops::{self, LoopCodes};
 use crate::plan::{Plan, Sequence, Step, StepOp, Storage};
 use crate::visit::{for_each_value, for_each_value_of};
 use codegen::{
-    Condition, Emitter, Executable, LANES, Label, Machine, Mem, Register, Vectors, Width,
+    Condition, Emitter, Encoder, ExecutableMemory, LANES, Label, Mem, Register, VectorFunction,
+    Width,
 };
 use kernels::Fused;
-use lowering::Lowering;
+use lowering::OpLowering;
 use numerics::math::SliceKernel;
-use region::{End, Region, effects, remove_stores};
+use region::{CodeRegion, End, effects, remove_stores};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -30,7 +31,7 @@ use std::sync::{Arc, OnceLock};
 /// Code of a block that becomes callable when all code that is made together is ready.
 #[derive(Clone, Debug)]
 pub(crate) struct Native {
-    pub executable: Arc<OnceLock<Executable>>,
+    pub executable: Arc<OnceLock<ExecutableMemory>>,
     pub entry: usize,
     /// The bytes of the memory that it works on.
     pub memory: usize,
@@ -53,7 +54,7 @@ const MIN_WIDE: u32 = 1 << 11;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
 /// About the maximum number of instructions in the code of a plan: further ops are called.
-const MAX_INSTRUCTIONS: usize = <Emitter as Machine>::MAX_OPERATIONS;
+const MAX_INSTRUCTIONS: usize = <Emitter as Encoder>::MAX_OPERATIONS;
 /// The maximum number of values in a loop.
 const MAX_RANGES: usize = 64;
 /// The maximum number of lines that the code of an op moves.
@@ -82,7 +83,7 @@ pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
     };
     compiler.sequence(&mut plan.body);
     let code = compiler.emitter.finish();
-    if let Some(executable) = code.and_then(|code| Executable::new(&code)) {
+    if let Some(executable) = code.and_then(|code| ExecutableMemory::new(&code)) {
         // It is set only here.
         let _ = compiler.executable.set(executable);
     }
@@ -97,7 +98,7 @@ struct BlockCompiler<'a> {
     left: usize,
     loops: LoopCodes,
     emitter: Emitter,
-    executable: Arc<OnceLock<Executable>>,
+    executable: Arc<OnceLock<ExecutableMemory>>,
 }
 
 impl BlockCompiler<'_> {
@@ -146,7 +147,7 @@ impl BlockCompiler<'_> {
 
     /// Adds the code of a block. `needed` are the parts of the memory that are read after the
     /// block. `None` if there is no code for it.
-    fn compile(&mut self, block: &Block, needed: &[Range<u32>]) -> Option<Native> {
+    fn compile(&mut self, block: &CompiledBlock, needed: &[Range<u32>]) -> Option<Native> {
         i32::try_from(self.memory).ok()?;
         if !block.ops.iter().all(has_code) {
             return None;
@@ -166,10 +167,10 @@ impl BlockCompiler<'_> {
 }
 
 /// False for ops that choose what runs next in a way for which there is no code.
-fn has_code(op: &Op) -> bool {
+fn has_code(op: &BlockOp) -> bool {
     match op {
-        Op::Consume(ops) => i32::try_from(*ops).is_ok(),
-        Op::Switch { index, targets } => match targets.len() {
+        BlockOp::Consume(ops) => i32::try_from(*ops).is_ok(),
+        BlockOp::Switch { index, targets } => match targets.len() {
             0 => false,
             2 if index.len() == 1 => true,
             _ => index.len() == 4,
@@ -209,9 +210,14 @@ pub(crate) struct Labels {
 }
 
 /// The regions of a block. Their instructions are taken from those that are `left`.
-fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> Option<Vec<Region>> {
+fn regions(
+    block: &CompiledBlock,
+    memory: usize,
+    labels: &Labels,
+    left: &mut usize,
+) -> Option<Vec<CodeRegion>> {
     let mut regions = Vec::new();
-    let mut region = Region::new(0);
+    let mut region = CodeRegion::new(0);
     let mut next = 0;
 
     while let Some(op) = block.ops.get(next as usize) {
@@ -221,14 +227,19 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
         if region.first < number && (labels.ops.contains_key(&number) || is_large) {
             finish(&mut regions, &mut region, number, left);
         }
-        let may_be_called =
-            !matches!(op, Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. });
+        let may_be_called = !matches!(
+            op,
+            BlockOp::Consume(_)
+                | BlockOp::Jump(_)
+                | BlockOp::Unless { .. }
+                | BlockOp::Switch { .. }
+        );
         if may_be_called && region.code.len() >= *left {
             region.end = End::Apply(number);
             finish(&mut regions, &mut region, next, left);
             continue;
         }
-        if let Op::Compute { source, count, .. } = op
+        if let BlockOp::Compute { source, count, .. } = op
             && *count > max_unrolled(source)
         {
             let members = members(&block.ops, number, *count, labels);
@@ -238,15 +249,15 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
                     finish(&mut regions, &mut region, number, left);
                 }
                 region.repeated = Some(*count);
-                region.code = Vectors::of_width(width(*count, next - number));
+                region.code = VectorFunction::of_width(width(*count, next - number));
                 for op in &block.ops[number as usize..next as usize] {
-                    Lowering { region: &mut region, labels, memory }.repeat(op)?;
+                    OpLowering { region: &mut region, labels, memory }.repeat(op)?;
                 }
                 finish(&mut regions, &mut region, next, left);
                 continue;
             }
         }
-        region.end = match (Lowering { region: &mut region, labels, memory }).op(number, op) {
+        region.end = match (OpLowering { region: &mut region, labels, memory }).op(number, op) {
             Some(None) => continue,
             Some(Some(end)) => end,
             // Code that has been added has loaded and moved elements that the op moves again.
@@ -260,13 +271,13 @@ fn regions(block: &Block, memory: usize, labels: &Labels, left: &mut usize) -> O
 }
 
 /// Ends a region; the next one begins with an op.
-fn finish(regions: &mut Vec<Region>, region: &mut Region, first: u32, left: &mut usize) {
+fn finish(regions: &mut Vec<CodeRegion>, region: &mut CodeRegion, first: u32, left: &mut usize) {
     *left = left.saturating_sub(region.code.len());
-    regions.push(std::mem::replace(region, Region::new(first)));
+    regions.push(std::mem::replace(region, CodeRegion::new(first)));
 }
 
 /// Adds the code of regions, as a function of the memory and the context. The ops end before `end`.
-fn encode(regions: &[Region], end: u32, labels: &Labels, emitter: &mut Emitter) -> Option<()> {
+fn encode(regions: &[CodeRegion], end: u32, labels: &Labels, emitter: &mut Emitter) -> Option<()> {
     // How much of the stack is needed is known at the end.
     let [enter, start] = [(); 2].map(|()| emitter.label());
     emitter.jump(enter);
@@ -304,7 +315,7 @@ fn encode(regions: &[Region], end: u32, labels: &Labels, emitter: &mut Emitter) 
 }
 
 fn encode_region(
-    region: &Region,
+    region: &CodeRegion,
     labels: &Labels,
     emitter: &mut Emitter,
     slots: &mut u32,
@@ -346,11 +357,11 @@ fn encode_region(
 
 /// The elementwise ops from a number on that have code and can run together for one element after
 /// the other.
-fn members(ops: &[Op], first: u32, count: u32, labels: &Labels) -> Range<u32> {
+fn members(ops: &[BlockOp], first: u32, count: u32, labels: &Labels) -> Range<u32> {
     let mut ranges: Vec<Range<u32>> = Vec::new();
     let mut end = first;
     for op in &ops[first as usize..] {
-        let Op::Compute { source, count: own, .. } = op else { break };
+        let BlockOp::Compute { source, count: own, .. } = op else { break };
         if *own != count
             || (end > first && labels.ops.contains_key(&end))
             || !codegen::has_code(source)
@@ -358,7 +369,7 @@ fn members(ops: &[Op], first: u32, count: u32, labels: &Labels) -> Range<u32> {
             break;
         }
         let (reads, written) = effects(op);
-        // Elements of other sizes would be at other places at a time.
+        // ElementNumbers of other sizes would be at other places at a time.
         let differs = |range: &Range<u32>, other: &Range<u32>| {
             range != other && range.start < other.end && other.start < range.end
         };
@@ -402,14 +413,14 @@ fn switch(
 }
 
 /// The numbers of ops to which others jump.
-fn targets(ops: &[Op]) -> BTreeSet<u32> {
+fn targets(ops: &[BlockOp]) -> BTreeSet<u32> {
     let mut targets = BTreeSet::new();
     for op in ops {
         match op {
-            Op::Jump(to) | Op::Unless { to, .. } => {
+            BlockOp::Jump(to) | BlockOp::Unless { to, .. } => {
                 targets.insert(*to);
             }
-            Op::Switch { targets: all, .. } => targets.extend(all.iter().copied()),
+            BlockOp::Switch { targets: all, .. } => targets.extend(all.iter().copied()),
             _ => {}
         }
     }

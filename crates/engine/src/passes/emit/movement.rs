@@ -1,23 +1,23 @@
 //! Movement of elements: whole lines, and lanes of lines.
 
-use super::lowering::Lowering;
-use super::region::Known;
+use super::lowering::OpLowering;
+use super::region::Available;
 use super::{LINE, MAX_LINES};
-use crate::block::{BlockOffset, Elements};
-use codegen::{LANES, Mem, NOWHERE, Op, Register, Scalar, Value, Vectors};
+use crate::block::{BlockOffset, ElementNumbers};
+use codegen::{LANES, Mem, NOWHERE, Op, Register, ScalarInst, Value, VectorFunction};
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// The maximum number of single elements that the code of an op moves.
 const MAX_MOVES: usize = 64;
 
-impl Lowering<'_> {
+impl OpLowering<'_> {
     /// Moves bytes. Values start at lines and have room for whole ones.
     pub(super) fn copy(&mut self, from: u32, to: u32, bytes: u32) -> Option<()> {
         if bytes > MAX_LINES as u32 * LINE {
             return None;
         }
-        if let Some(&Known::Mask(_)) = self.region.known.get(&from)
+        if let Some(&Available::Mask(_)) = self.region.known.get(&from)
             && to.is_multiple_of(LINE)
         {
             for at in (0..bytes).step_by(LANES) {
@@ -72,7 +72,7 @@ impl Lowering<'_> {
         sources.sort_unstable();
         sources.dedup();
         let is_known =
-            |line: &u32| matches!(self.region.known.get(&(line * LINE)), Some(Known::Line(_)));
+            |line: &u32| matches!(self.region.known.get(&(line * LINE)), Some(Available::Line(_)));
         let in_order = numbers.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let is_whole = numbers.len() == lanes as usize;
         if sources.len() > 1 && in_order && is_whole && !sources.iter().all(is_known) {
@@ -100,7 +100,7 @@ impl Lowering<'_> {
         &mut self,
         size: u32,
         numbers: &[u32],
-        place: impl Fn(&Lowering<'_>, u32) -> Option<(Mem, Range<u32>)>,
+        place: impl Fn(&OpLowering<'_>, u32) -> Option<(Mem, Range<u32>)>,
     ) -> Option<Value> {
         let half = (LINE / 2 / size) as usize;
         let mut halves = [None; 2];
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         let mut result = None;
         for &source in &sources {
             let mask = match self.region.known.get(&(source * lanes)) {
-                Some(&Known::Mask(mask)) => mask,
+                Some(&Available::Mask(mask)) => mask,
                 _ if loads => self.mask(source * lanes, lanes)?,
                 _ => return None,
             };
@@ -186,7 +186,7 @@ impl Lowering<'_> {
         let range = to..to + numbers.len() as u32;
         for (to, &from) in range.clone().zip(numbers) {
             let scalar =
-                Scalar::Move { from: self.place(from, 1)?, to: self.place(to, 1)?, bytes: 1 };
+                ScalarInst::Move { from: self.place(from, 1)?, to: self.place(to, 1)?, bytes: 1 };
             self.region.code.scalar(scalar, from..from + 1, to..to + 1);
         }
         self.region.overwrite(range);
@@ -204,7 +204,7 @@ impl Lowering<'_> {
             if start.dtype.bits() as usize != 8 * bytes {
                 return None;
             }
-            let index = Scalar::Index {
+            let index = ScalarInst::Index {
                 from: self.place(start.index.start, bytes as u32)?,
                 bytes,
                 is_signed: start.dtype.is_signed(),
@@ -220,7 +220,7 @@ impl Lowering<'_> {
     /// Moves elements that follow start indices.
     pub(super) fn collect_from(
         &mut self,
-        elements: &Elements,
+        elements: &ElementNumbers,
         starts: &[BlockOffset],
         to: u32,
     ) -> Option<()> {
@@ -261,7 +261,7 @@ impl Lowering<'_> {
     pub(super) fn spread(
         &mut self,
         from: u32,
-        elements: &Elements,
+        elements: &ElementNumbers,
         starts: &[BlockOffset],
     ) -> Option<()> {
         let size = match elements.size {
@@ -276,7 +276,8 @@ impl Lowering<'_> {
         self.index(elements.size, starts)?;
         for (from, &number) in (from..).step_by(elements.size).zip(&elements.numbers) {
             let to = Mem::at(Register::Memory, (number * size) as i32).indexed(Register::Index, 0);
-            let moved = Scalar::Move { from: self.place(from, size)?, to, bytes: elements.size };
+            let moved =
+                ScalarInst::Move { from: self.place(from, size)?, to, bytes: elements.size };
             self.region.code.scalar(moved, from..from + size, NOWHERE);
         }
         self.region.overwrite(writes);
@@ -285,7 +286,7 @@ impl Lowering<'_> {
 }
 
 /// The lanes of a line, of 4 or 8 bytes, moved to others; others are arbitrary.
-fn permuted(code: &mut Vectors, size: u32, line: Value, moved: &[Option<u32>]) -> Value {
+fn permuted(code: &mut VectorFunction, size: u32, line: Value, moved: &[Option<u32>]) -> Value {
     let is_in_place = |(lane, from): (usize, &Option<u32>)| from.is_none_or(|f| f == lane as u32);
     if moved.iter().enumerate().all(is_in_place) {
         return line;

@@ -1,7 +1,7 @@
 //! Straight-line code of a block, and which of its stores are needed.
 
-use crate::block::{BlockOffset, Op};
-use codegen::{Chunk, LANES, Label, MAX_CARRIED, Parts, Value, Vectors};
+use crate::block::{BlockOffset, BlockOp};
+use codegen::{Chunk, LANES, Label, MAX_CARRIED, NeededParts, Value, VectorFunction};
 use numerics::DType;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -16,15 +16,15 @@ const MAX_LOADED: usize = 64;
 const MAX_ANALYSIS: usize = 1 << 28;
 
 /// Straight-line code.
-pub(super) struct Region {
+pub(super) struct CodeRegion {
     /// The number of its first op.
     pub first: u32,
     /// The number of elements, if the code computes one vector of them at a time.
     pub repeated: Option<u32>,
-    pub code: Vectors,
+    pub code: VectorFunction,
     pub end: End,
     /// The parts of the memory that are in registers, by position.
-    pub known: BTreeMap<u32, Known>,
+    pub known: BTreeMap<u32, Available>,
     /// The values that are in registers in a loop, with their types, by position.
     pub chunks: FxHashMap<u32, (DType, Chunk)>,
     /// The lines that are loaded before they are written, by position.
@@ -46,19 +46,19 @@ pub(super) enum End {
 
 /// Bytes of the memory that are in a register.
 #[derive(Clone, Copy)]
-pub(super) enum Known {
+pub(super) enum Available {
     /// [`LINE`] bytes.
     Line(Value),
     /// Eight booleans.
     Mask(Value),
 }
 
-impl Region {
-    pub fn new(first: u32) -> Region {
-        Region {
+impl CodeRegion {
+    pub fn new(first: u32) -> CodeRegion {
+        CodeRegion {
             first,
             repeated: None,
-            code: Vectors::new(),
+            code: VectorFunction::new(),
             end: End::Next,
             known: BTreeMap::new(),
             chunks: FxHashMap::default(),
@@ -108,7 +108,7 @@ impl Region {
         for &(at, line) in &self.loaded {
             match self.known.get(&at) {
                 _ if !self.writes(at) => constant.push((line, line)),
-                Some(&Known::Line(next)) => changing.push((line, next)),
+                Some(&Available::Line(next)) => changing.push((line, next)),
                 _ => {}
             }
         }
@@ -125,8 +125,8 @@ impl Region {
 
 /// Removes stores to parts of the memory that are not read afterwards.
 pub(super) fn remove_stores(
-    regions: &mut [Region],
-    ops: &[Op],
+    regions: &mut [CodeRegion],
+    ops: &[BlockOp],
     labels: &FxHashMap<u32, Label>,
     memory: usize,
     needed: &[Range<u32>],
@@ -134,10 +134,10 @@ pub(super) fn remove_stores(
     if regions.len().saturating_mul(memory) > MAX_ANALYSIS {
         return;
     }
-    let mut after = Parts::none(memory);
+    let mut after = NeededParts::none(memory);
     needed.iter().for_each(|range| after.add(range));
-    let none = Parts::none(memory);
-    let mut before: Vec<Parts> = vec![none.clone(); regions.len()];
+    let none = NeededParts::none(memory);
+    let mut before: Vec<NeededParts> = vec![none.clone(); regions.len()];
     let starts: FxHashMap<u32, usize> =
         regions.iter().enumerate().rev().map(|(at, region)| (region.first, at)).collect();
     let numbers: FxHashMap<Label, u32> = labels.iter().map(|(&op, &label)| (label, op)).collect();
@@ -180,47 +180,50 @@ pub(super) fn remove_stores(
 }
 
 /// The parts of the memory that an op reads, and the one that it writes as a whole.
-pub(super) fn effects(op: &Op) -> (SmallVec<[Range<u32>; 4]>, Option<Range<u32>>) {
+pub(super) fn effects(op: &BlockOp) -> (SmallVec<[Range<u32>; 4]>, Option<Range<u32>>) {
     let mut reads = SmallVec::new();
     let start = |start: &BlockOffset| start.index.clone();
     let written = match op {
-        Op::Compute { source, result, operands, count, .. } => {
+        BlockOp::Compute { source, result, operands, count, .. } => {
             let sizes = source.operands().iter().map(|dtype| dtype.bytes() as u32);
             reads.extend(operands.iter().zip(sizes).map(|(&at, size)| at..at + count * size));
             Some(*result..result + count * source.result().bytes() as u32)
         }
-        Op::CopyLine { from, to, bytes } | Op::Copy { from, to, bytes } => {
+        BlockOp::CopyLine { from, to, bytes } | BlockOp::Copy { from, to, bytes } => {
             reads.push(*from..from + bytes);
             Some(*to..to + bytes)
         }
-        Op::Fill { from, size, to } => {
+        BlockOp::Fill { from, size, to } => {
             reads.push(*from..from + size);
             Some(to.clone())
         }
-        Op::Collect { elements, starts, to } => {
+        BlockOp::Collect { elements, starts, to } => {
             reads.extend(starts.iter().map(start));
             reads.push(elements.range(starts));
             Some(*to..to + (elements.numbers.len() * elements.size) as u32)
         }
-        Op::Spread { from, elements, starts } => {
+        BlockOp::Spread { from, elements, starts } => {
             reads.extend(starts.iter().map(start));
             reads.push(*from..from + (elements.numbers.len() * elements.size) as u32);
             None
         }
-        Op::Apply { operands, arity, result, .. } => {
+        BlockOp::Apply { operands, arity, result, .. } => {
             reads.extend(operands[..*arity].iter().cloned());
             Some(result.clone())
         }
-        Op::Consume(_) | Op::Jump(_) | Op::Unless { .. } | Op::Switch { .. } => None,
+        BlockOp::Consume(_)
+        | BlockOp::Jump(_)
+        | BlockOp::Unless { .. }
+        | BlockOp::Switch { .. } => None,
     };
     (reads, written)
 }
 
-impl Known {
+impl Available {
     pub fn bytes(&self) -> u32 {
         match self {
-            Known::Line(_) => LINE,
-            Known::Mask(_) => LANES as u32,
+            Available::Line(_) => LINE,
+            Available::Mask(_) => LANES as u32,
         }
     }
 }

@@ -1,18 +1,18 @@
 //! Gathers and scatters at known indices in blocks: movements, and operations on some elements.
 
-use crate::block::Op;
+use crate::block::BlockOp;
 use crate::graph::Value;
 use crate::passes;
-use crate::passes::form_blocks::Assembler;
+use crate::passes::form_blocks::BlockBuilder;
 use kernels::{Form, Gather, Scatter};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use std::sync::Arc;
 
-/// Elements that are updated more often are left to the kernel.
+/// ElementNumbers that are updated more often are left to the kernel.
 const MAX_UPDATES: usize = 8;
 
-impl Assembler<'_> {
+impl BlockBuilder<'_> {
     /// Adds the ops of a gather or scatter at indices that are known; `None` for other kernels.
     pub(crate) fn at_known_indices(
         &mut self,
@@ -62,7 +62,7 @@ impl Assembler<'_> {
         self.move_elements(gathered, size, result.start)
     }
 
-    /// Elements that are updated several times are combined with the first updates, then with the
+    /// ElementNumbers that are updated several times are combined with the first updates, then with the
     /// second ones, and so on.
     fn scatter(
         &mut self,
@@ -128,7 +128,7 @@ impl Assembler<'_> {
             let olds = round.iter().map(|&(target, _)| numbers[target]).collect();
             self.move_elements(olds, size, old)?;
             self.move_elements(round.iter().map(|&(_, update)| update).collect(), size, update)?;
-            self.ops.push(Op::Compute {
+            self.ops.push(BlockOp::Compute {
                 kernel: source.within(),
                 source: Arc::clone(source),
                 result: new,

@@ -2,7 +2,7 @@
 
 mod indexed;
 
-use crate::block::{Block, BlockOffset, Elements, Op};
+use crate::block::{BlockOffset, BlockOp, CompiledBlock, ElementNumbers};
 use crate::graph::{Graph, Value};
 use crate::passes::assign_storage::Arena;
 use crate::passes::emit;
@@ -21,11 +21,11 @@ use std::sync::Arc;
 const MAX_CONSTANT: usize = 1 << 14;
 /// The maximum bytes of all constants in blocks, and of all element numbers.
 const MAX_TABLES: usize = 1 << 24;
-/// Elements are moved in pieces of neighbours if these have at least this many bytes on average.
+/// ElementNumbers are moved in pieces of neighbours if these have at least this many bytes on average.
 const PIECE: usize = 32;
 
 pub(crate) fn run(graph: &Graph<'_>, plan: &mut Plan) {
-    let mut assembler = Assembler {
+    let mut assembler = BlockBuilder {
         graph,
         storage: &plan.storage,
         arena: Arena::after(plan.arena_bytes),
@@ -43,7 +43,7 @@ pub(crate) fn run(graph: &Graph<'_>, plan: &mut Plan) {
     plan.arena_bytes = assembler.arena.bytes;
 }
 
-pub(crate) struct Assembler<'a> {
+pub(crate) struct BlockBuilder<'a> {
     pub graph: &'a Graph<'a>,
     storage: &'a [Storage],
     /// Behind the values: constants, and scratch space that steps use while they run.
@@ -55,13 +55,13 @@ pub(crate) struct Assembler<'a> {
     /// Bytes that constants and element numbers may still take.
     constants_left: usize,
     numbers_left: usize,
-    pub ops: Vec<Op>,
+    pub ops: Vec<BlockOp>,
     origins: Vec<(u32, Origin, Option<u32>)>,
     /// The scratch space of the current step: positions and bytes.
     taken: Vec<(usize, usize)>,
 }
 
-impl Assembler<'_> {
+impl BlockBuilder<'_> {
     /// Makes blocks of runs of steps, also within control flow that is no block as a whole.
     fn blocks(&mut self, sequence: &mut Sequence) {
         let mut steps = Vec::new();
@@ -98,7 +98,7 @@ impl Assembler<'_> {
         let origins = std::mem::take(&mut self.origins);
         let &Step { origin, call, .. } = steps.first()?;
         let count = steps.iter().fold(0, |sum: u32, step| sum.saturating_add(step.op_count));
-        let block = Block { ops, origins, native: None };
+        let block = CompiledBlock { ops, origins, native: None };
         Some(Step {
             op: StepOp::Block { steps, block },
             dead: SmallVec::new(),
@@ -144,7 +144,7 @@ impl Assembler<'_> {
                     *range = self.range(operand)?;
                 }
                 let (kernel, result) = (Arc::clone(kernel), self.range(*output)?);
-                self.ops.push(Op::Apply { kernel, operands: ranges, arity, result });
+                self.ops.push(BlockOp::Apply { kernel, operands: ranges, arity, result });
                 Some(())
             }
             StepOp::While { initial, cond, condition, body } => {
@@ -153,28 +153,28 @@ impl Assembler<'_> {
                 self.sequence(step, cond)?;
                 let test = self.ops.len();
                 let condition = self.range(*condition)?.start;
-                self.ops.push(Op::Unless { condition, to: 0 });
+                self.ops.push(BlockOp::Unless { condition, to: 0 });
                 self.sequence(step, body)?;
-                self.ops.push(Op::Jump(start));
+                self.ops.push(BlockOp::Jump(start));
                 let end = self.position();
-                self.ops[test] = Op::Unless { condition, to: end };
+                self.ops[test] = BlockOp::Unless { condition, to: end };
                 Some(())
             }
             StepOp::Branch { index, branches } => {
                 let index = self.range(*index)?;
                 let switch = self.ops.len();
                 let targets = Box::default();
-                self.ops.push(Op::Switch { index: index.clone(), targets });
+                self.ops.push(BlockOp::Switch { index: index.clone(), targets });
                 let (mut targets, mut ends) = (Vec::new(), Vec::new());
                 for branch in branches {
                     targets.push(self.position());
                     self.sequence(step, branch)?;
                     ends.push(self.ops.len());
-                    self.ops.push(Op::Jump(0));
+                    self.ops.push(BlockOp::Jump(0));
                 }
                 let end = self.position();
-                ends.into_iter().for_each(|jump| self.ops[jump] = Op::Jump(end));
-                self.ops[switch] = Op::Switch { index, targets: targets.into() };
+                ends.into_iter().for_each(|jump| self.ops[jump] = BlockOp::Jump(end));
+                self.ops[switch] = BlockOp::Switch { index, targets: targets.into() };
                 Some(())
             }
             StepOp::Kernel { .. } | StepOp::Block { .. } | StepOp::Rows { .. } => None,
@@ -186,7 +186,7 @@ impl Assembler<'_> {
         self.note(outer);
         // The same number as outside of blocks.
         let ops = sequence.steps.iter().fold(1, |sum: u32, step| sum.saturating_add(step.op_count));
-        self.ops.push(Op::Consume(ops));
+        self.ops.push(BlockOp::Consume(ops));
         sequence.steps.iter().try_for_each(|step| self.step(step))?;
         self.note(outer);
         if !sequence.dead.is_empty() {
@@ -267,7 +267,7 @@ impl Assembler<'_> {
             }
             let (kernel, count) = (op.kernel.within(), fused.elements as u32);
             let source = Arc::clone(&op.kernel);
-            self.ops.push(Op::Compute { kernel, source, result, operands: used, count });
+            self.ops.push(BlockOp::Compute { kernel, source, result, operands: used, count });
             at.push(result);
         }
         Some(())
@@ -315,7 +315,7 @@ impl Assembler<'_> {
             ([part], [moved]) if part.write.is_none() && part.write_to.is_empty() => {
                 let starts = self.starts(&part.read_from)?;
                 let elements = self.elements(size, moved.clone())?;
-                self.ops.push(Op::Collect { elements, starts, to: result.start });
+                self.ops.push(BlockOp::Collect { elements, starts, to: result.start });
                 Some(())
             }
             // An update of the whole.
@@ -332,7 +332,7 @@ impl Assembler<'_> {
                 places.read(&all, 0, &mut numbers);
                 let starts = self.starts(&part.write_to)?;
                 let elements = self.elements(size, numbers)?;
-                self.ops.push(Op::Spread { from, elements, starts });
+                self.ops.push(BlockOp::Spread { from, elements, starts });
                 Some(())
             }
             _ => None,
@@ -366,7 +366,7 @@ impl Assembler<'_> {
         }
         if numbers.len() > 1 && numbers.iter().all(|&number| number == first) {
             let to = to..to + bytes * numbers.len() as u32;
-            self.ops.push(Op::Fill { from: first * bytes, size: bytes, to });
+            self.ops.push(BlockOp::Fill { from: first * bytes, size: bytes, to });
         } else if numbers.len() == 1
             || (numbers.len() * size >= PIECE * pieces().count()
                 && !(self.makes_code && emit::moves(&numbers, size)))
@@ -379,14 +379,14 @@ impl Assembler<'_> {
             }
         } else {
             let elements = self.elements(size, numbers)?;
-            self.ops.push(Op::Collect { elements, starts: Box::default(), to });
+            self.ops.push(BlockOp::Collect { elements, starts: Box::default(), to });
         }
         Some(())
     }
 
-    fn elements(&mut self, size: usize, numbers: Vec<u32>) -> Option<Elements> {
+    fn elements(&mut self, size: usize, numbers: Vec<u32>) -> Option<ElementNumbers> {
         self.numbers_left = self.numbers_left.checked_sub(size_of_val(&numbers[..]))?;
-        Some(Elements { size, numbers: numbers.into() })
+        Some(ElementNumbers { size, numbers: numbers.into() })
     }
 
     /// Moves a value.
@@ -396,7 +396,7 @@ impl Assembler<'_> {
         }
         if (1..=ALIGNMENT).contains(&bytes) {
             // The space of every value is a multiple of the alignment.
-            self.ops.push(Op::CopyLine { from, to, bytes: bytes as u32 });
+            self.ops.push(BlockOp::CopyLine { from, to, bytes: bytes as u32 });
         } else {
             self.copy(from, to, bytes);
         }
@@ -406,7 +406,7 @@ impl Assembler<'_> {
     fn copy(&mut self, from: u32, to: u32, bytes: usize) {
         if bytes > 0 {
             // Values are small.
-            self.ops.push(Op::Copy { from, to, bytes: bytes as u32 });
+            self.ops.push(BlockOp::Copy { from, to, bytes: bytes as u32 });
         }
     }
 

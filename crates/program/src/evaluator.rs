@@ -7,7 +7,7 @@ use crate::{
 use numerics::Tensor;
 
 /// Runs the blocks and functions of primitives.
-pub trait Env {
+pub trait Evaluator {
     /// Runs a block on `args` and returns its results. The block sees the values around it.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ pub trait Env {
     ///
     /// # Errors
     /// If it has none, as when ops are folded.
-    fn world(&mut self) -> Result<&mut dyn World, EvalError> {
+    fn process_context(&mut self) -> Result<&mut dyn ProcessContext, EvalError> {
         Err(EvalError::new(
             "process",
             "this op acts on its surroundings, which only a run of the program has",
@@ -64,17 +64,17 @@ pub enum Conventions {
 }
 
 /// An environment without blocks, functions and surroundings, for folding.
-pub struct NoEnv;
+pub struct NoEvaluator;
 
-impl NoEnv {
+impl NoEvaluator {
     fn refuse<T>() -> Result<T, EvalError> {
         Err(EvalError::new("evaluate", "ops with regions or calls are not evaluated"))
     }
 }
 
-impl Env for NoEnv {
+impl Evaluator for NoEvaluator {
     fn block(&mut self, _: BlockId, _: Vec<RuntimeValue>) -> EvalResult {
-        NoEnv::refuse()
+        NoEvaluator::refuse()
     }
 
     fn scalar_block(
@@ -83,11 +83,11 @@ impl Env for NoEnv {
         _: usize,
         _: Vec<Tensor>,
     ) -> Result<Vec<Tensor>, EvalError> {
-        NoEnv::refuse()
+        NoEvaluator::refuse()
     }
 
     fn call(&mut self, _: FunctionId, _: Vec<RuntimeValue>) -> EvalResult {
-        NoEnv::refuse()
+        NoEvaluator::refuse()
     }
 }
 
@@ -113,7 +113,7 @@ pub enum Task {
 
 /// The environment of a process: its grid, the feeds, and the observer of the run. `origin` is the
 /// requesting op.
-pub trait World {
+pub trait ProcessContext {
     /// The process that evaluates.
     fn process(&self) -> ProcessId;
 

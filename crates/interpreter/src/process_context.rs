@@ -4,11 +4,11 @@ use crate::machine::{Machine, site};
 use crate::session::Job;
 use numerics::Tensor;
 use program::{
-    Channel, Contributions, Env, EvalError, EvalResult, FunctionId, Grid, Origin, ProcessId,
-    RuntimeValue, Task, World,
+    Channel, Contributions, EvalError, EvalResult, Evaluator, FunctionId, Grid, Origin,
+    ProcessContext, ProcessId, RuntimeValue, Task,
 };
 
-impl World for Machine<'_, '_> {
+impl ProcessContext for Machine<'_, '_> {
     fn process(&self) -> ProcessId {
         self.scheduler.grid.process(self.process).unwrap_or_default()
     }
