@@ -39,7 +39,8 @@ fn verify(op: OpRef<'_>) -> Verdict {
         "THREE_FRY" => ("2", size == 2),
         _ => ("2 or 3", matches!(size, 2 | 3)),
     };
-    let is_open = size == DYNAMIC || *state.element_type() != Type::ui64();
+    let is_of_words = [Type::ui64(), Type::i64()].contains(state.element_type());
+    let is_open = size == DYNAMIC || !is_of_words;
     require(op, "rng_bit_generator_c2", is_open || fits, || {
         format!("initial_state must have {sizes} elements for {algorithm}; found {state}")
     })
