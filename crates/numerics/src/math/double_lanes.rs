@@ -3,7 +3,7 @@
 //!
 //! The relative error of a result is at most [`ERROR`] where its higher part is not NaN.
 //! [`nearest`] rounds it, or says that the error leaves two numbers to choose from: one of 400
-//! times. [`super::rounded`] decides then, and for operands outside of the range that is computed
+//! times. `rounded.rs` decides then, and for operands outside of the range that is computed
 //! here. (A. Ziv, *Fast evaluation of elementary mathematical functions with correctly rounded last
 //! bit*, 1991.)
 //!
