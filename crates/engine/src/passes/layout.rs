@@ -20,7 +20,10 @@ use std::sync::Arc;
 const MIN_SAVED: usize = 2;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
-    let is_candidate = |node: &Node| matches!(&*node.primitive, Primitive::Convolution(c) if channels_last(&c.dims).is_some());
+    let is_candidate = |node: &Node| match &*node.primitive {
+        Primitive::Convolution(convolution) => channels_last(&convolution.dims).is_some(),
+        _ => false,
+    };
     if body.nodes.iter().any(is_candidate) {
         let nodes = body.nodes.clone();
         let mut layout = Layout::new(graph);
