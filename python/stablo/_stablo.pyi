@@ -8,6 +8,7 @@ __version__: str
 
 __all__ = [
     "Builder",
+    "Device",
     "Error",
     "Lent",
     "Memory",
