@@ -305,6 +305,10 @@ impl Ball {
             // Its square would lose digits below the range.
             return self.shifted(512).sqrt().shifted(-256);
         }
+        if self.hi > 1e200 {
+            // Its square could overflow.
+            return self.shifted(-512).sqrt().shifted(256);
+        }
         let (low, high) = (self.lower(), self.upper());
         if low < high / 2.0 {
             return Ball::between(low.sqrt().next_down().max(0.0), high.sqrt().next_up());

@@ -88,8 +88,8 @@ impl Function {
         if x.is_nan() { Ball::NAN } else { (self.value)(x) }
     }
 
-    /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not be
-    /// computed again.
+    /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not
+    /// be computed again.
     pub fn image(&self, bounds: Bounds, x: Ball, truth: Ball) -> Image {
         let [least, greatest] = self.domain;
         let outside = bounds.low < least || bounds.high > greatest;
@@ -144,9 +144,20 @@ impl Function {
 
 /// `x` to the power of `y`, whose extremes over a rectangle are at its corners.
 pub(super) fn power_image(x: Bounds, y: Bounds) -> Image {
+    let one = Image::between(Ball::ONE, Ball::ONE);
+    // Also of NaN.
+    if x.value() == Some(1.0) || y.value() == Some(0.0) {
+        return one;
+    }
     let nan = x.nan || y.nan;
+    let is_one_possible = (x.nan && y.contains(0.0)) || (y.nan && x.contains(1.0));
     if x.is_empty() || y.is_empty() {
-        return Image::EMPTY.or_nan(true);
+        let image = if is_one_possible { one } else { Image::EMPTY };
+        return image.or_nan(true);
+    }
+    if is_one_possible {
+        let numbers = |bounds: Bounds| Bounds { nan: false, ..bounds };
+        return power_image(numbers(x), numbers(y)).hull(one).or_nan(true);
     }
     let corner = |x: f64, y: f64| {
         let value = Ball::exact(x).power(Ball::exact(y));

@@ -78,6 +78,8 @@ const VALUES: &[(&str, f64, f64, f64)] = &[
     ("sqrt", 3.0, 1.7320508075688772, 1.0035084221806903e-16),
     ("sqrt", 1e-300, 1e-150, 6.234187685431415e-168),
     ("sqrt", 3e+300, 1.7320508075688775e+150, -1.1924780537453558e+134),
+    ("sqrt", f64::MAX, 1.3407807929942596e+154, 7.442828536787015e+137),
+    ("sqrt", 1e+250, 1e+125, 3.5680654922614467e+108),
     ("sin", 1e-09, 1e-09, -1.6666666666666669e-28),
     ("sin", 3.0, 0.1411200080598672, 8.577269787017502e-18),
     ("sin", 1000000.0, -0.34999350217129294, -1.5952848809323968e-17),
@@ -327,4 +329,28 @@ fn a_changed_value_is_blamed() {
         }
     }
     assert!(faults > 30, "{faults}");
+}
+
+/// IEEE 754-2019, 9.2.1: one to any power and any number to the power of zero are one, also of NaN.
+#[test]
+fn powers_of_nan_that_are_one() {
+    let text = "func.func @main(%x: tensor<3xf64>, %y: tensor<3xf64>) -> tensor<3xf64> {
+  %0 = stablehlo.power %x, %y : tensor<3xf64>
+  return %0 : tensor<3xf64>
+}";
+    let module = stablo::load("power.mlir", text).expect("it is valid");
+    let program = Program::prepare(module, "main", RunOptions::default()).expect("it can run");
+    let tensor = |values: [f64; 3]| Tensor::from_vec([3], values.to_vec()).expect("three elements");
+    let nan = f64::NAN;
+    let inputs = [tensor([1.0, nan, nan]), tensor([nan, 0.0, 2.0])].map(RuntimeValue::from);
+    let verdict = |results: [f64; 3]| {
+        let options = Options::default().samples(0).licences(false);
+        stablo::judge(&program, inputs.to_vec(), &[tensor(results)], None, &options)
+            .expect("it runs")
+            .verdict()
+    };
+    assert_eq!(verdict([1.0, 1.0, nan]), Verdict::Inside);
+    assert_eq!(verdict([nan, 1.0, nan]), Verdict::Outside);
+    assert_eq!(verdict([1.0, nan, nan]), Verdict::Outside);
+    assert_eq!(verdict([1.0, 1.0, 1.0]), Verdict::Outside);
 }
