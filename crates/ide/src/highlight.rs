@@ -53,6 +53,13 @@ pub enum HighlightKind {
     String,
 }
 
+impl HighlightKind {
+    /// The number of the class, in the order in which legends list them.
+    pub fn number(self) -> u32 {
+        self as u32
+    }
+}
+
 impl File {
     /// The classes of the tokens in a range, in order.
     pub fn highlights(&self, range: Span) -> Vec<Highlight> {

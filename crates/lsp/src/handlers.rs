@@ -6,7 +6,7 @@ use crate::convert;
 use crate::position::{Encoding, LineIndex};
 use crate::server::{Client, Document, Server};
 use crate::workspace;
-use ide::{ActionKind, Edit, File, HighlightKind, Span};
+use ide::{ActionKind, Edit, File, Span};
 use ls_types as types;
 use ls_types::Uri;
 use lsp_server::ErrorCode;
@@ -476,27 +476,8 @@ fn encoded(document: &Document, range: Span) -> Vec<u32> {
         let flags = [token.is_definition, token.is_constant, token.is_deprecated];
         let modifiers = flags.iter().rev().fold(0, |bits, &set| bits << 1 | u32::from(set));
         let length = document.lines.length(written);
-        data.extend([start.line - last.line, column, length, token_type(token.kind), modifiers]);
+        data.extend([start.line - last.line, column, length, token.kind.number(), modifiers]);
         last = start;
     }
     data
-}
-
-/// The index of a class of tokens in the legend.
-fn token_type(kind: HighlightKind) -> u32 {
-    match kind {
-        HighlightKind::Comment => 0,
-        HighlightKind::Op => 1,
-        HighlightKind::Keyword => 2,
-        HighlightKind::Type => 3,
-        HighlightKind::Variable => 4,
-        HighlightKind::Parameter => 5,
-        HighlightKind::Function => 6,
-        HighlightKind::Label => 7,
-        HighlightKind::Macro => 8,
-        HighlightKind::Property => 9,
-        HighlightKind::EnumMember => 10,
-        HighlightKind::Number => 11,
-        HighlightKind::String => 12,
-    }
 }

@@ -1,6 +1,6 @@
-//! What an editor in a page asks: requests and answers in JSON, about one text.
+//! The interface to an editor in a page: requests and answers in JSON, about one text.
 
-use ide::{CompletionKind, Edit, File, HighlightKind, Severity, Span};
+use ide::{CompletionKind, Edit, File, Severity, Span};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
@@ -40,7 +40,7 @@ fn dispatch(request: &Value) -> Result<Value, String> {
         "diagnostics" => Ok(file.diagnostics().iter().map(diagnostic).collect()),
         "highlights" => {
             let all = file.highlights(Span { start: 0, end: file.text().len() as u32 });
-            let number = |h: ide::Highlight| [h.span.start, h.span.end, class(h.kind)];
+            let number = |h: ide::Highlight| [h.span.start, h.span.end, h.kind.number()];
             Ok(json!(all.into_iter().map(number).collect::<Vec<_>>()))
         }
         "hover" => Ok(match file.hover(number("at")) {
@@ -131,25 +131,6 @@ fn diagnostic(finding: &ide::Finding) -> Value {
         "message": finding.message,
         "fixes": fixes.collect::<Vec<_>>(),
     })
-}
-
-/// The number of a class of tokens, which the page names.
-fn class(kind: HighlightKind) -> u32 {
-    match kind {
-        HighlightKind::Comment => 0,
-        HighlightKind::Op => 1,
-        HighlightKind::Keyword => 2,
-        HighlightKind::Type => 3,
-        HighlightKind::Variable => 4,
-        HighlightKind::Parameter => 5,
-        HighlightKind::Function => 6,
-        HighlightKind::Label => 7,
-        HighlightKind::Macro => 8,
-        HighlightKind::Property => 9,
-        HighlightKind::EnumMember => 10,
-        HighlightKind::Number => 11,
-        HighlightKind::String => 12,
-    }
 }
 
 fn kind(kind: CompletionKind) -> &'static str {
