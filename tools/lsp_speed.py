@@ -74,7 +74,7 @@ class Server:
 def measure(stablo, name, text):
     server = Server(stablo)
     server.request("initialize", {"capabilities": {"general": {"positionEncodings": ["utf-8"]}}})
-    uri = "file:///tmp/speed.mlir"
+    uri = "file:///speed.mlir"
     document = {"uri": uri, "languageId": "mlir", "version": 1, "text": text}
     start = time.perf_counter()
     server.send("textDocument/didOpen", {"textDocument": document})

@@ -24,7 +24,7 @@ const ASLEEP: Duration = Duration::from_millis(2);
 /// A helper that has not come after this time is not waited for.
 const LATEST: Duration = Duration::from_millis(50);
 
-/// What was measured of a machine.
+/// Measurements of a machine.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Measurements {
@@ -58,7 +58,7 @@ impl Measurement {
         })
     }
 
-    /// What follows from it, for people.
+    /// The conclusion, for people.
     pub fn verdict(&self) -> &'static str {
         match self.assumed {
             None => "",

@@ -1,4 +1,5 @@
-//! Products, convolutions and gathers on one thread: a multiplication and an addition are two items.
+//! Products, convolutions and gathers on one thread: a multiplication and an addition are two
+//! items.
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};

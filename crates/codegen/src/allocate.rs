@@ -31,8 +31,8 @@ pub fn emit<M: Encoder>(vectors: &VectorFunction, machine: &mut M, slots: &mut u
 pub const MAX_CARRIED: usize = 7;
 
 /// Adds a loop without end. Each of `carried` is a value that has been made so by
-/// [`VectorFunction::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`] are
-/// given.
+/// [`VectorFunction::carry`], and the value that it has in the next round. At most [`MAX_CARRIED`]
+/// are given.
 pub fn emit_loop<M: Encoder>(
     vectors: &VectorFunction,
     carried: &[(Value, Value)],

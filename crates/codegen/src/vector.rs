@@ -95,7 +95,7 @@ pub(crate) struct Inst {
     pub operands: [Value; 3],
     /// The last operand, if it is in memory, or where a value is stored.
     pub place: Option<Mem>,
-    /// NeededParts of the memory that the code works on, if it matters when they are read and written.
+    /// Parts of the memory that the code works on, if it matters when they are read and written.
     pub reads: Range<u32>,
     pub writes: Range<u32>,
     /// True for a store that is needed if the next one is.
@@ -360,7 +360,8 @@ impl VectorFunction {
         self.insts[at.0 as usize].writes = writes;
     }
 
-    /// As [`VectorFunction::store`]: the second half of what the store before it writes the first half of.
+    /// As [`VectorFunction::store`]: the second half of what the store before it writes the first
+    /// half of.
     pub fn store_beside(&mut self, store: Store, x: Value, to: Mem, writes: Range<u32>) {
         self.store(store, x, to, writes);
         let at = self.insts.len() - 2;

@@ -57,7 +57,7 @@ pub(crate) enum BlockOp {
     Switch { index: Range<u32>, targets: Box<[u32]> },
 }
 
-/// ElementNumbers of the memory by number: the first one has the number 0.
+/// Elements of the memory by number: the first one has the number 0.
 #[derive(Debug)]
 pub(crate) struct ElementNumbers {
     /// Their bytes.
@@ -72,7 +72,7 @@ pub(crate) struct BlockOffset {
     pub dtype: DType,
     /// The last index from which the elements fit.
     pub last: usize,
-    /// ElementNumbers between neighbours along the dimension.
+    /// Elements between neighbours along the dimension.
     pub stride: usize,
 }
 

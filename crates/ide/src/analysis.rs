@@ -69,8 +69,8 @@ impl Analysis {
         })
     }
 
-    /// The arithmetic of ops in a run of `main`, or of the only function: floating-point operations.
-    /// Empty if there is no such function, or the program has errors.
+    /// The arithmetic of ops in a run of `main`, or of the only function: floating-point
+    /// operations. Empty if there is no such function, or the program has errors.
     pub fn op_costs(&self) -> &FxHashMap<OpId, u64> {
         self.costs.get_or_init(|| {
             match self.is_valid().then(|| stablo::cost(&self.module, "main")) {

@@ -67,7 +67,7 @@ pub struct Completions {
 }
 
 impl File {
-    /// What may stand at byte `at`, in place of the word before it.
+    /// The completions at byte `at`, in place of the word before it.
     pub fn completions(&self, at: u32) -> Completions {
         // Symbols and aliases are those of the whole program.
         let before = self.text().get(..at as usize).unwrap_or_default();
@@ -168,7 +168,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// What may stand in an op, where no sigil is.
+    /// The completions in an op, where no sigil is.
     fn inside(&mut self, statement: &Statement<'_>) {
         match statement.expected() {
             Expected::AttributeName => {

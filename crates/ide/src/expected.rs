@@ -1,4 +1,4 @@
-//! What the syntax of an op expects at a place in it: the declared format is followed over the
+//! The syntax that an op expects at a place in it: the declared format is followed over the
 //! tokens before that.
 
 use crate::analysis::Analysis;
@@ -333,7 +333,7 @@ impl<'a> Statement<'a> {
         None
     }
 
-    /// What may come first.
+    /// The elements that may come first.
     fn first(&self, directives: &'static [Directive]) -> Vec<Next> {
         for directive in directives {
             match directive {

@@ -1,4 +1,4 @@
-//! What editors show of programs in MLIR text: diagnostics while typing, definitions, references,
+//! Services of editors for programs in MLIR text: diagnostics while typing, definitions, references,
 //! hover texts, completion, refactorings.
 //!
 //! A [`File`] is a text that is edited. Its methods answer for a byte offset or a range, also where

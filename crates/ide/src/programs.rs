@@ -1,4 +1,4 @@
-//! What is done with whole programs: runs, costs, graphs, other forms.
+//! Commands on whole programs: runs, costs, graphs, other forms.
 
 use crate::file::File;
 use crate::hints::scaled;

@@ -131,7 +131,7 @@ pub(crate) fn findings(
         all.extend(found.findings.iter().map(|finding| finding.clone().moved(start)));
         cache.insert(key, found);
     }
-    // What is around the functions, with declarations in their place.
+    // The text around the functions, with declarations in their place.
     let key = hasher.hash_one((context, "around"));
     let around = known.get(&key).cloned().unwrap_or_else(|| {
         let text = format!("{head}{}{tail}", declarations.concat());

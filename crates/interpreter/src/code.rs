@@ -75,7 +75,7 @@ pub trait CompiledCode: Any + Send + Sync {
 /// Compiles the code of a program; only its entry need be compiled before it is called.
 pub type Compile<'c> = &'c dyn Fn(Code) -> Box<dyn CompiledCode>;
 
-/// What runs of a program execute.
+/// The code that runs of a program execute.
 pub(crate) struct ProgramCode {
     pub code: Arc<PreparedCode>,
     /// The functions that an engine has compiled, if runs have one.

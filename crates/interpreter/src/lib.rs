@@ -4,8 +4,8 @@
 //! this crate only executes them. [`Program`] is a verified module turned into code, owned and
 //! shareable between threads; a [`Machine`] executes code on frames of slots, scalars without
 //! tensors. A run is a [`Session`]: grids of processes, each a machine in a thread, that
-//! `scheduler.rs` lets take turns. `process_context.rs` is the environment of ops with side effects,
-//! `profile.rs` records how long steps take.
+//! `scheduler.rs` lets take turns. `process_context.rs` is the environment of ops with side
+//! effects, `profile.rs` records how long steps take.
 //!
 //! Engines compile functions to [`CompiledCode`], which machines call instead of instructions.
 //!

@@ -6,7 +6,8 @@ use rustc_hash::FxHashMap;
 /// The kind of a doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// A decision between values that rounding may exchange: a comparison, a conversion to integers.
+    /// A decision between values that rounding may exchange: a comparison, a conversion to
+    /// integers.
     Decision,
     /// The order of elements that rounding may exchange.
     Order,

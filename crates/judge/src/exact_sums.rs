@@ -1,7 +1,7 @@
 //! Sums and sums of products of balls, by kernels on `f64`.
 //!
-//! Numbers are cut into slices, narrow enough that the kernel's sums of them, in whatever order, are
-//! exact (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free transformations of matrix
+//! Numbers are cut into slices, narrow enough that the kernel's sums of them, in whatever order,
+//! are exact (K. Ozaki, T. Ogita, S. Oishi and S. M. Rump, *Error-free transformations of matrix
 //! multiplication by using fast routines of matrix multiplication and its applications*, 2012). The
 //! digits that are left and the radii bound the error. So no kernel is written twice: products,
 //! convolutions, reductions and scattered sums all are what the interpreter computes.

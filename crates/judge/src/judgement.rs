@@ -25,8 +25,8 @@ pub struct Options {
     pub model: Model,
     /// Limits of each run.
     pub limits: Limits,
-    /// Bounds that are wider than this, in units in the last place of the largest element, say nothing
-    /// about values within; by default, bounds further apart than the element is large.
+    /// Bounds that are wider than this, in units in the last place of the largest element, say
+    /// nothing about values within; by default, bounds further apart than the element is large.
     pub widest: Option<f64>,
     /// Number of runs with random rounding where bounds are too wide.
     pub samples: usize,
@@ -244,8 +244,8 @@ fn located(program: &Program, doubts: &Doubts) -> Vec<DoubtAt> {
     doubts.all().iter().map(locate).collect()
 }
 
-/// Computes true values and bounds of the results of a program, tuples taken apart. The program must
-/// have been prepared for the engine `reference`.
+/// Computes true values and bounds of the results of a program, tuples taken apart. The program
+/// must have been prepared for the engine `reference`.
 ///
 /// # Errors
 /// If inputs do not have the number and types that the program has, an op fails, or a limit is
@@ -261,8 +261,8 @@ pub fn enclose(
 }
 
 /// Judges results of a program, tuples taken apart, which a backend has computed from `inputs`.
-/// With a record of the values of that run, the ops to blame are searched. The program must have been
-/// prepared for the engine `reference`.
+/// With a record of the values of that run, the ops to blame are searched. The program must have
+/// been prepared for the engine `reference`.
 ///
 /// # Errors
 /// If inputs or results do not have the number and types that the program has, an op fails, or a

@@ -1,11 +1,12 @@
 //! Judges the results of programs: computes what a program means on the real numbers, how far
-//! conforming rounding may lead from it, and says of a result whether it is inside or outside of that.
+//! conforming rounding may lead from it, and says of a result whether it is inside or outside of
+//! that.
 //!
 //! - [`ball`] has real numbers with proven errors, [`functions`] the functions of them;
 //! - [`bounds`] has intervals of the floats that rounding may give, [`Model`] how a backend may
 //!   round, as data;
-//! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of arithmetic, and
-//!   everything else runs in the kernels of the interpreter;
+//! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of
+//!   arithmetic, and everything else runs in the kernels of the interpreter;
 //! - `doubts.rs` has decisions that rounding can flip, and ops without a rule;
 //! - `verdict.rs` compares results with bounds, `record.rs` recorded values of all ops,
 //!   `report.rs` writes what is found.

@@ -112,8 +112,8 @@ impl Model {
         Ok(model)
     }
 
-    /// The same model with one more licence each, by name: what may explain results that are outside.
-    /// Licences of the same group are ordered by what they allow.
+    /// The same model with one more licence each, by name: what may explain results that are
+    /// outside. Licences of the same group are ordered by what they allow.
     pub fn licences(&self) -> Vec<(String, usize, Model)> {
         let mut licences = Vec::new();
         let mut add = |name: &str, group: usize, change: &dyn Fn(&mut Model)| {

@@ -173,7 +173,8 @@ impl Products<'_> {
     /// Writes the products as elements of the type of results, consecutively.
     ///
     /// # Errors
-    /// If factors or results are not inside of the memory, or no memory is left for converted parts.
+    /// If factors or results are not inside of the memory, or no memory is left for converted
+    /// parts.
     pub fn write(&self, out: &mut [u8]) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let count = self.lhs.starts.len();

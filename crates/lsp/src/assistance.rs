@@ -7,7 +7,7 @@ use ls_types as types;
 use ls_types::Uri;
 use serde_json::{Value, json};
 
-/// What may stand at a place.
+/// The completions at a place.
 pub fn completion(server: &Server, params: types::CompletionParams) -> Found<Value> {
     let (document, at) = server.place(&params.text_document_position)?;
     // A space asks for completions only where something is expected.

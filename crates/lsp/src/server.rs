@@ -26,7 +26,7 @@ pub struct Document {
     pub version: i32,
 }
 
-/// What a client has said that it can do.
+/// The capabilities of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Client {
     /// Completions may have placeholders.

@@ -1,4 +1,4 @@
-//! What is in the other files of a workspace.
+//! Symbols of the other files of a workspace.
 
 use crate::convert::symbol_kind;
 use crate::handlers::Found;

@@ -98,7 +98,7 @@ impl Buffer {
         let mut tensor = Tensor::unwritten(dtype, &shape).map_err(no_room)?;
         let bytes = tensor.bytes_mut().map_err(no_room)?;
         self.copy(&shape, bytes)?;
-        // What the plugin wrote need not be elements, such as a boolean of 2.
+        // The bytes that the plugin wrote need not be elements, such as a boolean of 2.
         let bytes = tensor.bytes().clone();
         Tensor::from_bytes(dtype, &shape, bytes).map(Some).map_err(no_room)
     }

@@ -86,7 +86,7 @@ pub fn dump(name: &str, source: &[u8]) -> String {
 /// The maximum number of executions of steps that a profile keeps of each program.
 const MAX_EXECUTIONS: usize = 100_000;
 
-/// What programs record of their runs: with `STABLO_PROFILE`, each execution of a step.
+/// Records of the runs of programs: with `STABLO_PROFILE`, each execution of a step.
 pub fn profiling() -> Profiling {
     match *PROFILE {
         Some(_) => Profiling::Executions(MAX_EXECUTIONS),

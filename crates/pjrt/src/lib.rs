@@ -1,8 +1,8 @@
 //! A PJRT plugin: JAX and other clients of the interface compile and run programs on stablo.
 //!
 //! The crate `pjrt-abi` has the structures of the interface. `table.rs` is its table of functions,
-//! each of a structure of arguments, which `call.rs` reads from clients of any version. Values that are still
-//! computed are promises (`event.rs`).
+//! each of a structure of arguments, which `call.rs` reads from clients of any version. Values that
+//! are still computed are promises (`event.rs`).
 
 #![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 #![allow(missing_docs, reason = "the interface and its names are the header's")]

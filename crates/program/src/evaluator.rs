@@ -56,10 +56,10 @@ pub enum Conventions {
     /// The semantics of the specification.
     #[default]
     Specification,
-    /// The semantics of XLA on CPUs, as far as it is known to differ: `reduce_window` leaves padding
-    /// out instead of combining initial values for it; `scatter` skips windows that are partly outside
-    /// as a whole; arithmetic on `f32` and `f64` takes and gives subnormal numbers as zeros of
-    /// their sign.
+    /// The semantics of XLA on CPUs, as far as it is known to differ: `reduce_window` leaves
+    /// padding out instead of combining initial values for it; `scatter` skips windows that are
+    /// partly outside as a whole; arithmetic on `f32` and `f64` takes and gives subnormal numbers
+    /// as zeros of their sign.
     Xla,
 }
 

@@ -4,8 +4,8 @@
 //!   to read;
 //! - [`Code`] holds functions and blocks of [`Instruction`]s, which access the slots of a frame;
 //! - [`RuntimeValue`] is a value at run time, [`ValueType`] the type that it must have;
-//! - [`Evaluator`] and [`ProcessContext`] are the executor's interfaces for primitives: blocks, calls, processes,
-//!   feeds;
+//! - [`Evaluator`] and [`ProcessContext`] are the executor's interfaces for primitives: blocks,
+//!   calls, processes, feeds;
 //! - [`EvalError`] is the reason why execution stopped, and the op.
 //!
 //! The crate of each dialect maps ops to primitives (`prepare`), `kernels` computes primitives,

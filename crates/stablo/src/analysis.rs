@@ -219,9 +219,9 @@ fn wrong(
     wrong.collect()
 }
 
-/// As [`bisect`], between a run of a program and one of the same program on a device. A device shows
-/// no values but results: it is asked for all values of the function, then for those of the blocks
-/// of loops, branches and calls that part, each on the operands that the run had here.
+/// As [`bisect`], between a run of a program and one of the same program on a device. A device
+/// shows no values but results: it is asked for all values of the function, then for those of the
+/// blocks of loops, branches and calls that part, each on the operands that the run had here.
 ///
 /// # Errors
 /// If the program has dynamic shapes, a run fails, or the device refuses a part of the program.

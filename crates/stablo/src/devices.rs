@@ -22,7 +22,7 @@ const MAIN: &str = "main";
 /// The attribute with the version of StableHLO that a plugin reads.
 const READS: &str = "stablehlo_current_version";
 
-/// What the version of a platform begins with whose plugin is stablo's.
+/// The beginning of the version of a platform whose plugin is stablo's.
 const OWN: &str = "stablo ";
 
 /// A device: the plugin that has it, and options of the plugin. As text,
@@ -263,7 +263,7 @@ impl Device {
         if !self.is_own && crate::walk(&module).any(is_chlo) {
             run_pipeline(&mut module, "chlo-pre-serialization-pipeline")?;
         }
-        // What the function does not call is not the plugin's business.
+        // A function that is not called is not the plugin's business.
         run_pipeline(&mut module, "symbol-dce")?;
         if self.target < Version::CURRENT {
             let pass = format!("stablehlo-compatibility-expander{{target={}}}", self.target);

@@ -98,7 +98,7 @@ impl Program {
         Ok(all.and_then(|all| all.make(&all.shapes(|at| shape(&inputs[at])))))
     }
 
-    /// What the engine `fast` makes of the program, as text, after one of the [`plan_passes`]: a
+    /// The program as the engine `fast` compiles it, as text, after one of the [`plan_passes`]: a
     /// graph of values and operations, from `schedule` on a plan; of a program with dynamic shapes,
     /// for inputs of the shapes of `inputs`, if they are given.
     ///

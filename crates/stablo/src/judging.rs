@@ -9,9 +9,9 @@ pub use judge::{
 
 use crate::{Error, Program, Result, RuntimeValue, Tensor};
 
-/// Judges results that a backend has computed with a program from `inputs`, tuples taken apart: each
-/// element is inside of the bounds of conforming rounding, outside of them, or cannot be decided.
-/// With a record of the values of all ops on the backend, the ops to blame are found.
+/// Judges results that a backend has computed with a program from `inputs`, tuples taken apart:
+/// each element is inside of the bounds of conforming rounding, outside of them, or cannot be
+/// decided. With a record of the values of all ops on the backend, the ops to blame are found.
 ///
 /// ```
 /// use stablo::judging::{Options, Verdict};

@@ -31,8 +31,8 @@
 //!
 //! Without the feature `run`, which is on by default, programs are read, checked, built, edited and
 //! written, but neither transformed, run nor analysed: neither kernels nor the generator of machine
-//! code are compiled then. The feature `arrays`, on by default, too, is [`arrays`]. With the feature
-//! `devices`, programs run on devices of PJRT plugins.
+//! code are compiled then. The feature `arrays`, on by default, too, is [`arrays`]. With the
+//! feature `devices`, programs run on devices of PJRT plugins.
 //!
 //! Functions that can fail return an [`Error`], which renders its diagnostics with source lines and
 //! gives them as data. Reading, printing and dropping deeply nested programs recurse: call them on

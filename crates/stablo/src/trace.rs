@@ -86,7 +86,7 @@ fn written_name(source: &Source, op: OpRef<'_>, index: usize) -> Option<String> 
         let start = group.rfind('%')?;
         let (name, count) = group[start..].split_once(':').unwrap_or((&group[start..], "1"));
         groups.push((name, count.parse::<usize>().ok()?));
-        // What is before the first name belongs to something else.
+        // Text before the first name belongs to something else.
         if start > 0 {
             break;
         }

@@ -1,5 +1,6 @@
-//! Counts names of types that are defined more than once in the workspace: a reader who searches for
-//! one finds the others. `cargo xtask names` lists them; a test holds their number below a ceiling.
+//! Counts names of types that are defined more than once in the workspace: a reader who searches
+//! for one finds the others. `cargo xtask names` lists them; a test holds their number below a
+//! ceiling.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! The first op at which a run parts from one on a device, which shows nothing but results.
 //!
-//! The device is asked for the values of a block at a time: of the entry function, then, where an op
-//! with regions or a call is found, of the blocks that it runs, each on the values that the left run
-//! had. So ops in loops are compared on the same operands.
+//! The device is asked for the values of a block at a time: of the entry function, then, where an
+//! op with regions or a call is found, of the blocks that it runs, each on the values that the left
+//! run had. So ops in loops are compared on the same operands.
 
 use super::cut::Cut;
 use super::{Parting, Recorder, Run, Search, Wrong, number};
@@ -244,7 +244,7 @@ impl Search<'_> {
             .collect();
         for run in runs {
             let own = module.op(run.op).results().zip(&run.results);
-            // What the device does not return is taken to agree.
+            // Values that the device does not return are taken to agree.
             let own = own.map(|(result, left)| {
                 found.get(&result).map(|&tensor| tensor.clone()).or_else(|| left.clone())
             });

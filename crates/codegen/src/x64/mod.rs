@@ -397,8 +397,8 @@ impl X64Assembler {
         immediate.into_iter().for_each(|byte| self.byte(byte));
     }
 
-    /// As [`X64Assembler::vex`], an instruction of AVX-512 on whole registers. Where it would write a
-    /// mask register, its result is a mask of lanes, as that of AVX2.
+    /// As [`X64Assembler::vex`], an instruction of AVX-512 on whole registers. Where it would write
+    /// a mask register, its result is a mask of lanes, as that of AVX2.
     pub fn evex(&mut self, op: Avx, reg: u8, other: u8, rm: impl Into<Rm>, immediate: Option<u8>) {
         match op.lanes_of_mask() {
             Some(expand) => {

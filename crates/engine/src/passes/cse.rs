@@ -2,8 +2,8 @@
 //!
 //! Nodes are equal if their primitives are, up to blocks and regions that are written alike, and
 //! their operands and what their blocks and regions use from around them are the same values. A
-//! node sees the nodes before it in its region and in enclosing ones. Nodes that may fail or not end are
-//! replaced, too: the one before has failed then, or not ended.
+//! node sees the nodes before it in its region and in enclosing ones. Nodes that may fail or not
+//! end are replaced, too: the one before has failed then, or not ended.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, retain};

@@ -228,8 +228,8 @@ impl Group {
         steps.extend(after.into_iter().map(|(_, step)| step));
     }
 
-    /// The unit and the minimum of rows that are computed at a time. A multiple of the unit leaves no
-    /// part of an iteration of machine code to loops over long rows, and few parts of tiles to
+    /// The unit and the minimum of rows that are computed at a time. A multiple of the unit leaves
+    /// no part of an iteration of machine code to loops over long rows, and few parts of tiles to
     /// products; with fewer rows than the minimum, products wait for their operands.
     fn unit(&self, steps: &[Step]) -> (usize, usize) {
         let (mut unit, mut tiles) = (1, 1);

@@ -1,4 +1,4 @@
-//! What the processor and the system say of the machine.
+//! Facts of the machine, from the processor and the system.
 
 use super::Machine;
 use super::presets;

@@ -23,7 +23,7 @@ const WAKES: usize = 4;
 /// The work of a task in hand-overs, at least.
 const TASK_HAND_OVERS: usize = 5;
 
-/// What is known of a machine. Times are in nanoseconds; speeds are those of one thread, in units a
+/// Facts of a machine. Times are in nanoseconds; speeds are those of one thread, in units a
 /// microsecond. The unit of work is the elementary operation: an addition of two `f32` vectors in
 /// the first-level cache does one for each element.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +50,8 @@ pub struct Machine {
     pub wake_ns: usize,
     /// Elementary operations a microsecond.
     pub operations_per_us: usize,
-    /// Peak of multiplications and additions of `f32` in a microsecond; a fused multiply-add is two.
+    /// Peak of multiplications and additions of `f32` in a microsecond; a fused multiply-add is
+    /// two.
     pub flops_per_us: usize,
     /// Bytes that are read from memory in a microsecond.
     pub memory_bytes_per_us: usize,
@@ -184,7 +185,7 @@ mod tests {
         assert!(Machine::named("/").is_err() && Machine::named("").is_err());
     }
 
-    /// What 2^17, 2^21 and 2^16 elementary operations take on the machine that they were tuned on.
+    /// The time of 2^17, 2^21 and 2^16 elementary operations on the machine that they were tuned on.
     #[test]
     fn work_is_shared_where_it_takes_longer_than_a_hand_over() {
         let zen5 = Machine::named("zen5").expect("a preset");

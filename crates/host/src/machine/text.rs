@@ -56,8 +56,8 @@ impl Machine {
         ]
     }
 
-    /// Reads the text that [`Machine`] displays: lines `name = value`, and comments after `#`. Facts
-    /// without a line are those of this machine.
+    /// Reads the text that [`Machine`] displays: lines `name = value`, and comments after `#`.
+    /// Facts without a line are those of this machine.
     ///
     /// # Errors
     /// If a line is no fact, or a number is not between 1 and 2^30.

@@ -1,7 +1,7 @@
 //! Rules: the results of each primitive on numbers with bounds.
 //!
-//! Exact values run in the kernels of their primitives. So does movement: a kernel moves the numbers
-//! of elements, which say where each element of the result comes from. Rules are left for
+//! Exact values run in the kernels of their primitives. So does movement: a kernel moves the
+//! numbers of elements, which say where each element of the result comes from. Rules are left for
 //! arithmetic. An op without one has results about which nothing is known.
 
 mod choices;

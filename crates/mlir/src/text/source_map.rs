@@ -1,5 +1,5 @@
-//! Where the ops, names and regions of a text are, recorded for tools that work on the text: editors
-//! and refactorings. Reading programs to run them records nothing.
+//! Where the ops, names and regions of a text are, recorded for tools that work on the text:
+//! editors and refactorings. Reading programs to run them records nothing.
 
 use crate::diag::Span;
 use crate::ir::{OpId, Value};

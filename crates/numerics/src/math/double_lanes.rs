@@ -451,7 +451,7 @@ const RIGHT_ANGLE: [f64; 4] = [
 ];
 /// Angles up to this are reduced here.
 const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
-/// What is left of larger angles has to be at least this, or not all of it is known.
+/// The rests of larger angles have to be at least this, or not all of it is known.
 const LEAST_REST: f64 = 1.0 / (1u64 << 30) as f64;
 /// `(-1)^(k / 2) / k!` of odd k from 3, and of even k from 2.
 const SIN: [Double; 10] = alternating(3);

@@ -8,9 +8,9 @@
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at
 //! most 32 bits are computed in `f64` and rounded once (`lanes.rs`); those of `f64` are correctly
 //! rounded by numbers of twice the precision (`rounded.rs` on `double.rs` and `elementary.rs`, and
-//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Functions of complex numbers are formulas in either precision
-//! (`precision.rs`). So results have the same bits on every platform. `docs/accuracy.md` states
-//! their distance from the exact values.
+//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Functions of complex
+//! numbers are formulas in either precision (`precision.rs`). So results have the same bits on
+//! every platform. `docs/accuracy.md` states their distance from the exact values.
 
 #[doc(hidden)]
 pub mod bessel; // For the tests in `tests/it/math`.

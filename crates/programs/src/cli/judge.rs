@@ -56,8 +56,8 @@ pub struct Options {
     /// input_0.npy, input_1.npy, … in this directory
     #[arg(long, value_name = "PATH")]
     inputs: Option<PathBuf>,
-    /// The results to judge, in a directory, as output_0.npy, output_1.npy, …, or in this .npy, .npz
-    /// or safetensors file
+    /// The results to judge, in a directory, as output_0.npy, output_1.npy, …, or in this .npy,
+    /// .npz or safetensors file
     #[arg(long, value_name = "PATH", required_unless_present_any = ["bounds", "device", "ops"])]
     results: Option<PathBuf>,
     /// Judge the results that a device of a PJRT plugin computes now: its shared library, with
@@ -74,12 +74,12 @@ pub struct Options {
     /// Write true values and bounds of all results to this .npz file
     #[arg(long, value_name = "FILE")]
     bounds: Option<PathBuf>,
-    /// Where results of the device are outside, write the smallest program found that still has some
-    /// for random inputs to this file, as `stablo reduce` does
+    /// Where results of the device are outside, write the smallest program found that still has
+    /// some for random inputs to this file, as `stablo reduce` does
     #[arg(long, value_name = "OUT", requires = "device")]
     reduce: Option<PathBuf>,
-    /// Bounds that are wider than this, in units in the last place of the largest element, say nothing
-    /// about results within; by default, bounds that are further apart than that is large
+    /// Bounds that are wider than this, in units in the last place of the largest element, say
+    /// nothing about results within; by default, bounds that are further apart than that is large
     #[arg(long, value_name = "ULPS")]
     widest: Option<f64>,
     /// Number of runs with random rounding where bounds are too wide

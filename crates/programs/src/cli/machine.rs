@@ -21,8 +21,8 @@ quiet machine.";
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// A model: `generic`, `zen4`, `zen5`, `sapphire-rapids`, `haswell`, `neoverse`, `tiny`, `huge`,
-    /// or a file of lines `name = value`
+    /// A model: `generic`, `zen4`, `zen5`, `sapphire-rapids`, `haswell`, `neoverse`, `tiny`,
+    /// `huge`, or a file of lines `name = value`
     #[arg(conflicts_with = "measure")]
     model: Option<String>,
     /// Measure arithmetic, caches, memory, threads and products for a second, beside what the model
@@ -32,7 +32,8 @@ pub struct Options {
     /// Number of threads that are measured; by default as many as the machine has
     #[arg(long, value_name = "N", requires = "measure", value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
-    /// Write the model to this file, with what was measured where it differs; `-` is standard output
+    /// Write the model to this file, with what was measured where it differs; `-` is standard
+    /// output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Output format: lines for people, or a JSON object

@@ -97,7 +97,7 @@ fn a_session_over_standard_streams() {
     session.notify("initialized", json!({}));
     // A message that is no JSON is skipped.
     session.send("{nonsense");
-    let uri = "file:///tmp/test.mlir";
+    let uri = "file:///test.mlir";
     let text = "// \u{1d4b3}\nfunc.func @f(%x: tensor<f32>) -> tensor<f32> {\n  /* */\n}\n";
     let text =
         text.replace("/* */", "%0 = stablehlo.sine %x : tensor<f32>\n  return %1 : tensor<f32>");

@@ -109,7 +109,7 @@ impl OpLowering<'_> {
         Some(())
     }
 
-    /// ElementNumbers with some numbers, as lanes.
+    /// Elements with some numbers, as lanes.
     fn lanes(&mut self, dtype: DType, numbers: &[u32]) -> Option<Value> {
         match (dtype, dtype.bytes()) {
             (DType::I1, _) => self.gathered_booleans(numbers, true),

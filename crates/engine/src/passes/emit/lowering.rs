@@ -122,7 +122,7 @@ impl OpLowering<'_> {
         Some(())
     }
 
-    /// ElementNumbers of a type of one or two bytes at a position, of which the first `count` are a
+    /// Elements of a type of one or two bytes at a position, of which the first `count` are a
     /// value's.
     fn small(&mut self, at: u32, dtype: DType, count: u32) -> Option<Value> {
         let size = dtype.bytes() as u32;

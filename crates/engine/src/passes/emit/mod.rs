@@ -369,7 +369,7 @@ fn members(ops: &[BlockOp], first: u32, count: u32, labels: &Labels) -> Range<u3
             break;
         }
         let (reads, written) = effects(op);
-        // ElementNumbers of other sizes would be at other places at a time.
+        // Elements of other sizes would be at other places at a time.
         let differs = |range: &Range<u32>, other: &Range<u32>| {
             range != other && range.start < other.end && other.start < range.end
         };

@@ -9,7 +9,7 @@ use numerics::DType;
 use numerics::math::SliceKernel;
 use std::sync::Arc;
 
-/// ElementNumbers that are updated more often are left to the kernel.
+/// Elements that are updated more often are left to the kernel.
 const MAX_UPDATES: usize = 8;
 
 impl BlockBuilder<'_> {
@@ -62,8 +62,8 @@ impl BlockBuilder<'_> {
         self.move_elements(gathered, size, result.start)
     }
 
-    /// ElementNumbers that are updated several times are combined with the first updates, then with the
-    /// second ones, and so on.
+    /// Elements that are updated several times are combined with the first updates, then with
+    /// the second ones, and so on.
     fn scatter(
         &mut self,
         scatter: &Scatter,

@@ -21,7 +21,8 @@ use std::sync::Arc;
 const MAX_CONSTANT: usize = 1 << 14;
 /// The maximum bytes of all constants in blocks, and of all element numbers.
 const MAX_TABLES: usize = 1 << 24;
-/// ElementNumbers are moved in pieces of neighbours if these have at least this many bytes on average.
+/// Elements are moved in pieces of neighbours if these have at least this many bytes on
+/// average.
 const PIECE: usize = 32;
 
 pub(crate) fn run(graph: &Graph<'_>, plan: &mut Plan) {
