@@ -212,21 +212,15 @@ mod vectors {
                             }
                         }
                     }
-                    // One loop for each, as their vectors stay in registers then.
-                    let rows = sums.into_iter().zip(chains);
                     if checked.are_results {
-                        for (place, chain) in rows {
-                            for (v, sum) in chain.into_iter().enumerate() {
-                                // SAFETY: there is room for all columns, or all used ones.
-                                unsafe { store(place.add(column + v * LANES), results(sum)) };
-                            }
+                        for sum in chains.as_flattened_mut() {
+                            *sum = results(*sum);
                         }
-                    } else {
-                        for (place, chain) in rows {
-                            for (v, sum) in chain.into_iter().enumerate() {
-                                // SAFETY: likewise.
-                                unsafe { store(place.add(column + v * LANES), sum) };
-                            }
+                    }
+                    for (place, chain) in sums.iter().zip(&chains) {
+                        for (v, &sum) in chain.iter().enumerate() {
+                            // SAFETY: there is room for all columns, or all used ones.
+                            unsafe { store(place.add(column + v * LANES), sum) };
                         }
                     }
                 }
