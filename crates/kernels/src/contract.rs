@@ -220,7 +220,7 @@ fn multiply(
         let products = left.iter().zip(right);
         let panels = packed::<T, C>(panels, [k, n])?;
         let products =
-            products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b, panels });
+            products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b, order: None, panels });
         let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
         matmul::multiply::<T, R, C>(&products, matmul::result_work::<T>(m, k), cast_mut(out)?)
     })
@@ -366,7 +366,7 @@ impl Dot {
         dispatch_sum!(self.dtype, T, R, C => {
             let matrices = self.rhs.over::<T>(rhs, [column, row])?;
             match matrices.first() {
-                Some(&b) => matmul::pack::<T, C>(b, [k, n]),
+                Some(&b) => matmul::pack::<T, C>(b, None, [k, n]),
                 None => Ok(None),
             }
         })

@@ -14,6 +14,7 @@ use super::kernel::{Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::{self, Accumulator, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
+use super::panels::RowOrder;
 use super::parallel::task_size;
 use super::rows::{Matrix, Rows};
 use numerics::budget::reserve;
@@ -150,7 +151,7 @@ pub struct PreparedConvolution {
     sizes: Arc<ConvSizes>,
     /// Elements in the order of [`ConvSizes`], where operands have another one,
     input: Option<StridedView>,
-    kernel: Option<StridedView>,
+    kernel: Option<KernelView>,
     /// and those of results in that of the output.
     output: Option<StridedView>,
     shape: Vec<usize>,
@@ -161,6 +162,58 @@ pub struct PreparedConvolution {
     windows: Option<SomeWindows>,
     /// If each feature has a separate kernel: what is used where that is finite.
     depthwise: Option<(Windows, Vec<Alike>)>,
+}
+
+/// A kernel in another order than that of [`ConvSizes`].
+#[derive(Debug)]
+struct KernelView {
+    view: StridedView,
+    /// If products can read it as it is.
+    in_place: Option<KernelMatrix>,
+}
+
+/// A kernel as a matrix: where its elements are.
+#[derive(Debug)]
+struct KernelMatrix {
+    /// Distances between rows and between columns.
+    strides: [usize; 2],
+    /// Where the rows are, if the distances between them are not all equal.
+    order: Option<RowOrder>,
+}
+
+impl KernelView {
+    fn new(view: StridedView, sizes: &ConvSizes) -> KernelView {
+        let in_place = KernelMatrix::new(&view, sizes);
+        KernelView { view, in_place }
+    }
+}
+
+impl KernelMatrix {
+    fn new(view: &StridedView, sizes: &ConvSizes) -> Option<KernelMatrix> {
+        let distance = |stride: isize| usize::try_from(stride).ok();
+        let matrix = view.reshaped(&[sizes.depth(), sizes.output_features]);
+        if let Some(matrix) = matrix {
+            let &[row, column] = matrix.strides() else { return None };
+            return Some(KernelMatrix {
+                strides: [distance(row)?, distance(column)?],
+                order: None,
+            });
+        }
+        let (&column, rows) = view.strides().split_last()?;
+        // A sum of a few products reads its columns where they are.
+        let order =
+            RowOrder::new(&view.shape()[..rows.len()], rows).filter(|_| sizes.depth() > FEW)?;
+        Some(KernelMatrix { strides: [0, distance(column)?], order: Some(order) })
+    }
+}
+
+/// The kernel as the right factor of products: see [`Product`].
+#[derive(Clone, Copy)]
+struct Weights<'a, T> {
+    elements: &'a [T],
+    strides: [usize; 2],
+    order: Option<&'a RowOrder>,
+    panels: Option<&'a [T]>,
 }
 
 /// The windows as rows of a matrix.
@@ -219,6 +272,7 @@ impl Convolution<'_> {
         let (input_sizes, input) = in_order(lhs, &input_order)?;
         let (kernel_sizes, kernel) = in_order(rhs, &kernel_order)?;
         let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
+        let kernel = kernel.map(|view| KernelView::new(view, &sizes));
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let batch = &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat();
@@ -383,16 +437,30 @@ impl PreparedConvolution {
         if self.lens[1] != Some(rhs.len() / self.dtype.bytes()) {
             return Err(TensorError::OutOfBounds);
         }
-        let copied = if self.kernel.is_some() { rhs.len() } else { 0 };
+        let (view, strides, order) = self.kernel_order(true);
+        let copied = if view.is_some() { rhs.len() } else { 0 };
         let _reserved = reserve::<u8>(copied)?;
         let mut room = AlignedBytes::new();
         room.resize(copied);
-        let kernel = gathered(self.dtype, rhs, self.kernel.as_ref(), &mut room)?;
+        let kernel = gathered(self.dtype, rhs, view, &mut room)?;
         let (depth, features) = (self.sizes.depth(), self.sizes.output_features);
         dispatch_sum!(self.dtype, T, R, C => {
-            let b = Matrix { elements: elements::<T>(kernel)?, strides: [features, 1] };
-            matmul::pack::<T, C>(b, [depth, features])
+            let b = Matrix { elements: elements::<T>(kernel)?, strides };
+            matmul::pack::<T, C>(b, order, [depth, features])
         })
+    }
+
+    /// The view by which the kernel is copied, if it is, and its distances between rows and columns
+    /// and the order of its rows then. It is read where it is if that `pays` and it can.
+    fn kernel_order(&self, pays: bool) -> (Option<&StridedView>, [usize; 2], Option<&RowOrder>) {
+        let dense = [self.sizes.output_features, 1];
+        match &self.kernel {
+            None => (None, dense, None),
+            Some(KernelView { in_place: Some(matrix), .. }) if pays => {
+                (None, matrix.strides, matrix.order.as_ref())
+            }
+            Some(kernel) => (Some(&kernel.view), dense, None),
+        }
     }
 
     /// As [`PreparedConvolution::run`], with the kernel as [`PreparedConvolution::pack`] has
@@ -413,7 +481,7 @@ impl PreparedConvolution {
     /// True if the results are rows, of the features of a window each, consecutively, and
     /// some of them take no more work alone than among all.
     pub fn is_of_rows(&self) -> bool {
-        let is_in_order = [&self.input, &self.kernel, &self.output].iter().all(|o| o.is_none());
+        let is_in_order = self.input.is_none() && self.kernel.is_none() && self.output.is_none();
         let is_divisible = match &self.windows {
             Some(SomeWindows::Padded(windows)) => {
                 self.depthwise.is_some() || self.is_divisible(windows, 1)
@@ -434,8 +502,9 @@ impl PreparedConvolution {
 
     /// Number of windows for which a padded part of the input is copied at a time; `None` if the
     /// copy is not larger than caches, or parts do not pay.
-    fn part_rows<T>(&self, windows: &PaddedWindows) -> Option<usize> {
-        let bytes = windows.copied().saturating_mul(size_of::<T>());
+    fn part_rows(&self, windows: &PaddedWindows) -> Option<usize> {
+        let size = self.dtype.bytes();
+        let bytes = windows.copied().saturating_mul(size);
         if bytes <= KEPT_BYTES || self.kernel_len() > max_shared() {
             return None;
         }
@@ -444,7 +513,7 @@ impl PreparedConvolution {
         // at most four times that with what other parts have, too.
         let near = host::machine().l2.bytes;
         let rows = all.div_ceil((bytes / near).max(1)).max(MIN_PART_ROWS).min(all);
-        let part = windows.part(&(0..rows)).len().saturating_mul(size_of::<T>());
+        let part = windows.part(&(0..rows)).len().saturating_mul(size);
         (part <= 4 * near && self.is_divisible(windows, rows)).then_some(rows)
     }
 
@@ -507,12 +576,17 @@ impl PreparedConvolution {
             out.fill(0);
             return Ok(());
         };
-        let sizes =
-            [(&self.input, lhs.len()), (&self.kernel, rhs.len()), (&self.output, out.len())];
-        let mut copied = sizes.map(|(order, bytes)| if order.is_some() { bytes } else { 0 });
-        if panels.is_some() {
-            copied[1] = 0;
-        }
+        // A kernel that is copied once serves all parts.
+        let has_parts = rows.is_none()
+            && matches!(windows, SomeWindows::Padded(windows) if self.part_rows(windows).is_some());
+        let (view, strides, order) = self.kernel_order(self.depthwise.is_none() && !has_parts);
+        let view = view.filter(|_| panels.is_none());
+        let sizes = [
+            (self.input.as_ref(), lhs.len()),
+            (view, rhs.len()),
+            (self.output.as_ref(), out.len()),
+        ];
+        let copied = sizes.map(|(view, bytes)| if view.is_some() { bytes } else { 0 });
         let _reserved = reserve::<u8>(copied.iter().copied().fold(0, usize::saturating_add))?;
         let mut rooms = ROOMS.take();
         for (room, bytes) in rooms.iter_mut().zip(copied) {
@@ -520,20 +594,18 @@ impl PreparedConvolution {
         }
         let [input, kernel, results, padded] = &mut rooms;
         let input = gathered(dtype, lhs, self.input.as_ref(), input)?;
-        let kernel = match panels {
-            Some(_) => rhs,
-            None => gathered(dtype, rhs, self.kernel.as_ref(), kernel)?,
-        };
+        let kernel = gathered(dtype, rhs, view, kernel)?;
         let in_own_order = match &self.output {
             Some(_) => &mut results[..],
             None => &mut *out,
         };
         dispatch_sum!(dtype, T, R, C => {
-            let operands = [elements::<T>(input)?, elements(kernel)?];
+            let (input, elements) = (elements::<T>(input)?, elements(kernel)?);
             let results = bytemuck::try_cast_slice_mut(in_own_order);
             let results = results.map_err(|_| TensorError::OutOfBounds)?;
             let panels = packed::<T, C>(panels, [self.sizes.depth(), self.sizes.output_features])?;
-            self.compute::<T, R, C>(windows, rows, operands, panels, padded, results)
+            let weights = Weights { elements, strides, order, panels };
+            self.compute::<T, R, C>(windows, rows, (input, weights), padded, results)
         })?;
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
@@ -550,16 +622,15 @@ impl PreparedConvolution {
         &self,
         some: &SomeWindows,
         rows: Option<Range<usize>>,
-        [input, kernel]: [&[T]; 2],
-        panels: Option<&[T]>,
+        (input, kernel): (&[T], Weights<'_, T>),
         room: &mut AlignedBytes,
         out: &mut [T],
     ) -> Result<(), TensorError> {
         let sizes = &*self.sizes;
         if let Some((windows, alike)) = &self.depthwise
-            && all_finite(kernel)
+            && all_finite(kernel.elements)
         {
-            let operands = [input, kernel];
+            let operands = [input, kernel.elements];
             if let Some(rows) = rows {
                 depthwise::<T, C>(windows, alike, operands, rows, out);
                 return Ok(());
@@ -578,7 +649,6 @@ impl PreparedConvolution {
             false => [group * sizes.group_batch, 0],
             true => [0, group * sizes.kernel_features],
         });
-        let kernel = (kernel, panels);
         let image = input.len() / sizes.batch;
         // Windows over an empty input have padding only.
         let elements =
@@ -592,7 +662,7 @@ impl PreparedConvolution {
             SomeWindows::Padded(windows) => {
                 // A copy that is larger than caches is made in parts, which are there when read.
                 if rows.is_none()
-                    && let Some(part_rows) = self.part_rows::<T>(windows)
+                    && let Some(part_rows) = self.part_rows(windows)
                 {
                     let part_rows = part_rows.next_multiple_of(R);
                     let tasks = out.chunks_mut(part_rows * sizes.output_features).enumerate();
@@ -601,8 +671,7 @@ impl PreparedConvolution {
                         let rows = first..first + out.len() / sizes.output_features;
                         let mut rooms = ROOMS.take();
                         let [.., room] = &mut rooms;
-                        let operands = [input, kernel.0];
-                        self.compute::<T, R, C>(some, Some(rows), operands, panels, room, out)?;
+                        self.compute::<T, R, C>(some, Some(rows), (input, kernel), room, out)?;
                         ROOMS.set(rooms);
                         Ok(())
                     });
@@ -745,19 +814,21 @@ fn gathered<'a>(
 fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
     sizes: &ConvSizes,
     groups: impl Iterator<Item = W>,
-    (kernel, panels): (&[T], Option<&[T]>),
+    kernel: Weights<'_, T>,
     rows: Option<Range<usize>>,
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let (features, depth) = (sizes.output_features, sizes.depth());
     let all = out.len() / features;
     let groups: SmallVec<[W; 1]> = groups.collect();
+    let Weights { elements, strides, order, panels } = kernel;
     let product = |group: usize| Product {
         rows: all,
         depth,
         columns: sizes.group_features,
         a: &groups[group],
-        b: Matrix { elements: &kernel[group * sizes.group_features..], strides: [features, 1] },
+        b: Matrix { elements: &elements[group * sizes.group_features * strides[1]..], strides },
+        order,
         panels,
     };
     let compute = |rows: Range<usize>, out: &mut [T]| {

@@ -8,7 +8,7 @@
 //! states the definition.
 
 use super::direct::DirectRow;
-use super::panels::{Ahead, Pack, Panels};
+use super::panels::{Ahead, Pack, Panels, RowOrder};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::VectorProduct;
@@ -228,19 +228,24 @@ pub struct Product<'a, T> {
     pub columns: usize,
     /// The left factor.
     pub a: &'a dyn Rows<T>,
-    /// The right factor,
+    /// The right factor.
     pub b: Matrix<'a, T>,
+    /// Where the rows of the right factor are, if the distances between them are not all equal:
+    /// for more than [`FEW`] products.
+    pub order: Option<&'a RowOrder>,
     /// The columns of the right factor as [`pack`] copies them, if they are.
     pub panels: Option<&'a [T]>,
 }
 
 /// Copies all columns of a right factor to panels, for several products with it; `None` if products
-/// of the type read them where they are, or large panels would be mostly empty.
+/// of the type read them where they are, or large panels would be mostly empty. Its rows are in this
+/// `order`, if the distances between them are not all equal.
 ///
 /// # Errors
 /// If there is no memory for them.
 pub fn pack<T: Accumulator, const C: usize>(
     b: Matrix<'_, T>,
+    order: Option<&RowOrder>,
     [depth, columns]: [usize; 2],
 ) -> Result<Option<AlignedBytes>, TensorError> {
     if !T::HAS_TILES {
@@ -255,7 +260,7 @@ pub fn pack<T: Accumulator, const C: usize>(
     let mut copy = AlignedBytes::new();
     copy.try_resize(elements.saturating_mul(size_of::<T>()))?;
     let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut copy).as_chunks_mut::<C>();
-    Isa::best().run(Pack { b, width: columns, depth, panels });
+    Isa::best().run(Pack { b, order, width: columns, depth, panels });
     Ok(Some(copy))
 }
 
@@ -349,7 +354,8 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
 impl<T: Accumulator> Product<'_, T> {
     /// True if few rows may be multiplied with the columns of `b` where they are.
     fn may_stay(&self) -> bool {
-        T::HAS_TILES && self.b.strides[1] == 1 && self.depth <= MAX_IN_PLACE
+        let is_adjacent = self.b.strides[1] == 1 && self.order.is_none();
+        T::HAS_TILES && is_adjacent && self.depth <= MAX_IN_PLACE
     }
 
     /// Writes a part of the product to `out`, whose rows begin with the first of the columns.
@@ -378,8 +384,8 @@ impl<T: Accumulator> Product<'_, T> {
         let depth = self.depth;
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
-        // The factor itself is not read if there are panels.
-        let is_raw = self.panels.is_none();
+        // The factor itself is not read if there are panels, nor if its rows are not in order.
+        let is_raw = self.panels.is_none() && self.order.is_none();
         let is_vector = rows.len() == 1
             && depth > FEW
             && self.b.strides.contains(&1)
@@ -443,7 +449,7 @@ impl<T: Accumulator> Product<'_, T> {
             let is_in_place = at < whole;
             let panels = &mut panels[..copied.min(width.next_multiple_of(C)) / C * depth];
             if copied > 0 && !is_in_place && !has_copies {
-                isa.run(Pack { b, width, depth, panels });
+                isa.run(Pack { b, order: self.order, width, depth, panels });
             }
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
@@ -464,8 +470,8 @@ impl<T: Accumulator> Product<'_, T> {
                 } else {
                     // Beyond the columns that are copied now, if all their rows are multiplied.
                     let next = columns.end.min(first_column + 2 * wide) - first_column - width;
-                    let is_ahead =
-                        all.is_some() && self.b.strides[1] == 1 && !is_in_place && copied > 0;
+                    let is_adjacent = self.b.strides[1] == 1 && self.order.is_none();
+                    let is_ahead = all.is_some() && is_adjacent && !is_in_place && copied > 0;
                     let ahead = Ahead {
                         elements: b.elements.get(width..).unwrap_or_default(),
                         stride: self.b.strides[0],

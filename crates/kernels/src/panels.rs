@@ -3,9 +3,56 @@
 use super::matmul::Accumulator;
 use super::rows::Matrix;
 use numerics::simd::{Kernel, prefetch, transpose};
+use smallvec::SmallVec;
 
 /// Rows of `b` that are copied at a time, if neither rows nor columns are adjacent.
 const PACKED_ROWS: usize = 8;
+
+/// Rows of `b` that are transposed at a time: both sides of a tile of vectors.
+const TRANSPOSED_ROWS: usize = 16;
+
+/// The rows of `b` in the order of memory, where the distances between them are not all equal: the
+/// weights of a convolution are in any order of dimensions.
+#[derive(Debug)]
+pub struct RowOrder {
+    /// The rows, consecutive runs of `run` rows that are adjacent in memory.
+    rows: Vec<u32>,
+    run: usize,
+    /// Where the first element of each run is.
+    starts: Vec<usize>,
+}
+
+impl RowOrder {
+    /// The order of rows whose number is an index of an array of this shape, in row-major order,
+    /// with these distances in memory along its dimensions; `None` if one of them is negative.
+    pub fn new(shape: &[usize], strides: &[isize]) -> Option<RowOrder> {
+        let mut dims: SmallVec<[(usize, usize, u32); 4]> = SmallVec::new();
+        let mut step = 1_u32;
+        for (&size, &stride) in shape.iter().zip(strides).rev() {
+            dims.push((usize::try_from(stride).ok()?, size, step));
+            step = step.checked_mul(u32::try_from(size).ok()?)?;
+        }
+        dims.retain(|&mut (_, size, _)| size > 1);
+        dims.sort_unstable();
+        let (mut rows, mut starts, mut run) = (vec![0], vec![0], 1);
+        for (stride, size, step) in dims {
+            let is_run = stride == run && starts.len() == 1;
+            let (some_rows, some_starts) = (rows.len(), starts.len());
+            for (i, index) in (1..size).zip(1..) {
+                rows.extend_from_within(..some_rows);
+                rows[i * some_rows..].iter_mut().for_each(|row| *row += index * step);
+                if !is_run {
+                    starts.extend_from_within(..some_starts);
+                    starts[i * some_starts..].iter_mut().for_each(|start| *start += i * stride);
+                }
+            }
+            if is_run {
+                run = rows.len();
+            }
+        }
+        Some(RowOrder { rows, run, starts })
+    }
+}
 
 /// Columns of `b`: each panel has the columns of a tile.
 pub enum Panels<'a, T, const C: usize> {
@@ -56,6 +103,8 @@ impl<T> Ahead<'_, T> {
 pub struct Pack<'a, T, const C: usize> {
     /// The factor, from the first column that is copied on.
     pub b: Matrix<'a, T>,
+    /// Where its rows are, if the distances between them are not all equal.
+    pub order: Option<&'a RowOrder>,
     /// The number of columns.
     pub width: usize,
     /// The number of rows.
@@ -67,7 +116,10 @@ pub struct Pack<'a, T, const C: usize> {
 impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
     #[inline(always)]
     fn run(self) {
-        let Pack { b: Matrix { elements, strides }, width, depth, panels } = self;
+        if let Some(order) = self.order {
+            return self.run_in(order);
+        }
+        let Pack { b: Matrix { elements, strides }, width, depth, panels, .. } = self;
         let [row_stride, column_stride] = strides;
         if column_stride == 1 {
             // Whole rows, in the order of memory.
@@ -96,6 +148,43 @@ impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
                 for j in 0..count {
                     for (k, packed) in panel.iter_mut().enumerate() {
                         packed[j] = rows[j * column_stride + k * row_stride];
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<T: Accumulator, const C: usize> Pack<'_, T, C> {
+    /// Copies rows in the order of memory.
+    #[inline(always)]
+    fn run_in(self, order: &RowOrder) {
+        let Pack { b: Matrix { elements, strides }, width, depth, panels, .. } = self;
+        let column_stride = strides[1];
+        let mut part = [[T::ZERO; C]; TRANSPOSED_ROWS];
+        for (panel, column) in panels.chunks_exact_mut(depth).zip((0..).step_by(C)) {
+            let count = C.min(width - column);
+            let columns = &elements[column * column_stride..];
+            for (rows, &start) in order.rows.chunks(order.run).zip(&order.starts) {
+                if column_stride == 1 {
+                    for (i, &row) in rows.iter().enumerate() {
+                        panel[row as usize][..count]
+                            .copy_from_slice(&columns[start + i..][..count]);
+                    }
+                    continue;
+                }
+                for (rows, i) in rows.chunks(TRANSPOSED_ROWS).zip((0..).step_by(TRANSPOSED_ROWS)) {
+                    let columns = &columns[start + i..];
+                    // Whole tiles of vectors, even if some of their rows are of no use.
+                    let has_tile = columns.len() >= (count - 1) * column_stride + TRANSPOSED_ROWS;
+                    let height = if has_tile { TRANSPOSED_ROWS } else { rows.len() };
+                    transpose(
+                        (columns, column_stride),
+                        (part.as_flattened_mut(), C),
+                        [count, height],
+                    );
+                    for (&row, part) in rows.iter().zip(&part) {
+                        panel[row as usize] = *part;
                     }
                 }
             }

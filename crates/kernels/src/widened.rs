@@ -342,7 +342,8 @@ impl Products<'_> {
             let a = lhs.part::<T>(number, range, k, [a_room, &mut gathered])?;
             sums.resize(count * width * size_of::<T>());
             let results: &mut [T] = bytemuck::cast_slice_mut(sums);
-            let product = Product { rows: count, depth: k, columns: width, a: &a, b, panels: None };
+            let (rows, columns, order) = (count, width, None);
+            let product = Product { rows, depth: k, columns, a: &a, b, order, panels: None };
             let mut strided = Results::Strided(&mut *results, width);
             product.compute::<R, C>(Isa::best(), 0..count, 0..width, &mut strided)?;
             self.store::<T>(

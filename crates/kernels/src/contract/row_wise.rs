@@ -93,7 +93,7 @@ impl Dot {
                 let elements = from(rhs, right.starts[product], firsts[1])?;
                 let b = Matrix { elements, strides: [right.strides[1], right.strides[0]] };
                 let panels = packed::<T, C>(panels, [k, n])?;
-                let product = Product { rows: m, depth: k, columns: n, a: &a, b, panels };
+                let product = Product { rows: m, depth: k, columns: n, a: &a, b, order: None, panels };
                 let mut results = Results::Strided(out, n);
                 product.compute::<R, C>(Isa::best(), 0..m, 0..n, &mut results)?;
             }
@@ -135,7 +135,8 @@ impl Dot {
             let a = Matrix { elements: vector, strides: self.lhs.strides };
             let b = Matrix { elements, strides: [1, k] };
             let columns = range.len();
-            let product = Product { rows: 1, depth: k, columns, a: &a, b, panels: None };
+            let product =
+                Product { rows: 1, depth: k, columns, a: &a, b, order: None, panels: None };
             let mut results = Results::Strided(out, columns);
             product.compute::<R, C>(Isa::best(), 0..1, 0..columns, &mut results)
         })

@@ -165,6 +165,87 @@ fn convolutions_follow_the_formula() {
     assert!(parts > 100, "{parts} results were rows");
 }
 
+/// A kernel is read in every order of its dimensions, for the same sums.
+#[test]
+fn kernels_in_any_order() {
+    let mut state = 7u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % limit
+    };
+    let mut packed_kernels = 0;
+    for round in 0..360 {
+        let (groups, features) = ([1, 1, 2][below(3)], [1, 2, 5, 18, 130][below(5)]);
+        let (features, results) = (features, groups * [1, 3, 17, 33, 70][below(5)]);
+        let sizes: [usize; 2] = std::array::from_fn(|_| 1 + below(7));
+        let width: [usize; 2] = std::array::from_fn(|_| 1 + below(4));
+        let window = width.map(|size| WindowDim {
+            size: size as i64,
+            stride: 1 + below(2) as i64,
+            pad_low: below(3) as i64,
+            pad_high: 3,
+            base_dilation: 1 + below(2) as i64,
+            window_dilation: 1,
+        });
+        let mut tensor = |shape: &[usize]| {
+            let count = shape.iter().product();
+            let values = (0..count).map(|_| below(2001) as f32 / 64.0 - 15.0);
+            Tensor::from_vec(shape, values.collect::<Vec<f32>>()).unwrap()
+        };
+        let lhs = tensor(&[1 + round % 3, sizes[0], sizes[1], features * groups]);
+        let rhs = tensor(&[width[0], width[1], features, results]);
+        let _entered = host::Host::default().with_workers(1 + round % 2).enter();
+        let reversal = [round % 5 == 0, false];
+        let c = Convolution {
+            dims: &NHWC,
+            window: &window,
+            reversal: &reversal,
+            feature_groups: groups,
+            batch_groups: 1,
+        };
+        let expected = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
+        // The dimension of `rhs` that each one of the kernel is.
+        let mut order = vec![0, 1, 2, 3];
+        for i in 1..4 {
+            order.swap(i, below(i + 1));
+        }
+        let position = |d: usize| order.iter().position(|&at| at == d).unwrap() as i64;
+        let view = numerics::shape::StridedView::dense(rhs.shape()).unwrap();
+        let kernel = rhs.gather(&view.permute(&order).unwrap()).unwrap();
+        let dims = ConvDims {
+            kernel_spatial_dimensions: vec![position(0), position(1)],
+            kernel_input_feature_dimension: position(2),
+            kernel_output_feature_dimension: position(3),
+            ..NHWC.clone()
+        };
+        let parameters = program::primitives::Convolution {
+            dims,
+            window: window.into_iter().collect(),
+            reversal: reversal.to_vec(),
+            feature_groups: groups,
+            batch_groups: 1,
+            dtype: DType::F32,
+        };
+        let types = [(DType::F32, lhs.shape()), (DType::F32, kernel.shape())];
+        let prepared = PreparedConvolution::new(&parameters, types).unwrap();
+        let packed = prepared.pack(kernel.bytes()).unwrap();
+        packed_kernels += usize::from(packed.is_some());
+        for panels in [None, packed.as_deref()] {
+            let mut result = Tensor::zeros(DType::F32, expected.shape()).unwrap();
+            let out = result.bytes_mut().unwrap();
+            prepared.run_packed(lhs.bytes(), kernel.bytes(), panels, out).unwrap();
+            assert_eq!(
+                result,
+                expected,
+                "{order:?} {window:?} {:?} {:?}",
+                lhs.shape(),
+                rhs.shape()
+            );
+        }
+    }
+    assert!(packed_kernels > 100, "{packed_kernels} kernels were packed");
+}
+
 /// A copy of the input with zeros that is larger than caches is made in parts.
 #[test]
 fn large_inputs_are_padded_in_parts() {

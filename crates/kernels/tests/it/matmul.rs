@@ -33,7 +33,7 @@ fn dot(a: &[f32], b: &[f32], out: &mut [f32]) {
     let a = Matrix { elements, strides };
     let b = Matrix { elements: b, strides: [1, 1] };
     let depth = elements.len();
-    let product = Product { rows: 1, depth, columns: 1, a: &a, b, panels: None };
+    let product = Product { rows: 1, depth, columns: 1, a: &a, b, order: None, panels: None };
     multiply::<f32, TILE_ROWS, 32>(&[product], product.depth, out).unwrap();
 }
 
@@ -82,7 +82,8 @@ fn check_all<T: Accumulator, const C: usize>(
             let a_matrix = Matrix { elements: &a, strides: [k, 1] };
             let b_matrix = Matrix { elements: &b, strides: b_strides };
             let (rows, depth, columns, panels) = (m, k, n, None);
-            let product = Product { rows, depth, columns, a: &a_matrix, b: b_matrix, panels };
+            let product =
+                Product { rows, depth, columns, a: &a_matrix, b: b_matrix, order: None, panels };
             // One value stays between the rows of the result.
             let mut expected = vec![T::ONE; m * (n + 1)];
             for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {
@@ -152,7 +153,7 @@ fn bits_do_not_depend_on_the_machine_model() {
             let left = Matrix { elements: &a, strides: [k, 1] };
             let right = Matrix { elements: &b, strides };
             let (rows, depth, columns, panels) = (m, k, n, None);
-            let product = Product { rows, depth, columns, a: &left, b: right, panels };
+            let product = Product { rows, depth, columns, a: &left, b: right, order: None, panels };
             let expected = (0..m * n).map(|at| {
                 let (i, j) = (at / n, at % n);
                 let at = |k: usize| b[k * strides[0] + j * strides[1]];
