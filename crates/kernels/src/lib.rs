@@ -4,6 +4,7 @@
 //! each op: the interpreter runs programs with it, and folding passes run single ops.
 
 mod batch_norm;
+mod blocking;
 mod body;
 mod collective;
 mod contract;

@@ -7,6 +7,9 @@
 //! bits follow for every shape of tile, width of vectors and number of threads; `docs/accuracy.md`
 //! states the definition.
 
+use super::blocking::{
+    Blocking, CHUNK, MAX_IN_PLACE, PANELS_BYTES, deep_panels_bytes, panels_elements,
+};
 use super::direct::DirectRow;
 use super::panels::{Ahead, Pack, Panels, RowOrder};
 use super::parallel::task_size;
@@ -18,6 +21,7 @@ use numerics::simd::{ColumnSums, Factors, Isa, Kernel, Sums, Tile, Windowed};
 use numerics::{Complex32, Complex64, I1, Number, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
+use std::slice::Chunks;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Products that are summed in one chain.
@@ -28,40 +32,6 @@ pub const FEW: usize = 4;
 const SMALL: usize = 1 << 10;
 /// From this many rows on, a task may have all columns.
 const SHARED_ROWS: usize = 96;
-/// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
-/// are on too many pages, and fall on the same places of the caches.
-const MAX_IN_PLACE: usize = 1 << 10;
-/// Bytes of a row of the panels that are copied at a time for few rows.
-const PANELS_BYTES: usize = 256;
-/// Tiles of rows that are multiplied at a time, at most.
-const MAX_TILES: usize = 16;
-/// Blocks of products that are summed at a time for all tiles, as a power of two, if there are
-/// more: this many elements of some rows and of a panel are in the second-level cache.
-const CHUNK: usize = 4;
-/// Tiles of rows that are multiplied in chunks.
-const CHUNK_TILES: usize = 5;
-
-/// Memory for copies of columns that is kept for the next product has at most this many bytes.
-const KEPT_BYTES: usize = 2 << 20;
-
-/// Number of elements of rows of `a` that are multiplied at a time: an eighth of the second-level
-/// cache holds them as `f32`.
-fn rows_elements() -> usize {
-    host::machine().l2.bytes / 32
-}
-
-/// Number of elements of columns of `b` that are copied at a time: the second-level cache holds
-/// them as `f32`.
-fn panels_elements() -> usize {
-    host::machine().l2.bytes / 4
-}
-
-/// Bytes of columns that are copied at a time if their rows are multiplied in chunks: these are in
-/// the third-level cache.
-fn deep_panels_bytes() -> usize {
-    let machine = host::machine();
-    (machine.l3.bytes / 4).min(8 * machine.l2.bytes)
-}
 
 thread_local! {
     static ROOM: Cell<Room> = const { Cell::new(Room { bytes: AlignedBytes::new(), copied: None }) };
@@ -394,34 +364,25 @@ impl<T: Accumulator> Product<'_, T> {
         let is_chain = is_small && depth <= BLOCK && !is_vector && !has_segments && is_raw;
         let is_direct = depth <= FEW || is_chain;
         let is_copied = !(is_direct || is_vector);
-        // Rows of `a` and columns of `b` at a time. The columns are panels of `C`, where they are
-        // if few rows are multiplied with them, else copied: a few panels, which stay in the
-        // first-level cache, or many that are used by many rows.
-        let has_chunks = is_copied && depth > CHUNK * BLOCK && rows.len() > R;
-        let tall = match has_chunks {
-            true => CHUNK_TILES * R,
-            false => (rows_elements() / depth / R).clamp(1, MAX_TILES) * R,
-        };
         let ready = self.panels.filter(|_| is_copied).map(|panels| panels.as_chunks::<C>().0);
-        let is_in_place = ready.is_none() && self.may_stay() && rows.len() <= tall.max(SHARED_ROWS);
+        let may_stay = ready.is_none() && self.may_stay();
+        let Blocking { tall, wide, group, has_chunks } =
+            Blocking::new::<T, R, C>(self, rows.len(), columns.len(), call.is_some());
+        // Columns that are multiplied where they are: one panel at a time is copied, by its first
+        // tile.
+        let is_in_place = is_copied && may_stay && rows.len() <= tall.max(SHARED_ROWS);
         let whole = if is_in_place { columns.len() / C * C } else { 0 };
-        let wide = match rows.len() <= tall {
-            _ if !is_copied || (ready.is_some() && !has_chunks) => columns.len(),
-            _ if whole > 0 => whole,
-            true => (PANELS_BYTES / size_of::<T>()).max(C).min(columns.len()),
-            false => {
-                let elements = match has_chunks {
-                    true => deep_panels_bytes() / size_of::<T>(),
-                    false => panels_elements(),
-                };
-                ((elements / depth / C).max(1) * C).min(columns.len())
-            }
+        let (wide, group) = match whole {
+            0 if is_copied && ready.is_none() => (wide, group),
+            0 => (columns.len(), columns.len()),
+            whole => (whole, whole),
         };
+        // Copies of all columns, if they are used again.
+        let are_kept = rows.len() > tall || call.is_some();
         let copied = match is_copied {
-            // One panel at a time, by its first tile.
             true if whole > 0 => C,
             true if ready.is_some() => 0,
-            true => wide.next_multiple_of(C),
+            true => if are_kept { wide } else { group }.next_multiple_of(C),
             false => 0,
         };
         let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
@@ -438,54 +399,66 @@ impl<T: Accumulator> Product<'_, T> {
             columns: columns.clone(),
         });
         let has_copies = kept.is_some() && kept == before;
-        let (mut copy, mut part) = (RowScratch::default(), RowScratch::default());
-        // All rows, if they are copied at once.
-        let all = (rows.len() <= tall).then(|| self.a.rows(rows.clone(), depth, &mut copy));
-        for first_column in columns.clone().step_by(wide.max(1)) {
-            let width = wide.min(columns.end - first_column);
-            let at = first_column - columns.start;
-            let elements = &self.b.elements[first_column * self.b.strides[1]..];
-            let b = Matrix { elements, ..self.b };
-            let is_in_place = at < whole;
-            let panels = &mut panels[..copied.min(width.next_multiple_of(C)) / C * depth];
-            if copied > 0 && !is_in_place && !has_copies {
-                isa.run(Pack { b, order: self.order, width, depth, panels });
-            }
+        let mut scratch = RowScratch::default();
+        for first_wide in columns.clone().step_by(wide.max(1)) {
+            let end = columns.end.min(first_wide + wide);
             for first in rows.clone().step_by(tall) {
                 let range = first..rows.end.min(first + tall);
-                let count = range.len();
-                let row = first - rows.start;
-                let a = match all {
-                    Some(all) => all,
-                    None => self.a.rows(range, depth, &mut part),
-                };
-                if is_direct {
-                    for i in 0..count {
-                        let a = &a.start_of(i)[..depth];
-                        isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
+                let (row, count) = (first - rows.start, range.len());
+                let a = self.a.rows(range, depth, &mut scratch);
+                for first_column in (first_wide..end).step_by(group.max(1)) {
+                    let width = group.min(end - first_column);
+                    let at = first_column - columns.start;
+                    let elements = &self.b.elements[first_column * self.b.strides[1]..];
+                    let b = Matrix { elements, ..self.b };
+                    if is_direct {
+                        for i in 0..count {
+                            let a = &a.start_of(i)[..depth];
+                            isa.run(DirectRow { a, b, out: out.part(row + i, at..at + width) });
+                        }
+                        continue;
                     }
-                } else if is_vector {
-                    let out = out.part(row, at..at + width);
-                    isa.run(VectorProduct { isa, a: &a.start_of(0)[..depth], b, out });
-                } else {
-                    // Beyond the columns that are copied now, if all their rows are multiplied.
-                    let next = columns.end.min(first_column + 2 * wide) - first_column - width;
-                    let is_adjacent = self.b.strides[1] == 1 && self.order.is_none();
-                    let is_ahead = all.is_some() && is_adjacent && !is_in_place && copied > 0;
+                    if is_vector {
+                        let out = out.part(row, at..at + width);
+                        isa.run(VectorProduct { isa, a: &a.start_of(0)[..depth], b, out });
+                        continue;
+                    }
+                    let is_in_place = at < whole;
+                    let place = if are_kept { first_column - first_wide } else { 0 };
+                    let place = if is_in_place { 0 } else { place / C * depth };
+                    let panels = panels.get_mut(place..).unwrap_or_default();
+                    let count_of_panels = copied.min(width.next_multiple_of(C)) / C;
+                    let panels = &mut panels[..count_of_panels * depth];
+                    let is_first = copied > 0 && !is_in_place && !has_copies && row == 0;
+                    if is_first {
+                        isa.run(Pack { b, order: self.order, width, depth, panels });
+                    }
+                    // What is copied after these columns.
+                    let next_width =
+                        if is_first { group.min(end - first_column - width) } else { 0 };
+                    let is_by_rows = self.b.strides[1] == 1 && self.order.is_none();
                     let ahead = Ahead {
                         elements: b.elements.get(width..).unwrap_or_default(),
                         stride: self.b.strides[0],
                         depth,
-                        panels: if is_ahead { next.div_ceil(C) } else { 0 },
+                        panels: if is_by_rows { next_width.div_ceil(C) } else { 0 },
                         panel: 0,
                         row: 0,
+                    };
+                    let stride = self.b.strides[1];
+                    let next = match stride >= depth {
+                        true => {
+                            let elements = b.elements.get(width * stride..).unwrap_or_default();
+                            &elements[..elements.len().min(next_width * stride)]
+                        }
+                        false => &[][..],
                     };
                     let panels = match ready {
                         Some(ready) => Panels::Copied(&ready[first_column / C * depth..]),
                         None if is_in_place => Panels::InPlace(b, panels),
                         None => Panels::Copied(panels),
                     };
-                    let block = Block { isa, a, count, depth, panels, width, ahead };
+                    let block = Block { isa, a, count, depth, panels, width, ahead, next };
                     let chunk = if has_chunks { CHUNK } else { depth.div_ceil(BLOCK) };
                     let (levels, chunk_levels) = (&mut levels[..], &mut chunk_levels);
                     let sums = TreeSums { chunk, levels, chunk_levels };
@@ -498,7 +471,8 @@ impl<T: Accumulator> Product<'_, T> {
                 }
             }
         }
-        if room.len() <= KEPT_BYTES {
+        // For the next product.
+        if room.len() <= deep_panels_bytes() {
             ROOM.set(Room { bytes: room, copied: kept });
         }
         Ok(())
@@ -514,6 +488,8 @@ struct Block<'a, T, const C: usize> {
     panels: Panels<'a, T, C>,
     width: usize,
     ahead: Ahead<'a, T>,
+    /// What is read after these products.
+    next: &'a [T],
 }
 
 /// The results of a block: sums of one chain each, or of several if `DEEP`.
@@ -563,12 +539,14 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
     /// Computes one chain at a time if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
-        let Block { isa, a, count, depth, mut panels, width, mut ahead } = self.block;
+        let Block { isa, a, count, depth, mut panels, width, mut ahead, next } = self.block;
         let TreeSums { chunk, levels, chunk_levels } = self.sums;
         let tiles = width.div_ceil(C) * count.div_ceil(R);
         let blocks = depth.div_ceil(BLOCK);
         let chunks = blocks.div_ceil(chunk);
         let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
+        let mut next = next.chunks(next.len().div_ceil(tiles * blocks).max(1));
+        let (next_panels, calls) = (self.block.next.is_empty(), count.div_ceil(R) * chunk);
         // The number of bits of that of the last chunk.
         let height = (usize::BITS - (chunks - 1).leading_zeros()) as usize;
         chunk_levels.resize(tiles * height, [[T::ZERO; C]; R]);
@@ -578,6 +556,14 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
             let mut own_levels = chunk_levels.chunks_exact_mut(height.max(1));
             for (panel, at) in (0..width).step_by(C).enumerate() {
                 let columns = self.column + at..self.column + width.min(at + C);
+                // Else the next panel.
+                if let Panels::Copied(panels) = &panels
+                    && next_panels
+                {
+                    let next_panel = panels.get((panel + 1) * depth..).unwrap_or_default();
+                    let next_panel = next_panel[..depth.min(next_panel.len())].as_flattened();
+                    next = next_panel.chunks(next_panel.len().div_ceil(calls).max(1));
+                }
                 for first in (0..count).step_by(R) {
                     // If there are fewer rows, the last one is repeated.
                     let mut rows = [&[][..]; R];
@@ -600,11 +586,12 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     if !DEEP {
                         let to =
                             SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
-                        tile.block::<C, SINGLE>(0, copy, to);
+                        tile.block::<C, SINGLE>(0, copy, next.next().unwrap_or_default(), to);
                         continue;
                     }
                     let whole = (chunks == 1).then_some(&mut *results);
-                    tile.tree::<C, SINGLE>(blocks.clone(), copy, levels, &mut sums, whole);
+                    let next = &mut next;
+                    tile.tree::<C, SINGLE>(blocks.clone(), copy, next, levels, &mut sums, whole);
                     if chunks == 1 {
                         continue;
                     }
@@ -652,6 +639,7 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         &self,
         blocks: Range<usize>,
         mut copy: Option<&mut [T]>,
+        next: &mut Chunks<'_, T>,
         levels: &mut [[[T; C]; R]],
         sums: &mut [[T; C]; R],
         results: Option<&mut [&mut [T]; R]>,
@@ -662,10 +650,12 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
             let (left, rest) = levels.split_at_mut(block.trailing_ones() as usize);
             let left = (&*left, (1 << left.len()) - 1);
             let to = SomeSums { left, sums: &mut rest[0], results: None };
-            self.block::<C, SINGLE>(blocks.start + block, copy.as_deref_mut(), to);
+            let (block, next) = (blocks.start + block, next.next().unwrap_or_default());
+            self.block::<C, SINGLE>(block, copy.as_deref_mut(), next, to);
         }
         let to = SomeSums { left: (levels, last), sums, results };
-        self.block::<C, SINGLE>(blocks.start + last, copy, to);
+        let next = next.next().unwrap_or_default();
+        self.block::<C, SINGLE>(blocks.start + last, copy, next, to);
     }
 
     /// The elements of rows in a block of products: where they are, or all of them.
@@ -684,6 +674,7 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         &self,
         block: usize,
         copy: Option<&mut [T]>,
+        next: &[T],
         to: SomeSums<'_, '_, T, R, C>,
     ) {
         let start = block * BLOCK;
@@ -694,7 +685,7 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         let copy = copy.map(|copy| &mut copy[start * C..]);
         let SomeSums { left: (left, added), sums, mut results } = to;
         let (rows, used, columns) = (&self.rows, self.used, self.columns);
-        let mut factors = Factors { rows, used, segments, panel, columns, copy };
+        let mut factors = Factors { rows, used, segments, panel, columns, copy, next };
         let mut vectors = Sums {
             tile: sums.as_flattened_mut(),
             left: (left.as_flattened().as_flattened(), added),

@@ -101,9 +101,11 @@ impl PaddedWindows {
     /// The part of a copy of the input with zeros that the windows of some rows see, if they see
     /// any.
     pub fn part(&self, rows: &Range<usize>) -> Range<usize> {
-        if self.layout.is_input || rows.is_empty() {
-            return 0..0;
-        }
+        if self.layout.is_input || rows.is_empty() { 0..0 } else { self.seen(rows) }
+    }
+
+    /// The elements from the first to the last line, or plane and so on, that some windows see.
+    fn seen(&self, rows: &Range<usize>) -> Range<usize> {
         let image = self.layout.image;
         // All of an image, or only the lines, planes and so on of the outermost dimension.
         let (Some((dim, &[count, step])), true) =
@@ -336,6 +338,11 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
             row += count;
         }
         SomeRows::Segments { elements: self.elements, starts, segments: &self.windows.segments }
+    }
+
+    fn footprint(&self, rows: usize, depth: usize) -> usize {
+        let seen = if rows == 0 { 0 } else { self.windows.seen(&(0..rows)).len() };
+        rows.saturating_mul(depth).min(seen)
     }
 
     fn has_segments(&self) -> bool {

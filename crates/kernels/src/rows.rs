@@ -24,6 +24,12 @@ pub trait Rows<T>: Sync {
         scratch: &'s mut RowScratch<T>,
     ) -> SomeRows<'s, T>;
 
+    /// The number of elements in memory that some rows of `depth` elements have, at most: rows may
+    /// share some.
+    fn footprint(&self, rows: usize, depth: usize) -> usize {
+        rows.saturating_mul(depth)
+    }
+
     /// True if [`Rows::rows`] gives rows in segments.
     fn has_segments(&self) -> bool {
         false

@@ -189,18 +189,40 @@ pub fn prefetch<T>(element: &T) {
 /// Likewise, wherever the address is.
 #[inline(always)]
 fn prefetch_at<T>(element: *const T) {
+    prefetch_to::<T, false>(element);
+}
+
+/// Asks for memory that will be read later: it need not be in the first-level cache.
+#[inline(always)]
+#[cfg_attr(not(any(target_arch = "x86_64", target_arch = "aarch64")), allow(dead_code))]
+fn prefetch_later<T>(element: *const T) {
+    prefetch_to::<T, true>(element);
+}
+
+#[inline(always)]
+fn prefetch_to<T, const LATER: bool>(element: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a prefetch has no effect that a program could see, whatever the address is.
     unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(element.cast());
+        use std::arch::x86_64::{_MM_HINT_T0, _MM_HINT_T1, _mm_prefetch};
+        match LATER {
+            false => _mm_prefetch::<_MM_HINT_T0>(element.cast()),
+            true => _mm_prefetch::<_MM_HINT_T1>(element.cast()),
+        }
     }
     #[cfg(target_arch = "aarch64")]
     // SAFETY: likewise.
     unsafe {
         use std::arch::asm;
         let address = element.addr();
-        asm!("prfm pldl1keep, [{}]", in(reg) address, options(nomem, nostack, preserves_flags));
+        match LATER {
+            false => {
+                asm!("prfm pldl1keep, [{}]", in(reg) address, options(nomem, nostack, preserves_flags));
+            }
+            true => {
+                asm!("prfm pldl2keep, [{}]", in(reg) address, options(nomem, nostack, preserves_flags));
+            }
+        }
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let _ = element;

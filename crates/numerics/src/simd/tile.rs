@@ -30,6 +30,8 @@ pub struct Factors<'a, T> {
     /// Where the rows of the panel are copied to, consecutively, if they are. Then the elements on
     /// their right are asked for, which are the rows of the next panel.
     pub copy: Option<&'a mut [T]>,
+    /// What will be read after these products: it is asked for while they are computed.
+    pub next: &'a [T],
 }
 
 /// Where the sums of a tile are written.
@@ -72,6 +74,8 @@ mod vectors {
         panel: *const T,
         stride: usize,
         copy: Option<*mut T>,
+        /// What is read later, and the bytes of it that are asked for with each element.
+        next: (*const T, usize),
         left: *const T,
         /// Bits of the tiles that are added.
         added: usize,
@@ -109,6 +113,11 @@ mod vectors {
             if !(fits && has_left && sums.tile.len() == TILE_ROWS * columns) {
                 return None;
             }
+            // If nothing is read later, what is near: a look for memory that is not there takes long.
+            let next = match factors.next {
+                [] => (panel.as_ptr(), 0),
+                next => (next.as_ptr(), size_of_val(next).div_ceil(depth.max(1))),
+            };
             let tile = sums.tile.as_mut_ptr();
             let mut places = [tile; TILE_ROWS];
             for (r, place) in places.iter_mut().enumerate() {
@@ -132,6 +141,7 @@ mod vectors {
                 panel: panel.as_ptr(),
                 stride,
                 copy: copy.map(<[T]>::as_mut_ptr),
+                next,
                 left: left.as_ptr(),
                 added,
                 sums: places,
@@ -146,7 +156,7 @@ mod vectors {
         ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
                 use super::{AHEAD, Checked, TILE_ROWS};
-                use crate::simd::prefetch_at;
+                use crate::simd::{prefetch_at, prefetch_later};
                 use crate::simd::registers::$module::{
                     LANES, add, fused_multiply_add, load, results, splat, store, zero,
                 };
@@ -169,8 +179,11 @@ mod vectors {
                     sums.copy_from_slice(&checked.sums[row..][..R]);
                     let mut panel = checked.panel.wrapping_add(column);
                     let mut copy = checked.copy.unwrap_or_default().wrapping_add(column);
+                    let (mut next, step) = checked.next;
                     for segment in checked.segments {
                         for k in segment.clone() {
+                            prefetch_later(next);
+                            next = next.wrapping_byte_add(step);
                             let mut columns = [zero(); V];
                             for (v, columns) in columns.iter_mut().enumerate() {
                                 // SAFETY: the panel has a row of all columns for each element.

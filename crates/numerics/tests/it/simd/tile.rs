@@ -34,7 +34,8 @@ fn integers_wrap() {
         let mut places: Vec<&mut [i32]> = results.chunks_mut(columns).collect();
         let panel = (&panel[..], COLUMNS);
         let segments = &[0..depth / 2, depth / 2..depth];
-        let mut factors = Factors { rows: &rows, used, segments, panel, columns, copy: None };
+        let mut factors =
+            Factors { rows: &rows, used, segments, panel, columns, copy: None, next: &[] };
         let mut to = Sums { tile: &mut sums, left: (&[], 0), results: Some(&mut places) };
         if !i32::chains(isa, &mut factors, &mut to) {
             assert!(!isa.has_vectors());
@@ -63,7 +64,7 @@ fn check(isa: Isa, depth: usize, used: usize, columns: usize) {
             elements.fold(0.0, |sum: f32, (k, n)| a[r][k].mul_add(panel[n * stride + c], sum))
         };
         let (rows, panel, segments) = (&rows[..], (&panel[..], stride), &segments[..]);
-        let factors = |copy| Factors { rows, used, segments, panel, columns, copy };
+        let factors = |copy| Factors { rows, used, segments, panel, columns, copy, next: &[] };
         let mut sums = [f32::NAN; TILE_ROWS * COLUMNS];
         let mut results = vec![f32::NAN; used * columns];
         let mut places: Vec<&mut [f32]> = results.chunks_mut(columns).collect();
@@ -120,7 +121,8 @@ fn results_are_quiet_and_positive_zeros() {
         let mut places: Vec<&mut [f64]> = results.chunks_mut(2).collect();
         let segments = &[Range { start: 0, end: 1 }];
         let panel = (&[3.0; 16][..], 16);
-        let mut factors = Factors { rows: &rows, used: 3, segments, panel, columns: 2, copy: None };
+        let mut factors =
+            Factors { rows: &rows, used: 3, segments, panel, columns: 2, copy: None, next: &[] };
         if f64::chains(
             isa,
             &mut factors,
@@ -144,6 +146,7 @@ fn no_columns_are_no_results() {
         panel: (&[1.0; 64], 32),
         columns: 0,
         copy: None,
+        next: &[],
     };
     let mut sums = [0f32; COLUMNS * TILE_ROWS];
     let mut places = [&mut [][..], &mut [], &mut []];
@@ -159,8 +162,15 @@ fn other_sizes_than_those_of_tiles() {
     let two = std::slice::from_ref(&(0..2));
     let rows = [&[1.0; 2][..]; TILE_ROWS];
     let (wide, narrow) = (&[1.0; 32][..], &[1.0; 15][..]);
-    let of =
-        |rows, segments, panel| Factors { rows, used: 3, segments, panel, columns: 16, copy: None };
+    let of = |rows, segments, panel| Factors {
+        rows,
+        used: 3,
+        segments,
+        panel,
+        columns: 16,
+        copy: None,
+        next: &[],
+    };
     for mut factors in [
         of(&rows[1..], one, (wide, 16)),
         of(&rows, one, (narrow, 16)),

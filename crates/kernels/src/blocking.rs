@@ -1,0 +1,76 @@
+//! How a product of matrices is divided: rows, columns and products of a sum that are in a cache at
+//! a time.
+
+use super::matmul::{Accumulator, BLOCK, Product};
+
+/// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
+/// are on too many pages, and fall on the same places of the caches.
+pub const MAX_IN_PLACE: usize = 1 << 10;
+/// Bytes of a row of the panels that are copied at a time, at most.
+pub const PANELS_BYTES: usize = 256;
+/// Blocks of products that are summed at a time for all tiles, as a power of two, if too few rows
+/// of more are in the second-level cache.
+pub const CHUNK: usize = 4;
+/// Tiles of rows that are multiplied at a time, at least: else the products are divided.
+const MIN_TILES: usize = 5;
+
+/// Number of elements of rows of `a` that are multiplied at a time: half of the second-level cache
+/// holds them as `f32`.
+fn rows_elements() -> usize {
+    host::machine().l2.bytes / 8
+}
+
+/// Number of elements of columns of `b` that the second-level cache holds as `f32`.
+pub fn panels_elements() -> usize {
+    host::machine().l2.bytes / 4
+}
+
+/// Bytes of columns that are copied and multiplied with some rows after the others: these are in
+/// the third-level cache.
+pub fn deep_panels_bytes() -> usize {
+    let machine = host::machine();
+    (machine.l3.bytes / 4).min(8 * machine.l2.bytes)
+}
+
+/// Sizes of the parts of a product.
+#[derive(Clone, Copy)]
+pub struct Blocking {
+    /// Rows of `a` at a time, which the second-level cache holds.
+    pub tall: usize,
+    /// Columns of `b` that are multiplied with all rows before the next ones.
+    pub wide: usize,
+    /// Columns of `b` that are copied at a time, and then multiplied with some rows: a few panels
+    /// that the second-level cache holds beside the rows.
+    pub group: usize,
+    /// True if [`CHUNK`] blocks of products are summed at a time.
+    pub has_chunks: bool,
+}
+
+impl Blocking {
+    /// The parts of a product with this many rows and columns, in tiles of `R` x `C`; copies of
+    /// columns are used again if `is_shared`.
+    pub fn new<T: Accumulator, const R: usize, const C: usize>(
+        product: &Product<'_, T>,
+        rows: usize,
+        columns: usize,
+        is_shared: bool,
+    ) -> Blocking {
+        let depth = product.depth;
+        let mut tall = rows.next_multiple_of(R);
+        while tall > R && product.a.footprint(tall.min(rows), depth) > rows_elements() {
+            tall = (tall / 2).next_multiple_of(R);
+        }
+        let has_chunks = depth > CHUNK * BLOCK && tall < rows && tall < MIN_TILES * R;
+        if has_chunks {
+            tall = MIN_TILES * R;
+        }
+        let wide = (deep_panels_bytes() / size_of::<T>() / depth / C).max(1) * C;
+        let group = match has_chunks {
+            true => wide,
+            false => (panels_elements() / 4 / depth / C * C)
+                .clamp(C, (PANELS_BYTES / size_of::<T>()).max(C)),
+        };
+        let wide = if tall < rows || is_shared { wide } else { columns };
+        Blocking { tall, wide: wide.min(columns), group: group.min(columns), has_chunks }
+    }
+}
