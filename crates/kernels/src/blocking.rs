@@ -2,6 +2,7 @@
 //! a time.
 
 use super::matmul::{Accumulator, BLOCK, Product};
+use super::rows::Rows;
 
 /// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
 /// are on too many pages, and fall on the same places of the caches.
@@ -18,6 +19,11 @@ const MIN_TILES: usize = 5;
 /// holds them as `f32`.
 fn rows_elements() -> usize {
     host::machine().l2.bytes / 8
+}
+
+/// True if the second-level cache holds some rows of `a` beside columns of `b`.
+pub fn are_near<T>(a: &dyn Rows<T>, rows: usize, depth: usize) -> bool {
+    a.footprint(rows, depth) <= rows_elements()
 }
 
 /// Number of elements of columns of `b` that the second-level cache holds as `f32`.
@@ -57,7 +63,7 @@ impl Blocking {
     ) -> Blocking {
         let depth = product.depth;
         let mut tall = rows.next_multiple_of(R);
-        while tall > R && product.a.footprint(tall.min(rows), depth) > rows_elements() {
+        while tall > R && !are_near(product.a, tall.min(rows), depth) {
             tall = (tall / 2).next_multiple_of(R);
         }
         let has_chunks = depth > CHUNK * BLOCK && tall < rows && tall < MIN_TILES * R;

@@ -8,7 +8,7 @@
 //! states the definition.
 
 use super::blocking::{
-    Blocking, CHUNK, MAX_IN_PLACE, PANELS_BYTES, deep_panels_bytes, panels_elements,
+    Blocking, CHUNK, MAX_IN_PLACE, PANELS_BYTES, are_near, deep_panels_bytes, panels_elements,
 };
 use super::direct::DirectRow;
 use super::panels::{Ahead, Pack, Panels, RowOrder};
@@ -280,9 +280,10 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         false => !is_in_place,
     };
     let is_by_columns = is_read_once && rows <= depth;
+    let is_near = products.iter().all(|product| are_near(product.a, rows, depth));
     let row_parts = match () {
         // Packing takes longer than to read all rows for a few columns.
-        () if is_by_columns && depth > CHUNK * BLOCK => 1,
+        () if is_by_columns && (depth > CHUNK * BLOCK || is_near) => 1,
         () if is_by_columns => parts / panels.min(workers),
         () if is_in_place => workers,
         () => parts,
@@ -315,7 +316,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         tasks.sort_by_key(|(.., columns, _)| columns.start);
     }
     // A thread that takes neighbouring tasks may have copied the columns of the next one.
-    let call = Some(Call::new());
+    let call = (row_parts > 1).then(Call::new);
     host::parallel(tasks, |(product, rows, columns, mut results)| {
         product.compute_part::<R, C>(isa, rows, columns, &mut results, call)
     })
