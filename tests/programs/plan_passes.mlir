@@ -3,6 +3,9 @@
 // RUN: stablo run %s --entry regions --dump-plan-after=cse | FileCheck %s --check-prefix=REGIONS
 // RUN: stablo run %s --entry dead_regions --dump-plan-after=dce | FileCheck %s --check-prefix=DEADREGIONS
 // RUN: stablo run %s --entry loop --dump-plan-after=inline | FileCheck %s --check-prefix=INLINE
+// RUN: stablo run %s --entry rounds --dump-plan-after=unroll | FileCheck %s --check-prefix=UNROLL
+// RUN: stablo run %s --entry rounds --dump-plan-after=identities | FileCheck %s --check-prefix=ROUNDS
+// RUN: stablo run %s --entry rounds --input 1.5 | FileCheck %s --check-prefix=ROUNDS-RUN
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
@@ -342,4 +345,55 @@ func.func @tree(%x: tensor<5xf32>) -> (tensor<f32>, tensor<f32>) {
     stablehlo.return %d : tensor<f32>
   }
   return %r, %s : tensor<f32>, tensor<f32>
+}
+
+// A loop that runs once becomes its body, whose slices of everything disappear; one that never runs becomes
+// its operands. A loop that runs twice stays.
+// UNROLL-LABEL: @rounds(
+// UNROLL: stablehlo.dynamic_slice
+// UNROLL-NOT: stablehlo.while
+// UNROLL: stablehlo.sine
+// UNROLL: stablehlo.dynamic_update_slice
+// UNROLL-NOT: stablehlo.cosine
+// UNROLL: stablehlo.while
+// UNROLL: stablehlo.tanh
+// ROUNDS-LABEL: @rounds(
+// ROUNDS-NOT: stablehlo.dynamic_slice
+// ROUNDS-NOT: stablehlo.dynamic_update_slice
+// ROUNDS: stablehlo.sine
+// ROUNDS-RUN: [0.641395
+func.func @rounds(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %once:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<1xf32>
+    cond {
+      %go = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %part = stablehlo.dynamic_slice %x, %i, sizes = [1] : (tensor<1xf32>, tensor<i32>) -> tensor<1xf32>
+      %new = stablehlo.sine %part : tensor<1xf32>
+      %all = stablehlo.dynamic_update_slice %y, %new, %i : (tensor<1xf32>, tensor<1xf32>, tensor<i32>) -> tensor<1xf32>
+      stablehlo.return %next, %all : tensor<i32>, tensor<1xf32>
+    }
+  %never:2 = stablehlo.while(%i = %once#0, %y = %once#1) : tensor<i32>, tensor<1xf32>
+    cond {
+      %go = stablehlo.compare LT, %i, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %new = stablehlo.cosine %y : tensor<1xf32>
+      stablehlo.return %next, %new : tensor<i32>, tensor<1xf32>
+    }
+  %twice:2 = stablehlo.while(%i = %never#0, %y = %never#1) : tensor<i32>, tensor<1xf32>
+    cond {
+      %go = stablehlo.compare LE, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %go : tensor<i1>
+    } do {
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %new = stablehlo.tanh %y : tensor<1xf32>
+      stablehlo.return %next, %new : tensor<i32>, tensor<1xf32>
+    }
+  return %twice#1 : tensor<1xf32>
 }

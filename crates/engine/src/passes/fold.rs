@@ -4,6 +4,7 @@ use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, rewrite};
 use numerics::Tensor;
 use program::{Effects, Kind, NoEvaluator, Primitive, RuntimeValue, ValueType, primitives};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// The maximum bytes of the operands and the result of a node that is folded.
@@ -46,20 +47,40 @@ fn note_constant(graph: &mut Graph<'_>, primitive: &Primitive, result: Value) {
     }
 }
 
+/// The small value of a node of a constant, or of small known values; errors are left to the run.
+pub(crate) fn evaluate<'t>(
+    graph: &Graph<'_>,
+    node: &Node,
+    result: Value,
+    value: impl Fn(&Value) -> Option<&'t Tensor>,
+) -> Option<Tensor> {
+    if !is_small(graph, result) {
+        return None;
+    }
+    if let Primitive::Constant(primitives::Constant { tensor }) = &*node.primitive {
+        return Some(tensor.clone());
+    }
+    if !is_foldable(&node.primitive) || node.operands.is_empty() {
+        return None;
+    }
+    let operands = node.operands.iter().map(|operand| Some(value(operand)?.clone().into()));
+    let operands = operands.collect::<Option<Vec<RuntimeValue>>>()?;
+    let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEvaluator);
+    let [RuntimeValue::Tensor(tensor)] = &evaluated.ok()?[..] else { return None };
+    let is_of_type = graph.dtype(result) == Some(tensor.dtype())
+        && graph.shape(result).is_some_and(|shape| shape[..] == *tensor.shape());
+    is_of_type.then(|| tensor.clone())
+}
+
 /// Makes the result of a node a constant if its operands are constants, all of them small.
 fn fold(graph: &mut Graph<'_>, node: &Node, result: Value, left: &mut usize) {
-    if !is_foldable(&node.primitive) || node.operands.is_empty() || !is_small(graph, result) {
+    if matches!(*node.primitive, Primitive::Constant(_)) {
         return;
     }
-    let operands = node.operands.iter().map(|&operand| Some(known(graph, operand)?.into()));
-    let Some(operands) = operands.collect::<Option<Vec<RuntimeValue>>>() else { return };
-    // Errors are left to the run.
-    let evaluated = kernels::evaluate(&node.primitive, node.origin, operands, &mut NoEvaluator);
-    let Ok(evaluated) = evaluated else { return };
-    let [RuntimeValue::Tensor(folded)] = &evaluated[..] else { return };
-    let is_of_type = graph.dtype(result) == Some(folded.dtype())
-        && graph.shape(result).is_some_and(|shape| shape[..] == *folded.shape());
-    let Some(rest) = left.checked_sub(folded.bytes().len()).filter(|_| is_of_type) else { return };
+    let operands: FxHashMap<Value, Tensor> =
+        node.operands.iter().filter_map(|&value| Some((value, known(graph, value)?))).collect();
+    let Some(folded) = evaluate(graph, node, result, |value| operands.get(value)) else { return };
+    let Some(rest) = left.checked_sub(folded.bytes().len()) else { return };
     *left = rest;
     let is_larger =
         node.operands.iter().any(|&operand| graph.elements(operand) < graph.elements(result));

@@ -6,8 +6,8 @@ use program::{Primitive, primitives};
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     rewrite(body, &mut Replacements::default(), &mut |node, replacements| {
-        if let (&[operand, ..], &[result]) = (&node.operands[..], &node.results[..])
-            && is_identity(&node.primitive)
+        if let &[result] = &node.results[..]
+            && let Some(operand) = same(graph, node)
             && graph.types[operand as usize] == graph.types[result as usize]
         {
             replacements.insert(result, operand);
@@ -18,10 +18,19 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     });
 }
 
-/// True for a padding of zero elements.
-fn is_identity(primitive: &Primitive) -> bool {
-    let Primitive::Pad(primitives::Pad { low, high, interior }) = primitive else { return false };
-    low.iter().chain(high).chain(interior).all(|&count| count == 0)
+/// The operand that the result of a node is if it has the type of the result.
+fn same(graph: &Graph<'_>, node: &Node) -> Option<Value> {
+    let is_static = node.operands.iter().all(|&operand| graph.shape(operand).is_some());
+    match (&*node.primitive, &node.operands[..]) {
+        (Primitive::Pad(primitives::Pad { low, high, interior }), &[operand, ..]) => {
+            let is_nothing = low.iter().chain(high).chain(interior).all(|&count| count == 0);
+            is_nothing.then_some(operand)
+        }
+        // Slices are within the operand, so that one of its size is all of it.
+        (Primitive::DynamicSlice(_), &[operand, ..]) if is_static => Some(operand),
+        (Primitive::DynamicUpdateSlice, &[_, update, ..]) if is_static => Some(update),
+        _ => None,
+    }
 }
 
 /// Replaces loop-carried values that the body returns unchanged by their initial values.

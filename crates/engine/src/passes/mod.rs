@@ -17,6 +17,7 @@ mod prepack;
 mod reduction_trees;
 mod schedule;
 mod sink;
+mod unroll;
 
 pub(crate) use fold::known;
 
@@ -52,6 +53,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "inline",
         description: "Replaces calls by the nodes of the functions that they call",
         run: PassKind::Graph(inline::run),
+    },
+    PlanPass {
+        name: "unroll",
+        description: "Replaces loops that run once by their body",
+        run: PassKind::Graph(unroll::run),
     },
     PlanPass {
         name: "identities",
