@@ -1,7 +1,8 @@
 //! How a product of matrices is divided: rows, columns and products of a sum that are in a cache at
 //! a time.
 
-use super::matmul::{Accumulator, BLOCK, Product};
+use super::accumulator::Accumulator;
+use super::matmul::{BLOCK, Product};
 use super::rows::Rows;
 
 /// Columns of at most this many elements are multiplied where they are: the rows of `b` with more

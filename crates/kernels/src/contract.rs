@@ -346,9 +346,10 @@ impl Dot {
     /// True if [`Dot::pack`] makes it faster.
     pub fn is_packable(&self) -> bool {
         let Sizes { count, m, n, k } = self.sizes;
-        let is_vector = m < 2 || n < 2 || k <= matmul::FEW;
-        let is_small = small_products::are_small(count, m, k, n);
-        let is_worth_it = k.saturating_mul(n) >= min_packed() && !is_vector && !is_small;
+        let is_vector = m < 2 || n < 2;
+        let is_small = k <= matmul::FEW || small_products::are_small(count, m, k, n);
+        let elements = k.saturating_mul(n);
+        let is_worth_it = elements >= min_packed() && (m == 1 || !is_vector) && !is_small;
         count == 1 && is_worth_it && !self.is_converted() && !self.is_swapped
     }
 
@@ -424,6 +425,11 @@ impl Kernel for Dot {
 
     fn is_packable(&self) -> bool {
         self.is_packable()
+    }
+
+    fn max_prepacked(&self) -> usize {
+        // A vector reads a matrix at the speed of memory in any order, unless it is near.
+        if self.sizes.m == 1 { 2 * matmul::deep_panels_bytes() } else { usize::MAX }
     }
 
     fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {

@@ -1,8 +1,8 @@
 //! Windows of a convolution, from tables of the positions that they see.
 
+use super::accumulator::Accumulator;
 use super::contract::invalid;
 use super::convolution::{ConvSizes, Convolution};
-use super::matmul::Accumulator;
 use super::rows::{RowScratch, Rows, SomeRows};
 use numerics::budget::Scratch;
 use program::EvalError;

@@ -4,6 +4,7 @@
 //! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
 //! a time are copied.
 
+use super::accumulator::Accumulator;
 use super::contract::{
     MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, max_shared, packed,
 };
@@ -11,7 +12,7 @@ use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
 use super::fused::Registers;
 use super::kernel::{Kernel, RowOperand, RowWise, expect_bytes};
-use super::matmul::{self, Accumulator, BLOCK, FEW, Product, Results, multiply};
+use super::matmul::{self, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
 use super::panels::RowOrder;

@@ -1,7 +1,8 @@
 //! Convolutions of each feature with a separate kernel.
 
+use super::accumulator::Accumulator;
 use super::conv_windows::Windows;
-use super::matmul::{Accumulator, FEW};
+use super::matmul::FEW;
 use numerics::simd::{FeatureWindows, Isa, Kernel, Tap};
 use std::ops::Range;
 

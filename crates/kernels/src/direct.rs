@@ -1,6 +1,7 @@
 //! Products of matrices without copies: of few products each, or small.
 
-use super::matmul::{Accumulator, FEW};
+use super::accumulator::Accumulator;
+use super::matmul::FEW;
 use super::rows::Matrix;
 use numerics::simd::Kernel;
 

@@ -29,6 +29,11 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
+    /// If all prepacked operands of a program have more bytes than this, it is not worth it.
+    fn max_prepacked(&self) -> usize {
+        usize::MAX
+    }
+
     /// The second operand in the order in which the kernel reads it; `None` if it is in that order.
     /// Pays off where the operand is the same in many runs, as weights are.
     ///

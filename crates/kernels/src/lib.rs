@@ -3,6 +3,7 @@
 //! [`evaluate`] computes a [`Primitive`](program::Primitive) with them. It is the only meaning of
 //! each op: the interpreter runs programs with it, and folding passes run single ops.
 
+pub mod accumulator; // For the tests of `matmul`.
 mod batch_norm;
 mod blocking;
 mod body;

@@ -7,18 +7,18 @@
 //! bits follow for every shape of tile, width of vectors and number of threads; `docs/accuracy.md`
 //! states the definition.
 
-use super::blocking::{
-    Blocking, CHUNK, MAX_IN_PLACE, PANELS_BYTES, are_near, deep_panels_bytes, panels_elements,
-};
+use super::accumulator::Accumulator;
+pub use super::blocking::deep_panels_bytes;
+use super::blocking::{Blocking, CHUNK, MAX_IN_PLACE, PANELS_BYTES, are_near, panels_elements};
 use super::direct::DirectRow;
 use super::panels::{Ahead, Pack, Panels, RowOrder};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
-use super::vector_products::VectorProduct;
+use super::vector_products::{VectorProduct, with_panels};
+use numerics::TensorError;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnSums, Factors, Isa, Kernel, Sums, Tile, Windowed};
-use numerics::{Complex32, Complex64, I1, Number, TensorError};
+use numerics::simd::{Factors, Isa, Kernel, PanelColumns, Sums};
 use std::cell::Cell;
 use std::ops::Range;
 use std::slice::Chunks;
@@ -64,83 +64,6 @@ impl Call {
         Call(CALLS.fetch_add(1, Ordering::Relaxed))
     }
 }
-
-/// The types in which products are summed.
-pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
-    /// `self + a * b`. Rounded once for floating-point numbers; for complex ones, each part adds
-    /// its two real products in turn, that of `a`'s real part first.
-    fn multiply_add(self, a: Self, b: Self) -> Self;
-
-    /// The number, or the quiet NaN without sign and payload for any NaN.
-    fn quiet(self) -> Self;
-
-    /// The sum as a result: quiet, and zero is positive.
-    fn finish(self) -> Self;
-}
-
-macro_rules! floats {
-    ($($ty:ident $nan:literal)*) => {$(
-        impl Accumulator for $ty {
-            #[inline(always)]
-            fn multiply_add(self, a: $ty, b: $ty) -> $ty {
-                a.mul_add(b, self)
-            }
-            #[inline(always)]
-            fn quiet(self) -> $ty {
-                if self.is_nan() { $ty::from_bits($nan) } else { self }
-            }
-            #[inline(always)]
-            fn finish(self) -> $ty {
-                self.quiet() + 0.0
-            }
-        }
-    )*};
-}
-
-macro_rules! complex {
-    ($($ty:ident)*) => {$(
-        impl Accumulator for $ty {
-            #[inline(always)]
-            fn multiply_add(self, a: $ty, b: $ty) -> $ty {
-                $ty::new(
-                    self.re.multiply_add(a.re, b.re).multiply_add(-a.im, b.im),
-                    self.im.multiply_add(a.re, b.im).multiply_add(a.im, b.re),
-                )
-            }
-            #[inline(always)]
-            fn quiet(self) -> $ty {
-                $ty::new(self.re.quiet(), self.im.quiet())
-            }
-            #[inline(always)]
-            fn finish(self) -> $ty {
-                $ty::new(self.re.finish(), self.im.finish())
-            }
-        }
-    )*};
-}
-
-macro_rules! exact {
-    ($($ty:ident)*) => {$(
-        impl Accumulator for $ty {
-            #[inline(always)]
-            fn multiply_add(self, a: $ty, b: $ty) -> $ty {
-                self.add(a.multiply(b))
-            }
-            #[inline(always)]
-            fn quiet(self) -> $ty {
-                self
-            }
-            #[inline(always)]
-            fn finish(self) -> $ty {
-                self
-            }
-        }
-    )*};
-}
-
-floats!(f32 0x7FC0_0000 f64 0x7FF8_0000_0000_0000);
-complex!(Complex32 Complex64);
-exact!(I1 i32 i64);
 
 /// Where results are written.
 pub enum Results<'o, T> {
@@ -289,6 +212,8 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         () => parts,
     };
     let row_parts = row_parts.min(rows / least).max(1);
+    // A thread that has the same panels for every vector finds them in its cache.
+    let parts = if rows == 1 && is_packed { workers } else { parts };
     let column_parts = parts.div_ceil(row_parts).min(panels);
     // Of few rows, parts of tiles are less of a loss than uneven tasks.
     let part_rows = rows.div_ceil(row_parts);
@@ -343,6 +268,34 @@ impl<T: Accumulator> Product<'_, T> {
         self.compute_part::<R, C>(isa, rows, columns, out, None)
     }
 
+    /// Writes a part of a row, if the columns are copied to panels and there are instructions for
+    /// the type.
+    fn row_with_panels<const C: usize>(
+        &self,
+        isa: Isa,
+        row: usize,
+        columns: &Range<usize>,
+        out: &mut Results<'_, T>,
+    ) -> bool {
+        let depth = self.depth;
+        let Some(panels) = self.panels.filter(|_| depth > FEW && !self.a.has_segments()) else {
+            return false;
+        };
+        let mut scratch = RowScratch::default();
+        let a = self.a.rows(row..row + 1, depth, &mut scratch);
+        let elements = &panels[columns.start / C * C * depth..];
+        let panels = PanelColumns { elements, stride: C, distance: C * depth };
+        // The last panel may have columns of no use.
+        let mut sums = vec![T::ZERO; columns.len().next_multiple_of(C)];
+        if !with_panels(isa, &a.start_of(0)[..depth], panels, &mut sums) {
+            return false;
+        }
+        for (out, sum) in out.part(0, 0..columns.len()).iter_mut().zip(&sums) {
+            *out = sum.finish();
+        }
+        true
+    }
+
     /// As [`Product::compute`]. Copies of columns are used again in the same call.
     fn compute_part<const R: usize, const C: usize>(
         &self,
@@ -353,6 +306,9 @@ impl<T: Accumulator> Product<'_, T> {
         call: Option<Call>,
     ) -> Result<(), TensorError> {
         let depth = self.depth;
+        if rows.len() == 1 && self.row_with_panels::<C>(isa, rows.start, &columns, out) {
+            return Ok(());
+        }
         let is_small = rows.len().saturating_mul(columns.len()).saturating_mul(depth) <= SMALL;
         let has_segments = self.a.has_segments();
         // The factor itself is not read if there are panels, nor if its rows are not in order.

@@ -3,8 +3,9 @@
 //! A window is a row of a matrix product whose elements are in a few runs, at the same distances
 //! for all windows: in the input, or in a copy with zeros around it and between its elements.
 
+use super::accumulator::Accumulator;
 use super::convolution::{ConvSizes, Convolution};
-use super::matmul::{Accumulator, BLOCK, FEW};
+use super::matmul::{BLOCK, FEW};
 use super::parallel::task_size;
 use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;

@@ -1,6 +1,6 @@
 //! Columns of the right factor of a product, in panels of the width of a tile of results.
 
-use super::matmul::Accumulator;
+use super::accumulator::Accumulator;
 use super::rows::Matrix;
 use numerics::simd::{Kernel, prefetch, transpose};
 use smallvec::SmallVec;

@@ -1,11 +1,11 @@
 //! `reduce`: folding of dimensions with a region.
 
+use super::accumulator::Accumulator;
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{MAX_CONVERTED, convert_into, converted};
 use super::extremum;
 use super::fused::Registers;
 use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
-use super::matmul::Accumulator;
 use super::narrow::{NARROW, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{

@@ -1,6 +1,7 @@
 //! The left factor of a product of matrices, row by row.
 
-use super::matmul::{Accumulator, BLOCK};
+use super::accumulator::Accumulator;
+use super::matmul::BLOCK;
 use numerics::simd::transpose;
 use std::ops::Range;
 

@@ -1,6 +1,7 @@
 //! Products of small matrices, which are many: without tiles, copies or threads.
 
-use super::matmul::{Accumulator, BLOCK, FEW};
+use super::accumulator::Accumulator;
+use super::matmul::{BLOCK, FEW};
 use numerics::TensorError;
 use numerics::simd::{Isa, Kernel, transpose};
 

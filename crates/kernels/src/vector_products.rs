@@ -1,9 +1,10 @@
 //! Products of a vector with the columns of a matrix, which is read once, from where it is.
 
-use super::matmul::{Accumulator, BLOCK};
+use super::accumulator::Accumulator;
+use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::sums::Tree;
-use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, WIDE_GROUP};
+use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP};
 use numerics::{Number, Widen};
 
 /// Results that are summed at a time where columns are neighbours.
@@ -72,6 +73,41 @@ fn with_rows<T: Accumulator, S: Widen<T>>(a: &[T], b: &[S], row_stride: usize, o
             out.copy_from_slice(&sums);
         }
     }
+}
+
+/// Writes the sums of `a` with whole panels of columns, before they are finished; false, and
+/// nothing is written, if there are no instructions for the type.
+pub fn with_panels<T: Accumulator>(
+    isa: Isa,
+    a: &[T],
+    columns: PanelColumns<'_, T>,
+    out: &mut [T],
+) -> bool {
+    for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
+        let first = chunk * RESULTS / T::COLUMNS * columns.distance;
+        let block = |block: usize| PanelColumns {
+            elements: &columns.elements[first + block * BLOCK * columns.stride..],
+            ..columns
+        };
+        if a.len() <= BLOCK {
+            if !T::row_chains(isa, a, block(0), out) {
+                return false;
+            }
+            continue;
+        }
+        let mut tree = Tree::new();
+        for (number, a) in a.chunks(BLOCK).enumerate() {
+            let mut sums = vec![T::ZERO; out.len()];
+            if !T::row_chains(isa, a, block(number), &mut sums) {
+                return false;
+            }
+            tree.push(sums, add_rows);
+        }
+        if let Some(sums) = tree.finish(add_rows) {
+            out.copy_from_slice(&sums);
+        }
+    }
+    true
 }
 
 /// Adds the products of the elements of `a` with rows of `b`, in order.

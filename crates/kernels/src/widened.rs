@@ -5,9 +5,10 @@
 //! second-level cache. So weights of 16 bits are read as such, and no factor is converted as a
 //! whole. Sums have the bits of [`matmul`](super::matmul) on converted factors.
 
+use super::accumulator::Accumulator;
 use super::contract::{FEW_COLUMNS, dispatch_sum};
 use super::converted::convert_into;
-use super::matmul::{Accumulator, FEW, Product, Results, result_work};
+use super::matmul::{FEW, Product, Results, result_work};
 use super::parallel::task_size;
 use super::rows::Matrix;
 use super::vector_products::{VectorProduct, VectorsProduct};

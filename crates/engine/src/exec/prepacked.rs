@@ -62,7 +62,8 @@ impl PrepackedOperands {
         }
         if let OperandState::Seen = cached.state {
             // Panels have at most twice the size, or are small.
-            let has_room = self.bytes.saturating_add(2 * operand.len()) <= MAX_BYTES;
+            let most = kernel.max_prepacked().min(MAX_BYTES);
+            let has_room = self.bytes.saturating_add(2 * operand.len()) <= most;
             // If there is no memory for it, the kernel still runs.
             let is_packed = has_room && host::check(operand.len()).is_ok();
             let packed = if is_packed { kernel.prepack(operand).ok().flatten() } else { None };

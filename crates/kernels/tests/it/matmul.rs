@@ -1,6 +1,7 @@
 //! Tests of `matmul.rs`.
 
-use kernels::matmul::{Accumulator, BLOCK, Product, Results, multiply};
+use kernels::accumulator::Accumulator;
+use kernels::matmul::{BLOCK, Product, Results, multiply, pack};
 use kernels::rows::Matrix;
 use numerics::simd::{Isa, TILE_ROWS};
 use numerics::{Complex32, Complex64, I1, Tensor};
@@ -101,6 +102,17 @@ fn check_all<T: Accumulator, const C: usize>(
                 let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
                 let equal = out.bytes()[..] == expected.bytes()[..];
                 assert!(equal, "{isa:?} {m} x {k} x {n}: {out:?}, not {expected:?}");
+                // With all columns copied before.
+                if let Some(packed) = pack::<T, C>(b_matrix, None, [k, n]).unwrap() {
+                    let panels = Some(bytemuck::cast_slice(&packed));
+                    let mut out = vec![T::ONE; m * (n + 1)];
+                    let mut results = Results::Strided(&mut out, n + 1);
+                    let product = Product { panels, ..product };
+                    product.compute::<TILE_ROWS, C>(isa, 0..m, 0..n, &mut results).unwrap();
+                    let out = Tensor::from_vec([m * (n + 1)], out).unwrap();
+                    let equal = out.bytes()[..] == expected.bytes()[..];
+                    assert!(equal, "{isa:?} {m} x {k} x {n} packed: {out:?}, not {expected:?}");
+                }
                 // Some of the columns.
                 let (mut part, first) = (vec![T::ONE; m * (n + 1)], n / 3);
                 let mut results = Results::Strided(&mut part, n + 1);
@@ -146,7 +158,9 @@ fn deep_products() {
 /// Sizes of caches and vectors decide how products are divided, and never their bits.
 #[test]
 fn bits_do_not_depend_on_the_machine_model() {
-    for (m, k, n) in [(1, 700, 90), (70, 300, 65), (60, 1100, 40), (3, 5, 2000)] {
+    // Of the last one, no cache holds all rows.
+    let sizes = [(1, 700, 90), (70, 300, 65), (60, 1100, 40), (3, 5, 2000), (420, 1500, 70)];
+    for (m, k, n) in sizes {
         let number = |bits| float(bits, false) as f32;
         let (a, b) = (numbers(m * k, 5, number), numbers(k * n, 6, number));
         for strides in [[n, 1], [1, k]] {
@@ -164,10 +178,14 @@ fn bits_do_not_depend_on_the_machine_model() {
                 for workers in [1, 3] {
                     let host = host::Host::default().with_workers(workers).with_machine(machine);
                     let _entered = host.enter();
-                    let mut out = vec![0f32; m * n];
-                    multiply::<f32, TILE_ROWS, 32>(&[product], k, &mut out).unwrap();
-                    let found: Vec<u32> = out.into_iter().map(f32::to_bits).collect();
-                    assert_eq!(found, expected, "{m} x {k} x {n} for {}", machine.name);
+                    let packed = pack::<f32, 32>(right, None, [k, n]).unwrap().unwrap();
+                    for panels in [None, Some(bytemuck::cast_slice(&packed))] {
+                        let mut out = vec![0f32; m * n];
+                        let product = Product { panels, ..product };
+                        multiply::<f32, TILE_ROWS, 32>(&[product], k, &mut out).unwrap();
+                        let found: Vec<u32> = out.into_iter().map(f32::to_bits).collect();
+                        assert_eq!(found, expected, "{m} x {k} x {n} for {}", machine.name);
+                    }
                 }
             }
         }

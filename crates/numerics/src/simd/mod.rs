@@ -24,7 +24,7 @@ mod windows;
 pub use columns::{ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
-pub use tile::{Factors, Sums, TILE_ROWS, Tile};
+pub use tile::{Factors, PanelColumns, Sums, TILE_ROWS, Tile};
 pub use transpose::{transpose, transpose_streamed};
 pub use windows::{FeatureWindows, Tap, Windowed};
 

@@ -47,10 +47,23 @@ pub struct Sums<'a, 'o, T> {
     pub results: Option<&'a mut [&'o mut [T]]>,
 }
 
+/// Columns whose rows are adjacent, in panels of the columns of a tile.
+#[derive(Clone, Copy)]
+pub struct PanelColumns<'a, T> {
+    /// The elements from the first one on.
+    pub elements: &'a [T],
+    /// The distance between rows.
+    pub stride: usize,
+    /// The distance between panels.
+    pub distance: usize,
+}
+
 /// A type with a tile of sums in vector registers.
 pub trait Tile: Sized {
     /// True if some machines have instructions for it.
     const HAS_TILES: bool = false;
+    /// Columns of a tile, and of a panel.
+    const COLUMNS: usize = 1;
 
     /// Writes the sums of products of each used row with each used column: chains of fused
     /// multiply-adds from zero on, in the order of the elements. False, and nothing is written, if
@@ -59,12 +72,25 @@ pub trait Tile: Sized {
     fn chains(_isa: Isa, _factors: &mut Factors<'_, Self>, _sums: &mut Sums<'_, '_, Self>) -> bool {
         false
     }
+
+    /// Writes the sums of products of a row with columns, as [`Tile::chains`]. False, and nothing
+    /// is written, if there are no instructions for the type, columns are too short, or these sums
+    /// are not of whole panels.
+    #[inline(always)]
+    fn row_chains(
+        _isa: Isa,
+        _row: &[Self],
+        _columns: PanelColumns<'_, Self>,
+        _sums: &mut [Self],
+    ) -> bool {
+        false
+    }
 }
 
 /// Tiles of AVX2 and NEON, as several consecutive parts, and of AVX-512.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod vectors {
-    use super::{AHEAD, Factors, Isa, Sums, TILE_ROWS, Tile};
+    use super::{AHEAD, Factors, Isa, PanelColumns, Sums, TILE_ROWS, Tile};
     use std::ops::Range;
 
     /// Factors and room for sums, whose sizes are checked.
@@ -151,15 +177,90 @@ mod vectors {
         }
     }
 
+    /// True if panels of `width` columns have rows for as many elements.
+    fn are_long<T>(
+        columns: PanelColumns<'_, T>,
+        panels: usize,
+        depth: usize,
+        width: usize,
+    ) -> bool {
+        let last = |count: usize, distance: usize| count.saturating_sub(1).saturating_mul(distance);
+        let start = last(panels, columns.distance).saturating_add(last(depth, columns.stride));
+        depth == 0 || panels == 0 || start.saturating_add(width) <= columns.elements.len()
+    }
+
     /// A module with chains of `R` rows and `V` vectors of columns each.
     macro_rules! chains {
         ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
-                use super::{AHEAD, Checked, TILE_ROWS};
+                use super::{AHEAD, Checked, PanelColumns, TILE_ROWS};
                 use crate::simd::{prefetch_at, prefetch_later};
                 use crate::simd::registers::$module::{
                     LANES, add, fused_multiply_add, load, results, splat, store, zero,
                 };
+
+                /// Vectors of a panel.
+                const VECTORS: usize = $columns / LANES;
+                /// Panels whose chains are independent of each other, as long as these take.
+                const PANELS: usize = 8_usize.div_ceil(VECTORS);
+
+                /// Writes the sums of a row with whole panels.
+                ///
+                /// # Safety
+                /// The panels have the columns of all sums, and rows for all elements.
+                #[target_feature(enable = $features)]
+                pub unsafe fn row_chains(
+                    row: &[$ty],
+                    columns: PanelColumns<'_, $ty>,
+                    sums: &mut [$ty],
+                ) {
+                    let mut panels = columns.elements.as_ptr();
+                    let (groups, rest) = sums.as_chunks_mut::<{ PANELS * $columns }>();
+                    for sums in groups {
+                        // SAFETY: the caller has these panels.
+                        unsafe { row_with::<PANELS>(row, panels, columns, sums) };
+                        panels = panels.wrapping_add(PANELS * columns.distance);
+                    }
+                    for sums in rest.chunks_exact_mut($columns) {
+                        // SAFETY: likewise.
+                        unsafe { row_with::<1>(row, panels, columns, sums) };
+                        panels = panels.wrapping_add(columns.distance);
+                    }
+                }
+
+                /// The sums with `P` panels.
+                ///
+                /// # Safety
+                /// As [`row_chains`].
+                #[inline]
+                #[target_feature(enable = $features)]
+                unsafe fn row_with<const P: usize>(
+                    row: &[$ty],
+                    mut panels: *const $ty,
+                    PanelColumns { stride, distance, .. }: PanelColumns<'_, $ty>,
+                    sums: &mut [$ty],
+                ) {
+                    let mut chains = [[zero(); VECTORS]; P];
+                    for &a in row {
+                        let a = splat(a);
+                        for (p, chain) in chains.iter_mut().enumerate() {
+                            let panel = panels.wrapping_add(p * distance);
+                            for (v, sum) in chain.iter_mut().enumerate() {
+                                let at = panel.wrapping_add(v * LANES);
+                                prefetch_at(at.wrapping_add(AHEAD * stride));
+                                // SAFETY: the panel has a row for each element.
+                                *sum = fused_multiply_add(a, unsafe { load(at) }, *sum);
+                            }
+                        }
+                        panels = panels.wrapping_add(stride);
+                    }
+                    for (sums, chain) in sums.chunks_exact_mut($columns).zip(&chains) {
+                        for (sums, &sum) in sums.chunks_exact_mut(LANES).zip(chain) {
+                            // SAFETY: there are as many elements.
+                            unsafe { store(sums.as_mut_ptr(), sum) };
+                        }
+                    }
+                }
 
                 /// Writes sums of `R` rows from `row` on with `V` vectors of columns from `column`
                 /// on.
@@ -245,6 +346,32 @@ mod vectors {
         ($($ty:ident $columns:literal $narrow:ident $wide:ident;)*) => {$(
             impl Tile for $ty {
                 const HAS_TILES: bool = true;
+                const COLUMNS: usize = $columns;
+
+                #[inline(always)]
+                fn row_chains(
+                    isa: Isa,
+                    row: &[$ty],
+                    columns: PanelColumns<'_, $ty>,
+                    sums: &mut [$ty],
+                ) -> bool {
+                    let panels = sums.len() / $columns;
+                    let fits = sums.len() % $columns == 0
+                        && are_long(columns, panels, row.len(), $columns);
+                    if !isa.has_vectors() || !fits {
+                        return false;
+                    }
+                    // SAFETY: the instructions were detected, and panels are long enough.
+                    unsafe {
+                        #[cfg(target_arch = "x86_64")]
+                        if isa.has_avx512() {
+                            $wide::row_chains(row, columns, sums);
+                            return true;
+                        }
+                        $narrow::row_chains(row, columns, sums);
+                    }
+                    true
+                }
 
                 #[inline(always)]
                 fn chains(
