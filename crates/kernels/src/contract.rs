@@ -5,6 +5,7 @@ mod row_wise;
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
 use super::kernel::{Form, Kernel, RowWise, expect_bytes};
 use super::matmul::{self, Product};
+use super::narrow_integers;
 use super::rows::Matrix;
 use super::small_products;
 use super::widened::{self, Factor as WidenedFactor};
@@ -393,8 +394,17 @@ impl Dot {
             return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
         let (dtype, [left, right, result]) = (self.dtype, self.types);
+        let Sizes { count, m, n, k } = self.sizes;
+        if narrow_integers::are_pairs([left, right], dtype, [m, n, k]) {
+            let factors = [lhs.stored(a, left), rhs.stored(b, right)];
+            if result == dtype {
+                return narrow_integers::multiply([m, n, k], factors, cast_mut(out)?);
+            }
+            let mut sums = vec![0; count * m * n];
+            narrow_integers::multiply([m, n, k], factors, &mut sums)?;
+            return convert_into(bytemuck::cast_slice(&sums), [dtype, result], out);
+        }
         if self.is_streamed {
-            let Sizes { m, n, k, .. } = self.sizes;
             if m * n == 0 {
                 return Ok(());
             }

@@ -35,6 +35,7 @@ pub mod matmul; // For its tests.
 mod movement;
 #[doc(hidden)]
 pub mod narrow; // For its tests.
+mod narrow_integers;
 mod order;
 mod padded;
 mod panels;

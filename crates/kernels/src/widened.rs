@@ -58,7 +58,7 @@ pub struct Factor<'a> {
 
 impl Factor<'_> {
     /// True if the matrices, of `kept` x `depth` elements, are in the memory.
-    fn is_inside(&self, kept: usize, depth: usize) -> bool {
+    pub fn is_inside(&self, kept: usize, depth: usize) -> bool {
         let [row, column] = self.strides;
         let last = row.checked_mul(kept - 1).zip(column.checked_mul(depth - 1));
         let last = last.and_then(|(row, column)| row.checked_add(column));

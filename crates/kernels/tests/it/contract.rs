@@ -261,3 +261,54 @@ fn matrices_are_multiplied_with_a_vector_by_rows() {
         }
     }
 }
+
+/// Products of integers of 8 and 16 bits, of every order in memory, are exact modulo the type of the
+/// result.
+#[test]
+fn products_of_small_integers() {
+    let types = [DType::I8, DType::U8, DType::I16];
+    for (round, (m, k, n)) in
+        [(4, 8, 8), (13, 9, 33), (25, 130, 70), (12, 64, 32), (4, 301, 9)].into_iter().enumerate()
+    {
+        for (left, right) in types.iter().flat_map(|&left| types.map(|right| (left, right))) {
+            for (transposed, result) in [(false, DType::I32), (true, DType::I32), (true, DType::I8)]
+            {
+                let _entered = host::Host::default().with_workers(1 + round % 2).enter();
+                let numbers = |shape: [usize; 2], seed: i64, dtype| {
+                    let count = (shape[0] * shape[1]) as i64;
+                    let numbers = (0..count).map(|i| (i * i * 7919 + i * seed) % 40009 - 20000);
+                    let numbers = Tensor::from_vec(shape, numbers.collect()).expect("small");
+                    math::convert(numbers, dtype).expect("integers")
+                };
+                let [a, b] = match transposed {
+                    false => [numbers([m, k], 3, left), numbers([k, n], 5, right)],
+                    true => [numbers([k, m], 3, left), numbers([n, k], 5, right)],
+                };
+                let dims = DotDims {
+                    lhs_contracting_dimensions: vec![i64::from(!transposed)],
+                    rhs_contracting_dimensions: vec![i64::from(transposed)],
+                    ..DotDims::default()
+                };
+                let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
+                let dot = Dot::new((left, &views[0]), (right, &views[1]), &dims, result);
+                let mut found = Tensor::zeros(result, [m, n]).expect("small");
+                let out = found.bytes_mut().expect("unshared");
+                dot.expect("few elements").run(a.bytes(), b.bytes(), out).expect("valid");
+                let wide = |t: &Tensor| math::convert(t.clone(), DType::I64).expect("integers");
+                let (a, b) = (wide(&a), wide(&b));
+                let (a, b) = (a.as_slice::<i64>().unwrap(), b.as_slice::<i64>().unwrap());
+                let sum = |at: usize| {
+                    let (i, j) = (at / n, at % n);
+                    let product = |l: usize| match transposed {
+                        false => a[i * k + l] * b[l * n + j],
+                        true => a[l * m + i] * b[j * k + l],
+                    };
+                    (0..k).map(product).sum::<i64>()
+                };
+                let sums = Tensor::from_vec([m, n], (0..m * n).map(sum).collect()).expect("small");
+                let expected = math::convert(sums, result).expect("integers");
+                assert_eq!(found, expected, "{m} x {k} x {n} of {left} and {right}");
+            }
+        }
+    }
+}

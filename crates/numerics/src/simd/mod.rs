@@ -14,6 +14,7 @@
 mod columns;
 mod doubles;
 mod neighbours;
+mod pairs;
 mod peak;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod registers;
@@ -24,6 +25,7 @@ mod windows;
 pub use columns::{ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
+pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
 pub use tile::{Factors, PanelColumns, Sums, TILE_ROWS, Tile};
 pub use transpose::{transpose, transpose_streamed};
 pub use windows::{FeatureWindows, Tap, Windowed};

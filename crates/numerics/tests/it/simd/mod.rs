@@ -3,6 +3,7 @@
 mod columns;
 mod doubles;
 mod neighbours;
+mod pairs;
 mod tile;
 mod transpose;
 mod windows;
