@@ -3,7 +3,7 @@
 use crate::contract::Dot;
 use crate::fused::Registers;
 use crate::index_vectors::Gather;
-use crate::reduce::Reduction;
+use crate::reduction::Reduction;
 use crate::scatter::Scatter;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;

@@ -47,6 +47,7 @@ mod quantize;
 mod random_numbers;
 #[doc(hidden)]
 pub mod reduce; // For its tests.
+mod reduction;
 #[doc(hidden)]
 pub mod rng; // For its tests.
 pub mod row_loops;
@@ -82,7 +83,8 @@ pub use movement::{Rearrangement, clamped_starts, concatenate, iota, pad, read_v
 pub use prepare::{Operand, Prepared, prepare};
 pub use quantize::{dequantize, quantize};
 pub use random_numbers::Stream;
-pub use reduce::{Reduction, SHORT_WINDOW, reduce};
+pub use reduce::{SHORT_WINDOW, reduce};
+pub use reduction::Reduction;
 pub use rng::RandomBits;
 pub use scatter::{Scatter, apply_updates, scatter};
 pub use select_and_scatter::select_and_scatter;

@@ -9,7 +9,7 @@ use crate::fft::FourierTransform;
 use crate::index_vectors::Gather;
 use crate::kernel::Kernel;
 use crate::linalg::{Cholesky, TriangularSolve};
-use crate::reduce::Reduction;
+use crate::reduction::Reduction;
 use crate::rng::RandomBits;
 use crate::scatter::Scatter;
 use crate::sort::{Sorted, Sorting};

@@ -2,10 +2,9 @@
 
 use super::accumulator::Accumulator;
 use super::body::{Combiner, dispatch_operation, operation_type};
-use super::converted::{MAX_CONVERTED, convert_into, converted};
+use super::converted::{convert_into, converted};
 use super::extremum;
-use super::fused::Registers;
-use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
+
 use super::narrow::{NARROW, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
@@ -17,7 +16,6 @@ use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
-use std::ops::Range;
 
 /// Windows of at most this many elements are combined one by one, in the type of the elements.
 pub const SHORT_WINDOW: usize = 32;
@@ -491,176 +489,6 @@ pub fn combine_windows<T: Element>(
         out.copy_from_slice(left);
     }
     Ok(())
-}
-
-/// A reduction of tensors of a known type and shape by a common operation, whose elements are
-/// combined where they are, or few enough to be converted before.
-#[derive(Debug)]
-pub struct Reduction {
-    op: BinaryOp,
-    dtype: DType,
-    /// The type in which elements are combined.
-    wide: DType,
-    /// Number of results, none of them of no elements.
-    rows: usize,
-    /// Number of elements.
-    elements: usize,
-    /// Elements between two elements of one result.
-    inner: usize,
-}
-
-impl Reduction {
-    /// Prepares a reduction; `None` if the elements have to be copied before, or many of them
-    /// converted, or the operation is not a common one.
-    pub fn new(
-        shape: BodyShape,
-        dtype: DType,
-        operand: &[usize],
-        dimensions: &[usize],
-    ) -> Option<Reduction> {
-        let BodyShape::Binary { op, .. } = shape else { return None };
-        let wide = sum_type(dtype);
-        let mut reduced = dimensions.to_vec();
-        reduced.sort_unstable();
-        // Without a dimension, each element is the only one of its sum.
-        let end = reduced.last().map_or(operand.len(), |&axis| axis + 1);
-        if end > operand.len() {
-            return None;
-        }
-        // Products of some of the sizes fit if that of all does, and none is 0.
-        let elements = num_elements(operand).filter(|&n| n > 0)?;
-        let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
-        if wide != dtype && elements > MAX_CONVERTED {
-            return None;
-        }
-        let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        let inner = operand[end..].iter().product();
-        let reduction = Reduction { op, dtype, wide, rows: elements / count, elements, inner };
-        Some(reduction).filter(|_| is_run && is_common(op, wide))
-    }
-
-    /// Computes it on the bytes of elements.
-    ///
-    /// # Errors
-    /// If their sizes do not match the types and shapes.
-    pub fn run(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
-        let size = self.dtype.bytes();
-        if input.len() != self.elements * size || out.len() != self.rows * size {
-            return Err(TensorError::OutOfBounds);
-        }
-        let layout = Layout::Columns(self.inner);
-        combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
-    }
-
-    /// As [`Reduction::run`], of some of the results, whose elements are rows.
-    ///
-    /// # Errors
-    /// If the number of elements differs, or the elements of a result are no neighbours.
-    pub fn run_rows(&self, input: &[u8], init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
-        if !self.is_of_rows() || input.len() != out.len() * self.count() || out.is_empty() {
-            return Err(TensorError::OutOfBounds);
-        }
-        let layout = Layout::Columns(1);
-        combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
-    }
-
-    /// True if the elements that are combined to a result are neighbours.
-    pub fn is_of_rows(&self) -> bool {
-        self.inner == 1
-    }
-
-    /// True if elements are converted to be combined.
-    pub fn is_converted(&self) -> bool {
-        self.wide != self.dtype
-    }
-
-    /// The operation.
-    pub fn op(&self) -> BinaryOp {
-        self.op
-    }
-
-    /// The type of elements.
-    pub fn dtype(&self) -> DType {
-        self.dtype
-    }
-
-    /// The type in which elements are combined.
-    pub fn wide(&self) -> DType {
-        self.wide
-    }
-
-    /// Number of results.
-    pub fn results(&self) -> usize {
-        self.rows
-    }
-
-    /// Number of elements that are combined to a result.
-    pub fn count(&self) -> usize {
-        self.elements / self.rows
-    }
-
-    /// The number of one of the elements that are combined to a result.
-    pub fn element(&self, result: usize, number: usize) -> usize {
-        let (group, column) = (result / self.inner, result % self.inner);
-        (group * self.count() + number) * self.inner + column
-    }
-}
-
-impl Kernel for Reduction {
-    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
-        let ([input, init], result) = expect_bytes(operands, results)?;
-        self.run(input, init, result)
-    }
-
-    fn row_wise(&self) -> Option<&dyn RowWise> {
-        self.is_of_rows().then_some(self)
-    }
-
-    fn form(&self) -> Form<'_> {
-        Form::Reduction(self)
-    }
-}
-
-impl RowWise for Reduction {
-    fn rows(&self) -> Option<usize> {
-        Some(self.rows)
-    }
-
-    fn row_results(&self, rows: usize) -> Option<usize> {
-        self.rows.is_multiple_of(rows).then(|| self.rows / rows)
-    }
-
-    fn row_inputs(&self, rows: usize) -> Option<usize> {
-        Some(self.row_results(rows)? * self.count())
-    }
-
-    fn reads_rows(&self, rows: usize, operand: usize, elements: usize) -> bool {
-        operand == 0 && self.row_inputs(rows) == Some(elements)
-    }
-
-    fn work(&self) -> usize {
-        self.rows.saturating_mul(self.count()).saturating_mul(2)
-    }
-
-    fn run_rows(
-        &self,
-        rows: usize,
-        range: Range<usize>,
-        operands: &[RowOperand<'_>],
-        _: Option<&[u8]>,
-        results: &mut [&mut [u8]],
-        _: &mut Registers,
-    ) -> Result<(), TensorError> {
-        let (&[input, init], [result]) = (operands, results) else {
-            return Err(TensorError::OutOfBounds);
-        };
-        let row = self.row_inputs(rows).ok_or(TensorError::OutOfBounds)? * self.dtype.bytes();
-        let input = match input.is_part {
-            true => Some(input.bytes),
-            false => input.bytes.get(range.start * row..range.end * row),
-        };
-        self.run_rows(input.ok_or(TensorError::OutOfBounds)?, init.whole()?, result)
-    }
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.

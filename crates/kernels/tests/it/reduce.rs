@@ -60,3 +60,43 @@ fn threads_share_the_subtrees_of_one_result() {
         }
     }
 }
+
+/// Channels between batch and lines, as PyTorch has them: elements before and after a result have the
+/// sums of the whole tree, in the order of their indices.
+#[test]
+fn results_between_the_dimensions_that_are_reduced() {
+    let add = |x: f32, y: f32| x + y;
+    for shape in [[2, 3, 5, 7], [4, 40, 16, 16], [3, 7, 1, 130], [5, 64, 2, 2], [1, 9, 33, 3]] {
+        let [outer, channels, height, width] = shape;
+        let inner = height * width;
+        let number = |i: usize| 1.0 / (3.0 + (i * 37 % 101) as f32);
+        let elements: Vec<f32> = (0..outer * channels * inner).map(number).collect();
+        let expected: Vec<f32> = (0..channels)
+            .map(|channel| {
+                let mut tree = Tree::new();
+                for line in 0..outer {
+                    let first = (line * channels + channel) * inner;
+                    elements[first..first + inner].iter().for_each(|&x| tree.push(x, add));
+                }
+                0.5 + tree.finish(add).expect("elements")
+            })
+            .collect();
+        let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        let reduction = Reduction::new(body, DType::F32, &shape, &[3, 0, 2]).expect("a sum");
+        for (result, number) in [(0, 0), (channels - 1, outer * inner - 1), (1, inner / 2)] {
+            let expected = (number / inner * channels + result) * inner + number % inner;
+            assert_eq!(reduction.element(result, number), expected);
+        }
+        let input = Tensor::from_vec(shape, elements).expect("small");
+        let init = Tensor::scalar(0.5f32);
+        for workers in [1, 2] {
+            let _entered = host::Host::default().with_workers(workers).enter();
+            let mut found = Tensor::zeros(DType::F32, [channels]).expect("small");
+            let out = found.bytes_mut().expect("unshared");
+            reduction.run(input.bytes(), init.bytes(), out).expect("valid");
+            assert_eq!(found.as_slice::<f32>().expect("of f32"), expected, "{shape:?}");
+        }
+        // Not with results before all of these.
+        assert!(Reduction::new(body, DType::F32, &shape, &[1, 3]).is_none());
+    }
+}
