@@ -32,9 +32,8 @@ use std::sync::Arc;
 
 /// At most this many places of windows are kept.
 const MAX_PREPARED: usize = 1 << 16;
-/// Memory for a copy in another order that is kept for the next convolution has at most this many
-/// bytes.
-const KEPT_BYTES: usize = 4 << 20;
+/// A padded copy of the input of at most this many bytes is made as a whole.
+const WHOLE_BYTES: usize = 4 << 20;
 /// A part of an input that is copied with zeros has at least this many windows.
 const MIN_PART_ROWS: usize = 256;
 /// To copy this many elements takes as long as to multiply one with some windows.
@@ -506,7 +505,7 @@ impl PreparedConvolution {
     fn part_rows(&self, windows: &PaddedWindows) -> Option<usize> {
         let size = self.dtype.bytes();
         let bytes = windows.copied().saturating_mul(size);
-        if bytes <= KEPT_BYTES || self.kernel_len() > max_shared() {
+        if bytes <= WHOLE_BYTES || self.kernel_len() > max_shared() {
             return None;
         }
         let all = self.rows();
@@ -611,7 +610,8 @@ impl PreparedConvolution {
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
         }
-        if rooms.iter().all(|room| room.len() <= KEPT_BYTES) {
+        // For the next convolution.
+        if rooms.iter().all(|room| room.len() <= matmul::deep_panels_bytes()) {
             ROOMS.set(rooms);
         }
         Ok(())
