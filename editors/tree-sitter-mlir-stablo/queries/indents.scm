@@ -1,0 +1,3 @@
+[(braces) (parentheses) (brackets)] @indent.begin
+["}" ")" "]"] @indent.end @indent.branch
+(comment) @indent.ignore
