@@ -1,12 +1,23 @@
-// Opens the playground in headless Chromium: loads, runs each program of the gallery, finds errors while
-// typing, completes, goes to a definition, transforms and converts. `.ci/playground` runs it.
+// Uses the playground in headless Chromium as a person would: runs each program of the gallery, steps, finds
+// errors while typing, completes, transforms, converts and compares, works without a network and on a phone.
+// Audits accessibility if the package axe-core is there. `.ci/playground` runs it.
 
 import { createServer } from "node:http";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { chromium } from "playwright-core";
 
 const [folder] = process.argv.slice(2);
+const axe = await readFile(join(import.meta.dirname ?? ".", "node_modules/axe-core/axe.min.js"), "utf8").catch(() => undefined);
+let audits = 0;
+
+/** A file of NumPy with 32-bit floats. */
+function npy(shape, values) {
+  const head = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(", ")}), }`.padEnd(117) + "\n";
+  const length = Buffer.alloc(2);
+  length.writeUInt16LE(head.length);
+  return Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), length, Buffer.from(head), Buffer.from(new Float32Array(values).buffer)]);
+}
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".wasm": "application/wasm" };
 
 const server = createServer(async (request, response) => {
@@ -40,19 +51,40 @@ const shot = (name) => process.env.SCREENSHOTS && page.screenshot({ path: join(p
 const statusIs = (pattern) =>
   page.waitForFunction((p) => new RegExp(p).test(document.getElementById("status").textContent), pattern, { timeout: 60000 });
 
+// A page without a network's delays: what a first visit costs.
 const started = Date.now();
 await page.goto(url);
 await statusIs("^valid");
 const loaded = Date.now() - started;
-
-// Each program runs, and has the results that the native program has for zeros.
-const names = await page.$$eval("#gallery option", (options) => options.map((option) => option.value));
-check("gallery", names.length === 10, names);
-let first;
-for (const name of names) {
+const setText = (text) => page.fill("#first textarea", text);
+const value = () => page.inputValue("#first textarea");
+const caret = (find, by = 0) => page.evaluate(([find, by]) => {
+  const text = document.querySelector("#first textarea");
+  const at = text.value.lastIndexOf(find) + by;
+  text.focus();
+  text.setSelectionRange(at, at);
+}, [find, by]);
+const open = async (name) => {
   await page.selectOption("#gallery", name);
   await page.waitForFunction(() => /^valid|error/.test(document.getElementById("status").textContent));
   await page.waitForTimeout(300);
+};
+const audit = async (where, target = page) => {
+  if (!axe) return;
+  await target.evaluate(axe);
+  const { violations } = await target.evaluate(() => globalThis.axe.run(document, { rules: { "color-contrast": { enabled: true } } }));
+  const found = violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.target.join(" ")).join("; ")}`);
+  audits += 1;
+  check(`accessibility of ${where}`, found.length === 0, found);
+};
+
+// Each program runs; --native compares with the results of the native program, from hashes in a file.
+const names = await page.$$eval("#gallery option", (options) => options.map((option) => option.value));
+check("gallery", names.length === 10, names);
+let first;
+const hashes = {};
+for (const name of names) {
+  await open(name);
   const status = await page.textContent("#status");
   check(`${name} is valid`, status.startsWith("valid"), status);
   if (name === "dynamic" || name === "sharded") continue;
@@ -62,77 +94,147 @@ for (const name of names) {
   first ??= Date.now() - before;
   const failed = await page.$eval("#results", (box) => box.querySelector(".failed")?.textContent ?? "");
   check(`${name} runs`, failed === "", failed);
+  hashes[name] = await page.$$eval("#results .result", (all) => all.map((one) => /hash (\w+)/.exec(one.textContent)[1]));
   await shot(`run-${name}`);
 }
+await audit("results");
+
+// Arguments: typed, and from a file of NumPy.
+await setText("func.func @main(%x: tensor<2x3xf32>, %n: tensor<i32>) -> (tensor<2x3xf32>, tensor<i32>) {\n  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n  %1 = stablehlo.multiply %n, %n : tensor<i32>\n  return %0, %1 : tensor<2x3xf32>, tensor<i32>\n}\n");
+await page.waitForSelector("#input-1");
+await page.waitForFunction(() => document.querySelector("#inputs").textContent.includes("2x3xf32"));
+await page.fill("#input-0", "[[1, 2, 3], [4, 5, 6.5]]");
+await page.fill("#input-1", "-7");
+await page.keyboard.press("Control+Enter");
+await page.waitForSelector("#results .result");
+const cells = () => page.$$eval("#results td", (all) => all.map((cell) => cell.textContent).filter(Boolean).join(" "));
+check("typed arguments", (await cells()) === "2 4 6 8 10 13 49", await cells());
+await page.setInputFiles("#open", { name: "x.npy", mimeType: "application/octet-stream", buffer: npy([2, 3], [1, 1, 2, 3, 5, 8]) });
+await page.waitForFunction(() => document.getElementById("input-0").value === "x.npy");
+await page.keyboard.press("Control+Enter");
+await page.waitForFunction(() => document.querySelector("#results td:nth-child(4)")?.textContent === "4");
+check("an argument from a file", (await cells()) === "2 2 4 6 10 16 49", await cells());
+
+// Steps, with the op in the text.
+await open("control_flow");
+await page.click("#tab-steps");
+await page.click("#step-run");
+await page.waitForSelector("#steps button");
+await page.click("#step-next");
+await page.keyboard.press("Alt+ArrowRight");
+check("steps", (await page.textContent("#step")).startsWith("step 3 of"), await page.textContent("#step"));
+check("the op of a step is marked", (await page.$$(".paint .step")).length > 0, 0);
+await shot("steps");
+await audit("steps");
 
 // Errors while typing, with a fix.
-await page.selectOption("#gallery", "fft");
-await page.waitForTimeout(500);
-await page.fill("#text", "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.sin %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n");
-await page.waitForSelector("#problems .fix");
+await open("fft");
+await setText("func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.sin %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n");
+await page.waitForSelector("#first .problems .fix");
 check("error", (await page.textContent("#status")) === "1 error", await page.textContent("#status"));
 await shot("error");
-await page.click("#problems .fix");
+await audit("errors");
+await page.click("#first .problems .fix");
 await statusIs("^valid");
-check("fix", (await page.inputValue("#text")).includes("stablehlo.sine"), await page.inputValue("#text"));
+check("fix", (await value()).includes("stablehlo.sine"), await value());
 
-// Completion by keys.
-await page.click("#text");
-await page.evaluate(() => {
-  const text = document.getElementById("text");
-  const at = text.value.indexOf("  return");
-  text.setSelectionRange(at, at);
-});
+// Completion, hover texts and parameters by keys.
+await caret("  return");
 await page.keyboard.type("  %1 = stablehlo.cos");
-await page.waitForSelector("#complete:not([hidden])");
+await page.waitForSelector("#first .complete:not([hidden])");
 await page.waitForTimeout(300);
 await shot("completion");
 await page.keyboard.press("Enter");
-check("completion", (await page.inputValue("#text")).includes("%1 = stablehlo.cosine %operand"), await page.inputValue("#text"));
+check("completion", (await value()).includes("%1 = stablehlo.cosine %operand"), await value());
 await page.keyboard.press("Control+z");
+await open("attention");
+await caret("stablehlo.reduce", 12);
+await page.keyboard.press("F1");
+await page.waitForSelector("#first .hover:not([hidden])");
+check("hover", (await page.textContent("#first .hover")).includes("The reduction of"), await page.textContent("#first .hover"));
+await shot("hover");
+await page.keyboard.press("Escape");
 
 // Definition.
-await page.selectOption("#gallery", "attention");
-await page.waitForTimeout(500);
-await page.evaluate(() => {
-  const text = document.getElementById("text");
-  const at = text.value.lastIndexOf("%weights") + 3;
-  text.focus();
-  text.setSelectionRange(at, at);
-});
+await caret("%weights", 3);
 await page.keyboard.press("F12");
 await page.waitForTimeout(300);
 const selected = await page.evaluate(() => {
-  const text = document.getElementById("text");
+  const text = document.querySelector("#first textarea");
   return text.value.slice(text.selectionStart, text.selectionEnd + 2);
 });
 check("definition", selected === "%weights =", selected);
 
-// Cost, passes, conversion, graph.
+// Cost, passes, sizes, conversion, graph.
 await page.click("#tab-cost");
 await page.waitForFunction(() => document.getElementById("cost").textContent.includes("FLOP"));
-await page.selectOption("#gallery", "composite");
-await page.waitForTimeout(500);
+await shot("cost");
+await open("composite");
 await page.click("#tab-passes");
 await page.fill("#pipeline", "stablehlo-legalize-composite-to-call,inline");
-await page.click("#passes button:first-of-type");
+await page.click("#passes button");
 await page.waitForSelector("#diff .cut");
+check("a difference a pass", (await page.$$("#diff details")).length === 2, await page.$$eval("#diff summary", (all) => all.map((s) => s.textContent)));
 await shot("passes");
+await audit("passes");
+await open("dynamic");
+await page.fill("#size", "8");
+await page.click("#sizes button");
+await page.waitForFunction(() => document.getElementById("diff").textContent.includes("tensor<8x"));
+await page.click("#take");
+await page.waitForFunction(() => document.querySelector("#first textarea").value.includes("tensor<8x"));
+await open("composite");
 await page.click("#tab-convert");
 const [download] = await Promise.all([page.waitForEvent("download"), page.click("#convert button:first-of-type")]);
 check("download", download.suggestedFilename() === "program.stablehlo", download.suggestedFilename());
+const artifact = await readFile(await download.path());
+check("an artifact", artifact.subarray(0, 4).toString("latin1") === "ML\xefR", artifact.subarray(0, 4));
+await page.setInputFiles("#open", { name: "program.stablehlo", mimeType: "application/octet-stream", buffer: artifact });
+await page.waitForFunction(() => document.getElementById("status").textContent.includes("portable artifact"));
 await page.click("#tab-graph");
 await page.waitForFunction(() => document.getElementById("graph").srcdoc.length > 1000, { timeout: 30000 });
 await page.waitForTimeout(500);
 await shot("graph");
 
-// A link holds the program.
+// Two programs.
+await open("fft");
+await page.click("#compare-button");
+await page.waitForSelector("#second textarea");
+await page.waitForTimeout(500);
+await page.click("#compare-run");
+await page.waitForSelector("#comparison .verdicts");
+check("equal programs", (await page.textContent("#comparison .verdicts")).includes("equal to the last bit"), await page.textContent("#comparison"));
+await shot("compare");
+await audit("two programs");
+
+// A link holds the programs.
 await page.click("#share");
 await page.waitForFunction(() => location.hash.length > 10);
 const other = await context.newPage();
 await other.goto(page.url());
-await other.waitForFunction(() => document.getElementById("text").value.includes("gallery.swish"), { timeout: 30000 });
+await other.waitForFunction(() => document.querySelector("#second textarea").value.includes("stablehlo.fft"), { timeout: 30000 });
 await other.close();
+await page.click("#compare-button");
+
+// A program of 1,000 ops.
+const many = ["func.func @main(%0: tensor<64x64xf32>) -> tensor<64x64xf32> {"];
+for (let i = 1; i <= 1000; i++) many.push(`  %${i} = stablehlo.${["add", "multiply", "subtract", "maximum"][i % 4]} %${i - 1}, %0 : tensor<64x64xf32>`);
+many.push("  return %1000 : tensor<64x64xf32>", "}", "");
+const before = Date.now();
+await setText(many.join("\n"));
+await statusIs("^valid");
+const checked = Date.now() - before;
+await page.click("#tab-run");
+await page.click("#run");
+await page.waitForSelector("#results .result", { timeout: 60000 });
+const thousand = /ran in ([\d.]+) ms/.exec(await page.textContent("#results"))[1];
+
+// Without a network.
+await page.evaluate(() => navigator.serviceWorker.ready);
+await context.setOffline(true);
+await page.reload();
+await statusIs("^valid");
+await context.setOffline(false);
 
 // A phone in the dark.
 const phone = await browser.newContext({ viewport: { width: 390, height: 844 }, colorScheme: "dark", hasTouch: true });
@@ -144,10 +246,19 @@ await small.waitForSelector("#results .result");
 const wide = await small.evaluate(() => document.documentElement.scrollWidth);
 check("nothing is wider than a phone", wide <= 390, wide);
 if (process.env.SCREENSHOTS) await small.screenshot({ path: join(process.env.SCREENSHOTS, "phone.png") });
+await audit("a phone in the dark", small);
+const dark = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
+const night = await dark.newPage();
+await night.goto(url);
+await night.waitForFunction(() => /^valid/.test(document.getElementById("status").textContent), { timeout: 60000 });
+await night.click("#run");
+await night.waitForSelector("#results .result");
+if (process.env.SCREENSHOTS) await night.screenshot({ path: join(process.env.SCREENSHOTS, "dark.png") });
 
 check("no errors of the page", errors.length === 0, errors);
 await browser.close();
 server.close();
-console.log(`playground: loaded in ${loaded} ms, first result after ${first} ms`);
+if (process.env.HASHES) await writeFile(process.env.HASHES, JSON.stringify(hashes));
+console.log(`playground: loaded in ${loaded} ms, first result after ${first} ms, 1,000 ops checked in ${checked} ms and run in ${thousand} ms, ${audits} audits`);
 console.log(failures === 0 ? "playground: passed" : "playground: failed");
 process.exit(failures === 0 ? 0 : 1);

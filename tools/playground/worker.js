@@ -1,10 +1,11 @@
-// The core in WebAssembly: answers {id, method, …} with {id, ok} or {id, error}.
+// The core in WebAssembly: answers {id, method, bytes, …} with {id, ok, bytes} or {id, error}.
 
 let instance;
 let module;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
+const NONE = new Uint8Array();
 
 function start() {
   instance = new WebAssembly.Instance(module, { host: { now: () => performance.now() } });
@@ -47,21 +48,43 @@ function unpack(buffer) {
   return records;
 }
 
-/** Runs `main`: [{type, bytes}] to the same. */
-function run({ text, inputs }) {
-  const records = inputs.flatMap(({ type, bytes }) => [encoder.encode(type), bytes]);
-  const before = performance.now();
-  const result = call("stablo_run", [encoder.encode(text), pack(records)], 1 << 30, 0, 60);
-  const milliseconds = performance.now() - before;
-  if (result[0] === 0) throw new Error(decoder.decode(result.subarray(1)));
-  const parts = unpack(result.subarray(1));
+/** Tensors [{type, bytes}] as records, and back. */
+const packed = (values) => pack(values.flatMap(({ type, bytes }) => [encoder.encode(type), bytes]));
+function tensors(buffer) {
+  const parts = unpack(buffer);
   const values = [];
   for (let i = 0; i < parts.length; i += 2) values.push({ type: decoder.decode(parts[i]), bytes: parts[i + 1] });
-  return { values, milliseconds };
+  return values;
+}
+
+/** Runs `main`: [{type, bytes}] to the same. */
+function run({ text, inputs }) {
+  const before = performance.now();
+  const result = call("stablo_run", [encoder.encode(text), packed(inputs)], 1 << 30, 0, 60);
+  const milliseconds = performance.now() - before;
+  if (result[0] === 0) throw new Error(decoder.decode(result.subarray(1)));
+  return { values: tensors(result.subarray(1)), milliseconds };
+}
+
+/** Asks the editor's core. Bytes of tensors come back as such. */
+function ask(request, bytes = NONE) {
+  const [answer, rest] = unpack(call("stablo_edit", [encoder.encode(JSON.stringify(request)), bytes]));
+  const { ok, error } = JSON.parse(decoder.decode(answer));
+  if (error !== undefined) throw new Error(error);
+  return [ok, rest];
+}
+
+/** Runs `main` and returns the values of all ops. */
+function trace({ text, inputs }) {
+  ask({ method: "set", text });
+  const [found, bytes] = ask({ method: "trace" }, packed(inputs));
+  const values = tensors(bytes);
+  found.steps.forEach((step, index) => (step.value = values[index]));
+  return found;
 }
 
 onmessage = async ({ data }) => {
-  const { id, method } = data;
+  const { id, method, bytes, ...rest } = data;
   try {
     if (method === "start") {
       module = data.module ?? (await WebAssembly.compile(await (await fetch("stablo.wasm")).arrayBuffer()));
@@ -69,11 +92,15 @@ onmessage = async ({ data }) => {
       return postMessage({ id, ok: module });
     }
     if (method === "run") return postMessage({ id, ok: run(data) });
-    const answer = JSON.parse(decoder.decode(call("stablo_edit", [encoder.encode(JSON.stringify(data))])));
-    postMessage({ id, ...answer });
+    if (method === "trace") return postMessage({ id, ok: trace(data) });
+    const [ok, answer] = ask({ method, ...rest }, bytes);
+    postMessage({ id, ok: method === "random" ? tensors(answer) : answer.length ? answer : ok });
   } catch (error) {
     // A trap leaves the instance in an unknown state.
-    if (module && !(method === "run" && !(error instanceof WebAssembly.RuntimeError))) start();
-    postMessage({ id, error: error.message, trap: error instanceof WebAssembly.RuntimeError });
+    if (module && error instanceof WebAssembly.RuntimeError) {
+      start();
+      error.message = `the program cannot run here: ${error.message}`;
+    }
+    postMessage({ id, error: error.message });
   }
 };

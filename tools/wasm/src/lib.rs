@@ -11,11 +11,24 @@ use stablo::{Bytes, Error, Host, Limits, Program, RunOptions, RuntimeValue, Tens
 use std::fmt::Write;
 use std::time::Duration;
 
-/// Functions that JavaScript provides.
+// Functions that JavaScript provides.
 #[link(wasm_import_module = "host")]
 unsafe extern "C" {
     // Milliseconds since a fixed point in the past.
     safe fn now() -> f64;
+}
+
+/// The function that fused multiply-adds call: that of the compiler's library takes ten times as
+/// long.
+#[unsafe(no_mangle)]
+pub extern "C" fn fma(x: f64, y: f64, z: f64) -> f64 {
+    stablo::numerics::math::fused::fused_multiply_add(x, y, z)
+}
+
+/// Likewise for 32 bits.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmaf(x: f32, y: f32, z: f32) -> f32 {
+    stablo::numerics::math::fused::fused_multiply_add_f32(x, y, z)
 }
 
 /// Maximum nesting of calls and regions: JavaScript engines have stacks of less than a megabyte.
@@ -71,19 +84,31 @@ pub unsafe extern "C" fn stablo_run(
     Box::into_raw(buffer.into_boxed_slice()).cast()
 }
 
-/// Answers a request of an editor: see [`editor::answer`]. The result is a record.
+/// Answers a request of an editor, which may come with bytes: see [`editor::answer`]. The result is
+/// a record of two: the answer, and bytes that belong to it.
 ///
 /// # Safety
-/// The buffer is of [`stablo_alloc`] and has that length.
+/// Both buffers are of [`stablo_alloc`] and have those lengths.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn stablo_edit(request: *const u8, request_len: usize) -> *mut u8 {
-    // SAFETY: by contract this is a slice.
+pub unsafe extern "C" fn stablo_edit(
+    request: *const u8,
+    request_len: usize,
+    payload: *const u8,
+    payload_len: usize,
+) -> *mut u8 {
+    // SAFETY: by contract these are slices.
     let request = unsafe { std::slice::from_raw_parts(request, request_len) };
+    // SAFETY: as above.
+    let payload = unsafe { std::slice::from_raw_parts(payload, payload_len) };
     let clock = || Duration::try_from_secs_f64(now() / 1e3).unwrap_or_default();
     let host = Host::default().with_clock(clock);
     let _entered = host.enter();
+    let (answer, bytes) = editor::answer(request, payload);
+    let mut both = Vec::new();
+    push_record(&mut both, answer.as_bytes());
+    push_record(&mut both, &bytes);
     let mut buffer = Vec::new();
-    push_record(&mut buffer, editor::answer(request).as_bytes());
+    push_record(&mut buffer, &both);
     Box::into_raw(buffer.into_boxed_slice()).cast()
 }
 
@@ -93,25 +118,35 @@ fn run(program: &[u8], inputs: &[u8], limits: Limits) -> Result<Vec<u8>, Error> 
     let host = Host::default().with_clock(clock);
     let _entered = host.enter();
     let module = stablo::load("program", program.to_vec())?;
+    let values = values(inputs)?;
+    let mut outputs = Vec::new();
+    let program = Program::prepare(module, "main", RunOptions::from(limits))?;
+    for value in program.run(values)? {
+        push_tensor(&mut outputs, value.tensor()?);
+    }
+    Ok(outputs)
+}
+
+/// The values in records.
+fn values(inputs: &[u8]) -> Result<Vec<RuntimeValue>, Error> {
     let mut records = Records(inputs);
     let mut values = Vec::new();
     while let Some(ty) = records.next() {
         let elements = records.next().unwrap_or_default();
         values.push(RuntimeValue::Tensor(tensor(ty, elements)?));
     }
-    let mut outputs = Vec::new();
-    let program = Program::prepare(module, "main", RunOptions::from(limits))?;
-    for value in program.run(values)? {
-        let tensor = value.into_tensor()?;
-        let mut ty = String::from("tensor<");
-        tensor.shape().iter().for_each(|size| {
-            let _ = write!(ty, "{size}x");
-        });
-        let _ = write!(ty, "{}>", tensor.dtype());
-        push_record(&mut outputs, ty.as_bytes());
-        push_record(&mut outputs, tensor.bytes());
-    }
-    Ok(outputs)
+    Ok(values)
+}
+
+/// Appends the records of a tensor.
+fn push_tensor(buffer: &mut Vec<u8>, tensor: &Tensor) {
+    let mut ty = String::from("tensor<");
+    tensor.shape().iter().for_each(|size| {
+        let _ = write!(ty, "{size}x");
+    });
+    let _ = write!(ty, "{}>", tensor.dtype());
+    push_record(buffer, ty.as_bytes());
+    push_record(buffer, tensor.bytes());
 }
 
 /// The tensor of a type with those elements.
