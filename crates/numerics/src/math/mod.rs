@@ -28,6 +28,7 @@ mod elementary;
 #[doc(hidden)]
 pub mod erf; // For the tests in `tests/it/math`.
 mod fixed;
+pub mod fused;
 #[doc(hidden)]
 pub mod gamma; // For the tests in `tests/it/math`.
 mod kernel;

@@ -169,18 +169,22 @@ impl DoublesArray for [f64; 1] {
     }
 }
 
-/// Without vectors, x86-64 has one number at a time.
+/// Without vectors, x86-64 has one number at a time, as WebAssembly, whose fused multiply-adds are
+/// calls.
 impl DoublesArray for [f64; 4] {
     fn is_compiled(isa: Isa) -> bool {
-        !cfg!(target_arch = "x86_64") || isa.has_avx2()
+        !Isa::HAS_CALLS || isa.has_avx2()
     }
 
     fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
         match isa.0 {
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(not(any(target_arch = "x86_64", target_family = "wasm")))]
             Level::Baseline => kernel.run::<Plain<4>, Plain<4>>(),
-            #[cfg(target_arch = "x86_64")]
-            Level::Baseline => unreachable!("four numbers at a time without AVX2"),
+            #[cfg(any(target_arch = "x86_64", target_family = "wasm"))]
+            Level::Baseline => {
+                drop(kernel);
+                unreachable!("four numbers at a time without vectors")
+            }
             // SAFETY: as above. AVX-512 has no more instructions for four numbers.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 | Level::Avx512 => unsafe { x86::run_avx2::<x86::Four, _>(kernel) },

@@ -4,6 +4,7 @@ mod bessel;
 mod complex;
 mod double_lanes;
 mod erf;
+mod fused;
 mod gamma;
 mod lanes_erf;
 mod lanes_trigonometric;
