@@ -6,6 +6,9 @@ const { LanguageClient } = require("vscode-languageclient/node");
 /** Programs in bytecode as texts: `stablo:/path/model.mlirbc.mlir`. */
 const SCHEME = "stablo";
 
+/** Results of commands: `stablo-result:/run main.txt`. */
+const RESULTS = "stablo-result";
+
 let client;
 
 /** The file of a text of this scheme. */
@@ -14,16 +17,47 @@ const fileOf = (uri) => uri.with({ scheme: "file", path: uri.path.replace(/\.mli
 /** The text of a file. */
 const textOf = (uri) => uri.with({ scheme: SCHEME, path: `${uri.path}.mlir` });
 
-/** Opens a text beside the editor. */
-async function show(content, language) {
-  const document = await vscode.workspace.openTextDocument({ content, language });
-  await vscode.window.showTextDocument(document, vscode.ViewColumn.Beside, true);
+/** Results of commands: read-only texts, one a command, which a later result replaces. */
+class Results {
+  constructor() {
+    this.texts = new Map();
+    this.changes = new vscode.EventEmitter();
+    this.onDidChange = this.changes.event;
+  }
+  provideTextDocumentContent(uri) {
+    return this.texts.get(uri.path) ?? "";
+  }
+  /** Shows a text beside the editor. */
+  async show(name, content, language) {
+    const uri = vscode.Uri.from({ scheme: RESULTS, path: `/${name}` });
+    this.texts.set(uri.path, content);
+    this.changes.fire(uri);
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.languages.setTextDocumentLanguage(document, language);
+    const options = { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true, preview: true };
+    await vscode.window.showTextDocument(document, options);
+  }
+}
+const results = new Results();
+
+let page;
+
+/** Shows a page in the panel of graphs. */
+function showPage(html, title) {
+  if (!page) {
+    const options = { enableScripts: true, retainContextWhenHidden: true };
+    page = vscode.window.createWebviewPanel("stablo.graph", title, { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true }, options);
+    page.onDidDispose(() => (page = undefined));
+  }
+  page.title = title;
+  page.webview.html = html;
+  page.reveal(undefined, true);
 }
 
-function showPage(html, title) {
-  const options = { enableScripts: true, retainContextWhenHidden: true };
-  const panel = vscode.window.createWebviewPanel("stablo.graph", title, vscode.ViewColumn.Beside, options);
-  panel.webview.html = html;
+/** Asks where to save an artifact, and does so. */
+async function save(base64) {
+  const uri = await vscode.window.showSaveDialog({ filters: { "Portable artifact": ["stablehlo"] } });
+  if (uri) await vscode.workspace.fs.writeFile(uri, Buffer.from(base64, "base64"));
 }
 
 /** Asks for the sizes of a program. Returns what `stablo.refine` takes, or undefined. */
@@ -63,7 +97,11 @@ async function execute(command, args, next) {
     const at = new vscode.Position(argument.position.line, argument.position.character);
     await vscode.commands.executeCommand("editor.action.showReferences", uri, at, places);
   } else if (result.text !== undefined) {
-    await show(result.text, ["stablo.run", "stablo.cost"].includes(command) ? "plaintext" : "mlir");
+    const isProgram = !["stablo.run", "stablo.trace", "stablo.cost"].includes(command);
+    const name = `${command.replace("stablo.", "")} ${argument.function ?? "program"}.${isProgram ? "mlir" : "txt"}`;
+    await results.show(name, result.text, isProgram ? "mlir" : "plaintext");
+  } else if (result.data !== undefined) {
+    await save(result.data);
   }
   return result;
 }
@@ -101,16 +139,17 @@ class Texts {
   }
 }
 
-/** Says what a file of bytecode is, and opens its text. */
+/** Opens the text of a file of bytecode in place of an editor of bytes. */
 const bytecodeEditor = {
   openCustomDocument: (uri) => ({ uri, dispose() {} }),
   async resolveCustomEditor(document, panel) {
     try {
       const { format } = await client.sendRequest("stablo/open", { uri: document.uri.toString() });
-      panel.webview.html = `<body><p>${format.replace(/[<&]/g, (c) => `&#${c.charCodeAt(0)};`)}</p><p>Its text is open in another tab; saving that keeps the format and version.</p></body>`;
       const text = await vscode.workspace.openTextDocument(textOf(document.uri));
       await vscode.languages.setTextDocumentLanguage(text, "mlir");
-      await vscode.window.showTextDocument(text);
+      await vscode.window.showTextDocument(text, panel.viewColumn);
+      panel.dispose();
+      vscode.window.setStatusBarMessage(`${format}: saving keeps the format and version`, 10000);
     } catch (error) {
       panel.webview.html = `<body><pre>${error.message.replace(/[<&]/g, (c) => `&#${c.charCodeAt(0)};`)}</pre></body>`;
     }
@@ -122,6 +161,7 @@ async function activate(context) {
   const server = { command, args: ["lsp"] };
   const options = {
     documentSelector: [{ language: "mlir" }],
+    initializationOptions: { panels: true },
     middleware: { executeCommand: execute },
   };
   client = new LanguageClient("stablo", "StableHLO", server, options);
@@ -132,6 +172,9 @@ async function activate(context) {
   };
   register("stablo.restart", () => client.restart());
   register("stablo.graphOfFile", () => onFile("stablo.graph"));
+  register("stablo.runMain", () => onFile("stablo.run"));
+  register("stablo.traceMain", () => onFile("stablo.trace"));
+  register("stablo.costOfMain", () => onFile("stablo.cost"));
   register("stablo.makeReproducer", () => onFile("stablo.reproducer"));
   register("stablo.runPasses", async () => {
     const pipeline = await vscode.window.showInputBox({ title: "Passes", value: "canonicalize,cse" });
@@ -139,17 +182,20 @@ async function activate(context) {
   });
   register("stablo.saveArtifact", async () => {
     const target = await vscode.window.showInputBox({ title: "Version of the readers", value: "WEEK_12" });
-    if (!target) return;
-    const result = await onFile("stablo.convert", { target });
-    if (!result?.data) return;
-    const uri = await vscode.window.showSaveDialog({ filters: { "Portable artifact": ["stablehlo"] } });
-    if (uri) await vscode.workspace.fs.writeFile(uri, Buffer.from(result.data, "base64"));
+    return target && onFile("stablo.convert", { target });
   });
   context.subscriptions.push(
+    vscode.workspace.registerTextDocumentContentProvider(RESULTS, results),
     vscode.workspace.registerFileSystemProvider(SCHEME, new Texts(), { isCaseSensitive: true }),
     vscode.window.registerCustomEditorProvider("stablo.bytecode", bytecodeEditor),
   );
-  await client.start();
+  try {
+    await client.start();
+  } catch {
+    const settings = "Open the setting";
+    const answer = await vscode.window.showErrorMessage(`${command} lsp does not start: is stablo installed, and the setting stablo.path right?`, settings);
+    if (answer) await vscode.commands.executeCommand("workbench.action.openSettings", "stablo.path");
+  }
 }
 
 const deactivate = () => client?.stop();
