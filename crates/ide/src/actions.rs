@@ -19,6 +19,8 @@ pub struct Action {
     pub kind: ActionKind,
     /// The edits; they do not overlap.
     pub edits: Vec<Edit>,
+    /// The text of a new file beside this one.
+    pub file: Option<String>,
 }
 
 /// Kind of a refactoring.
@@ -47,10 +49,17 @@ impl File {
             // The place of a cursor selects nothing.
             if !range.is_empty() {
                 actions.extend(selected.extract());
+                actions.extend(selected.program().map(|text| Action {
+                    title: "Make a program of these ops in a new file".to_string(),
+                    kind: ActionKind::Extract,
+                    edits: Vec::new(),
+                    file: Some(text),
+                }));
             }
         }
         actions.extend(analysis.inline(within.start));
         actions.extend(analysis.rewrites());
+        actions.extend(analysis.sizes(within.start));
         for edit in actions.iter_mut().flat_map(|action| &mut action.edits) {
             edit.span = moved(edit.span, start);
         }
@@ -268,6 +277,7 @@ impl<'a> Selected<'a> {
                 Edit::replace(self.span, call),
                 Edit::insert(around.end, format!("\n{}", function.trim_end())),
             ],
+            file: None,
         })
     }
 
@@ -457,6 +467,7 @@ impl Analysis {
             title: format!("Inline this call of @{callee}"),
             kind: ActionKind::Inline,
             edits,
+            file: None,
         })
     }
 
@@ -530,7 +541,7 @@ impl Analysis {
         let mut add = |title: &str, kind, text: String| {
             if text.trim_end() != self.slice(program) {
                 let edits = vec![Edit::replace(program, text.trim_end())];
-                actions.push(Action { title: title.to_string(), kind, edits });
+                actions.push(Action { title: title.to_string(), kind, edits, file: None });
             }
         };
         let options = stablo::PrintOptions::default();
@@ -551,6 +562,37 @@ impl Analysis {
             }
         }
         actions
+    }
+
+    /// Static programs of the function at a place whose arguments have dynamic dimensions.
+    fn sizes(&self, at: u32) -> Vec<Action> {
+        /// The program is made static to know whether that can be.
+        const MAX_BYTES: usize = 64 << 10;
+        const SIZES: [i64; 2] = [1, 8];
+        let is_cheap = self.is_valid() && self.text().len() <= MAX_BYTES;
+        let index = self.op_index_at(at).filter(|_| is_cheap && !self.has_inner_comment());
+        let function = index.and_then(|index| self.op(&self.map.ops[index]));
+        let Some(function) = function.and_then(FuncOp::cast) else { return Vec::new() };
+        let (inputs, _) = crate::programs::signature(function.0);
+        let is_static = |ty: &Type| ty.as_tensor().is_none_or(|ty| ty.static_shape().is_some());
+        let Some(name) = function.0.symbol_name().filter(|_| !inputs.iter().all(is_static)) else {
+            return Vec::new();
+        };
+        let first = self.tokens().first().map_or(0, |token| token.span.start);
+        let program = Span { start: first, end: self.text().trim_end().len() as u32 };
+        let action = |size: i64| {
+            let mut module = self.module.clone();
+            stablo::set_entry(&mut module, name).ok()?;
+            stablo::refine(&mut module, &stablo::RefineOptions::default().batch(size)).ok()?;
+            let text = stablo::print(&module, &stablo::PrintOptions::default()).ok()?;
+            Some(Action {
+                title: format!("Make @{name} static: first dimensions are {size}"),
+                kind: ActionKind::Rewrite,
+                edits: vec![Edit::replace(program, text.trim_end())],
+                file: None,
+            })
+        };
+        SIZES.into_iter().filter_map(action).collect()
     }
 
     /// True if there is a comment after the first token.

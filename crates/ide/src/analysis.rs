@@ -1,11 +1,23 @@
 //! A program as far as it can be read, with the places of its parts.
 
+use crate::hints::scaled;
 use crate::names::SymbolDefinition;
 use rustc_hash::{FxHashMap, FxHashSet};
 use stablo::ir::{OpId, OpRef, Value};
 use stablo::syntax::{Defined, OpExtent, SourceMap, Token, TokenKind, tokens};
 use stablo::{Diagnostics, LoadOptions, Module, Source, Span};
 use std::cell::OnceCell;
+
+/// The work of an op in a run of the program.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpCost {
+    /// Floating-point operations of all runs of it.
+    pub flops: u64,
+    /// Bytes read and written.
+    pub bytes: u64,
+    /// How often it runs.
+    pub runs: u64,
+}
 
 /// A section of a file, read and verified.
 pub(crate) struct Analysis {
@@ -18,7 +30,7 @@ pub(crate) struct Analysis {
     definitions: OnceCell<FxHashMap<Span, u32>>,
     by_name: OnceCell<FxHashMap<u32, FxHashMap<Box<str>, u32>>>,
     lints: OnceCell<Diagnostics>,
-    costs: OnceCell<FxHashMap<OpId, u64>>,
+    costs: OnceCell<FxHashMap<OpId, OpCost>>,
     pub(crate) symbols: OnceCell<Vec<SymbolDefinition>>,
     pub(crate) symbol_spans: OnceCell<FxHashSet<Span>>,
     /// Aliases in alphabetical order, with the place of their definition.
@@ -69,15 +81,35 @@ impl Analysis {
         })
     }
 
-    /// The arithmetic of ops in a run of `main`, or of the only function: floating-point
-    /// operations. Empty if there is no such function, or the program has errors.
-    pub fn op_costs(&self) -> &FxHashMap<OpId, u64> {
+    /// What ops cost in a run of `main`, or of the only function. Empty if there is no such
+    /// function, or the program has errors or is long: all of it is prepared for that.
+    pub fn op_costs(&self) -> &FxHashMap<OpId, OpCost> {
+        const MAX_BYTES: usize = 1 << 20;
         self.costs.get_or_init(|| {
-            match self.is_valid().then(|| stablo::cost(&self.module, "main")) {
-                Some(Ok(cost)) => cost.ops.iter().map(|cost| (cost.op, cost.work.flops)).collect(),
+            let is_short = self.text.len() <= MAX_BYTES;
+            let cost = (is_short && self.is_valid()).then(|| stablo::cost(&self.module, "main"));
+            match cost {
+                Some(Ok(cost)) => {
+                    let of = |cost: &stablo::OpCost| OpCost {
+                        flops: cost.work.flops,
+                        bytes: cost.work.bytes,
+                        runs: cost.runs,
+                    };
+                    cost.ops.iter().map(|cost| (cost.op, of(cost))).collect()
+                }
                 Some(Err(_)) | None => FxHashMap::default(),
             }
         })
+    }
+
+    /// What an op costs, for people.
+    pub fn cost_of(&self, op: OpId) -> Option<String> {
+        let cost = self.op_costs().get(&op)?;
+        let mut text = format!("{} FLOP, {} bytes moved", scaled(cost.flops), scaled(cost.bytes));
+        if cost.runs != 1 {
+            text.push_str(&format!(", in {} runs", scaled(cost.runs)));
+        }
+        Some(text)
     }
 
     /// All tokens.

@@ -187,12 +187,22 @@ impl<'a> List<'a> {
             Expected::Operand(_) => self.values(Some(statement)),
             Expected::Type => self.types(statement),
             Expected::Element => self.elements(),
+            Expected::Nothing if self.follows_type_mark() => self.types(statement),
             Expected::Nothing => {}
         }
         for keyword in statement.keywords() {
             let item = self.item(keyword, CompletionKind::Keyword, String::new());
             self.push(item);
         }
+    }
+
+    /// True after `:` and `->`, where formats that are functions, such as that of `func.func`, have
+    /// types.
+    fn follows_type_mark(&self) -> bool {
+        let before = self.analysis.token_index(self.replace.start.saturating_sub(1));
+        let tokens = self.analysis.tokens().get(before.saturating_sub(1)..before + 1);
+        let last = tokens.into_iter().flatten().rfind(|t| t.span.end <= self.replace.start);
+        last.is_some_and(|token| matches!(token.kind, TokenKind::Punct(b':') | TokenKind::Arrow))
     }
 
     fn item(&self, label: impl Into<String>, kind: CompletionKind, detail: String) -> Completion {

@@ -1,9 +1,9 @@
 //! Errors, warnings and hints about a text.
 
-use crate::analysis::Analysis;
-use crate::expectations::Expectations;
+use crate::check;
 use crate::file::{Edit, File, moved};
-use stablo::{Diagnostic, Severity, Span};
+use crate::part::{Part, placed};
+use stablo::{Diagnostic, Severity, Source, Span};
 
 /// A message about a place in a text.
 #[derive(Clone, Debug)]
@@ -39,37 +39,107 @@ pub struct Fix {
 const UNNECESSARY: [&str; 2] = ["dead-op", "unused-function"];
 
 impl File {
-    /// All errors, warnings and findings of lints, in order.
+    /// All errors, warnings and findings of lints, in order. In a large text they have no fixes,
+    /// which [`File::fixes`] computes.
     pub fn diagnostics(&self) -> Vec<Finding> {
+        if self.is_large() {
+            return self.checked().all();
+        }
         let mut findings = Vec::new();
         for section in self.sections() {
-            if let Some(found) = self.findings_of_units(section) {
-                findings.extend(found.into_iter().map(|finding| finding.moved(section.start)));
-                continue;
-            }
             let analysis = self.analysis(section);
-            let source = analysis.module.source();
-            let mut expected = source
-                .filter(|source| source.text().contains("expected-"))
-                .map(|source| (Expectations::read(source), source));
-            for diagnostic in analysis.diagnostics.iter().chain(analysis.lints()) {
-                let mut finding = analysis.finding(diagnostic).moved(section.start);
-                // Tests of diagnostics have comments that expect them.
-                if let Some((expected, source)) = &mut expected
-                    && expected.take(diagnostic, source)
-                {
-                    finding.severity = Severity::Remark;
-                    finding.message.insert_str(0, "expected: ");
-                }
-                findings.push(finding);
-            }
+            let (errors, lints) = (&analysis.diagnostics, analysis.lints());
+            let with_fixes = |diagnostic| {
+                let mut finding = Finding::new(diagnostic);
+                finding.fixes = analysis.fixes(&finding);
+                finding
+            };
+            let found = errors.iter().chain(lints).map(with_fixes).collect();
+            let found = check::mark_expected(found, errors, lints, &analysis.module);
+            findings.extend(found.into_iter().map(|finding| finding.moved(section.start)));
         }
         findings.sort_by_key(|finding| finding.span.start);
         findings
     }
+
+    /// The errors in a part of a large text around a range that was edited, and the place of that
+    /// part: what changes at once while a text is typed. `None` if there is no such part.
+    pub fn diagnostics_around(&self, edited: Span) -> Option<(Span, Vec<Finding>)> {
+        let section = self.section(edited.start);
+        let text = &self.text()[section.start as usize..section.end as usize];
+        let is_within = edited.start >= section.start && edited.end <= section.end;
+        if !is_within || memchr::memmem::find(text.as_bytes(), b"expected-").is_some() {
+            return None;
+        }
+        let within = (edited.start - section.start) as usize..(edited.end - section.start) as usize;
+        let part = Part::around(text, within, self.value_types())?;
+        let loaded = self.load_options().load_source(Source::new(self.name(), &*part.program));
+        let mut findings = Vec::new();
+        for diagnostic in &loaded.diagnostics {
+            let mut finding = Finding::new(diagnostic);
+            let Some(span) = placed(&part, finding.span) else { continue };
+            finding.span = span;
+            for (_, note) in &mut finding.notes {
+                *note = note.and_then(|note| placed(&part, note));
+            }
+            findings.push(finding.moved(section.start));
+        }
+        findings.sort_by_key(|finding| finding.span.start);
+        let span = Span { start: part.range.start as u32, end: part.range.end as u32 };
+        Some((moved(span, section.start), findings))
+    }
+
+    /// Edits that mend a finding.
+    pub fn fixes(&self, finding: &Finding) -> Vec<Fix> {
+        if !finding.fixes.is_empty() {
+            return finding.fixes.clone();
+        }
+        let (analysis, start, _) = self.local_analysis_at(finding.span.start);
+        let mut fixes = analysis.fixes(&finding.clone().moved(start.wrapping_neg()));
+        for edit in fixes.iter_mut().flat_map(|fix| &mut fix.edits) {
+            edit.span = moved(edit.span, start);
+        }
+        fixes
+    }
 }
 
 impl Finding {
+    /// The finding of a diagnostic, without fixes.
+    pub(crate) fn new(diagnostic: &Diagnostic) -> Finding {
+        let label = diagnostic.label.to_string();
+        let mut message = diagnostic.message.clone();
+        if let Some(help) = &diagnostic.help {
+            message.push_str("\nhelp: ");
+            message.push_str(help);
+        }
+        let notes = diagnostic.notes.iter();
+        Finding {
+            span: diagnostic.position.span().unwrap_or_default(),
+            severity: diagnostic.severity,
+            is_unnecessary: UNNECESSARY.contains(&&*label),
+            is_deprecated: label == "deprecated-op",
+            label,
+            message,
+            notes: notes.map(|(text, position)| (text.clone(), position.span())).collect(),
+            fixes: Vec::new(),
+        }
+    }
+
+    /// Moves the places by an edit of the text. Returns false if the place is part of what the edit
+    /// replaces.
+    pub fn follow(&mut self, edit: &Edit) -> bool {
+        let by = (edit.text.len() as u32).wrapping_sub(edit.span.end - edit.span.start);
+        let to = |at: u32| if at >= edit.span.end { at.wrapping_add(by) } else { at };
+        if self.span.start < edit.span.end && self.span.end > edit.span.start {
+            return false;
+        }
+        self.map_spans(|span| {
+            let start = to(span.start);
+            Span { start, end: to(span.end).max(start) }
+        });
+        true
+    }
+
     /// Replaces all places.
     pub(crate) fn map_spans(&mut self, to: impl Fn(Span) -> Span) {
         self.span = to(self.span);
@@ -85,92 +155,5 @@ impl Finding {
     pub(crate) fn moved(mut self, start: u32) -> Finding {
         self.map_spans(|span| moved(span, start));
         self
-    }
-}
-
-impl Analysis {
-    pub fn finding(&self, diagnostic: &Diagnostic) -> Finding {
-        let label = diagnostic.label.to_string();
-        let is_unnecessary = UNNECESSARY.contains(&&*label);
-        let span = diagnostic.position.span().unwrap_or_default();
-        let mut message = diagnostic.message.clone();
-        if let Some(help) = &diagnostic.help {
-            message.push_str("\nhelp: ");
-            message.push_str(help);
-        }
-        let notes = diagnostic.notes.iter();
-        let notes = notes.map(|(text, position)| (text.clone(), position.span())).collect();
-        let mut fixes: Vec<Fix> = Vec::new();
-        fixes.extend(self.suggestion(diagnostic, span));
-        fixes.extend(self.removal(&label, span));
-        fixes.extend(self.inferred_type(&label, span));
-        Finding {
-            span,
-            severity: diagnostic.severity,
-            is_deprecated: label == "deprecated-op",
-            label,
-            message,
-            notes,
-            fixes,
-            is_unnecessary,
-        }
-    }
-
-    /// The replacement that a diagnostic suggests.
-    fn suggestion(&self, diagnostic: &Diagnostic, span: Span) -> Option<Fix> {
-        let help = diagnostic.help.as_deref()?;
-        let name = help.strip_prefix("did you mean `")?.strip_suffix("`?")?;
-        let written = self.slice(span);
-        let quoted = written.starts_with('"') && !name.starts_with('"');
-        let text = if quoted { format!("\"{name}\"") } else { name.to_string() };
-        (!written.is_empty()).then(|| Fix {
-            title: format!("Replace by `{name}`"),
-            edits: vec![Edit::replace(span, text)],
-        })
-    }
-
-    /// The result type that follows from the operands, in place of another one.
-    fn inferred_type(&self, label: &str, span: Span) -> Option<Fix> {
-        let extent = self.op_at(span.start)?;
-        let op = self.op(extent)?;
-        let def = op.def()?;
-        // The verifier has inferred types of this op to report that.
-        if label != def.infer_label || op.num_results() != 1 {
-            return None;
-        }
-        let inferred = (def.infer?)(op).ok()?;
-        let (new, old) = (inferred.first()?.to_string(), op.result_type(0).to_string());
-        let at = match self.slice(span) == old {
-            true => span,
-            false => {
-                let last = self.slice(extent.span).rfind(&old)? as u32 + extent.span.start;
-                Span { start: last, end: last + old.len() as u32 }
-            }
-        };
-        let title = format!("Change the type of the result to {new}");
-        (new != old).then(|| Fix { title, edits: vec![Edit::replace(at, new)] })
-    }
-
-    /// The removal of an op that has no effect.
-    fn removal(&self, label: &str, span: Span) -> Option<Fix> {
-        if !UNNECESSARY.contains(&label) {
-            return None;
-        }
-        let op = self.op_at(span.start)?;
-        let title = format!("Remove this {}", if label == "dead-op" { "op" } else { "function" });
-        Some(Fix { title, edits: vec![Edit::remove(self.with_line(op.span))] })
-    }
-
-    /// A span with its line, if nothing else is on that.
-    pub fn with_line(&self, span: Span) -> Span {
-        let (before, after) =
-            (&self.text()[..span.start as usize], &self.text()[span.end as usize..]);
-        let indent = before.len() - before.trim_end_matches([' ', '\t']).len();
-        let rest = after.len() - after.trim_start_matches([' ', '\t', '\r']).len();
-        let starts_line = before.len() == indent || before[..before.len() - indent].ends_with('\n');
-        match after[rest..].starts_with('\n') && starts_line {
-            true => Span { start: span.start - indent as u32, end: span.end + rest as u32 + 1 },
-            false => span,
-        }
     }
 }

@@ -1,18 +1,16 @@
 //! A text that is edited, in sections between `// -----` lines.
 
 use crate::analysis::Analysis;
-use crate::diagnostics::Finding;
-use crate::units::{self, UnitCache};
+use crate::check::{self, Checked, Snapshot};
+use crate::part::{Part, ValueTypes};
 use rustc_hash::FxHashMap;
-use stablo::Span;
+use stablo::{LoadOptions, Span};
 use std::cell::{OnceCell, RefCell};
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
 
-/// Separates the sections of a file: each is a program.
-const SEPARATOR: &str = "// -----";
-
-/// Programs of at least this many bytes are read function by function.
+/// Texts of at least this many bytes are large: while they are typed, only the part around an edit
+/// is read.
 const LARGE: usize = 256 << 10;
 
 /// A replacement of a part of a text.
@@ -49,9 +47,9 @@ pub struct File {
     sections: OnceCell<Vec<Section>>,
     /// Analyses of sections by the hash of their text. Those of the last edit but one are dropped.
     cache: RefCell<FxHashMap<u64, Rc<Analysis>>>,
-    /// Findings of the functions of large programs.
-    units: RefCell<UnitCache>,
-    /// Programs of at least this many bytes are read by functions.
+    /// Types of the values of large functions, as they were when the text was last checked.
+    value_types: ValueTypes,
+    /// Texts of at least this many bytes are large.
     large: usize,
 }
 
@@ -61,7 +59,7 @@ pub(crate) struct Section {
     pub start: u32,
     /// Where it ends.
     pub end: u32,
-    hash: u64,
+    hash: OnceCell<u64>,
     analysis: OnceCell<Rc<Analysis>>,
 }
 
@@ -80,13 +78,12 @@ impl File {
             allow_unregistered,
             sections: OnceCell::new(),
             cache: RefCell::default(),
-            units: RefCell::default(),
+            value_types: ValueTypes::default(),
             large: LARGE,
         }
     }
 
-    /// Sets the number of bytes from which on a program is read function by function, each again
-    /// only if it changes.
+    /// Sets the number of bytes from which on a text is large.
     #[must_use]
     pub fn with_large(mut self, bytes: usize) -> File {
         self.large = bytes;
@@ -106,9 +103,9 @@ impl File {
     /// Replaces the whole text.
     pub fn set_text(&mut self, text: impl Into<String>) {
         let cache = self.reusable();
-        let (units, large) = (self.units.take(), self.large);
+        let (types, large) = (std::mem::take(&mut self.value_types), self.large);
         *self = File::new(std::mem::take(&mut self.name), text);
-        (self.cache, self.units, self.large) = (RefCell::new(cache), RefCell::new(units), large);
+        (self.cache, self.value_types, self.large) = (RefCell::new(cache), types, large);
     }
 
     /// Replaces a part of the text. Returns false, and changes nothing, if the part is not one of
@@ -132,7 +129,8 @@ impl File {
     /// The analyses that another version of the text may have, too.
     fn reusable(&mut self) -> FxHashMap<u64, Rc<Analysis>> {
         let sections = self.sections.take().unwrap_or_default();
-        let known = sections.into_iter().filter_map(|s| Some((s.hash, s.analysis.into_inner()?)));
+        let known = sections.into_iter();
+        let known = known.filter_map(|s| Some((s.hash.into_inner()?, s.analysis.into_inner()?)));
         let known: FxHashMap<_, _> = known.collect();
         if known.is_empty() { self.cache.take() } else { known }
     }
@@ -140,39 +138,52 @@ impl File {
     /// The sections in order; at least one.
     pub(crate) fn sections(&self) -> &[Section] {
         self.sections.get_or_init(|| {
-            let mut sections = Vec::new();
-            let mut start = 0;
-            let mut add = |start: usize, end: usize| {
-                let hasher = BuildHasherDefault::<rustc_hash::FxHasher>::default();
-                let hash = hasher.hash_one((&self.text[start..end], self.allow_unregistered));
-                let analysis = OnceCell::new();
-                sections.push(Section { start: start as u32, end: end as u32, hash, analysis });
+            let section = |range: std::ops::Range<usize>| {
+                let (start, end) = (range.start as u32, range.end as u32);
+                Section { start, end, hash: OnceCell::new(), analysis: OnceCell::new() }
             };
-            for at in memchr::memmem::find_iter(self.text.as_bytes(), SEPARATOR) {
-                let next = at + SEPARATOR.len();
-                if !self.text[next..].starts_with('-') {
-                    add(start, at);
-                    start = next;
-                }
-            }
-            add(start, self.text.len());
-            sections
+            check::sections(&self.text).into_iter().map(section).collect()
         })
     }
 
-    /// The findings in a large section, of which only the functions that changed are read. `None`
-    /// for others, and if the section has been read anyway.
-    pub(crate) fn findings_of_units(&self, section: &Section) -> Option<Vec<Finding>> {
-        let text = &self.text[section.start as usize..section.end as usize];
-        if text.len() < self.large || memchr::memmem::find(text.as_bytes(), b"expected-").is_some()
-        {
-            return None;
-        }
-        let known = self.units.take();
-        let found = units::findings(&self.name, text, self.allow_unregistered, &known);
-        let (findings, units) = found?;
-        self.units.borrow_mut().extend(units);
-        Some(findings)
+    /// The hash of the text of a section.
+    fn hash(&self, section: &Section) -> u64 {
+        *section.hash.get_or_init(|| {
+            let hasher = BuildHasherDefault::<rustc_hash::FxHasher>::default();
+            let text = &self.text[section.start as usize..section.end as usize];
+            hasher.hash_one((text, self.allow_unregistered))
+        })
+    }
+
+    /// True if the text is so large that a server checks it on another thread, and meanwhile the
+    /// part around an edit.
+    pub fn is_large(&self) -> bool {
+        self.text.len() >= self.large
+    }
+
+    /// The text as it is, to be checked on any thread.
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot::new(&self.name, &self.text, self.allow_unregistered)
+    }
+
+    /// Reads and verifies the text.
+    pub(crate) fn checked(&self) -> Checked {
+        Checked::new(&self.name, &self.text, self.allow_unregistered)
+    }
+
+    /// The options by which parts of the text are read.
+    pub(crate) fn load_options(&self) -> LoadOptions {
+        LoadOptions::default().allow_unregistered_dialects(self.allow_unregistered)
+    }
+
+    /// The types of values of large functions.
+    pub(crate) fn value_types(&self) -> &ValueTypes {
+        &self.value_types
+    }
+
+    /// Sets the types of values of large functions, which an edit changes little.
+    pub fn set_value_types(&mut self, types: ValueTypes) {
+        self.value_types = types;
     }
 
     /// The section that holds a byte.
@@ -186,7 +197,7 @@ impl File {
     pub(crate) fn analysis(&self, section: &Section) -> Rc<Analysis> {
         let analysis = section.analysis.get_or_init(|| {
             let text = &self.text[section.start as usize..section.end as usize];
-            let known = self.cache.borrow().get(&section.hash).cloned();
+            let known = self.cache.borrow().get(&self.hash(section)).cloned();
             match known {
                 Some(analysis) if analysis.text() == text => analysis,
                 _ => Rc::new(Analysis::new(&self.name, text, self.allow_unregistered)),
@@ -195,24 +206,20 @@ impl File {
         analysis.clone()
     }
 
-    /// As [`File::analysis_at`], but in a large program only the function is read that holds the
-    /// byte: enough to complete and explain what is local.
+    /// As [`File::analysis_at`], but in a large program only the part is read that holds the byte:
+    /// enough to complete and explain what is local. The start is modulo 2³².
     pub(crate) fn local_analysis_at(&self, offset: u32) -> (Rc<Analysis>, u32, u32) {
         let section = self.section(offset);
         let text = &self.text[section.start as usize..section.end as usize];
-        let is_known =
-            section.analysis.get().is_some() || self.cache.borrow().contains_key(&section.hash);
-        if text.len() < self.large || is_known {
+        if !self.is_large() || section.analysis.get().is_some() {
             return self.analysis_at(offset);
         }
         let here = self.within(section, offset);
-        let found = units::around(&self.name, text, self.allow_unregistered, here as usize);
-        match found {
-            Some((analysis, distance)) => {
-                (Rc::new(analysis), section.start + distance, here - distance)
-            }
-            None => self.analysis_at(offset),
-        }
+        let part = Part::around(text, here as usize..here as usize, &self.value_types);
+        let Some(part) = part else { return self.analysis_at(offset) };
+        let analysis = Analysis::new(&self.name, &part.program, self.allow_unregistered);
+        let distance = part.distance();
+        (Rc::new(analysis), section.start.wrapping_add(distance), here.wrapping_sub(distance))
     }
 
     /// The analysis of the section that holds a byte, the start of the section, and the byte in it.
@@ -237,7 +244,7 @@ fn allows_unregistered(text: &str) -> bool {
     memchr::memmem::find(head, b"-allow-unregistered-dialect").is_some()
 }
 
-/// A span moved by the start of its section.
+/// A span moved by the start of its section, modulo 2³².
 pub(crate) fn moved(span: Span, start: u32) -> Span {
-    Span { start: span.start + start, end: span.end + start }
+    Span { start: span.start.wrapping_add(start), end: span.end.wrapping_add(start) }
 }

@@ -29,9 +29,6 @@ pub enum HintKind {
 /// Ops that do less are not worth a hint.
 const MIN_FLOPS: u64 = 1_000_000;
 
-/// Costs of longer programs are not shown: all of the program is prepared for them.
-const MAX_BYTES: usize = 1 << 20;
-
 impl File {
     /// The hints in a range, in order.
     pub fn hints(&self, range: Span) -> Vec<Hint> {
@@ -91,15 +88,12 @@ impl Analysis {
 
     /// The arithmetic of the costly ops of the program.
     fn costs(&self, range: Span) -> Vec<Hint> {
-        if !self.is_valid() || self.text().len() > MAX_BYTES {
-            return Vec::new();
-        }
         let costs = self.op_costs();
         let places = self.map.ops.iter().filter(|op| {
             range.start <= op.span.start && op.span.start <= range.end && op.op.is_some()
         });
         let hint = |extent: &stablo::syntax::OpExtent| {
-            let flops = *costs.get(&extent.op?)?;
+            let flops = costs.get(&extent.op?)?.flops;
             (flops >= MIN_FLOPS).then(|| Hint {
                 at: extent.span.end,
                 text: format!("{} FLOP", scaled(flops)),

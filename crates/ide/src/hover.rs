@@ -67,6 +67,9 @@ impl Analysis {
             if !types.is_empty() {
                 let _ = write!(text, "\n\nResult: `{}`", types.join(", "));
             }
+            if let Some(cost) = self.cost_of(op.id()) {
+                let _ = write!(text, "\n\nCost: {cost}");
+            }
         }
         Some(text)
     }
@@ -93,6 +96,10 @@ impl Analysis {
                 }
                 text.push_str("```\n\n");
                 text.push_str(&self.origin(values.get(picked).copied().unwrap_or(first)));
+                let is_constant = text.contains("\n\nvalue: ");
+                if !is_constant && let Some(value) = self.folded(*definition, picked) {
+                    let _ = write!(text, "\n\nvalue: `{}`, by folding", shown(&value));
+                }
                 let uses = self.references(target).len() - 1;
                 let _ = write!(text, "\n\n{}", stablo::counted(uses as u64, "use"));
                 Some(text)

@@ -26,6 +26,8 @@ pub struct Lens {
 pub enum LensKind {
     /// Run it with random inputs.
     Run,
+    /// Show the values of all ops in that run.
+    Trace,
     /// Report its cost.
     Cost,
     /// Show it as a graph.
@@ -37,8 +39,8 @@ pub enum LensKind {
 }
 
 /// The limits of runs that an editor asks for.
-const MAX_TIME: Duration = Duration::from_secs(20);
-const MAX_MEMORY: usize = 2 << 30;
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(20);
+pub(crate) const MAX_MEMORY: usize = 2 << 30;
 
 /// Longer results are cut.
 const MAX_SHOWN: usize = 4000;
@@ -64,7 +66,11 @@ impl File {
                 let references =
                     analysis.references(&crate::names::Target::Symbol(index)).len() - 1;
                 let mut kinds = vec![LensKind::Cost, LensKind::Graph];
-                kinds.insert(0, if is_static { LensKind::Run } else { LensKind::Refine });
+                let first: &[LensKind] = match is_static {
+                    true => &[LensKind::Run, LensKind::Trace],
+                    false => &[LensKind::Refine],
+                };
+                kinds.splice(0..0, first.iter().copied());
                 if !analysis.is_valid() {
                     kinds.clear();
                 }
@@ -99,8 +105,7 @@ impl File {
     /// If the program has errors, or the run fails or reaches a limit.
     pub fn run(&self, at: u32, function: &str, seed: u32) -> Result<String, stablo::Error> {
         let module = self.program(at)?;
-        let entry = stablo::entry_function(&module, function)?;
-        let (inputs, results) = signature(entry.0);
+        let (inputs, results) = entry(&module, function)?;
         let values = stablo::random_inputs(&inputs, seed)?;
         let mut limits = Limits::default();
         (limits.time, limits.memory) = (Some(MAX_TIME), Some(MAX_MEMORY));
@@ -110,7 +115,7 @@ impl File {
         let lists = [("argument", &inputs, &values), ("result", &results, &found)];
         for (what, types, values) in lists {
             for (index, (value, ty)) in values.iter().zip(types).enumerate() {
-                let _ = writeln!(text, "{what} {index}: {}", shown(value, ty));
+                let _ = writeln!(text, "{what} {index}: {}", shown(value, ty, MAX_SHOWN));
             }
         }
         Ok(text)
@@ -189,6 +194,14 @@ fn printed(module: &Module) -> Result<String, stablo::Error> {
     Ok(stablo::print(module, &PrintOptions::default())? + "\n")
 }
 
+/// The types of the arguments and results of the function that is run.
+pub(crate) fn entry(
+    module: &Module,
+    function: &str,
+) -> Result<(Vec<Type>, Vec<Type>), stablo::Error> {
+    Ok(signature(stablo::entry_function(module, function)?.0))
+}
+
 /// The types of the arguments and results of a function.
 pub(crate) fn signature(function: stablo::ir::OpRef<'_>) -> (Vec<Type>, Vec<Type>) {
     let ty = function.attr("function_type").and_then(|ty| ty.as_type());
@@ -198,11 +211,16 @@ pub(crate) fn signature(function: stablo::ir::OpRef<'_>) -> (Vec<Type>, Vec<Type
     }
 }
 
-/// A value on one line.
-fn shown(value: &RuntimeValue, ty: &Type) -> String {
+/// A value on one line, cut to `max` characters.
+pub(crate) fn shown(value: &RuntimeValue, ty: &Type, max: usize) -> String {
     let Ok(tensor) = value.tensor() else { return ty.to_string() };
+    // A character shows at most an element.
+    let elements = tensor.shape().iter().product::<usize>();
+    if elements > 2 * max {
+        return format!("{ty}, {}", stablo::counted(elements as u64, "element"));
+    }
     let text = stablo::Attribute::from_tensor(tensor).to_string();
-    match text.char_indices().nth(MAX_SHOWN) {
+    match text.char_indices().nth(max) {
         Some((end, _)) => format!("{}… : {ty}", &text[..end]),
         None => text,
     }

@@ -7,15 +7,16 @@ use base64::engine::general_purpose::STANDARD;
 use ide::{LensKind, Opened, Span};
 use ls_types as types;
 use ls_types::Uri;
-use lsp_server::ErrorCode;
+use lsp_server::{ErrorCode, Notification};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// The commands that `workspace/executeCommand` takes. Each has one argument, an object with `uri`,
 /// `position` and, where it is about a function, `function`; the result is an object with `text`
 /// or, for artifacts, `data` in base 64.
-pub const COMMANDS: [&str; 8] = [
+pub const COMMANDS: [&str; 9] = [
     "stablo.run",
+    "stablo.trace",
     "stablo.cost",
     "stablo.graph",
     "stablo.refine",
@@ -35,7 +36,7 @@ struct Argument {
     range: Option<types::Range>,
     #[serde(default)]
     function: Option<String>,
-    /// Of `stablo.run`: what random inputs follow from.
+    /// Of `stablo.run` and `stablo.trace`: what random inputs follow from.
     #[serde(default)]
     seed: u32,
     /// Of `stablo.refine`: the size of the first dimensions.
@@ -63,6 +64,7 @@ pub fn lenses(server: &Server, params: types::CodeLensParams) -> Found<Vec<types
         let range = document.range(lens.span);
         let (title, command) = match lens.kind {
             LensKind::Run => ("Run".to_string(), "stablo.run"),
+            LensKind::Trace => ("Trace".to_string(), "stablo.trace"),
             LensKind::Cost => ("Cost".to_string(), "stablo.cost"),
             LensKind::Graph => ("Graph".to_string(), "stablo.graph"),
             LensKind::Refine => ("Refine".to_string(), "stablo.refine"),
@@ -85,7 +87,59 @@ pub fn lenses(server: &Server, params: types::CodeLensParams) -> Found<Vec<types
 }
 
 /// Executes a command.
-pub fn execute(server: &Server, params: types::ExecuteCommandParams) -> Found<Value> {
+pub fn execute(server: &mut Server, params: types::ExecuteCommandParams) -> Found<Value> {
+    let command = params.command.clone();
+    let result = result_of(server, params)?;
+    if let Some(text) = result["text"].as_str().filter(|_| !server.client.panels) {
+        server.show(&command, text);
+    }
+    Ok(result)
+}
+
+impl Server {
+    /// Shows the result of a command in a client that does not do so by itself: as a file, or as a
+    /// message.
+    fn show(&mut self, command: &str, text: &str) {
+        const MAX_MESSAGE: usize = 2000;
+        let name = command.trim_start_matches("stablo.");
+        let end = match command {
+            "stablo.graph" => "html",
+            "stablo.run" | "stablo.trace" | "stablo.cost" => "txt",
+            _ => "mlir",
+        };
+        let saved =
+            self.client.show_document.then(|| self.save_result(&format!("{name}.{end}"), text));
+        match saved.flatten() {
+            Some(uri) => {
+                let params = json!({"uri": uri, "external": end == "html", "takeFocus": true});
+                self.ask("window/showDocument", params);
+            }
+            None if end == "html" => {}
+            None => {
+                let cut = text.char_indices().nth(MAX_MESSAGE).map_or(text, |(at, _)| &text[..at]);
+                let params = json!({"type": 3, "message": cut});
+                self.send(Notification::new("window/showMessage".into(), params).into());
+            }
+        }
+    }
+
+    /// Writes a text into the folder of results, which no other process has.
+    fn save_result(&mut self, name: &str, text: &str) -> Option<Uri> {
+        if self.results.is_none() {
+            let time = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).ok()?;
+            let folder = format!("stablo-lsp-{}-{}", std::process::id(), time.as_nanos());
+            let folder = std::env::temp_dir().join(folder);
+            std::fs::create_dir(&folder).ok()?;
+            self.results = Some(folder);
+        }
+        let path = self.results.as_ref()?.join(name);
+        std::fs::write(&path, text).ok()?;
+        Uri::from_file_path(&path)
+    }
+}
+
+/// The result of a command.
+fn result_of(server: &Server, params: types::ExecuteCommandParams) -> Found<Value> {
     let invalid = |message: String| (ErrorCode::InvalidParams, message);
     let argument = params.arguments.into_iter().next().unwrap_or_default();
     let argument: Argument =
@@ -97,6 +151,7 @@ pub fn execute(server: &Server, params: types::ExecuteCommandParams) -> Found<Va
     let failed = |error: stablo::Error| (ErrorCode::RequestFailed, error.to_string());
     let text = match &*params.command {
         "stablo.run" => file.run(at, function, argument.seed).map_err(failed)?,
+        "stablo.trace" => file.traced(at, function, argument.seed).map_err(failed)?,
         "stablo.cost" => file.cost(at, function).map_err(failed)?,
         "stablo.graph" => file.graph(at).map_err(failed)?,
         "stablo.refine" => {

@@ -19,14 +19,14 @@ impl Document {
         self.lines.offset(self.file.text(), position)
     }
 
-    /// An edit of the text.
-    pub fn edit(&self, edit: &Edit) -> TextEdit {
+    /// An edit of the text in the protocol.
+    pub fn text_edit(&self, edit: &Edit) -> TextEdit {
         TextEdit { range: self.range(edit.span), new_text: edit.text.clone() }
     }
 
     /// Edits of the text.
     pub fn edits(&self, edits: &[Edit]) -> Vec<TextEdit> {
-        edits.iter().map(|edit| self.edit(edit)).collect()
+        edits.iter().map(|edit| self.text_edit(edit)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::assistance::{calls, completion, hints, incoming, outgoing, resolve, signature};
 use crate::commands;
 use crate::convert;
-use crate::position::{Encoding, LineIndex};
+use crate::position::Encoding;
 use crate::server::{Client, Document, Server};
 use crate::workspace;
 use ide::{ActionKind, Edit, File, Span};
@@ -34,8 +34,17 @@ const TOKEN_TYPES: [&str; 13] = [
 ];
 
 /// Kinds of code actions.
-const ACTION_KINDS: [&str; 5] =
-    ["quickfix", "refactor.extract", "refactor.inline", "refactor.rewrite", "source.fixAll"];
+const ACTION_KINDS: [&str; 6] = [
+    "quickfix",
+    "refactor.extract",
+    "refactor.inline",
+    "refactor.rewrite",
+    "source.convert",
+    "source.fixAll",
+];
+
+/// Readers for which a program is offered to be converted, and their age.
+const READERS: [(&str, &str); 2] = [("WEEK_4", "four weeks"), ("WEEK_12", "twelve weeks")];
 
 /// Modifiers of tokens: bits in the order of the legend.
 const TOKEN_MODIFIERS: [&str; 3] = ["declaration", "readonly", "deprecated"];
@@ -55,6 +64,13 @@ pub fn initialize(server: &mut Server, params: &Value) -> Value {
             &params["capabilities"]["workspace"]["workspaceEdit"]["documentChanges"],
         ),
         hierarchical_symbols: is_set(&text["documentSymbol"]["hierarchicalDocumentSymbolSupport"]),
+        new_files: {
+            let edits = &params["capabilities"]["workspace"]["workspaceEdit"];
+            let kinds = edits["resourceOperations"].as_array().map_or(&[][..], |kinds| kinds);
+            is_set(&edits["documentChanges"]) && kinds.iter().any(|kind| kind == "create")
+        },
+        panels: is_set(&params["initializationOptions"]["panels"]),
+        show_document: is_set(&params["capabilities"]["window"]["showDocument"]["support"]),
     };
     let uris = params["workspaceFolders"].as_array().cloned().unwrap_or_default();
     let uris = uris.iter().filter_map(|folder| folder["uri"].as_str());
@@ -155,9 +171,9 @@ pub fn notification(server: &mut Server, method: &str, params: Value) {
                 return;
             };
             let types::TextDocumentItem { uri, version, text, .. } = params.text_document;
-            let lines = LineIndex::new(&text, server.encoding);
             let file = File::new(name_of(&uri), text);
-            server.documents.insert(uri.clone(), Document { file, lines, version });
+            let document = Document::new(file, server.encoding, version);
+            server.documents.insert(uri.clone(), document);
             server.changed(uri);
         }
         "textDocument/didChange" => {
@@ -172,11 +188,10 @@ pub fn notification(server: &mut Server, method: &str, params: Value) {
                 match change.range {
                     Some(range) => {
                         let span = document.lines.span(document.file.text(), range);
-                        document.file.edit(&Edit::replace(span, change.text));
+                        document.edit(&Edit::replace(span, change.text));
                     }
-                    None => document.file.set_text(change.text),
+                    None => document.set_text(change.text, encoding),
                 }
-                document.lines = LineIndex::new(document.file.text(), encoding);
             }
             document.version = params.text_document.version;
             server.changed(uri);
@@ -207,8 +222,8 @@ pub fn diagnostics(server: &Server, uri: &Uri) -> Value {
     let Some(document) = server.documents.get(uri) else {
         return json!({"uri": uri, "diagnostics": []});
     };
-    let findings = document.file.diagnostics();
-    let found = findings.iter().map(|finding| convert::diagnostic(uri, document, finding));
+    let findings = document.findings.iter();
+    let found = findings.map(|finding| convert::diagnostic(uri, document, finding));
     let found: Vec<_> = found.collect();
     json!({"uri": uri, "version": document.version, "diagnostics": found})
 }
@@ -409,17 +424,27 @@ fn actions(server: &Server, params: types::CodeActionParams) -> Found<Vec<types:
     let document = server.document(&uri)?;
     let span = document.lines.span(document.file.text(), params.range);
     let mut actions = Vec::new();
-    for finding in document.file.diagnostics() {
+    // Findings in small texts are computed at once, others on another thread.
+    let own;
+    let findings = match document.file.is_large() {
+        true => &document.findings,
+        false => {
+            own = document.file.diagnostics();
+            &own
+        }
+    };
+    for finding in findings {
         if finding.span.end < span.start || finding.span.start > span.end {
             continue;
         }
-        for fix in &finding.fixes {
+        let fixes = document.file.fixes(finding);
+        for fix in &fixes {
             actions.push(types::CodeAction {
                 title: fix.title.clone(),
                 kind: Some(types::CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![convert::diagnostic(&uri, document, &finding)]),
+                diagnostics: Some(vec![convert::diagnostic(&uri, document, finding)]),
                 edit: Some(server.workspace_edit(&uri, document, &fix.edits)),
-                is_preferred: Some(finding.fixes.len() == 1),
+                is_preferred: Some(fixes.len() == 1),
                 ..Default::default()
             });
         }
@@ -431,10 +456,29 @@ fn actions(server: &Server, params: types::CodeActionParams) -> Found<Vec<types:
             ActionKind::Rewrite => types::CodeActionKind::REFACTOR_REWRITE,
             ActionKind::FixAll => types::CodeActionKind::SOURCE_FIX_ALL,
         };
+        let edit = match action.file {
+            Some(text) if server.client.new_files => new_file(&uri, text),
+            Some(_) => continue,
+            None => server.workspace_edit(&uri, document, &action.edits),
+        };
         actions.push(types::CodeAction {
             title: action.title,
             kind: Some(kind),
-            edit: Some(server.workspace_edit(&uri, document, &action.edits)),
+            edit: Some(edit),
+            ..Default::default()
+        });
+    }
+    for (target, age) in READERS.iter().filter(|_| server.client.panels) {
+        let title = format!("Save for readers of {age} ago");
+        let arguments = vec![json!({"uri": uri, "position": params.range.start, "target": target})];
+        actions.push(types::CodeAction {
+            title: title.clone(),
+            kind: Some(types::CodeActionKind::from("source.convert")),
+            command: Some(types::Command {
+                title,
+                command: "stablo.convert".to_string(),
+                arguments: Some(arguments),
+            }),
             ..Default::default()
         });
     }
@@ -449,6 +493,30 @@ fn actions(server: &Server, params: types::CodeActionParams) -> Found<Vec<types:
         actions.retain(|action| action.kind.as_ref().is_some_and(is_wanted));
     }
     Ok(actions)
+}
+
+/// An edit that creates a file of a text beside another one: `a.part.mlir` beside `a.mlir`.
+fn new_file(beside: &Uri, text: String) -> types::WorkspaceEdit {
+    let path = beside.as_str();
+    let stem = path.strip_suffix(".mlir").unwrap_or(path);
+    let Ok(uri) = format!("{stem}.part.mlir").parse::<Uri>() else { return Default::default() };
+    let create = types::CreateFile {
+        uri: uri.clone(),
+        options: Some(types::CreateFileOptions { overwrite: Some(true), ignore_if_exists: None }),
+        annotation_id: None,
+    };
+    let edit = types::TextEdit { range: types::Range::default(), new_text: text };
+    let edit = types::TextDocumentEdit {
+        text_document: types::OptionalVersionedTextDocumentIdentifier { uri, version: None },
+        edits: vec![types::OneOf::Left(edit)],
+    };
+    types::WorkspaceEdit {
+        document_changes: Some(types::DocumentChanges::Operations(vec![
+            types::DocumentChangeOperation::Op(types::ResourceOp::Create(create)),
+            types::DocumentChangeOperation::Edit(edit),
+        ])),
+        ..Default::default()
+    }
 }
 
 fn tokens(server: &Server, params: types::SemanticTokensParams) -> Found<Value> {

@@ -9,6 +9,7 @@ mod handlers;
 mod position;
 mod server;
 mod transport;
+mod worker;
 mod workspace;
 
 pub use lsp_server::{Connection, Message, Notification, Request, RequestId, Response};

@@ -1,6 +1,6 @@
 //! Positions of the protocol: lines, and columns in code units of the negotiated encoding.
 
-use ide::Span;
+use ide::{Edit, Span};
 use ls_types::{Position, Range};
 
 /// The unit of columns.
@@ -21,12 +21,30 @@ pub struct LineIndex {
 impl LineIndex {
     /// The index of a text.
     pub fn new(text: &str, encoding: Encoding) -> LineIndex {
-        let bytes = text.as_bytes();
-        // A carriage return ends a line unless a line feed follows.
-        let is_end = |&at: &usize| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-        let ends = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_end);
-        let starts = std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect();
+        let starts = std::iter::once(0).chain(line_starts(text.as_bytes())).collect();
         LineIndex { starts, encoding }
+    }
+
+    /// Follows an edit, after which the text is `text`.
+    pub fn edit(&mut self, text: &str, edit: &Edit) {
+        let by = (edit.text.len() as u32).wrapping_sub(edit.span.end - edit.span.start);
+        // Lines from the one before the edit to the one after it are read again: carriage returns
+        // and line feeds may have met or parted.
+        let first = self.starts.partition_point(|&start| start < edit.span.start).saturating_sub(1);
+        let after = self.starts.partition_point(|&start| start <= edit.span.end + 1);
+        for start in &mut self.starts[after..] {
+            *start = start.wrapping_add(by);
+        }
+        let from = self.starts.get(first).copied().unwrap_or_default();
+        let to = self.starts.get(after).map_or(text.len(), |&start| start as usize);
+        let part = &text.as_bytes()[from as usize..to];
+        let mut starts: Vec<u32> =
+            std::iter::once(from).chain(line_starts(part).map(|at| at + from)).collect();
+        // The end of the part is the start of the next line, which stands already.
+        if after < self.starts.len() {
+            starts.pop_if(|last| *last as usize == to);
+        }
+        self.starts.splice(first..after, starts);
     }
 
     /// The range of a line without its end.
@@ -88,6 +106,12 @@ impl LineIndex {
         };
         length as u32
     }
+}
+
+/// The starts of lines but for the first. A carriage return ends a line unless a line feed follows.
+fn line_starts(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    let is_end = |&at: &usize| bytes[at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_end).map(|at| at as u32 + 1)
 }
 
 /// The boundary of characters at or before a byte.

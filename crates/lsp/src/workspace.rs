@@ -2,7 +2,6 @@
 
 use crate::convert::symbol_kind;
 use crate::handlers::Found;
-use crate::position::LineIndex;
 use crate::server::{Document, Server};
 use ide::{File, Symbol, SymbolKind};
 use ls_types as types;
@@ -43,9 +42,8 @@ pub fn symbols(
         if !text.to_ascii_lowercase().contains(query.get(..1).unwrap_or_default()) {
             continue;
         }
-        let lines = LineIndex::new(&text, server.encoding);
         let file = File::new(path.to_string_lossy(), text);
-        let document = Document { file, lines, version: 0 };
+        let document = Document::new(file, server.encoding, 0);
         add(&document.file.symbols(), &uri, &document, &query, &mut found);
     }
     found.truncate(MAX_SYMBOLS);

@@ -149,15 +149,16 @@ func.func private @declared()
     let kinds: Vec<_> = file.lenses().into_iter().map(|lens| (lens.function, lens.kind)).collect();
     let main = |kind| ("main".to_string(), kind);
     assert_eq!(
-        kinds[..4],
+        kinds[..5],
         [
             main(LensKind::Run),
+            main(LensKind::Trace),
             main(LensKind::Cost),
             main(LensKind::Graph),
             main(LensKind::References(0))
         ]
     );
-    assert_eq!(kinds[4], ("dynamic".to_string(), LensKind::Refine));
+    assert_eq!(kinds[5], ("dynamic".to_string(), LensKind::Refine));
     let run = file.run(0, "main", 0).expect("it runs");
     assert!(run.starts_with("argument 0: dense<") && run.contains("result 0: dense<"), "{run}");
     assert!(file.cost(0, "main").expect("a cost").starts_with("2 FLOP"));

@@ -4,13 +4,14 @@
 mod actions;
 mod completion;
 mod diagnostics;
+mod features;
 mod format;
 mod hover;
 mod names;
+mod parts;
 mod rename;
 mod robust;
 mod structure;
-mod units;
 
 use ide::{Edit, File, Span};
 

@@ -176,3 +176,245 @@ fn a_client_that_goes_away_ends_the_server() {
     drop(session.input);
     assert_eq!(session.process.wait().expect("it ends").code(), Some(1));
 }
+
+/// A session after `initialize`.
+fn initialized() -> Session {
+    let mut session = Session::start();
+    let capabilities = json!({"general": {"positionEncodings": ["utf-16"]}});
+    session.request("initialize", json!({"capabilities": capabilities}));
+    session.notify("initialized", json!({}));
+    session
+}
+
+fn open(session: &mut Session, uri: &str, text: &str) -> Value {
+    let document = json!({"uri": uri, "languageId": "mlir", "version": 1, "text": text});
+    session.notify("textDocument/didOpen", json!({"textDocument": document}));
+    session.notification("textDocument/publishDiagnostics")
+}
+
+/// Requests about a position.
+const AT_POSITIONS: [&str; 11] = [
+    "textDocument/hover",
+    "textDocument/definition",
+    "textDocument/declaration",
+    "textDocument/references",
+    "textDocument/documentHighlight",
+    "textDocument/prepareRename",
+    "textDocument/rename",
+    "textDocument/completion",
+    "textDocument/signatureHelp",
+    "textDocument/prepareCallHierarchy",
+    "textDocument/selectionRange",
+];
+
+/// Requests about a range or the whole text.
+const AT_RANGES: [&str; 9] = [
+    "textDocument/documentSymbol",
+    "textDocument/foldingRange",
+    "textDocument/semanticTokens/full",
+    "textDocument/semanticTokens/range",
+    "textDocument/inlayHint",
+    "textDocument/codeLens",
+    "textDocument/codeAction",
+    "textDocument/formatting",
+    "textDocument/rangeFormatting",
+];
+
+#[test]
+fn positions_anywhere_are_answered() {
+    let mut session = initialized();
+    let uri = "file:///places.mlir";
+    let text =
+        "// \u{1d4b3}\u{e9}\r\nfunc.func @f(%x: tensor<f32>) {\r\n  %0 = stablehlo.sinus %x\r}\n";
+    open(&mut session, uri, text);
+    let far = u64::from(u32::MAX);
+    // Positions within surrogate pairs, past the ends of lines, and past the end of the text.
+    let places = [
+        (0, 0),
+        (0, 4),
+        (0, 5),
+        (0, far),
+        (1, 15),
+        (2, 23),
+        (2, 24),
+        (3, 0),
+        (3, far),
+        (9, 0),
+        (far, far),
+    ];
+    for (line, character) in places {
+        let position = json!({"line": line, "character": character});
+        let range = json!({"start": position, "end": {"line": far, "character": far}});
+        let params = json!({
+            "textDocument": {"uri": uri},
+            "position": position,
+            "positions": [position],
+            "range": range,
+            "newName": "new",
+            "context": {"includeDeclaration": true, "diagnostics": [], "triggerKind": 1},
+            "options": {"tabSize": 2, "insertSpaces": true},
+        });
+        for method in AT_POSITIONS.iter().chain(&AT_RANGES) {
+            let response = session.request(method, params.clone());
+            let code = response["error"]["code"].as_i64().unwrap_or_default();
+            // Names that cannot be renamed are refused; nothing is a fault of the server.
+            assert!([0, -32803].contains(&code), "{method} at {line}:{character}: {response}");
+        }
+    }
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
+fn hostile_messages_do_not_end_the_server() {
+    let mut session = initialized();
+    let uri = "file:///hostile.mlir";
+    for body in [
+        "",
+        "{",
+        "null",
+        "[]",
+        "{}",
+        "\"text\"",
+        "{\"jsonrpc\": \"2.0\"}",
+        "\u{0}\u{1}",
+        "{\"id\": {}, \"method\": 1}",
+    ] {
+        session.send(body);
+    }
+    session.send(&"[".repeat(100_000));
+    session.send(&format!(
+        "{{\"jsonrpc\":\"2.0\",\"method\":\"x\",\"params\":{}1{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    ));
+    // Headers that are none, and lengths that are none, are skipped up to the next message.
+    write!(session.input, "nonsense\r\nContent-Type: x\r\n").expect("it reads");
+    write!(session.input, "Content-Length: 0\r\n\r\n").expect("it reads");
+    // Texts that are not open, parameters of other types, unknown methods, responses to nothing.
+    for (method, params) in [
+        (
+            "textDocument/didChange",
+            json!({"textDocument": {"uri": "file:///none", "version": 1}, "contentChanges": [{"text": "x"}]}),
+        ),
+        ("textDocument/didClose", json!({"textDocument": {"uri": "file:///none"}})),
+        ("textDocument/didOpen", json!({"textDocument": 1})),
+        ("textDocument/didChange", json!([1, 2, 3])),
+        ("$/cancelRequest", json!({"id": 12345})),
+        ("$/unknown", json!(null)),
+    ] {
+        session.notify(method, params);
+    }
+    session.send(&json!({"jsonrpc": "2.0", "id": 99, "result": null}).to_string());
+    let unknown = session.request("textDocument/unknown", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    for method in AT_POSITIONS.iter().chain(&AT_RANGES) {
+        for params in [
+            json!(null),
+            json!([]),
+            json!({"textDocument": {"uri": 1}}),
+            json!({"position": {"line": -1}}),
+        ] {
+            let response = session.request(method, params);
+            assert_eq!(response["error"]["code"], -32602, "{method}: {response}");
+        }
+        let closed = json!({"textDocument": {"uri": "file:///none"}});
+        let response = session.request(method, closed);
+        assert_eq!(response["error"]["code"], -32602, "{method}: {response}");
+    }
+    for command in ["stablo.run", "stablo.nothing"] {
+        for arguments in [json!([]), json!([1]), json!([{"uri": "file:///none"}])] {
+            let response = session.request(
+                "workspace/executeCommand",
+                json!({"command": command, "arguments": arguments}),
+            );
+            assert!(response["error"]["code"].is_i64(), "{response}");
+        }
+    }
+    // Texts that are hostile to parsers.
+    for text in [
+        "(".repeat(100_000),
+        "{".repeat(100_000),
+        "<".repeat(100_000),
+        "%".repeat(100_000),
+        "\u{0}".repeat(1000),
+    ] {
+        open(&mut session, uri, &text);
+        let hover = session.request(
+            "textDocument/hover",
+            json!({"textDocument": {"uri": uri}, "position": {"line": 0, "character": 50}}),
+        );
+        assert!(hover.get("result").is_some(), "{hover}");
+    }
+    assert_eq!(session.end(), 0);
+}
+
+/// Numbers that follow from a seed.
+fn random(seed: &mut u64, below: usize) -> usize {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*seed >> 33) as usize % below.max(1)
+}
+
+/// The next diagnostics of a version that do not change any more.
+fn settled(session: &mut Session, version: u64) -> Value {
+    loop {
+        let found = session.notification("textDocument/publishDiagnostics");
+        if found["version"] != version {
+            continue;
+        }
+        // A large text has those of its lints last, which a request does not wait for.
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        session
+            .request("textDocument/foldingRange", json!({"textDocument": {"uri": "file:///none"}}));
+        let of_it = |m: &&Value| m["params"]["version"] == version;
+        let last = session.notified.iter().rfind(of_it).map(|m| m["params"].clone());
+        session.notified.clear();
+        return last.unwrap_or(found)["diagnostics"].clone();
+    }
+}
+
+#[test]
+fn edits_of_large_and_small_texts_have_the_diagnostics_of_fresh_ones() {
+    let line = "    %0 = stablehlo.sine %x : tensor<f32> loc(\"\u{e9}\u{1d4b3}\")\r\n";
+    for functions in [3, 4000] {
+        let mut text = String::from("module {\r\n");
+        for number in 0..functions {
+            text.push_str(&format!("  func.func @f{number}(%x: tensor<f32>) -> tensor<f32> {{\r\n{line}    return %0 : tensor<f32>\r\n  }}\r\n"));
+        }
+        text.push_str("}\r\n");
+        let mut session = initialized();
+        open(&mut session, "file:///edited.mlir", &text);
+        let (mut seed, mut version) = (functions as u64, 1);
+        for _ in 0..40 {
+            // An edit in units of UTF-16, made by the client, too.
+            let lines: Vec<&str> = text.split('\n').collect();
+            let row = random(&mut seed, lines.len());
+            let units: Vec<u16> = lines[row].trim_end_matches('\r').encode_utf16().collect();
+            let boundary = |at: usize| {
+                let is_low = units.get(at).is_some_and(|unit| (0xdc00..0xe000).contains(unit));
+                if is_low { at - 1 } else { at }
+            };
+            let first = boundary(random(&mut seed, units.len() + 1));
+            let last = boundary((first + random(&mut seed, 3)).min(units.len())).max(first);
+            let typed = ["", "x", "\r\n", "\n", "}", "%0", "\u{1d4b3}"][random(&mut seed, 7)];
+            let bytes = |at: usize| String::from_utf16_lossy(&units[..at]).len();
+            let start: usize = lines[..row].iter().map(|line| line.len() + 1).sum();
+            let (from, to) = (start + bytes(first), start + bytes(last));
+            text.replace_range(from..to, typed);
+            version += 1;
+            let range = json!({"start": {"line": row, "character": first}, "end": {"line": row, "character": last}});
+            let document = json!({"uri": "file:///edited.mlir", "version": version});
+            session.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": [{"range": range, "text": typed}]}));
+        }
+        let found = settled(&mut session, version);
+        let uri = "file:///fresh.mlir";
+        let document = json!({"uri": uri, "languageId": "mlir", "version": 77, "text": text});
+        session.notify("textDocument/didOpen", json!({"textDocument": document}));
+        let expected = settled(&mut session, 77);
+        let places = |list: &Value| -> Vec<String> {
+            let list = list.as_array().expect("a list").iter();
+            list.map(|d| format!("{} {} {}", d["range"], d["code"], d["message"])).collect()
+        };
+        assert_eq!(places(&found), places(&expected), "{functions} functions");
+        assert_eq!(session.end(), 0);
+    }
+}
