@@ -44,7 +44,7 @@ views.onCompare = () => compare(true);
 
 function take(program, { values = [], other, tab } = {}) {
   inputs.reset(values);
-  $("results").replaceChildren();
+  views.reset();
   first.value = program;
   if (other) {
     second.value = other;

@@ -49,10 +49,23 @@ export class Views {
     await this.refresh();
   }
 
+  /** Forgets the results of a former program. */
+  reset() {
+    $("results").replaceChildren();
+    this.steps = [];
+    $("steps").replaceChildren();
+    $("step").replaceChildren(element("p", { className: "empty", textContent: "Record runs the program and keeps the value of every op." }));
+    $("diff").replaceChildren();
+    $("take").hidden = true;
+    $("converted").textContent = "";
+    for (const name of ["first", "back", "at", "next", "last"]) $(`step-${name}`).disabled = true;
+  }
+
   /** Computes what the open view shows of the present program. */
   async refresh() {
     const { tab, first } = this;
     const now = first.version;
+    $("view-steps").classList.toggle("stale", this.steps.length > 0 && this.recorded !== now);
     if (!["cost", "graph", "passes"].includes(tab) || this.shown[tab] === now || !first.isChecked) return;
     this.shown[tab] = now;
     try {
@@ -126,6 +139,7 @@ export class Views {
       this.steps = steps;
       this.onStatus(`${steps.length} values${is_cut ? ", the first of more" : ""}`);
       this.recorded = this.first.version;
+      $("view-steps").classList.remove("stale");
       if (steps.length) this.step(0);
       else $("step").replaceChildren(element("p", { className: "empty", textContent: "no op computes a value" }));
     } catch (error) {
