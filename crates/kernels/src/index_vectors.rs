@@ -411,8 +411,10 @@ impl Gather {
             let part = |first: usize, result: &mut [u8]| {
                 let vectors = (first * step..).step_by(step.max(1));
                 let mut results = vectors.zip(result.chunks_exact_mut(bytes));
-                let copy = |from: usize, to: &mut [u8]| {
-                    to.copy_from_slice(&operand[from * size..][..bytes]);
+                // Of a number that the compiler knows, without a call.
+                let copy = |from: usize, to: &mut [u8]| match N {
+                    0 => to.copy_from_slice(&operand[from * size..][..bytes]),
+                    _ => to[..N].copy_from_slice(&operand[from * size..][..N]),
                 };
                 if let [entry] = &windows.entries[..] {
                     return results.try_for_each(|(vector, to)| {
