@@ -611,7 +611,7 @@ impl PreparedConvolution {
             movement::gather(order, dtype, results, out)?;
         }
         // For the next convolution.
-        if rooms.iter().all(|room| room.len() <= matmul::deep_panels_bytes()) {
+        if rooms.iter().map(|room| room.len()).sum::<usize>() <= matmul::deep_panels_bytes() {
             ROOMS.set(rooms);
         }
         Ok(())

@@ -296,6 +296,26 @@ impl<T: Accumulator> Product<'_, T> {
         true
     }
 
+    /// What is read after `width` columns of `b`, if `next` more of them are copied then: as lines of
+    /// their rows, or as their elements if these are adjacent.
+    fn after_columns<'b, const C: usize>(
+        &self,
+        b: Matrix<'b, T>,
+        width: usize,
+        next: usize,
+    ) -> (Ahead<'b, T>, &'b [T]) {
+        let ([stride, column_stride], depth) = (b.strides, self.depth);
+        let is_by_rows = column_stride == 1 && self.order.is_none();
+        let panels = if is_by_rows { next.div_ceil(C) } else { 0 };
+        let elements = b.elements.get(width..).unwrap_or_default();
+        let ahead = Ahead { elements, stride, depth, panels, panel: 0, row: 0 };
+        if column_stride < depth {
+            return (ahead, &[]);
+        }
+        let columns = b.elements.get(width * column_stride..).unwrap_or_default();
+        (ahead, &columns[..columns.len().min(next * column_stride)])
+    }
+
     /// As [`Product::compute`]. Copies of columns are used again in the same call.
     fn compute_part<const R: usize, const C: usize>(
         &self,
@@ -391,25 +411,8 @@ impl<T: Accumulator> Product<'_, T> {
                         isa.run(Pack { b, order: self.order, width, depth, panels });
                     }
                     // What is copied after these columns.
-                    let next_width =
-                        if is_first { group.min(end - first_column - width) } else { 0 };
-                    let is_by_rows = self.b.strides[1] == 1 && self.order.is_none();
-                    let ahead = Ahead {
-                        elements: b.elements.get(width..).unwrap_or_default(),
-                        stride: self.b.strides[0],
-                        depth,
-                        panels: if is_by_rows { next_width.div_ceil(C) } else { 0 },
-                        panel: 0,
-                        row: 0,
-                    };
-                    let stride = self.b.strides[1];
-                    let next = match stride >= depth {
-                        true => {
-                            let elements = b.elements.get(width * stride..).unwrap_or_default();
-                            &elements[..elements.len().min(next_width * stride)]
-                        }
-                        false => &[][..],
-                    };
+                    let next = if is_first { group.min(end - first_column - width) } else { 0 };
+                    let (ahead, next) = self.after_columns::<C>(b, width, next);
                     let panels = match ready {
                         Some(ready) => Panels::Copied(&ready[first_column / C * depth..]),
                         None if is_in_place => Panels::InPlace(b, panels),
