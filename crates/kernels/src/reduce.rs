@@ -21,6 +21,8 @@ use smallvec::SmallVec;
 pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
+/// Elementary operations that each element of a row of results takes, as rows are short.
+const ROW_WORK: usize = 4;
 /// This many elements of overlapping subtrees are copied at a time.
 const COPIED: usize = 1024;
 
@@ -390,7 +392,8 @@ fn combine_shared<T: Element>(
     let near = host::machine().l2.bytes / 4 / size_of::<T>();
     let leaves = (near / inner).max(1).next_power_of_two();
     let parts = count.div_ceil(leaves);
-    let together = task_size(parts, leaves * inner, 1);
+    let work = if inner == 1 { 1 } else { ROW_WORK };
+    let together = task_size(parts, leaves.saturating_mul(inner).saturating_mul(work), 1);
     if together >= parts {
         return Ok(false);
     }

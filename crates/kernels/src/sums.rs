@@ -9,6 +9,7 @@
 
 use numerics::Element;
 use numerics::simd::{Isa, Kernel, add_eights};
+use std::cell::RefCell;
 use std::convert::Infallible;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.
@@ -666,13 +667,16 @@ pub fn combine_columns<T: Element>(
         let first = chunk * COLUMNS * stride;
         let len = out.len();
         let row = |i: usize| &elements[row(i) + first..];
+        // Rows of results that have been merged, for the next ones.
+        let spare: RefCell<Vec<Vec<T>>> = RefCell::default();
         let merge = |mut left: Vec<T>, right: Vec<T>| {
             operation.merge(&mut left, &right);
+            spare.borrow_mut().push(right);
             left
         };
         let complete = count - count % ROWS;
         for start in (0..complete).step_by(ROWS) {
-            let mut results = vec![T::ZERO; len];
+            let mut results = spare.borrow_mut().pop().unwrap_or_else(|| vec![T::ZERO; len]);
             if stride == 1 {
                 let rows = std::array::from_fn(|i| &row(start + i)[..len]);
                 operation.merge_rows(rows, &mut results);
