@@ -251,7 +251,7 @@ fn positions_anywhere_are_answered() {
             "positions": [position],
             "range": range,
             "newName": "new",
-            "context": {"includeDeclaration": true, "diagnostics": [], "triggerKind": 1},
+            "context": {"includeDeclaration": true, "diagnostics": [], "triggerKind": 1, "isRetrigger": false},
             "options": {"tabSize": 2, "insertSpaces": true},
         });
         for method in AT_POSITIONS.iter().chain(&AT_RANGES) {
