@@ -8,7 +8,8 @@
 `mpfr` compares true values and bounds of random programs with a run in 400 bits and with runs that
 round each operation, sums in random order. `faults` gives recorded values of correct runs and of
 runs with one planted fault, and counts which are found and whether the op is named. `xla` judges
-what XLA's CPU backend computes. Needs gmpy2 and numpy, `xla` also jax.
+what XLA's CPU backend computes. Needs gmpy2 and numpy, `xla` also jax. For real programs, there is
+judge_corpus.py.
 """
 
 import argparse

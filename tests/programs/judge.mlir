@@ -36,6 +36,31 @@
 // RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 --results %S/data/judge/sum --model abacus 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: error: there is no model `abacus`; there are ieee, xla-cpu, xla-gpu, tpu, and files that end in .toml
 
+// Without results, the values that a program's own checks expect are judged, whatever their
+// tolerances.
+// RUN: stablo judge %s --entry expects | FileCheck %s --check-prefix=EXPECTS
+// EXPECTS: judge.mlir:{{[0-9]+}}:{{[0-9]+}}: check.expect_almost_eq_const {{.*}}: inside: 1 elements
+// RUN: not stablo judge %s --entry expects_wrong --format json | FileCheck %s --check-prefix=EXPECTS-WRONG
+// EXPECTS-WRONG: {{.*}}"verdict":"outside"
+// RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 2>&1 | FileCheck %s --check-prefix=NOTHING
+// NOTHING: there are neither results to judge nor ops of the check dialect
+
+func.func @expects() {
+  %x = stablehlo.constant dense<0.1> : tensor<f32>
+  %y = stablehlo.constant dense<0.2> : tensor<f32>
+  %0 = stablehlo.add %x, %y : tensor<f32>
+  check.expect_almost_eq_const %0, dense<0x3E99999A> : tensor<f32>
+  return
+}
+
+func.func @expects_wrong() {
+  %x = stablehlo.constant dense<0.1> : tensor<f32>
+  %y = stablehlo.constant dense<0.2> : tensor<f32>
+  %0 = stablehlo.add %x, %y : tensor<f32>
+  stablehlo.custom_call @check.expect_almost_eq(%0, %x) {has_side_effect = true} : (tensor<f32>, tensor<f32>) -> ()
+  return
+}
+
 func.func @sum(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.add %x, %y : tensor<f32>
   return %0 : tensor<f32>

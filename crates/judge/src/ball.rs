@@ -56,6 +56,16 @@ impl Ball {
     pub const UNKNOWN: Ball = Ball { hi: 0.0, lo: 0.0, radius: f64::INFINITY };
     /// A number above all of `f64`, or infinity.
     pub const BEYOND: Ball = Ball { hi: f64::INFINITY, lo: 0.0, radius: 1.0 };
+    /// A result whose midpoint has overflowed, given that result times `2^-exponent`.
+    fn overflowed(scaled: Ball, exponent: i32) -> Ball {
+        // Numbers just above the range are rounded to the largest one.
+        let limit = libm::scalbn(1.0 + 1e-12, 1024 - exponent);
+        match scaled.mignitude() > limit {
+            true => Ball { hi: f64::INFINITY.copysign(scaled.hi), ..Ball::BEYOND },
+            false => Ball::UNKNOWN,
+        }
+    }
+
     /// No number.
     pub const NAN: Ball = Ball { hi: f64::NAN, lo: 0.0, radius: 0.0 };
     /// Zero.
@@ -266,6 +276,25 @@ impl Ball {
         if self.hi == 0.0 && self.is_exact() {
             return Ball::exact(self.hi / rhs.hi);
         }
+        // Their products would leave the range.
+        if self.hi.abs() > 1e250 || least > 1e250 {
+            let [dividend, divisor] = [self.hi.abs() > 1e250, least > 1e250]
+                .map(|is_large| if is_large { 300 } else { 0 });
+            let scaled = self.shifted(-dividend).over(rhs.shifted(-divisor));
+            let result = scaled.shifted(dividend - divisor);
+            return match result.is_unknown() && scaled.is_finite() {
+                true => Ball::overflowed(scaled, dividend - divisor),
+                false => result,
+            };
+        }
+        if least < 1e-250 {
+            let scaled = self.over(rhs.shifted(300));
+            let result = scaled.shifted(300);
+            return match result.is_unknown() && scaled.is_finite() {
+                true => Ball::overflowed(scaled, 300),
+                false => result,
+            };
+        }
         let quotient = Double::new(self.hi, self.lo).over(Double::new(rhs.hi, rhs.lo));
         let result = Ball { hi: quotient.hi, lo: quotient.lo, radius: 0.0 };
         if !result.hi.is_finite() || !result.lo.is_finite() {
@@ -364,8 +393,10 @@ impl Add for Ball {
                 let beyond = if self.is_beyond() { self } else { rhs };
                 return if same { beyond } else { Ball::UNKNOWN };
             }
-            let overflows = self.hi.is_finite() && rhs.hi.is_finite();
-            let unknown = overflows || (radius == f64::INFINITY && !sh.is_nan());
+            if self.is_finite() && rhs.is_finite() {
+                return Ball::overflowed(self.shifted(-2) + rhs.shifted(-2), 2);
+            }
+            let unknown = radius == f64::INFINITY && !sh.is_nan();
             return if unknown { Ball::UNKNOWN } else { Ball::exact(sh) };
         }
         if self.lo == 0.0 && rhs.lo == 0.0 {
@@ -405,10 +436,15 @@ impl Mul for Ball {
                     false => Ball::UNKNOWN,
                 };
             }
-            let overflows = self.hi.is_finite() && rhs.hi.is_finite();
+            if self.is_finite() && rhs.is_finite() {
+                let scaled =
+                    |x: Ball| if x.hi.abs() > 1.0 { (x.shifted(-300), 300) } else { (x, 0) };
+                let ((a, first), (b, second)) = (scaled(self), scaled(rhs));
+                return Ball::overflowed(a * b, first + second);
+            }
             // The sign of a factor of infinity has to be known.
             let sign = self.sign().is_none() || rhs.sign().is_none();
-            let unknown = overflows || (!self.is_nan() && !rhs.is_nan() && sign);
+            let unknown = !self.is_nan() && !rhs.is_nan() && sign;
             return if unknown { Ball::UNKNOWN } else { Ball::exact(ph) };
         }
         let (a, b) = (self.hi.abs(), rhs.hi.abs());

@@ -116,8 +116,17 @@ impl Image {
     /// Numbers that are known up to a radius, or between two of them.
     pub fn between(low: Ball, high: Ball) -> Image {
         let nan = low.is_nan() || high.is_nan();
-        let low = if low.is_nan() { Double::from(f64::NEG_INFINITY) } else { low.ends().0 };
-        let high = if high.is_nan() { Double::from(f64::INFINITY) } else { high.ends().1 };
+        // Numbers beyond the range are infinities, whatever they are rounded to.
+        let low = match low {
+            low if low.is_nan() => Double::from(f64::NEG_INFINITY),
+            low if low.is_beyond() => Double::from(low.hi),
+            low => low.ends().0,
+        };
+        let high = match high {
+            high if high.is_nan() => Double::from(f64::INFINITY),
+            high if high.is_beyond() => Double::from(high.hi),
+            high => high.ends().1,
+        };
         Image { low, high, nan }
     }
 

@@ -13,6 +13,8 @@ pub enum Kind {
     Order,
     /// A branch or loop that depends on a decision in doubt.
     Control,
+    /// A reduction whose result depends on the order of its steps, of which not all are tried.
+    Reduction,
     /// The judge has no rule for the op.
     NoRule,
 }
@@ -24,6 +26,7 @@ impl Kind {
             Kind::Decision => "decision",
             Kind::Order => "order",
             Kind::Control => "control",
+            Kind::Reduction => "reduction",
             Kind::NoRule => "no_rule",
         }
     }
@@ -34,6 +37,7 @@ impl Kind {
             Kind::Decision => "rounding can flip this decision",
             Kind::Order => "rounding can change this order",
             Kind::Control => "rounding can change the path of the program",
+            Kind::Reduction => "the order of this reduction can change its result",
             Kind::NoRule => "the judge has no rule for this op",
         }
     }
@@ -54,7 +58,7 @@ pub struct Doubt {
 
 /// All doubts of a run. An element depends on at most one, the first that is found; it is referred
 /// to by a code, which is odd if the true value is in doubt, too.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Doubts {
     list: Vec<Doubt>,
     known: FxHashMap<(Origin, Kind), usize>,

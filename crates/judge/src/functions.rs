@@ -126,7 +126,7 @@ impl Ball {
             }
             match x.hi {
                 // Far beyond the range of f64, as the exponential is.
-                hi if hi > 710.0 => Ball::BEYOND,
+                hi if hi > 709.79 => Ball::BEYOND,
                 hi if hi.abs() < 0.7 => exp_m1_of(x, 6),
                 _ => x.exp() - Ball::ONE,
             }

@@ -2,17 +2,16 @@
 
 use crate::array::{Array, Value};
 use crate::doubts::Doubts;
-use crate::machine::{Limits, Machine, Requirement, Unwatched, Watch};
+use crate::machine::{Expectation, Limits, Machine, Source, Unwatched, Watch};
 use crate::model::Model;
 use crate::record::{Blame, Comparison, Found, RandomRounding, Record, Widths};
+use crate::source::ModuleSource;
 use crate::verdict::{self, DoubtAt, Output, Verdict};
 use analysis::Location;
-use hlo::attrs::RESULT_ACCURACY;
-use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
 use interpreter::Program;
+use mlir::OpId;
 use mlir::diag::{Diagnostic, Diagnostics};
 use mlir::text::ValueNames;
-use mlir::{OpId, OpRef};
 use numerics::Tensor;
 use program::{EvalError, Origin, RuntimeValue};
 use rustc_hash::FxHashMap;
@@ -175,6 +174,7 @@ pub struct Enclosure {
 struct Run {
     results: Vec<Array>,
     doubts: Doubts,
+    expectations: Vec<Expectation>,
 }
 
 /// Runs a program on arrays.
@@ -186,9 +186,9 @@ fn run(
     watch: &mut dyn Watch,
 ) -> Result<Run, Diagnostics> {
     program.check_inputs(&inputs)?;
-    let requirements = |origin: Origin| requirement(program.module().op(OpId::from(origin)));
+    let source = ModuleSource(program.module());
     let code = program.code();
-    let mut machine = Machine::new(code, model, limits, watch, &requirements);
+    let mut machine = Machine::new(code, model, limits, watch, &source as &dyn Source);
     machine.has_truth = has_truth;
     let inputs = inputs.into_iter().map(Value::from).collect();
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
@@ -197,7 +197,8 @@ fn run(
     for value in results {
         leaves(value, &mut arrays);
     }
-    Ok(Run { results: arrays, doubts: machine.doubts })
+    let Machine { doubts, expectations, .. } = machine;
+    Ok(Run { results: arrays, doubts, expectations })
 }
 
 /// Appends the tensors of a value.
@@ -207,24 +208,6 @@ fn leaves(value: Value, arrays: &mut Vec<Array>) {
         Value::Token => {}
         Value::Tuple(values) => values.into_iter().for_each(|value| leaves(value, arrays)),
     }
-}
-
-/// The accuracy that an op is required to have by its attribute `result_accuracy`.
-fn requirement(op: OpRef<'_>) -> Option<Requirement> {
-    let attribute = op.attr("result_accuracy")?;
-    let [absolute, relative, ulps, mode] = attribute.as_dialect(&RESULT_ACCURACY)? else {
-        return None;
-    };
-    if mode.as_ref()?.as_enum(&RESULT_ACCURACY_MODE)? != RESULT_ACCURACY_TOLERANCE {
-        return None;
-    }
-    let float = |value: &Option<mlir::Attribute>| value.as_ref().and_then(|v| v.as_f64());
-    let ulps = ulps.as_ref().and_then(|v| v.as_i64()).unwrap_or_default();
-    Some(Requirement {
-        ulps: ulps as f64,
-        absolute: float(absolute).unwrap_or_default(),
-        relative: float(relative).unwrap_or_default(),
-    })
 }
 
 /// The doubts of a run, with their ops.
@@ -256,7 +239,7 @@ pub fn enclose(
     options: &Options,
 ) -> Result<Enclosure, Diagnostics> {
     let model = (&options.model, options.limits);
-    let Run { results, doubts } = run(program, inputs, model, true, &mut Unwatched)?;
+    let Run { results, doubts, .. } = run(program, inputs, model, true, &mut Unwatched)?;
     Ok(Enclosure { results, doubts: located(program, &doubts) })
 }
 
@@ -283,7 +266,7 @@ pub fn judge(
         None => &mut unwatched,
     };
     let mut widths = Widths::new(inner);
-    let Run { results, doubts } = run(program, inputs.clone(), model, true, &mut widths)?;
+    let Run { results, doubts, .. } = run(program, inputs.clone(), model, true, &mut widths)?;
     let relative = widths.relative;
     let accumulated = watched.map(|watch| watch.found.into_iter().next());
     if let (Some(record), Some(accumulated)) = (record, accumulated) {
@@ -342,6 +325,45 @@ pub fn judge(
     }
     estimate(program, &inputs, found, options, &mut judgement)?;
     Ok(judgement)
+}
+
+/// Judges the values that a program itself expects: each op of the check dialect that compares a
+/// result with an expected value, in place of its tolerance. The program must have been prepared
+/// for the engine `reference`.
+///
+/// # Errors
+/// If inputs do not have the number and types that the program has, an op fails, or a limit is
+/// exceeded.
+pub fn judge_expectations(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    options: &Options,
+) -> Result<Judgement, Diagnostics> {
+    let model = (&options.model, options.limits);
+    let Run { doubts, expectations, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let mut names = ValueNames::of(program.module().top());
+    let mut outputs = Vec::with_capacity(expectations.len());
+    for (index, Expectation { origin, actual, expected }) in expectations.iter().enumerate() {
+        let op = program.module().op(OpId::from(*origin));
+        let found = (expected.dtype(), expected.shape());
+        if found != (actual.dtype, &actual.shape[..]) {
+            let message = "the expected value has another type than the result";
+            return Err(vec![program.diagnostic(&EvalError::new("check", message).at(*origin))]);
+        }
+        let judged = verdict::judge(index, actual, expected, &doubts, options.widest);
+        let judged = judged.map_err(|error| vec![program.diagnostic(&error)])?;
+        let check = Some((Location::of(op), analysis::line(op, &mut names)));
+        outputs.push(Output { check, ..judged });
+    }
+    Ok(Judgement {
+        model: options.model.name.clone(),
+        outputs,
+        doubts: located(program, &doubts),
+        licences: Vec::new(),
+        estimates: Vec::new(),
+        growth: Vec::new(),
+        blames: None,
+    })
 }
 
 /// At most this many ops are listed at which errors grow.

@@ -2,11 +2,13 @@
 //! conforming rounding may lead from it, and says of a result whether it is inside or outside of
 //! that.
 //!
-//! - [`ball`] has real numbers with proven errors, [`functions`] the functions of them;
+//! - [`ball`] has real numbers with proven errors, [`functions`] and `special.rs` the functions of
+//!   them;
 //! - [`bounds`] has intervals of the floats that rounding may give, [`Model`] how a backend may
 //!   round, as data;
 //! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of
-//!   arithmetic, and everything else runs in the kernels of the interpreter;
+//!   arithmetic, and everything else runs in the kernels of the interpreter; `source.rs` has what
+//!   ops say beyond their primitives;
 //! - `doubts.rs` has decisions that rounding can flip, and ops without a rule;
 //! - `verdict.rs` compares results with bounds, `record.rs` recorded values of all ops,
 //!   `report.rs` writes what is found.
@@ -28,11 +30,14 @@ mod model;
 mod record;
 mod report;
 mod rules;
+mod source;
+mod special;
 mod verdict;
 
 pub use array::{Array, Elements, Number};
 pub use judgement::{
     Blames, Enclosure, Estimate, Growth, Judgement, Licence, Options, enclose, judge,
+    judge_expectations,
 };
 pub use machine::Limits;
 pub use model::Model;

@@ -40,6 +40,28 @@ pub struct Requirement {
     pub relative: f64,
 }
 
+/// What the ops of a program say beyond their primitives.
+pub trait Source {
+    /// The accuracy that an op is required to have by its own attributes.
+    fn requirement(&self, op: Origin) -> Option<Requirement>;
+    /// True if a sort keeps the order of equal elements.
+    fn is_stable(&self, op: Origin) -> bool;
+    /// The value that an op of the check dialect requires of its first operand, given the second
+    /// operand, if it has one; `None` for any other op.
+    fn expected(&self, op: Origin, operand: Option<&Tensor>) -> Option<Tensor>;
+}
+
+/// A value of the program that an op of the check dialect compares with an expected one.
+#[derive(Clone, Debug)]
+pub struct Expectation {
+    /// The op.
+    pub origin: Origin,
+    /// The value.
+    pub actual: Array,
+    /// The expected value.
+    pub expected: Tensor,
+}
+
 /// Limits of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -71,8 +93,9 @@ pub struct Machine<'a> {
     steps: u64,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
-    /// The accuracy that ops are required to have by their own attributes.
-    requirements: &'a dyn Fn(Origin) -> Option<Requirement>,
+    source: &'a dyn Source,
+    /// The values that ops of the check dialect have compared.
+    pub expectations: Vec<Expectation>,
 }
 
 /// The error that a block of exact values gave others.
@@ -83,14 +106,13 @@ fn internal(what: &str) -> EvalError {
 }
 
 impl<'a> Machine<'a> {
-    /// A run of `code`. `requirements` has the accuracy that an op is required to have by its own
-    /// attributes.
+    /// A run of `code`.
     pub fn new(
         code: &'a Code,
         model: &'a Model,
         limits: Limits,
         watch: &'a mut dyn Watch,
-        requirements: &'a dyn Fn(Origin) -> Option<Requirement>,
+        source: &'a dyn Source,
     ) -> Machine<'a> {
         Machine {
             code,
@@ -103,13 +125,19 @@ impl<'a> Machine<'a> {
             depth: 0,
             steps: 0,
             lanes: None,
-            requirements,
+            source,
+            expectations: Vec::new(),
         }
     }
 
-    /// The accuracy that an op is required to have by its own attributes.
-    pub fn requirement(&self, origin: Origin) -> Option<Requirement> {
-        (self.requirements)(origin)
+    /// What the ops of the program say beyond their primitives.
+    pub fn source(&self) -> &'a dyn Source {
+        self.source
+    }
+
+    /// The code that is run.
+    pub fn code(&self) -> &'a Code {
+        self.code
     }
 
     /// Calls a function.

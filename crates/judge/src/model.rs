@@ -21,6 +21,8 @@ pub struct Model {
     /// By element type, or `*` for all, and op: the largest error in units in the last place.
     /// Ops that are not listed are correctly rounded.
     pub ulps: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Likewise: an error that is allowed besides, as a number.
+    pub absolute: BTreeMap<String, BTreeMap<String, f64>>,
     /// Functions that are not listed have at most this error.
     pub functions: Option<f64>,
     /// The element types whose subnormal numbers may be taken as zeros.
@@ -43,6 +45,8 @@ struct File {
     base: Option<String>,
     #[serde(default)]
     ulps: BTreeMap<String, BTreeMap<String, f64>>,
+    #[serde(default)]
+    absolute: BTreeMap<String, BTreeMap<String, f64>>,
     functions: Option<f64>,
     flushes: Option<Vec<String>>,
     contracts: Option<bool>,
@@ -70,8 +74,9 @@ impl Model {
     }
 
     /// The model in the text of a file: `name`; `base`, a built-in model whose entries hold as far
-    /// as the file has no others; `ulps."*"` and `ulps.TYPE`, by op; `functions`; `flushes`, a list
-    /// of types; `contracts`; `excess`; `products`, a type; `accumulation`, types by type.
+    /// as the file has no others; `ulps."*"` and `ulps.TYPE`, by op, and `absolute` likewise;
+    /// `functions`; `flushes`, a list of types; `contracts`; `excess`; `products`, a type;
+    /// `accumulation`, types by type.
     ///
     /// # Errors
     /// If the text is no TOML, or has fields or types that are unknown.
@@ -93,6 +98,15 @@ impl Model {
                 return Err(format!("the error of `{op}` is at least 0.5 units; found {ulps}"));
             }
             model.ulps.entry(dtype_name).or_default().extend(ops);
+        }
+        for (dtype_name, ops) in file.absolute {
+            if dtype_name != "*" {
+                dtype(&dtype_name)?;
+            }
+            if let Some((op, error)) = ops.iter().find(|(_, x)| x.is_nan() || **x < 0.0) {
+                return Err(format!("the error of `{op}` is not negative; found {error}"));
+            }
+            model.absolute.entry(dtype_name).or_default().extend(ops);
         }
         if let Some(functions) = file.functions {
             model.functions = Some(functions);
@@ -155,13 +169,16 @@ impl Model {
     /// The rounding of an op with a result of this element type.
     pub fn rounding(&self, op: &str, dtype: DType) -> Rounding {
         let part = dtype.part();
-        let listed = [part.name(), "*"].into_iter().find_map(|ty| self.ulps.get(ty)?.get(op));
+        let of = |errors: &BTreeMap<String, BTreeMap<String, f64>>| {
+            [part.name(), "*"].into_iter().find_map(|ty| errors.get(ty)?.get(op)).copied()
+        };
+        let listed = of(&self.ulps);
         let is_basic = BASIC.contains(&op);
         let default = if is_basic { 0.5 } else { self.functions.unwrap_or(0.5) };
-        let ulps = listed.copied().unwrap_or(default);
+        let ulps = listed.unwrap_or(default);
         Rounding {
             ulps,
-            absolute: 0.0,
+            absolute: of(&self.absolute).unwrap_or(0.0),
             relative: 0.0,
             unrounded: self.excess || (self.contracts && op == "multiply"),
             flushes: self.flushes(part),

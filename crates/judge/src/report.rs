@@ -29,6 +29,9 @@ fn element(element: &Element) -> Json {
 fn output(output: &Output) -> Json {
     json!({
         "output": output.index,
+        "check": output.check.as_ref().map(|(location, text)| {
+            json!({ "location": location.to_value(), "text": text })
+        }),
         "type": output.dtype.name(),
         "shape": output.shape,
         "verdict": output.verdict().name(),
@@ -118,6 +121,14 @@ impl Output {
         self.widths.iter().copied().fold(0.0, f64::max)
     }
 
+    /// The name: its number, or the place of the op that expects it.
+    fn name(&self) -> String {
+        match &self.check {
+            Some((location, text)) => format!("{}: {text}", place(location)),
+            None => format!("output {}", self.index),
+        }
+    }
+
     fn describe(&self) -> String {
         let total: usize = self.counts.iter().sum();
         let [_, undecided, outside] = self.counts;
@@ -168,7 +179,7 @@ impl Judgement {
 
     fn write_text(&self, out: &mut String) -> std::fmt::Result {
         for output in &self.outputs {
-            writeln!(out, "output {}: {}", output.index, output.describe())?;
+            writeln!(out, "{}: {}", output.name(), output.describe())?;
             if let Some(worst) = output.worst.as_ref().filter(|w| w.verdict != Verdict::Inside) {
                 writeln!(out, "  {}", worst.describe())?;
                 if let Some(doubt) = worst.doubt.and_then(|index| self.doubts.get(index)) {
@@ -255,7 +266,7 @@ impl Judgement {
             count(Verdict::Undecided)
         );
         for output in &self.outputs {
-            let head = format!("  <testcase name=\"output {}\"", output.index);
+            let head = format!("  <testcase name=\"{}\"", escape(&output.name()));
             let message = escape(&output.describe());
             let worst = output.worst.as_ref().map(Element::describe).unwrap_or_default();
             let worst = escape(&worst);
@@ -304,8 +315,8 @@ impl Judgement {
         }
         for output in self.outputs.iter().filter(|o| o.verdict() == Verdict::Outside) {
             let worst = output.worst.as_ref().map(Element::describe).unwrap_or_default();
-            let text = format!("output {}: {}; {worst}", output.index, output.describe());
-            add("outside", "error", text, None);
+            let text = format!("{}: {}; {worst}", output.name(), output.describe());
+            add("outside", "error", text, output.check.as_ref().map(|(location, _)| location));
         }
         for doubt in &self.doubts {
             let text = format!("{}: {}", doubt.description, doubt.text);

@@ -1,7 +1,7 @@
 //! Verdicts about recorded results.
 
 use crate::array::{Array, Number};
-use crate::bounds::Bounds;
+use crate::bounds::{Bounds, largest, nearest};
 use crate::doubts::Doubts;
 use analysis::Location;
 use numerics::ulp::unit_in_the_last_place as ulp;
@@ -51,12 +51,14 @@ pub struct Element {
     pub doubt: Option<usize>,
 }
 
-/// A judged output, or the result of an op.
+/// A judged output, the result of an op, or a value that the program expects.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Output {
     /// Its index.
     pub index: usize,
+    /// The op of the check dialect that expects the judged value of a result, as text.
+    pub check: Option<(Location, String)>,
     /// Its element type.
     pub dtype: DType,
     /// Its shape.
@@ -142,6 +144,29 @@ fn width(number: &Number, dtype: DType) -> f64 {
     (high - low) / ulp(at, format)
 }
 
+/// The distance of bounds of a type, in which infinity is next to the largest number. That a value
+/// may be NaN does not count.
+fn spread(bounds: Bounds, dtype: DType) -> f64 {
+    let Bounds { low, high, .. } = bounds;
+    if low == high || bounds.is_empty() {
+        return 0.0;
+    }
+    let limit = dtype.float_format().map_or(f64::MAX, largest);
+    let [low, high] = [low, high].map(|bound| bound.clamp(-limit, limit));
+    high - low
+}
+
+/// A number as a result of a type, to which numbers that stayed unrounded are rounded.
+fn stored(number: Number, dtype: DType) -> Number {
+    let Bounds { low, high, nan } = number.bounds;
+    if !dtype.is_float() || low > high {
+        return number;
+    }
+    let [low, high] = [low, high].map(|bound| nearest(bound.into(), dtype));
+    let nan = nan || low.is_nan() || high.is_nan();
+    Number { bounds: Bounds { nan, ..Bounds::new(low, high) }, ..number }
+}
+
 /// Judges the elements of a result. Bounds of more than `widest` units in the last place of the
 /// largest element, by default bounds that are further apart than that is large, say nothing about
 /// values within.
@@ -176,6 +201,7 @@ pub fn judge(
     });
     let mut output = Output {
         index,
+        check: None,
         dtype: array.dtype,
         shape: array.shape.clone(),
         counts: [0; 3],
@@ -190,12 +216,15 @@ pub fn judge(
         let mut own = (Verdict::Inside, 0.0f64, i * width_of);
         let mut widest_part = 0.0f64;
         for at in i * width_of..(i + 1) * width_of {
-            let number = &numbers[at];
+            let number = &stored(numbers[at], part);
             let value = values[at].truth.hi;
             let wide = width(number, part);
             let inside = if is_float { number.bounds.contains(value) } else { exact_equal(i) };
             let verdict = match (code, inside) {
-                (0, true) if number.bounds.width() > widest * unit => Verdict::Undecided,
+                // Integers beyond the digits of f64 are compared as they are.
+                (0, true) if is_float && spread(number.bounds, part) > widest * unit => {
+                    Verdict::Undecided
+                }
                 (0, true) => Verdict::Inside,
                 (0, false) => Verdict::Outside,
                 _ => Verdict::Undecided,
@@ -221,7 +250,7 @@ pub fn judge(
         }
     }
     output.worst = worst.map(|(verdict, ulps, i, at)| {
-        let number = &numbers[at];
+        let number = &stored(numbers[at], part);
         let code = codes.as_ref().map_or(0, |codes| codes[i]);
         let doubt = doubts.index_of(code);
         Element {

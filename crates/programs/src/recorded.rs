@@ -19,7 +19,7 @@ pub struct Recorded {
 
 impl Recorded {
     /// Reads the index of a directory. A value is one of an op of the module by its `id`, which
-    /// `stablo run` writes, or by the name of the value and the op.
+    /// `stablo run` writes, or by the name of the value and the op, if only one has it.
     ///
     /// # Errors
     /// If the index cannot be read.
@@ -34,7 +34,10 @@ impl Recorded {
             ids.insert(op.id().index() as u64, op.id());
             for index in 0..op.num_results() {
                 let name = names.get(op.result(index));
-                by_name.entry((name, op.name().to_string())).or_insert((op.id(), index));
+                // Regions may use a name again: values of such names are of no known op.
+                let own = Some((op.id(), index));
+                let entry = by_name.entry((name, op.name().to_string()));
+                entry.and_modify(|known| *known = None).or_insert(own);
                 if let Some(dtype) = stablo::storage_dtype(op.result_type(index)) {
                     dtypes.insert((op.id(), index), dtype);
                 }
@@ -58,7 +61,10 @@ impl Recorded {
             let op = field("id").and_then(|id| ids.get(&id));
             let found = match op {
                 Some(&op) => Some((op, field("result").unwrap_or(0) as usize)),
-                None => by_name.get(&(text("value").to_string(), text("op").to_string())).copied(),
+                None => {
+                    let name = (text("value").to_string(), text("op").to_string());
+                    by_name.get(&name).copied().flatten()
+                }
             };
             let Some((op, index)) = found else { continue };
             let iteration = field("iteration").unwrap_or(0) as usize;

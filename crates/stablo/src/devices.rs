@@ -233,9 +233,12 @@ impl Device {
         Ok(DeviceProgram { executable, spec: self.spec.clone(), arguments, results })
     }
 
-    /// The program in the form that plugins take: static, `main` as the function to run, and
+    /// The program in the form that the plugin takes: static, `main` as the function to run, and
     /// only of dialects that it reads.
-    fn lower(
+    ///
+    /// # Errors
+    /// If there is no such function, inputs do not fit it, or an op has no expansion.
+    pub fn lower(
         &self,
         module: &Module,
         entry: &str,

@@ -62,3 +62,18 @@ pub fn enclose(
     let enclosure = ::judge::enclose(program.prepared(), inputs, options);
     enclosure.map_err(|errors| Error::in_module(errors, program.module()))
 }
+
+/// Judges the values that a program itself expects of its results: each op of the check dialect, by
+/// the bounds of conforming rounding in place of its tolerance.
+///
+/// # Errors
+/// If inputs do not have the number and types that the program has, an op fails, or a limit is
+/// exceeded.
+pub fn judge_expectations(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    options: &Options,
+) -> Result<Judgement> {
+    let judgement = ::judge::judge_expectations(program.prepared(), inputs, options);
+    judgement.map_err(|errors| Error::in_module(errors, program.module()))
+}

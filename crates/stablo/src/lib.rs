@@ -103,7 +103,7 @@ pub use interpreter::{
 };
 pub use json::diagnostic_to_json;
 #[cfg(feature = "run")]
-pub use judging::{enclose, judge};
+pub use judging::{enclose, judge, judge_expectations};
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
 pub use mlir::bytecode::{FileField, is_bytecode};
 pub use mlir::diag::{

@@ -83,6 +83,15 @@ impl Op<'_> {
                 return ((outcomes, Some(reflexive != a.truth.is_nan())), [a, b]);
             }
             let mut found = outcomes(direction, a.bounds, b.bounds);
+            let zeros = [a, b].map(|n| self.zero_of(machine, x.dtype, n.bounds));
+            if zeros.iter().any(Option::is_some) {
+                let [first, second] = [zeros[0].unwrap_or(a.bounds), zeros[1].unwrap_or(b.bounds)];
+                for (a, b) in [(first, b.bounds), (a.bounds, second), (first, second)] {
+                    let own = outcomes(direction, a, b);
+                    found.is_true |= own.is_true;
+                    found.is_false |= own.is_false;
+                }
+            }
             let zeros = a.bounds.has_zero() && b.bounds.has_zero();
             if comparison.total_order && (a.bounds.nan || b.bounds.nan || zeros) {
                 // The order of zeros and of NaNs goes by their signs.
@@ -92,7 +101,8 @@ impl Op<'_> {
         };
         let n = lhs.len().max(rhs.len());
         let n = if lhs.len() == 1 { rhs.len() } else { n.min(lhs.len()) };
-        self.decided(machine, &[x, y], (0..n).map(decide))
+        let decisions: Vec<_> = (0..n).map(decide).collect();
+        self.decided(machine, &[x, y], decisions.into_iter())
     }
 
     pub(super) fn select(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Elementwise {
@@ -167,16 +177,16 @@ impl Op<'_> {
         Ok(Some(Array::of_numbers(dtype, shape, numbers)?.with_doubts(doubts)))
     }
 
-    pub(super) fn clamp(&self, operands: &[&Array]) -> Elementwise {
+    pub(super) fn clamp(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Elementwise {
         let &[low, x, high] = operands else { return Ok(None) };
         if !x.dtype.is_float() {
-            return Ok(None);
+            return self.exact_elementwise(machine, operands);
         }
         let (lows, numbers, highs) = (low.numbers()?, x.numbers()?, high.numbers()?);
         let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
         let clamp = |i: usize| {
             let above = extreme(at(&lows, i), at(&numbers, i), false);
-            extreme(above, at(&highs, i), true)
+            self.or_zero(machine, x.dtype, extreme(above, at(&highs, i), true))
         };
         let clamped = (0..numbers.len()).map(clamp).collect();
         let result = Array::of_numbers(x.dtype, x.shape.clone(), clamped)?;

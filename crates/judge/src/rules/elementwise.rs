@@ -1,13 +1,14 @@
 //! Elementwise arithmetic.
 
-use super::functions::{atan2_image, function, power_image};
+use super::functions::{atan2_image, function, gamma_image, power_image};
 use super::{Op, common_doubts, common_shape};
 use crate::array::{Array, Number, from_f64s, to_f64s};
 use crate::ball::Ball;
-use crate::bounds::{Bounds, Image, Rounding, flushed};
+use crate::bounds::{Bounds, Image, Rounding, smallest_normal};
 use crate::doubts::Kind;
 use crate::machine::Machine;
 use numerics::math::{self, BinaryOp, UnaryOp};
+use numerics::ulp::unit_in_the_last_place as ulp;
 use numerics::{DType, I1, Tensor};
 use program::{EvalError, Primitive};
 
@@ -55,11 +56,31 @@ fn sign(x: f64) -> f64 {
 }
 
 impl Op<'_> {
-    /// Bounds of an operand, with zeros where subnormal numbers may be taken as such.
-    fn operand(&self, machine: &Machine<'_>, dtype: DType, bounds: Bounds) -> Bounds {
-        match dtype.float_format() {
-            Some(format) if machine.model.flushes(dtype) => flushed(bounds, format),
-            _ => bounds,
+    /// The zero that an operand may be taken as, if that is subnormal and not zero.
+    pub(super) fn zero_of(
+        &self,
+        machine: &Machine<'_>,
+        dtype: DType,
+        bounds: Bounds,
+    ) -> Option<Bounds> {
+        let normal = dtype.float_format().map_or(0.0, smallest_normal);
+        if bounds.is_empty() || !machine.model.flushes(dtype) {
+            return None;
+        }
+        // Bounds on both sides of zero contain it.
+        match (bounds.low > 0.0 && bounds.low < normal, bounds.high < 0.0 && bounds.high > -normal)
+        {
+            (true, _) => Some(Bounds::point(0.0)),
+            (_, true) => Some(Bounds::point(-0.0)),
+            _ => None,
+        }
+    }
+
+    /// A number, or zero if it may be taken as such.
+    pub(super) fn or_zero(&self, machine: &Machine<'_>, dtype: DType, number: Number) -> Number {
+        match self.zero_of(machine, dtype, number.bounds) {
+            Some(zero) => Number { bounds: number.bounds.hull(zero), ..number },
+            None => number,
         }
     }
 
@@ -90,11 +111,24 @@ impl Op<'_> {
                 };
                 Number { truth: n.truth.abs(), bounds }
             }),
-            UnaryOp::Floor => map(dtype, x, |n| steps(n, f64::floor)),
-            UnaryOp::Ceil => map(dtype, x, |n| steps(n, f64::ceil)),
-            UnaryOp::RoundNearestAfz => map(dtype, x, |n| steps(n, f64::round)),
-            UnaryOp::RoundNearestEven => map(dtype, x, |n| steps(n, f64::round_ties_even)),
-            UnaryOp::Sign => map(dtype, x, |n| steps(n, sign)),
+            UnaryOp::Floor
+            | UnaryOp::Ceil
+            | UnaryOp::RoundNearestAfz
+            | UnaryOp::RoundNearestEven
+            | UnaryOp::Sign => {
+                let step: fn(f64) -> f64 = match op {
+                    UnaryOp::Floor => f64::floor,
+                    UnaryOp::Ceil => f64::ceil,
+                    UnaryOp::RoundNearestAfz => f64::round,
+                    UnaryOp::Sign => sign,
+                    _ => f64::round_ties_even,
+                };
+                map(dtype, x, |n| {
+                    let (own, zero) = (steps(n, step), self.zero_of(machine, dtype, n.bounds));
+                    let bounds = zero.map_or(own.bounds, |zero| own.bounds.hull(zero));
+                    Number { bounds, ..own }
+                })
+            }
             UnaryOp::Real => return Ok(Some((*x).clone())),
             UnaryOp::IsFinite | UnaryOp::IsInf | UnaryOp::IsNegInf | UnaryOp::IsPosInf => {
                 return self.class_of(machine, op, x);
@@ -106,8 +140,11 @@ impl Op<'_> {
                 map(dtype, x, |n| {
                     let is_needed = has_truth || n.bounds.low == n.truth.hi;
                     let truth = if is_needed { function.truth(n.truth) } else { Ball::UNKNOWN };
-                    let bounds = self.operand(machine, dtype, n.bounds);
-                    let image = function.image(bounds, n.truth, truth);
+                    let image = function.image(n.bounds, n.truth, truth);
+                    let of_zero = self
+                        .zero_of(machine, dtype, n.bounds)
+                        .map(|zero| function.image(zero, Ball::NAN, Ball::NAN));
+                    let image = of_zero.map_or(image, |own| image.hull(own));
                     Number { truth, bounds: image.rounded(dtype, rounding) }
                 })
             }
@@ -227,26 +264,41 @@ impl Op<'_> {
             BinaryOp::Remainder => {
                 |x, y| (remainder(x.truth, y.truth), remainder_image(x.bounds, y.bounds))
             }
-            BinaryOp::Maximum => return zip(dtype, [x, y], |x, y| extreme(x, y, false)).map(Some),
-            BinaryOp::Minimum => return zip(dtype, [x, y], |x, y| extreme(x, y, true)).map(Some),
+            BinaryOp::Zeta => {
+                |x, y| (x.truth.zeta(y.truth), gamma_image(x.bounds, y.bounds, Ball::zeta))
+            }
+            BinaryOp::Polygamma => |x, y| {
+                (x.truth.polygamma(y.truth), gamma_image(x.bounds, y.bounds, Ball::polygamma))
+            },
+            BinaryOp::NextAfter => {
+                return zip(dtype, [x, y], |x, y| next_after(x, y, dtype)).map(Some);
+            }
+            BinaryOp::Maximum | BinaryOp::Minimum => {
+                let extreme = |x, y| extreme(x, y, op == BinaryOp::Minimum);
+                let rule = |x, y| self.or_zero(machine, dtype, extreme(x, y));
+                return zip(dtype, [x, y], rule).map(Some);
+            }
             BinaryOp::And
             | BinaryOp::Complex
-            | BinaryOp::NextAfter
             | BinaryOp::Or
-            | BinaryOp::Polygamma
             | BinaryOp::ShiftLeft
             | BinaryOp::ShiftRightArithmetic
             | BinaryOp::ShiftRightLogical
-            | BinaryOp::Xor
-            | BinaryOp::Zeta => return Ok(None),
-        };
-        let flushes = machine.model.flushes(dtype);
-        let prepared = |n: Number| match flushes {
-            true => Number { bounds: self.operand(machine, dtype, n.bounds), ..n },
-            false => n,
+            | BinaryOp::Xor => return Ok(None),
         };
         zip(dtype, [x, y], |x, y| {
-            let (truth, image) = rule(prepared(x), prepared(y));
+            let (truth, mut image) = rule(x, y);
+            let zeros = [x, y].map(|n| self.zero_of(machine, dtype, n.bounds));
+            let with = |n: Number, bounds: Bounds| Number { bounds, ..n };
+            if let Some(zero) = zeros[0] {
+                image = image.hull(rule(with(x, zero), y).1);
+            }
+            if let Some(zero) = zeros[1] {
+                image = image.hull(rule(x, with(y, zero)).1);
+            }
+            if let [Some(first), Some(second)] = zeros {
+                image = image.hull(rule(with(x, first), with(y, second)).1);
+            }
             Number { truth, bounds: image.rounded(dtype, rounding) }
         })
         .map(Some)
@@ -288,9 +340,10 @@ impl Op<'_> {
         }
         let is_integer = !from.is_float();
         map(to, x, |n| {
-            let image = match is_integer {
-                true => Image::between(n.truth, n.truth),
-                false => image_of(n.bounds),
+            let image = match (is_integer, self.zero_of(machine, from, n.bounds)) {
+                (true, _) => Image::between(n.truth, n.truth),
+                (false, None) => image_of(n.bounds),
+                (false, Some(zero)) => image_of(n.bounds.hull(zero)),
             };
             Number { truth: n.truth, bounds: image.rounded(to, rounding) }
         })
@@ -317,8 +370,9 @@ impl Op<'_> {
         let size = to.bytes();
         for (i, number) in numbers.iter().enumerate() {
             // Zero is not between two numbers that are not.
-            let spans = to == DType::I1 && number.bounds.has_zero();
-            let point = number.bounds.low == number.bounds.high;
+            let is_zero = self.zero_of(machine, x.dtype, number.bounds).is_some();
+            let spans = to == DType::I1 && (number.bounds.has_zero() || is_zero);
+            let point = number.bounds.low == number.bounds.high && !is_zero;
             let is_true = same(&low, &below, i) && same(&below, &above, i);
             let is_decided = !number.bounds.nan && same(&low, &high, i) && (!spans || point);
             if is_decided && (is_true || !machine.has_truth) {
@@ -415,6 +469,25 @@ pub(super) fn extreme(x: Number, y: Number, smaller: bool) -> Number {
     Number { truth, bounds }
 }
 
+/// The next float after `x` in the direction of `y`.
+fn next_after(x: Number, y: Number, dtype: DType) -> Number {
+    let nan = x.bounds.nan || y.bounds.nan;
+    let (Some(format), false) = (dtype.float_format(), x.bounds.is_empty() || y.bounds.is_empty())
+    else {
+        return Number { truth: Ball::NAN, bounds: Bounds::NAN };
+    };
+    let step = |value: f64| ulp(value, format).max(format.decode(1));
+    let Bounds { low, high, .. } = x.bounds;
+    let bounds = Bounds {
+        low: if y.bounds.low < high { low - step(low) } else { low },
+        high: if y.bounds.high > low { high + step(high) } else { high },
+        nan,
+    };
+    let step = step(x.truth.hi);
+    let truth = if step.is_finite() { x.truth.widened(step) } else { Ball::UNKNOWN };
+    Number { truth, bounds }
+}
+
 /// The remainder of a truncated division.
 fn remainder(x: Ball, y: Ball) -> Ball {
     if x.is_nan() || y.is_nan() {
@@ -456,7 +529,7 @@ fn remainder_image(x: Bounds, y: Bounds) -> Image {
 }
 
 /// Complex numbers of real and imaginary parts.
-fn complex_of(arrays: [&Array; 2]) -> Result<Array, EvalError> {
+pub(super) fn complex_of(arrays: [&Array; 2]) -> Result<Array, EvalError> {
     let (re, im) = (arrays[0].numbers()?, arrays[1].numbers()?);
     let dtype = arrays[0].dtype.complex();
     let dtype = dtype.ok_or_else(|| EvalError::new("type", "there is no such complex type"))?;

@@ -17,6 +17,8 @@ enum Shape {
     Wave,
     /// The tangent.
     Tangent,
+    /// Any other: the function of a ball around the interval.
+    Other,
 }
 
 /// A function of a real number.
@@ -33,7 +35,7 @@ const UNIT: [f64; 2] = [-1.0, 1.0];
 
 /// The function of an op; `None` for ops that are no functions of the table.
 pub(super) fn function(op: UnaryOp) -> Option<Function> {
-    use Shape::{Decreasing, Even, Increasing, Tangent, Wave};
+    use Shape::{Decreasing, Even, Increasing, Other, Tangent, Wave};
     let (value, shape, domain): (fn(Ball) -> Ball, Shape, [f64; 2]) = match op {
         UnaryOp::Acos => (Ball::acos, Decreasing, UNIT),
         UnaryOp::Acosh => (Ball::acosh, Increasing, [1.0, f64::INFINITY]),
@@ -41,13 +43,17 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
         UnaryOp::Asinh => (Ball::asinh, Increasing, ALL),
         UnaryOp::Atan => (Ball::atan, Increasing, ALL),
         UnaryOp::Atanh => (Ball::atanh, Increasing, UNIT),
+        UnaryOp::BesselI1e => (Ball::bessel_i1e, Other, ALL),
         UnaryOp::Cbrt => (Ball::cbrt, Increasing, ALL),
         UnaryOp::Cosh => (Ball::cosh, Even, ALL),
         UnaryOp::Cosine => (|x| x.sin_cos().1, Wave, ALL),
+        UnaryOp::Digamma => (Ball::digamma, Other, ALL),
         UnaryOp::Erf => (Ball::erf, Increasing, ALL),
         UnaryOp::Erfc => (Ball::erfc, Decreasing, ALL),
+        UnaryOp::ErfInv => (Ball::erf_inv, Increasing, UNIT),
         UnaryOp::Exponential => (Ball::exp, Increasing, ALL),
         UnaryOp::ExponentialMinusOne => (Ball::exp_m1, Increasing, ALL),
+        UnaryOp::Lgamma => (Ball::lgamma, Other, ALL),
         UnaryOp::Log => (Ball::log, Increasing, POSITIVE),
         UnaryOp::LogPlusOne => (Ball::log_1p, Increasing, [-1.0, f64::INFINITY]),
         UnaryOp::Logistic => (Ball::logistic, Increasing, ALL),
@@ -59,18 +65,14 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
         UnaryOp::Tan => (Ball::tan, Tangent, ALL),
         UnaryOp::Tanh => (Ball::tanh, Increasing, ALL),
         UnaryOp::Abs
-        | UnaryOp::BesselI1e
         | UnaryOp::Ceil
         | UnaryOp::CountLeadingZeros
-        | UnaryOp::Digamma
-        | UnaryOp::ErfInv
         | UnaryOp::Floor
         | UnaryOp::Imag
         | UnaryOp::IsFinite
         | UnaryOp::IsInf
         | UnaryOp::IsNegInf
         | UnaryOp::IsPosInf
-        | UnaryOp::Lgamma
         | UnaryOp::Negate
         | UnaryOp::Not
         | UnaryOp::Popcnt
@@ -107,7 +109,7 @@ impl Function {
             if value.is_nan() {
                 return Image::EMPTY.or_nan(true);
             }
-            return Image::between(value, value).or_nan(nan);
+            return Image::between(value, value).or_nan(nan || value.is_unknown());
         }
         let image = match self.shape {
             Shape::Increasing => Image::between(value(low), value(high)),
@@ -125,6 +127,10 @@ impl Function {
                 let wave = (self.value)(Ball::between(low, high));
                 let (low, high) = (wave.lower().max(-1.0), wave.upper().min(1.0));
                 Image::between(Ball::exact(low), Ball::exact(high))
+            }
+            Shape::Other => {
+                let value = (self.value)(Ball::between(low, high));
+                Image::between(value, value).or_nan(value.is_unknown())
             }
             Shape::Tangent => {
                 let around = Ball::between(low, high);
@@ -210,4 +216,16 @@ pub(super) fn atan2_image(y: Bounds, x: Bounds) -> Image {
     };
     let ends = [(y.low, x.low), (y.low, x.high), (y.high, x.low), (y.high, x.high)];
     ends.into_iter().map(|(y, x)| corner(y, x)).fold(Image::EMPTY, Image::hull).or_nan(nan)
+}
+
+/// The Hurwitz zeta function, or a derivative of the digamma function, of intervals.
+pub(super) fn gamma_image(x: Bounds, y: Bounds, function: fn(Ball, Ball) -> Ball) -> Image {
+    if x.is_empty() || y.is_empty() {
+        return Image::EMPTY.or_nan(true);
+    }
+    let value = function(Ball::between(x.low, x.high), Ball::between(y.low, y.high));
+    if value.is_nan() {
+        return Image::EMPTY.or_nan(true);
+    }
+    Image::between(value, value).or_nan(x.nan || y.nan || value.is_unknown())
 }

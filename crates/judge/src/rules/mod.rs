@@ -7,18 +7,22 @@
 mod choices;
 mod complex;
 mod elementwise;
+mod folds;
 mod fourier;
 mod functions;
 mod matrices;
 mod movement;
+mod normalization;
 mod order;
+mod quantized;
+mod sorts;
 mod sums;
 mod windows;
 
 use crate::array::{Array, Value};
 use crate::bounds::Rounding;
 use crate::doubts::Kind;
-use crate::machine::{Machine, Requirement, is_inexact};
+use crate::machine::{Expectation, Machine, Requirement, is_inexact};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives;
@@ -57,35 +61,103 @@ pub fn apply(
         }
         _ => {}
     }
-    let op = Op { instruction, is_same };
-    let exact: Option<Vec<RuntimeValue>> = operands.iter().map(Value::as_exact).collect();
-    if let Some(exact) = exact.filter(|_| !op.computes_floats()) {
-        match op.kernel(machine, exact) {
-            Ok(results) => return Ok(results.into_iter().map(Value::from).collect()),
-            Err(error) if is_inexact(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let arrays: Option<Vec<&Array>> = operands.iter().map(|value| value.array().ok()).collect();
-    if let Some(arrays) = arrays
-        && let Some(results) = op.ruled(machine, &arrays)?
-    {
-        return Ok(results.into_iter().map(Value::from).collect());
-    }
-    op.without_rule(machine, &operands)
+    let primitive = &instruction.primitive;
+    Op { instruction, primitive, dtypes: None, is_same }.apply(machine, operands)
 }
 
 /// An instruction that is judged.
 #[derive(Clone, Copy)]
 pub(crate) struct Op<'a> {
     pub instruction: &'a Instruction,
+    /// Its primitive, or the one within it that computes.
+    primitive: &'a Primitive,
+    /// The element types of results where they are not those of the instruction.
+    dtypes: Option<&'a [Option<DType>]>,
     /// True if it has two operands, which are the same value.
     pub is_same: bool,
 }
 
 impl<'a> Op<'a> {
+    /// The results on operands.
+    fn apply(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        if self.expects(machine, &operands)? {
+            return Ok(Vec::new());
+        }
+        if let Some(results) = self.alone(&operands)? {
+            return Ok(results);
+        }
+        let exact: Option<Vec<RuntimeValue>> = operands.iter().map(Value::as_exact).collect();
+        let runs = !self.computes_floats()
+            && !self.is_unstable(machine)
+            && !self.may_flush(machine, &operands)?;
+        if let Some(exact) = exact.filter(|_| runs) {
+            match self.kernel(machine, exact) {
+                Ok(results) => return Ok(results.into_iter().map(Value::from).collect()),
+                Err(error) if is_inexact(&error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let arrays: Option<Vec<&Array>> = operands.iter().map(|value| value.array().ok()).collect();
+        if let Some(arrays) = arrays
+            && let Some(results) = self.ruled(machine, &arrays)?
+        {
+            return Ok(results.into_iter().map(Value::from).collect());
+        }
+        self.without_rule(machine, &operands)
+    }
+
+    /// The results of an op between processes, of which there is one.
+    ///
+    /// # Errors
+    /// If the op names other processes.
+    fn alone(&self, operands: &[Value]) -> Result<Option<Vec<Value>>, EvalError> {
+        let is_alone = |ids: Vec<usize>| match ids.into_iter().find(|&id| id > 0) {
+            None => Ok(()),
+            Some(id) => Err(EvalError::new(
+                "process_group",
+                format!("the op names process {id}; programs are judged in a single process"),
+            )),
+        };
+        match self.primitive() {
+            Primitive::ReplicaId | Primitive::PartitionId => {
+                Ok(Some(vec![Array::exact(Tensor::scalar(0u32)).into()]))
+            }
+            Primitive::Collective(collective) => {
+                let groups = &collective.groups;
+                is_alone(groups.concat())?;
+                let is_member = groups.iter().all(Vec::is_empty) || !groups.concat().is_empty();
+                let count = self.instruction.result_types.len();
+                let own = &operands[..count.min(operands.len())];
+                if is_member {
+                    return Ok(Some(own.to_vec()));
+                }
+                Self::zeros_like(own).map(Some)
+            }
+            Primitive::Permute(permute) => {
+                is_alone(permute.pairs.ids.as_flattened().to_vec())?;
+                match permute.pairs.ids.is_empty() {
+                    false => Ok(Some(operands.to_vec())),
+                    true => Self::zeros_like(operands).map(Some),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn zeros_like(operands: &[Value]) -> Result<Vec<Value>, EvalError> {
+        let zeros = |value: &Value| {
+            let array = value.array()?;
+            Ok(Array::exact(Tensor::zeros(array.dtype, &array.shape)?).into())
+        };
+        operands.iter().map(zeros).collect()
+    }
+
     pub fn primitive(&self) -> &'a Primitive {
-        &self.instruction.primitive
+        self.primitive
     }
 
     pub fn origin(&self) -> Origin {
@@ -94,11 +166,55 @@ impl<'a> Op<'a> {
 
     /// The element type of a result.
     pub fn result_dtype(&self, index: usize) -> Option<DType> {
+        if let Some(dtypes) = self.dtypes {
+            return dtypes.get(index).copied().flatten();
+        }
         match &**self.instruction.result_types.get(index)? {
             ValueType::Tensor { dtype, .. }
             | ValueType::Unranked(dtype)
             | ValueType::Scalar(dtype) => Some(*dtype),
             ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => None,
+        }
+    }
+
+    /// True if the op goes by the values of operands with subnormal numbers that may be zeros.
+    fn may_flush(&self, machine: &Machine<'_>, operands: &[Value]) -> Result<bool, EvalError> {
+        let goes_by_values = matches!(
+            self.primitive(),
+            Primitive::Compare(_)
+                | Primitive::Convert(_)
+                | Primitive::Clamp
+                | Primitive::Binary(BinaryOp::Maximum | BinaryOp::Minimum)
+        );
+        if !goes_by_values || machine.model.flushes.is_empty() {
+            return Ok(false);
+        }
+        for array in operands.iter().filter_map(|value| value.array().ok()) {
+            let Some(format) = array.dtype.float_format().filter(|_| array.dtype.is_float()) else {
+                continue;
+            };
+            let normal = crate::bounds::smallest_normal(format);
+            let is_tiny = |x: &f64| *x != 0.0 && x.abs() < normal;
+            if let Some(tensor) = array.tensor().filter(|_| machine.model.flushes(array.dtype))
+                && crate::array::to_f64s(tensor)?.iter().any(is_tiny)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// True for a sort whose equal elements may be in any order.
+    fn is_unstable(&self, machine: &Machine<'_>) -> bool {
+        match self.primitive() {
+            // Of a single operand that is its own key, equal elements are the same.
+            Primitive::Sort(sort) => {
+                let is_key = sort.comparator.keys.len() == 1
+                    && sort.comparator.keys[0].part.is_none()
+                    && self.instruction.operands.len() == 1;
+                !is_key && !machine.source().is_stable(self.origin())
+            }
+            _ => false,
         }
     }
 
@@ -185,6 +301,25 @@ impl<'a> Op<'a> {
         }
     }
 
+    /// Notes the value that an op of the check dialect compares with an expected one.
+    fn expects(&self, machine: &mut Machine<'_>, operands: &[Value]) -> Result<bool, EvalError> {
+        let is_check =
+            matches!(self.primitive(), Primitive::Native(_)) && self.instruction.results.is_empty();
+        let Some(Value::Array(actual)) = operands.first().filter(|_| is_check) else {
+            return Ok(false);
+        };
+        // The expected value is the program's: where it is computed, as well as that is known.
+        let given =
+            operands.get(1).map(|value| value.array()?.approximate().map_err(EvalError::from));
+        let given = given.transpose()?;
+        let Some(expected) = machine.source().expected(self.origin(), given.as_ref()) else {
+            return Ok(false);
+        };
+        let (origin, actual) = (self.origin(), actual.clone());
+        machine.expectations.push(Expectation { origin, actual, expected });
+        Ok(true)
+    }
+
     /// Runs the kernel of the primitive.
     pub fn kernel(
         &self,
@@ -197,7 +332,7 @@ impl<'a> Op<'a> {
     /// The rounding of the op, as the model and its own attributes allow.
     pub fn rounding(&self, machine: &Machine<'_>, name: &str, dtype: DType) -> Rounding {
         let rounding = machine.model.rounding(name, dtype);
-        match machine.requirement(self.origin()) {
+        match machine.source().requirement(self.origin()) {
             Some(Requirement { ulps, absolute, relative }) => {
                 Rounding { ulps: ulps.max(0.5), absolute, relative, ..rounding }
             }
@@ -213,7 +348,7 @@ impl<'a> Op<'a> {
             Primitive::Binary(function) => one(self.binary(machine, *function, operands)?),
             Primitive::Compare(comparison) => one(self.compare(machine, comparison, operands)?),
             Primitive::Select => one(self.select(machine, operands)?),
-            Primitive::Clamp => one(self.clamp(operands)?),
+            Primitive::Clamp => one(self.clamp(machine, operands)?),
             Primitive::Convert(primitives::Convert { dtype }) => {
                 one(self.convert(machine, *dtype, operands)?)
             }
@@ -242,7 +377,10 @@ impl<'a> Op<'a> {
             Primitive::Reduce(reduce) => self.reduce(machine, reduce, operands),
             Primitive::ReduceWindow(reduce) => self.reduce_window(machine, reduce, operands),
             Primitive::Scatter(scatter) => self.scatter(machine, scatter, operands),
-            Primitive::Sort(sort) => self.sort(machine, sort, operands),
+            Primitive::Sort(sort) => match self.is_unstable(machine) {
+                true => self.sort_by_pairs(machine, sort, operands, false),
+                false => self.sort(machine, sort, operands),
+            },
             Primitive::TopK(top_k) => self.top_k(machine, top_k, operands),
             Primitive::SelectAndScatter(parameters) => {
                 self.select_and_scatter(machine, parameters, operands)
@@ -251,19 +389,19 @@ impl<'a> Op<'a> {
             Primitive::Cholesky(cholesky) => self.cholesky(machine, cholesky, operands),
             Primitive::TriangularSolve(system) => self.triangular_solve(machine, system, operands),
             Primitive::BatchNorm(parameters) => self.batch_norm(machine, parameters, operands),
+            Primitive::Quantized(quantized) => self.quantized(machine, quantized, operands),
             Primitive::Map(primitives::Map { block }) => self.map(machine, *block, operands),
             Primitive::DimensionSize(_)
             | Primitive::RandomBits(_)
             | Primitive::Constant(_)
             | Primitive::Splat(_)
             | Primitive::Iota(_) => self.exact_kernel(machine, operands),
-            Primitive::Identity
-            | Primitive::Token
+            Primitive::Identity => Ok(Some(operands.iter().map(|&array| array.clone()).collect())),
+            Primitive::Token
             | Primitive::Tuple
             | Primitive::TupleElement(_)
             | Primitive::Untuple
             | Primitive::RandomNumbers(_)
-            | Primitive::Quantized(_)
             | Primitive::Native(_)
             | Primitive::Collective(_)
             | Primitive::Permute(_)

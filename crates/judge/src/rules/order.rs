@@ -71,7 +71,9 @@ impl Op<'_> {
                 .filter(|&i| all[i].bounds.nan || all[i].bounds.high >= largest.bounds.low)
                 .collect();
             // The first of equal ones; several that may be the largest are in doubt.
-            let best = |a: &usize, b: &usize| all[*a].truth.hi.total_cmp(&all[*b].truth.hi);
+            // Zeros of both signs are equal.
+            let key = |at: usize| all[at].truth.hi + 0.0;
+            let best = |a: &usize, b: &usize| key(*a).total_cmp(&key(*b));
             let chosen = candidates.iter().copied().rev().max_by(best);
             match chosen {
                 Some(at) => {
@@ -122,15 +124,17 @@ impl Op<'_> {
         sort: &primitives::Sort,
         operands: &[&Array],
     ) -> Ruled {
-        let [key] = &sort.comparator.keys[..] else { return self.exact_kernel(machine, operands) };
+        let [key] = &sort.comparator.keys[..] else {
+            return self.sort_by_pairs(machine, sort, operands, true);
+        };
         if key.part.is_some() || key.input >= operands.len() {
-            return Ok(None);
+            return self.sort_by_pairs(machine, sort, operands, true);
         }
         let rank = operands[0].shape.len();
         let Some(dimension) = kernels::from_end(sort.dimension, rank) else { return Ok(None) };
         let Some(sorted) = self.sorted(machine, operands, key.input, dimension, key.descending)?
         else {
-            return Ok(None);
+            return self.sort_by_pairs(machine, sort, operands, true);
         };
         let limit = sort.limit.unwrap_or(usize::MAX);
         sorted
@@ -310,14 +314,14 @@ fn order_statistics(numbers: &[Number], order: &[usize], descending: bool) -> Ve
 }
 
 /// The permutation that brings the last dimension back to `dimension`.
-fn inverse_of_rows(rank: usize, dimension: usize) -> Vec<usize> {
+pub(super) fn inverse_of_rows(rank: usize, dimension: usize) -> Vec<usize> {
     let mut permutation: Vec<usize> = (0..rank - 1).collect();
     permutation.insert(dimension, rank - 1);
     permutation
 }
 
 /// The first elements along a dimension.
-fn first(array: &Array, dimension: usize, limit: usize) -> Result<Array, EvalError> {
+pub(super) fn first(array: &Array, dimension: usize, limit: usize) -> Result<Array, EvalError> {
     if array.shape[dimension] <= limit {
         return Ok(array.clone());
     }

@@ -65,25 +65,26 @@ pub(super) struct Sums {
     /// The unit roundoff of partial sums.
     pub roundoff: f64,
     /// True for sums of products, each of which may be rounded.
-    products: bool,
+    pub products: bool,
     /// The largest relative error of a product because of rounded operands.
-    operands: f64,
+    pub operands: f64,
     pub rounding: Rounding,
     /// The error of a term because of zeros in place of subnormal numbers, or of underflow.
-    tiny: f64,
+    pub tiny: f64,
     /// True if the sum is rounded once more, from a wider type.
-    is_wide: bool,
+    pub is_wide: bool,
 }
 
 impl Sums {
     pub fn new(op: &Op<'_>, machine: &Machine<'_>, dtype: DType, products: bool) -> Sums {
         let rounding = op.rounding(machine, "sum", dtype);
+        let dtype = dtype.part();
         let format = dtype.float_format();
         let normal = format.map_or(0.0, smallest_normal);
         let roundoff = machine.model.sum_roundoff(dtype);
         let own = format.map_or(0.0, |format| (0.5f64).powi(format.precision() as i32));
         let operands = match machine.model.products.and_then(DType::float_format) {
-            Some(narrow) if products && dtype == DType::F32 => {
+            Some(narrow) if products && dtype.part() == DType::F32 => {
                 // Each of two operands by half a unit in the last place.
                 2.1 * (0.5f64).powi(narrow.precision() as i32)
             }
@@ -273,10 +274,16 @@ impl Op<'_> {
             return self.reduce_extremum(machine, reduce, operands);
         }
         let (&[input, init], BodyShape::Binary { op, .. }) = (operands, reduce.body.shape) else {
-            return self.exact_kernel(machine, operands);
+            return self.reduce_by_body(machine, reduce, operands);
         };
+        if input.dtype.is_complex() && op == BinaryOp::Add {
+            let part = input.dtype.part();
+            let body = Box::new(super::folds::body_of(&reduce.body, op, part));
+            let own = primitives::Reduce { dimensions: reduce.dimensions.clone(), body };
+            return self.by_parts(operands, |op, parts| op.reduce(machine, &own, parts));
+        }
         if !input.dtype.is_float() {
-            return self.exact_kernel(machine, operands);
+            return self.reduce_by_body(machine, reduce, operands);
         }
         let primitive = |body: Body| {
             Primitive::Reduce(primitives::Reduce {
@@ -305,32 +312,8 @@ impl Op<'_> {
                 let primitive = primitive(with_f64(&reduce.body));
                 self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
             }
-            BinaryOp::Multiply => self.reduce_product(machine, reduce, input, init_number),
-            _ => Ok(None),
+            _ => self.reduce_by_body(machine, reduce, operands),
         }
-    }
-
-    /// Products of all elements, in any order.
-    fn reduce_product(
-        &self,
-        machine: &Machine<'_>,
-        reduce: &primitives::Reduce,
-        input: &Array,
-        init: Number,
-    ) -> Ruled {
-        let (rows, shape) = super::order::rows(input, &reduce.dimensions)?;
-        let numbers = rows.numbers()?;
-        let inner: usize = reduce.dimensions.iter().map(|&d| input.shape[d]).product();
-        let outer: usize = shape.iter().product();
-        let roundoff = machine.model.sum_roundoff(input.dtype);
-        let rounding = self.rounding(machine, "multiply", input.dtype);
-        let mut products = Vec::with_capacity(outer);
-        for row in 0..outer {
-            let row = &numbers[row * inner..(row + 1) * inner];
-            let all: Vec<Number> = row.iter().copied().chain(std::iter::once(init)).collect();
-            products.push(product_of(&all, input.dtype, roundoff, rounding));
-        }
-        self.with_any_doubt(&[input], Array::of_numbers(input.dtype, shape, products)?)
     }
 
     /// An array with the doubts of all elements of operands.
@@ -420,13 +403,18 @@ impl Op<'_> {
         operands: &[&Array],
     ) -> Ruled {
         let (&[input, init], Some(window)) = (operands, &reduce.window) else {
-            return self.exact_kernel(machine, operands);
+            return self.reduce_window_by_body(machine, reduce, operands);
         };
         let BodyShape::Binary { op, .. } = reduce.body.shape else {
-            return self.exact_kernel(machine, operands);
+            return self.reduce_window_by_body(machine, reduce, operands);
         };
+        if input.dtype.is_complex() && op == BinaryOp::Add {
+            let body = Box::new(super::folds::body_of(&reduce.body, op, input.dtype.part()));
+            let own = primitives::ReduceWindow { window: Some(window.clone()), inputs: 1, body };
+            return self.by_parts(operands, |op, parts| op.reduce_window(machine, &own, parts));
+        }
         if !input.dtype.is_float() {
-            return self.exact_kernel(machine, operands);
+            return self.reduce_window_by_body(machine, reduce, operands);
         }
         let primitive = |body: Body| {
             Primitive::ReduceWindow(primitives::ReduceWindow {
@@ -455,7 +443,7 @@ impl Op<'_> {
                 let primitive = primitive(with_f64(&reduce.body));
                 self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
             }
-            _ => Ok(None),
+            _ => self.reduce_window_by_body(machine, reduce, operands),
         }
     }
 
@@ -471,11 +459,18 @@ impl Op<'_> {
         let (&[input, indices, updates], BodyShape::Binary { op, .. }) =
             (operands, scatter.body.shape)
         else {
-            return self.exact_kernel(machine, operands);
+            return self.scatter_by_body(machine, scatter, operands);
         };
-        let Some(places) = indices.tensor().filter(|_| input.dtype.is_float()) else {
-            return self.exact_kernel(machine, operands);
-        };
+        let Some(places) = indices.tensor() else { return Ok(None) };
+        if input.dtype.is_complex() && op == BinaryOp::Add {
+            let dims = Box::new(primitives::ScatterDims::clone(&scatter.dims));
+            let body = Box::new(super::folds::body_of(&scatter.body, op, input.dtype.part()));
+            let own = primitives::Scatter { dims, body };
+            return self.by_parts(operands, |op, parts| op.scatter(machine, &own, parts));
+        }
+        if !input.dtype.is_float() || !super::windows::is_combined(op) {
+            return self.scatter_by_body(machine, scatter, operands);
+        }
         if op != BinaryOp::Add {
             return self.scatter_by(machine, scatter, op, [input, updates], places);
         }
@@ -551,18 +546,12 @@ impl Op<'_> {
     /// Sums of products.
     pub(super) fn products(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Ruled {
         let Some(dtype) = self.result_dtype(0) else { return Ok(None) };
-        if !dtype.is_float() {
-            return match dtype.is_complex() {
-                true => Ok(None),
-                false => self.exact_kernel(machine, operands),
-            };
+        if !dtype.is_float() && !dtype.is_complex() {
+            return self.exact_kernel(machine, operands);
         }
         let (Some(primitive), &[lhs, rhs, ref others @ ..]) = (self.of_f64(), operands) else {
             return Ok(None);
         };
-        if lhs.dtype.is_complex() || rhs.dtype.is_complex() {
-            return Ok(None);
-        }
         let others: Option<Vec<Tensor>> =
             others.iter().map(|array| array.tensor().cloned()).collect();
         let Some(others) = others else { return Ok(None) };
@@ -573,41 +562,127 @@ impl Op<'_> {
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
         let (a, b) = (lhs.numbers()?, rhs.numbers()?);
-        let floats = |array: &Array, numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
-            tensor(&array.shape, numbers.iter().map(value).collect())
+        let sums = Sums::new(self, machine, dtype, true);
+        let mut facts = |a: &[Number], b: &[Number]| {
+            Products::of([(&lhs.shape, a), (&rhs.shape, b)], machine.has_truth, &mut kernel)
+        };
+        let (shape, numbers) = if dtype.is_complex() {
+            let part = |numbers: &[Number], width: usize, part: usize| -> Vec<Number> {
+                match width {
+                    2 => numbers.iter().skip(part).step_by(2).copied().collect(),
+                    _ if part == 0 => numbers.to_vec(),
+                    _ => vec![Number::exact(0.0); numbers.len()],
+                }
+            };
+            let [re, im] = [0, 1].map(|i| part(&a, lhs.width(), i));
+            let [other_re, other_im] = [0, 1].map(|i| part(&b, rhs.width(), i));
+            let real = facts(&re, &other_re)?.plus(&facts(&im, &other_im)?, true);
+            let imaginary = facts(&re, &other_im)?.plus(&facts(&im, &other_re)?, false);
+            let (re, im) = (real.numbers(&sums), imaginary.numbers(&sums));
+            (real.shape, re.into_iter().zip(im).flat_map(|(re, im)| [re, im]).collect())
+        } else {
+            let facts = facts(&a, &b)?;
+            let numbers = facts.numbers(&sums);
+            (facts.shape, numbers)
+        };
+        self.with_any_doubt(&[lhs, rhs], Array::of_numbers(dtype, shape, numbers)?)
+    }
+
+    /// A linear op on complex operands: the same on real and imaginary parts. Operands of other
+    /// types are taken as they are.
+    fn by_parts(
+        &self,
+        operands: &[&Array],
+        mut rule: impl FnMut(&Op<'_>, &[&Array]) -> Ruled,
+    ) -> Ruled {
+        let mut parts = Vec::with_capacity(2);
+        for part in 0..2 {
+            let own = operands.iter().map(|array| super::complex::part_of(array, part));
+            let own = own.collect::<Result<Vec<Array>, EvalError>>()?;
+            let Some(results) = rule(self, &own.iter().collect::<Vec<_>>())? else {
+                return Ok(None);
+            };
+            parts.extend(results);
+        }
+        let [re, im] = &parts[..] else { return Ok(None) };
+        Ok(Some(vec![super::elementwise::complex_of([re, im])?]))
+    }
+}
+
+/// The facts about sums of products.
+struct Products {
+    shape: Vec<usize>,
+    images: Vec<Ball>,
+    truths: Vec<Ball>,
+    sizes: Vec<f64>,
+    terms: Vec<f64>,
+    unit: f64,
+}
+
+impl Products {
+    /// The sums that a kernel makes of products of two operands.
+    fn of(
+        [(a_shape, a), (b_shape, b)]: [(&[usize], &[Number]); 2],
+        has_truth: bool,
+        kernel: &mut Kernel<'_>,
+    ) -> Result<Products, EvalError> {
+        let floats = |shape: &[usize], numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
+            tensor(shape, numbers.iter().map(value).collect())
         };
         let is_used = |n: &Number| f64::from(u8::from(n.bounds.value() != Some(0.0)));
-        let terms = kernel(vec![floats(lhs, &a, &is_used)?, floats(rhs, &b, &is_used)?])?;
-        let ones = |array: &Array| Tensor::splat(&array.shape, 1f64);
+        let terms = kernel(vec![floats(a_shape, a, &is_used)?, floats(b_shape, b, &is_used)?])?;
         let shape = terms.shape().to_vec();
         let terms = terms.to_vec::<f64>()?;
-        let all = kernel(vec![ones(lhs)?, ones(rhs)?])?;
+        let all = kernel(vec![Tensor::splat(a_shape, 1f64)?, Tensor::splat(b_shape, 1f64)?])?;
         let most = all.as_slice::<f64>()?.iter().copied().fold(0.0, f64::max);
         let size = |n: &Number| match n.bounds.magnitude() {
             size if size.is_finite() => size,
             _ => 0.0,
         };
-        let sizes =
-            absolute(vec![floats(lhs, &a, &size)?, floats(rhs, &b, &size)?], most, &mut kernel)?;
-        let unit = granularity(&a) * granularity(&b);
+        let sizes = vec![floats(a_shape, a, &size)?, floats(b_shape, b, &size)?];
+        let sizes = absolute(sizes, most, kernel)?;
+        let unit = granularity(a) * granularity(b);
         let unit = if unit.is_nan() { 0.0 } else { unit };
         let mut balls = |value: &dyn Fn(&Number) -> Ball| {
             let (a, b): (Vec<Ball>, Vec<Ball>) =
                 (a.iter().map(value).collect(), b.iter().map(value).collect());
-            bilinear([(&lhs.shape, &a), (&rhs.shape, &b)], most, &mut kernel)
+            bilinear([(a_shape, &a), (b_shape, &b)], most, kernel)
         };
         let images = balls(&|n| ball(n.bounds))?;
-        let truths = match (is_same(&a) && is_same(&b), machine.has_truth) {
+        let truths = match (is_same(a) && is_same(b), has_truth) {
             (true, _) => images.clone(),
             (false, true) => balls(&|n| n.truth)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
-        let sums = Sums::new(self, machine, dtype, true);
-        let number = |i: usize| {
-            let sum = Sum { image: images[i], size: sizes[i], terms: terms[i], unit };
-            Number { truth: truths[i], bounds: sums.bounds(&sum) }
+        Ok(Products { shape, images, truths, sizes, terms, unit })
+    }
+
+    /// The sum or difference of two.
+    fn plus(self, other: &Products, subtracts: bool) -> Products {
+        let signed = |x: Ball| if subtracts { -x } else { x };
+        let balls = |own: &[Ball], other: &[Ball]| -> Vec<Ball> {
+            own.iter().zip(other).map(|(&x, &y)| x + signed(y)).collect()
         };
-        let numbers = (0..images.len()).map(number).collect();
-        self.with_any_doubt(&[lhs, rhs], Array::of_numbers(dtype, shape, numbers)?)
+        let floats = |own: &[f64], other: &[f64]| -> Vec<f64> {
+            own.iter().zip(other).map(|(x, y)| up(x + y)).collect()
+        };
+        Products {
+            images: balls(&self.images, &other.images),
+            truths: balls(&self.truths, &other.truths),
+            sizes: floats(&self.sizes, &other.sizes),
+            terms: self.terms.iter().zip(&other.terms).map(|(x, y)| x + y).collect(),
+            unit: self.unit.min(other.unit),
+            shape: self.shape,
+        }
+    }
+
+    /// True values and bounds.
+    fn numbers(&self, sums: &Sums) -> Vec<Number> {
+        let number = |i: usize| {
+            let (image, size, terms) = (self.images[i], self.sizes[i], self.terms[i]);
+            let sum = Sum { image, size, terms, unit: self.unit };
+            Number { truth: self.truths[i], bounds: sums.bounds(&sum) }
+        };
+        (0..self.images.len()).map(number).collect()
     }
 }

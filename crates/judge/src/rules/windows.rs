@@ -13,10 +13,9 @@ use program::primitives;
 use program::{Body, BodyShape, EvalError, Primitive, RuntimeValue, Window};
 
 /// The places in a tensor that each window sees, in row-major order.
-fn places(shape: &[usize], counts: &[usize], window: &Window) -> Vec<Vec<usize>> {
+pub(super) fn places(shape: &[usize], counts: &[usize], window: &Window) -> Vec<Vec<usize>> {
     let mut all = vec![vec![0usize; 1]; 1];
-    for (d, (dim, (&size, &count))) in window.iter().zip(shape.iter().zip(counts)).enumerate() {
-        let _ = d;
+    for (dim, (&size, &count)) in window.iter().zip(shape.iter().zip(counts)) {
         let mut next = Vec::with_capacity(all.len() * count);
         for before in &all {
             for number in 0..count as i64 {
@@ -24,8 +23,11 @@ fn places(shape: &[usize], counts: &[usize], window: &Window) -> Vec<Vec<usize>>
                 for place in before {
                     for tap in 0..dim.size {
                         let at = number * dim.stride - dim.pad_low + tap * dim.window_dilation;
-                        if let Ok(at) = usize::try_from(at)
+                        // Of a dilated base, the elements between are padding.
+                        let is_element = at % dim.base_dilation == 0;
+                        if let Ok(at) = usize::try_from(at / dim.base_dilation)
                             && at < size
+                            && is_element
                         {
                             seen.push(place * size + at);
                         }
@@ -47,12 +49,11 @@ impl Op<'_> {
         operands: &[&Array],
     ) -> Ruled {
         let &[operand, source, init] = operands else { return Ok(None) };
-        let BodyShape::Binary { op: BinaryOp::Add, .. } = parameters.scatter.shape else {
+        let BodyShape::Binary { op, .. } = parameters.scatter.shape else {
             return Ok(None);
         };
-        let is_plain = parameters.window.iter().all(|dim| dim.base_dilation == 1);
-        if !operand.dtype.is_float() || !is_plain {
-            return Ok(None);
+        if !operand.dtype.is_float() {
+            return self.exact_kernel(machine, operands);
         }
         let (smaller, first) = match parameters.relation {
             Some(Direction::Ge) => (false, true),
@@ -78,7 +79,9 @@ impl Op<'_> {
                 bounds.nan || bounds.high >= best.bounds.low
             };
             let candidates: Vec<usize> = window.iter().filter(is_candidate).copied().collect();
-            let order = |a: &usize, b: &usize| value(a).truth.hi.total_cmp(&value(b).truth.hi);
+            // Zeros of both signs are equal.
+            let key = |at: &usize| value(at).truth.hi + 0.0;
+            let order = |a: &usize, b: &usize| key(a).total_cmp(&key(b));
             let chosen = match first {
                 true => candidates.iter().copied().rev().max_by(order),
                 false => candidates.iter().copied().max_by(order),
@@ -104,12 +107,19 @@ impl Op<'_> {
             }
         }
         let dtype = operand.dtype;
+        if !is_combined(op) {
+            return Ok(None);
+        }
         let sums = Sums::new(self, machine, dtype, false);
         let total = |own: &Vec<Number>| {
             if own.is_empty() {
                 return init;
             }
             let all = || own.iter().chain(std::iter::once(&init));
+            if op != BinaryOp::Add {
+                let all: Vec<Number> = all().copied().collect();
+                return combined(&all, op, dtype, &sums);
+            }
             let truth = all().fold(Ball::ZERO, |sum, n| sum + n.truth);
             let image = all().fold(Ball::ZERO, |sum, n| sum + ball(n.bounds));
             let size = up(all().map(|n| n.bounds.magnitude()).sum());
@@ -126,17 +136,16 @@ impl Op<'_> {
         Ok(Some(vec![array.with_doubts(Some(doubts))]))
     }
 
-    /// Updates that are combined by a maximum, minimum or product.
-    pub(super) fn scatter_by(
+    /// The numbers of the updates of each element, in ascending order.
+    pub(super) fn updates_of(
         &self,
-        machine: &mut Machine<'_>,
         scatter: &primitives::Scatter,
-        op: BinaryOp,
-        [input, updates]: [&Array; 2],
+        input: &[usize],
+        updates: &[usize],
         indices: &Tensor,
-    ) -> Ruled {
-        // The updates of each element, found by scattering their numbers: each round finds the
-        // largest number that is left for each element.
+    ) -> Result<Vec<Vec<usize>>, EvalError> {
+        // Found by scattering numbers: each round finds the largest number that is left for each
+        // element.
         let body = Body {
             dtypes: vec![Some(DType::F64); 2],
             shape: BodyShape::Binary { op: BinaryOp::Maximum, swapped: false },
@@ -146,13 +155,14 @@ impl Op<'_> {
         let dims = primitives::ScatterDims::clone(&scatter.dims);
         let primitive =
             Primitive::Scatter(primitives::Scatter { dims: Box::new(dims), body: Box::new(body) });
-        let mut numbers: Vec<f64> = (0..updates.len()).map(|i| i as f64 + 1.0).collect();
-        let mut found: Vec<Vec<usize>> = vec![Vec::new(); input.len()];
+        let mut numbers: Vec<f64> =
+            (0..updates.iter().product::<usize>()).map(|i| i as f64 + 1.0).collect();
+        let mut found: Vec<Vec<usize>> = vec![Vec::new(); input.iter().product()];
         loop {
             let values: [RuntimeValue; 3] = [
-                Tensor::zeros(DType::F64, &input.shape)?.into(),
+                Tensor::zeros(DType::F64, input)?.into(),
                 indices.clone().into(),
-                tensor(&updates.shape, numbers.clone())?.into(),
+                tensor(updates, numbers.clone())?.into(),
             ];
             let mut env = program::NoEvaluator;
             let result = kernels::evaluate(&primitive, self.origin(), values.into(), &mut env)?;
@@ -169,111 +179,32 @@ impl Op<'_> {
                 break;
             }
         }
+        found.iter_mut().for_each(|own| own.reverse());
+        Ok(found)
+    }
+
+    /// Updates that are combined by a maximum, minimum or product.
+    pub(super) fn scatter_by(
+        &self,
+        machine: &mut Machine<'_>,
+        scatter: &primitives::Scatter,
+        op: BinaryOp,
+        [input, updates]: [&Array; 2],
+        indices: &Tensor,
+    ) -> Ruled {
+        let found = self.updates_of(scatter, &input.shape, &updates.shape, indices)?;
         let (inputs, news) = (input.numbers()?, updates.numbers()?);
         let rounding = self.rounding(machine, op.name(), input.dtype);
         let roundoff = machine.model.sum_roundoff(input.dtype);
-        let combine = |element: usize| -> Option<Number> {
-            let own = &found[element];
-            let all = || own.iter().map(|&i| news[i]).chain(std::iter::once(inputs[element]));
-            if own.is_empty() {
-                return Some(inputs[element]);
-            }
-            match op {
-                BinaryOp::Maximum => all().reduce(|a, b| extreme(a, b, false)),
-                BinaryOp::Minimum => all().reduce(|a, b| extreme(a, b, true)),
-                BinaryOp::Multiply => {
-                    let all: Vec<Number> = all().collect();
-                    Some(product_of(&all, input.dtype, roundoff, rounding))
-                }
-                _ => None,
-            }
+        let sums = Sums { rounding, roundoff, ..Sums::new(self, machine, input.dtype, false) };
+        let combine = |element: usize| {
+            let own = found[element].iter().map(|&i| news[i]);
+            let all: Vec<Number> = own.chain(std::iter::once(inputs[element])).collect();
+            combined(&all, op, input.dtype, &sums)
         };
-        let results: Option<Vec<Number>> = (0..input.len()).map(combine).collect();
-        let Some(results) = results else { return Ok(None) };
+        let results = (0..input.len()).map(combine).collect();
         let array = Array::of_numbers(input.dtype, input.shape.clone(), results)?;
         self.with_any_doubt(&[input, updates], array)
-    }
-
-    pub(super) fn batch_norm(
-        &self,
-        machine: &mut Machine<'_>,
-        parameters: &primitives::BatchNorm,
-        operands: &[&Array],
-    ) -> Ruled {
-        use primitives::BatchNormKind::{Grad, Inference, Training};
-        if parameters.kind == Grad || !operands[0].dtype.is_float() {
-            return Ok(None);
-        }
-        let input = operands[0];
-        let numbers = input.numbers()?;
-        let (index, dtype) = (parameters.feature_index, input.dtype);
-        let features = input.shape[index];
-        let inner: usize = input.shape[index + 1..].iter().product();
-        let feature = |i: usize| i / inner % features;
-        let rest = operands[1..].iter().map(|array| array.numbers());
-        let rest = rest.collect::<Result<Vec<_>, _>>()?;
-        let count = input.len().checked_div(features).unwrap_or(0) as f64;
-        let roundoff = machine.model.sum_roundoff(dtype);
-        let sums = Sums::new(self, machine, dtype, false);
-        let epsilon = Ball::exact(parameters.epsilon);
-        let mut statistics: Vec<[Number; 2]> = Vec::new();
-        if parameters.kind == Training {
-            for f in 0..features {
-                let own = || (0..input.len()).filter(|&i| feature(i) == f).map(|i| numbers[i]);
-                let moments = |value: &dyn Fn(&Number) -> Ball| {
-                    let n = Ball::exact(count);
-                    let mean = own().fold(Ball::ZERO, |s, x| s + value(&x)).over(n);
-                    let square = own().fold(Ball::ZERO, |s, x| s + (value(&x) - mean).square());
-                    (mean, square.over(n))
-                };
-                let (mean, variance) = moments(&|n| n.truth);
-                let (mean_image, variance_image) = moments(&|n| ball(n.bounds));
-                let size = up(own().map(|n| n.bounds.magnitude()).sum::<f64>() / count);
-                let squares = up(own().map(|n| n.bounds.magnitude().powi(2)).sum::<f64>() / count);
-                // Of the mean of squares, less the square of the mean, which is the worst formula.
-                let error = up(squares * (2.0 * count + 8.0) * roundoff);
-                statistics.push([
-                    Number { truth: mean, bounds: sums.of(mean_image, size, count + 1.0) },
-                    Number {
-                        truth: variance,
-                        bounds: sums.of(variance_image.widened(error), 0.0, 0.0),
-                    },
-                ]);
-            }
-        } else {
-            statistics = (0..features).map(|f| [rest[2][f], rest[3][f]]).collect();
-        }
-        let output = |(i, x): (usize, &Number)| {
-            let (f, [mean, variance]) = (feature(i), statistics[feature(i)]);
-            let (scale, offset) = (rest[0][f], rest[1][f]);
-            let value = |part: &dyn Fn(&Number) -> Ball| {
-                let deviation = (part(&variance) + epsilon).sqrt();
-                let scaled = (part(x) - part(&mean)) * part(&scale).over(deviation);
-                (scaled, part(&offset))
-            };
-            let (scaled, own_offset) = value(&|n| n.truth);
-            let truth = scaled + own_offset;
-            let (scaled, own_offset) = value(&|n| ball(n.bounds));
-            // Six roundings of factors, the mean's that cancels, and the last addition.
-            let spread = x.bounds.magnitude() + mean.bounds.magnitude();
-            let factor = {
-                let deviation = (ball(variance.bounds) + epsilon).sqrt();
-                ball(scale.bounds).over(deviation).magnitude()
-            };
-            let error = up(roundoff
-                * (8.0 * scaled.magnitude() + 2.0 * spread * factor + own_offset.magnitude()));
-            let image = (scaled + own_offset).widened(error);
-            Number { truth, bounds: sums.of(image, 0.0, 0.0) }
-        };
-        let results = numbers.iter().enumerate().map(output).collect();
-        let mut arrays = vec![Array::of_numbers(dtype, input.shape.clone(), results)?];
-        if parameters.kind != Inference {
-            for part in 0..2 {
-                let column = statistics.iter().map(|pair| pair[part]).collect();
-                arrays.push(Array::of_numbers(dtype, vec![features], column)?);
-            }
-        }
-        self.all_with_any_doubt(operands, arrays)
     }
 
     /// Arrays with the doubts of all elements of operands.
@@ -283,5 +214,25 @@ impl Op<'_> {
             results.extend(self.with_any_doubt(operands, array)?.into_iter().flatten());
         }
         Ok::<_, EvalError>(Some(results))
+    }
+}
+
+/// True for operations that combine updates in any order.
+pub(super) fn is_combined(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Add | BinaryOp::Maximum | BinaryOp::Minimum | BinaryOp::Multiply)
+}
+
+/// Numbers combined in any order by a maximum, minimum or product.
+fn combined(all: &[Number], op: BinaryOp, dtype: DType, sums: &Sums) -> Number {
+    let extreme_of = |smaller: bool| {
+        let extreme = all.iter().copied().reduce(|a, b| extreme(a, b, smaller));
+        extreme.unwrap_or(Number::UNKNOWN)
+    };
+    match (all, op) {
+        ([one], _) => *one,
+        (_, BinaryOp::Maximum) => extreme_of(false),
+        (_, BinaryOp::Minimum) => extreme_of(true),
+        (_, BinaryOp::Multiply) => product_of(all, dtype, sums.roundoff, sums.rounding),
+        _ => Number::UNKNOWN,
     }
 }

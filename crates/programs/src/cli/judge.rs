@@ -11,7 +11,7 @@ use crate::trials::trouble;
 use stablo::arrays::npz;
 use stablo::judging::{self, Enclosure, Judgement, Model, Verdict};
 use stablo::{
-    DType, DeviceSpec, Engine, Module, Program, RunOptions, RuntimeValue, Tensor, counted,
+    DType, Device, DeviceSpec, Engine, Module, Program, RunOptions, RuntimeValue, Tensor, counted,
 };
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -23,6 +23,7 @@ Examples:
   stablo judge model.mlir --input 'x=[1, 2]' --results out.npy --model chip.toml --format sarif
   stablo judge model.mlir --inputs inputs.npz --bounds bounds.npz
   stablo judge model.mlir --inputs inputs.npz --device pjrt:plugin.so --model xla-cpu
+  stablo judge test.mlir
 
 The results are those of another program. True values and bounds are proven, not measured. Exit code:
 0 if all results are inside of the bounds, 1 if some are outside, 3 if it cannot be decided, 2 for
@@ -57,8 +58,9 @@ pub struct Options {
     #[arg(long, value_name = "PATH")]
     inputs: Option<PathBuf>,
     /// The results to judge, in a directory, as output_0.npy, output_1.npy, …, or in this .npy,
-    /// .npz or safetensors file
-    #[arg(long, value_name = "PATH", required_unless_present_any = ["bounds", "device", "ops"])]
+    /// .npz or safetensors file; without results and device, the values that the program's own
+    /// `check` ops expect are judged
+    #[arg(long, value_name = "PATH")]
     results: Option<PathBuf>,
     /// Judge the results that a device of a PJRT plugin computes now: its shared library, with
     /// options of the plugin as in `pjrt:PLUGIN.so,name=value`
@@ -143,10 +145,26 @@ impl Options {
                 return self.describe(&enclosure, io);
             }
         }
+        let name = program_name(file);
+        if self.results.is_none() && self.device.is_none() {
+            let judgement = stablo::judge_expectations(&program, inputs, &options)?;
+            if judgement.outputs.is_empty() {
+                let message = "there are neither results to judge nor ops of the check dialect";
+                return Err(Failure::usage(message.to_string()));
+            }
+            self.print(&judgement, &name, io)?;
+            return Ok(Judgement::verdict(&judgement));
+        }
         let names = stablo::result_names(function);
-        let found = match &self.device {
-            Some(device) => on_device(device, &program, entry, &inputs, io)?,
-            None => self.found(&program, &inputs, &names, io)?,
+        let (program, found) = match &self.device {
+            Some(spec) => {
+                let _guard = device::guard(spec, io);
+                on_device(&device::open(spec, io)?, program.module(), entry, &inputs)?
+            }
+            None => {
+                let found = self.found(&program, &inputs, &names, io)?;
+                (program, found)
+            }
         };
         let mut recorded = match &self.trace {
             Some(directory) => Some(Recorded::open(directory, program.module(), io)?),
@@ -157,23 +175,26 @@ impl Options {
         if let Some(path) = &self.reduce
             && judgement.verdict() == Verdict::Outside
         {
-            self.reduce(program.module(), entry, &options, path, io)?;
+            self.reduce(program.module(), &options, path, io)?;
         }
-        let name = program_name(file);
+        self.print(&judgement, &name, io)?;
+        Ok(Judgement::verdict(&judgement))
+    }
+
+    /// Prints a judgement of the program `name`.
+    fn print(&self, judgement: &Judgement, name: &str, io: &mut Io<'_>) -> Result<(), Failure> {
         io.print(match self.format {
             ReportFormat::Human | ReportFormat::Table => judgement.to_text(),
             ReportFormat::Json => judgement.to_json() + "\n",
-            ReportFormat::Junit => judgement.to_junit(&name),
-            ReportFormat::Sarif => judgement.to_sarif(&name) + "\n",
-        })?;
-        Ok(Judgement::verdict(&judgement))
+            ReportFormat::Junit => judgement.to_junit(name),
+            ReportFormat::Sarif => judgement.to_sarif(name) + "\n",
+        })
     }
 
     /// Writes the smallest program found whose results on the device are outside.
     fn reduce(
         &self,
         module: &Module,
-        entry: &str,
         options: &judging::Options,
         path: &Path,
         io: &mut Io<'_>,
@@ -184,12 +205,9 @@ impl Options {
         let device = device::open(spec, io)?;
         let options = options.clone().samples(0).licences(false);
         let is_outside = |module: &Module, seed: u32| -> stablo::Result<bool> {
-            let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
-            let program = Program::prepare(module.clone(), entry, run)?;
+            let program = Program::prepare(module.clone(), "main", RunOptions::default())?;
             let inputs = stablo::random_inputs(program.signature().0, seed)?;
-            let compiled = device.compile_for(module, entry, Some(&inputs))?;
-            let results = compiled.run(&inputs)?.into_iter();
-            let found: Vec<Tensor> = results.filter_map(|value| value.into_tensor().ok()).collect();
+            let (program, found) = on_device(&device, module, "main", &inputs)?;
             let judgement = stablo::judge(&program, inputs, &found, None, &options)?;
             Ok(judgement.verdict() == Verdict::Outside)
         };
@@ -307,20 +325,21 @@ impl Options {
     }
 }
 
-/// The results that a device computes.
+/// The program as a device gets it, with expansions in place of some ops, and the results that it
+/// computes. Composites are their decompositions.
 fn on_device(
-    spec: &DeviceSpec,
-    program: &Program,
+    device: &Device,
+    module: &Module,
     entry: &str,
     inputs: &[RuntimeValue],
-    io: &Io<'_>,
-) -> Result<Vec<Tensor>, Failure> {
-    let _guard = device::guard(spec, io);
-    let device = device::open(spec, io)?;
-    let compiled = device.compile_for(program.module(), entry, Some(inputs))?;
-    let results = compiled.run(inputs)?;
+) -> stablo::Result<(Program, Vec<Tensor>)> {
+    let mut lowered = device.lower(module, entry, Some(inputs))?;
+    stablo::run_pipeline(&mut lowered, "stablehlo-legalize-composite-to-call")?;
+    let results = device.compile(&lowered, "main")?.run(inputs)?;
+    let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let program = Program::prepare(lowered, "main", run)?;
     let tensors = results.into_iter().filter_map(|value| value.into_tensor().ok());
-    Ok(tensors.collect())
+    Ok((program, tensors.collect()))
 }
 
 /// Appends the element types of the tensors of a value.

@@ -1,0 +1,60 @@
+//! What the ops of a module say beyond their primitives.
+
+use crate::machine::{Requirement, Source};
+use hlo::attrs::RESULT_ACCURACY;
+use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
+use mlir::{Attribute, Module, OpId, OpRef};
+use numerics::Tensor;
+use program::Origin;
+
+/// The ops of a module, by their origins.
+pub(crate) struct ModuleSource<'m>(pub &'m Module);
+
+impl ModuleSource<'_> {
+    fn op(&self, origin: Origin) -> OpRef<'_> {
+        self.0.op(OpId::from(origin))
+    }
+}
+
+impl Source for ModuleSource<'_> {
+    fn requirement(&self, op: Origin) -> Option<Requirement> {
+        requirement(self.op(op))
+    }
+
+    fn is_stable(&self, op: Origin) -> bool {
+        let op = self.op(op);
+        // Sorts that other ops are prepared as keep the order of equal elements.
+        op.name() != "stablehlo.sort"
+            || op.attr("is_stable").and_then(|stable| stable.as_bool()).unwrap_or(false)
+    }
+
+    fn expected(&self, op: Origin, operand: Option<&Tensor>) -> Option<Tensor> {
+        let op = self.op(op);
+        let target = op.attr("call_target_name").and_then(|target| target.as_str());
+        let is_check =
+            |name: &str| name.starts_with("check.expect_") && !name.contains("serialized");
+        if !is_check(target.unwrap_or(op.name())) {
+            return None;
+        }
+        let constant = op.attr("value").and_then(Attribute::to_tensor).and_then(Result::ok);
+        operand.cloned().or(constant)
+    }
+}
+
+/// The accuracy that an op is required to have by its attribute `result_accuracy`.
+fn requirement(op: OpRef<'_>) -> Option<Requirement> {
+    let attribute = op.attr("result_accuracy")?;
+    let [absolute, relative, ulps, mode] = attribute.as_dialect(&RESULT_ACCURACY)? else {
+        return None;
+    };
+    if mode.as_ref()?.as_enum(&RESULT_ACCURACY_MODE)? != RESULT_ACCURACY_TOLERANCE {
+        return None;
+    }
+    let float = |value: &Option<Attribute>| value.as_ref().and_then(|v| v.as_f64());
+    let ulps = ulps.as_ref().and_then(|v| v.as_i64()).unwrap_or_default();
+    Some(Requirement {
+        ulps: ulps as f64,
+        absolute: float(absolute).unwrap_or_default(),
+        relative: float(relative).unwrap_or_default(),
+    })
+}

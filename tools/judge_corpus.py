@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+"""Checks `stablo judge` with real programs.
+
+    judge_corpus.py mutants STABLO DIR [--programs N] [--each N] [--seed S]
+    judge_corpus.py device STABLO DIR --device pjrt:PLUGIN.so [--model M]
+    judge_corpus.py expected STABLO DIR [--model M]
+
+`mutants` plants faults in the text of programs with one function, in folders with program.mlir and
+inputs, and counts which are found, if the op is named, and if programs without a fault are accused.
+`device` says how many programs a device computes inside of the bounds, `expected` which of the
+values that test programs, the .mlir files of a folder, expect. Needs numpy.
+"""
+
+import argparse
+import collections
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+# A line with an op in its pretty form: result, op, operands, types.
+OP = re.compile(r"^(\s*)(%\w+) = stablehlo\.(\w+) ?(.*?) : (.*)$")
+
+
+def type_with(ty, dtype):
+    return re.sub(r"(f32|f64)>", dtype + ">", ty)
+
+
+def mutants(lines, rng):
+    """The faults that a program's text can have: name, number of the line, lines in its place."""
+    found, values = [], {}
+    # Ops of the function itself, not of the regions of its ops.
+    depth = next((len(line) - len(line.lstrip()) for line in lines if line.lstrip().startswith("return ")), 0)
+    for number, line in enumerate(lines):
+        match = OP.match(line.split(" loc(")[0])
+        if not match or len(match[1]) != depth:
+            continue
+        space, name, op, rest, types = match.groups()
+        operands = re.findall(r"%[\w#]+", rest)
+        result = types.split("->")[-1].strip().strip("()")
+        wide = re.search(r"(f32|f64)>$", result)
+        say = lambda text: space + text
+        own = f"{name} = stablehlo.{op}"
+        add = lambda kind, new: found.append((kind, number, name, "stablehlo." + op, new))
+        if op in ("subtract", "divide", "power", "atan2", "remainder") and len(set(operands)) == 2:
+            add("swapped operands", [say(f"{own} {operands[1]}, {operands[0]} : {types}")])
+        if op == "slice" and (cut := re.search(r"\[(\d+):(\d+)", rest)):
+            low, high = int(cut[1]), int(cut[2])
+            size = int(re.search(r"tensor<(\d+)", types)[1])
+            step = 1 if high < size else -1 if low > 0 else 0
+            if step:
+                moved = rest.replace(cut[0], f"[{low + step}:{high + step}", 1)
+                add("off by one", [say(f"{own} {moved} : {types}")])
+        if op in ("tanh", "exponential", "log", "sine", "cosine", "logistic", "rsqrt", "sqrt", "log_plus_one",
+                  "exponential_minus_one", "power") and wide:
+            narrow = type_with(result, "bf16" if wide[1] == "f32" else "f32")
+            new = [say(f"%narrow{k} = stablehlo.convert {x} : ({result}) -> {narrow}")
+                   for k, x in enumerate(operands)]
+            names = ", ".join(f"%narrow{k}" for k in range(len(operands)))
+            add("fast-math function", new + [say(f"%fast = stablehlo.{op} {names} : {narrow}"),
+                                             say(f"{name} = stablehlo.convert %fast : ({narrow}) -> {result}")])
+        if op == "reduce" and "applies stablehlo.add" in rest and wide:
+            a, b = [type_with(t, "bf16") for t in re.findall(r"tensor<[^>]*>", types)[:2]]
+            old = re.findall(r"tensor<[^>]*>", types)
+            out = type_with(result, "bf16")
+            moved = rest.replace(operands[0] + " init: " + operands[1], "%narrow0 init: %narrow1")
+            add("bf16 accumulation", [
+                say(f"%narrow0 = stablehlo.convert {operands[0]} : ({old[0]}) -> {a}"),
+                say(f"%narrow1 = stablehlo.convert {operands[1]} : ({old[1]}) -> {b}"),
+                say(f"%sum = stablehlo.reduce{moved} : ({a}, {b}) -> {out}"),
+                say(f"{name} = stablehlo.convert %sum : ({out}) -> {result}")])
+        if op == "dot_general" and wide:
+            old = re.findall(r"tensor<[^>]*>", types)
+            a, b = [type_with(t, "bf16") for t in old[:2]]
+            out = type_with(result, "bf16")
+            moved = rest.replace(f"{operands[0]}, {operands[1]}", "%narrow0, %narrow1", 1)
+            add("bf16 accumulation", [
+                say(f"%narrow0 = stablehlo.convert {operands[0]} : ({old[0]}) -> {a}"),
+                say(f"%narrow1 = stablehlo.convert {operands[1]} : ({old[1]}) -> {b}"),
+                say(f"%sum = stablehlo.dot_general {moved} : ({a}, {b}) -> {out}"),
+                say(f"{name} = stablehlo.convert %sum : ({out}) -> {result}")])
+            if square := re.fullmatch(r"tensor<(\d+)x\1x\w+>", old[1]):
+                moved = rest.replace(f", {operands[1]}", ", %turned", 1)
+                add("transposed weights", [
+                    say(f"%turned = stablehlo.transpose {operands[1]}, dims = [1, 0] : ({old[1]}) -> {old[1]}"),
+                    say(f"{own} {moved} : {types}")])
+        if op in ("maximum", "minimum") and wide:
+            flag = re.sub(r"\w+>$", "i1>", result)
+            add("dropped NaN", [
+                say(f"%is = stablehlo.compare EQ, {operands[0]}, {operands[0]} : ({result}, {result}) -> {flag}"),
+                say(f"%kept = stablehlo.select %is, {operands[0]}, {operands[-1]} : {flag}, {result}"),
+                say(f"%is1 = stablehlo.compare EQ, {operands[-1]}, {operands[-1]} : ({result}, {result}) -> {flag}"),
+                say(f"%kept1 = stablehlo.select %is1, {operands[-1]}, {operands[0]} : {flag}, {result}"),
+                say(f"{own} %kept, %kept1 : {types}")])
+        if op == "convert" and (pair := re.match(r"\((tensor<[\w]*f(32|64)>)\) -> (tensor<\w*x?(bf16|f16|f32)>)$", types)):
+            bits = {"bf16": 16, "f16": 13, "f32": 29}[pair[4]]
+            if (pair[2], pair[4]) in (("32", "bf16"), ("32", "f16"), ("64", "f32")):
+                word = re.sub(r"f(32|64)>$", r"ui\1>", pair[1])
+                mask = (1 << int(pair[2])) - (1 << bits)
+                add("wrong rounding of a conversion", [
+                    say(f"%bits = stablehlo.bitcast_convert {operands[0]} : ({pair[1]}) -> {word}"),
+                    say(f"%mask = stablehlo.constant dense<{mask}> : {word}"),
+                    say(f"%cut = stablehlo.and %bits, %mask : {word}"),
+                    say(f"%back = stablehlo.bitcast_convert %cut : ({word}) -> {pair[1]}"),
+                    say(f"{own} %back : {types}")])
+        if earlier := [v for v in values.get(result, []) if v not in operands and v != name]:
+            add("stale buffer", [say(f"{name} = stablehlo.optimization_barrier {rng.choice(earlier)} : {result}")])
+        values.setdefault(result, []).append(name)
+    return found
+
+
+def check_mutants(options):
+    """Faults in the text of programs with one function, in folders with program.mlir and inputs."""
+    rng = random.Random(options.seed)
+    counts = collections.defaultdict(lambda: [0, 0, 0, 0])
+    accused, clean_runs = [], 0
+    folder = Path(tempfile.mkdtemp())
+
+    def run(text, inputs, results, trace):
+        (folder / "mutant.mlir").write_text(text)
+        for path in (results, trace):
+            shutil.rmtree(path, ignore_errors=True)
+        command = [options.stablo, "run", str(folder / "mutant.mlir"), "--inputs", str(inputs),
+                   "--outputs", str(results), "--trace", str(trace), "--engine", "reference",
+                   "--max-steps", "100000"]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120).returncode == 0
+
+    def verdict(program, inputs, results, trace, name=None, op=None):
+        lines = []
+        for line in (trace / "index.jsonl").read_text().splitlines():
+            entry = json.loads(line)
+            entry.pop("id")
+            if entry.get("value") == name:
+                entry["op"] = op
+            lines.append(json.dumps(entry))
+        (trace / "index.jsonl").write_text("\n".join(lines) + "\n")
+        return subprocess.run(
+            [options.stablo, "judge", str(program), "--inputs", str(inputs), "--results", str(results), "--trace",
+             str(trace), "--samples", "0", "--format", "json"], capture_output=True, text=True, check=False, timeout=300)
+
+    def equal(a, b):
+        # The sign of zero does not count.
+        return np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
+
+    programs = sorted(Path(options.corpus).glob("*/program.mlir"))
+    rng.shuffle(programs)
+    results, trace = folder / "results", folder / "trace"
+    for path in programs:
+        lines = path.read_text().splitlines()
+        if sum(" func.func " in " " + line for line in lines) != 1 or sum(c[0] for c in counts.values()) >= options.programs:
+            continue
+        choices = mutants(lines, rng)
+        if not choices or not run("\n".join(lines), path.parent, results, trace):
+            continue
+        clean = verdict(path, path.parent, results, trace)
+        clean_runs += 1
+        if clean.returncode not in (0, 3):
+            accused.append(path.parent.name)
+            print("accused", path, clean.returncode, clean.stdout[:600], clean.stderr[:300])
+            continue
+        kept = {f.name: np.load(f) for f in results.glob("*.npy")}
+        kept_trace = {json.loads(line)["value"]: json.loads(line)["file"]
+                      for line in (trace / "index.jsonl").read_text().splitlines()}
+        kept_values = {v: np.load(trace / f) for v, f in kept_trace.items()}
+        rng.shuffle(choices)
+        choices.sort(key=lambda choice: counts[choice[0]][0])
+        for kind, number, name, op, new in choices[:options.each]:
+            text = "\n".join(lines[:number] + new + lines[number + 1:])
+            if not run(text, path.parent, results, trace):
+                continue
+            files = {json.loads(line)["value"]: json.loads(line)["file"]
+                     for line in (trace / "index.jsonl").read_text().splitlines()}
+            if name not in kept_values or equal(np.load(trace / files[name]), kept_values[name]):
+                continue
+            judged = verdict(path, path.parent, results, trace, name, op)
+            count = counts[kind]
+            count[0] += 1
+            if judged.returncode == 1:
+                count[1] += 1
+                isolated = json.loads(judged.stdout)["blames"]["isolated"]
+                named = bool(isolated) and isolated[0]["text"].startswith(name + " ")
+                count[2] += named
+                if not named and options.verbose:
+                    print("not named", kind, path.parent.name, name, isolated and isolated[0]["text"])
+            else:
+                within = all(equal(np.load(results / f), own) for f, own in kept.items())
+                count[3] += within
+                if options.verbose:
+                    print("not found", kind, path.parent.name, lines[number].strip(), judged.returncode, judged.stderr[:200])
+    print(f"{clean_runs} programs without a fault, accused: {len(accused)} {accused}")
+    print("| fault | planted | found | op named | not found |\n| --- | --- | --- | --- | --- |")
+    for kind, (total, found, named, _) in sorted(counts.items()):
+        print(f"| {kind} | {total} | {found} | {named} | {total - found} |")
+    shutil.rmtree(folder)
+    sys.exit(bool(accused))
+
+
+def check_device(options):
+    """Verdicts about a device by program; what is not inside is printed."""
+    counts = collections.Counter()
+    names = {0: "inside", 1: "outside", 2: "error", 3: "undecided"}
+    for path in sorted(Path(options.corpus).glob("*/program.mlir")):
+        command = [options.stablo, "judge", str(path), "--inputs", str(path.parent), "--device", options.device,
+                   "--model", options.model, "--samples", "4"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        counts[names.get(run.returncode, "error")] += 1
+        if run.returncode:
+            print(f"{path.parent.name}: {names.get(run.returncode)}\n{(run.stdout or run.stderr)[:1000]}", flush=True)
+    print(", ".join(f"{name}: {n}" for name, n in sorted(counts.items())))
+
+
+def check_expected(options):
+    """Verdicts about the values that test programs expect."""
+    counts = collections.Counter()
+    for path in sorted(Path(options.corpus).glob("*.mlir")):
+        command = [options.stablo, "judge", str(path), "--model", options.model, "--samples", "0", "--format", "json"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        verdict = json.loads(run.stdout)["verdict"] if run.stdout else "error"
+        counts[verdict] += 1
+        if verdict == "outside":
+            outputs = [o for o in json.loads(run.stdout)["outputs"] if o["outside"]]
+            worst = max(outputs, key=lambda o: float(o["max_ulps"]))
+            print(f"| {path.stem} | {worst['outside']} | {float(worst['max_ulps']):.3g} |", flush=True)
+        elif verdict != "inside":
+            print(f"{path.stem}: {verdict} {run.stderr[:200]}", flush=True)
+    print(", ".join(f"{name}: {n}" for name, n in sorted(counts.items())))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("check", choices=["mutants", "device", "expected"])
+    parser.add_argument("stablo")
+    parser.add_argument("corpus")
+    parser.add_argument("--programs", type=int, default=1000, help="number of faults")
+    parser.add_argument("--each", type=int, default=6, help="at most this many faults in a program")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--model", default="ieee")
+    parser.add_argument("--device")
+    parser.add_argument("--verbose", action="store_true")
+    options = parser.parse_args()
+    {"mutants": check_mutants, "device": check_device, "expected": check_expected}[options.check](options)
+
+
+if __name__ == "__main__":
+    main()
