@@ -18,7 +18,7 @@ const BUILT_IN: [(&str, &str); 4] = [
 pub struct Model {
     /// Its name.
     pub name: String,
-    /// By element type, or `*` for all, and op: the largest error in units in the last place.
+    /// By element type, of complex numbers or their parts, or `*` for all, and op: the largest error in units in the last place.
     /// Ops that are not listed are correctly rounded.
     pub ulps: BTreeMap<String, BTreeMap<String, f64>>,
     /// Likewise: an error that is allowed besides, as a number.
@@ -56,6 +56,12 @@ struct File {
     accumulation: BTreeMap<String, String>,
 }
 
+/// Checks the name of a type whose errors are listed.
+fn check_listed(name: &str) -> Result<(), String> {
+    let is_complex = DType::from_name(name).is_some_and(DType::is_complex);
+    if name == "*" || is_complex { Ok(()) } else { dtype(name).map(|_| ()) }
+}
+
 fn dtype(name: &str) -> Result<DType, String> {
     let known = DType::from_name(name).filter(|dtype| dtype.is_float());
     known.ok_or_else(|| format!("`{name}` is not a floating-point type"))
@@ -91,18 +97,14 @@ impl Model {
         };
         model.name = file.name;
         for (dtype_name, ops) in file.ulps {
-            if dtype_name != "*" {
-                dtype(&dtype_name)?;
-            }
+            check_listed(&dtype_name)?;
             if let Some((op, ulps)) = ops.iter().find(|(_, ulps)| ulps.is_nan() || **ulps < 0.5) {
                 return Err(format!("the error of `{op}` is at least 0.5 units; found {ulps}"));
             }
             model.ulps.entry(dtype_name).or_default().extend(ops);
         }
         for (dtype_name, ops) in file.absolute {
-            if dtype_name != "*" {
-                dtype(&dtype_name)?;
-            }
+            check_listed(&dtype_name)?;
             if let Some((op, error)) = ops.iter().find(|(_, x)| x.is_nan() || **x < 0.0) {
                 return Err(format!("the error of `{op}` is not negative; found {error}"));
             }
@@ -170,7 +172,8 @@ impl Model {
     pub fn rounding(&self, op: &str, dtype: DType) -> Rounding {
         let part = dtype.part();
         let of = |errors: &BTreeMap<String, BTreeMap<String, f64>>| {
-            [part.name(), "*"].into_iter().find_map(|ty| errors.get(ty)?.get(op)).copied()
+            let types = [dtype.name(), part.name(), "*"];
+            types.into_iter().find_map(|ty| errors.get(ty)?.get(op)).copied()
         };
         let listed = of(&self.ulps);
         let is_basic = BASIC.contains(&op);

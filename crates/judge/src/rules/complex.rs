@@ -20,8 +20,8 @@ use numerics::ulp::unit_in_the_last_place as ulp;
 use program::EvalError;
 use program::primitives::Comparison;
 
-/// The error of a function of complex numbers where the model has none, in units of the last place
-/// of the absolute value.
+/// The least error of a function of complex numbers, in units of the last place of the absolute
+/// value.
 const ULPS: f64 = 8.0;
 
 type Pair = [Number; 2];
@@ -335,7 +335,7 @@ impl Op<'_> {
             }
             _ => {
                 let Some(function) = complex_function(op) else { return Ok(None) };
-                let ulps = if rounding.ulps > 0.5 { rounding.ulps } else { ULPS };
+                let ulps = rounding.ulps.max(ULPS);
                 let value = |pair: Pair| {
                     let truth = function(pair.map(|n| n.truth));
                     let bounds = pair.map(|n| Ball::between(n.bounds.low, n.bounds.high));
@@ -381,7 +381,7 @@ impl Op<'_> {
                     };
                     let balls = |z: Pair| z.map(|n| Ball::between(n.bounds.low, n.bounds.high));
                     let truth = function(x.map(|n| n.truth), y.map(|n| n.truth));
-                    let ulps = if rounding.ulps > 0.5 { rounding.ulps } else { ULPS };
+                    let ulps = rounding.ulps.max(ULPS);
                     // Of a power, errors of the logarithm are multiplied by the exponent.
                     let ulps = match op {
                         BinaryOp::Power => ulps * (1.0 + 8.0 * exponent_size(x, y)),

@@ -338,7 +338,8 @@ fn subnormal_operands_may_be_zeros() {
             .verdict()
     };
     let infinity = f32::INFINITY;
-    assert_eq!(verdict("xla-cpu", [infinity, -infinity]), Verdict::Inside);
+    // Bounds from 1e29 to infinity say too little to be inside of.
+    assert_eq!(verdict("xla-cpu", [infinity, -infinity]), Verdict::Undecided);
     assert_eq!(verdict("xla-cpu", [-infinity, infinity]), Verdict::Outside);
     assert_eq!(verdict("ieee", [infinity, -infinity]), Verdict::Outside);
 }
