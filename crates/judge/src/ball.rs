@@ -109,6 +109,11 @@ impl Ball {
         self.radius == 0.0
     }
 
+    /// True if the number is known to be zero.
+    fn is_zero(self) -> bool {
+        self.hi == 0.0 && self.lo == 0.0 && self.radius == 0.0
+    }
+
     /// True if nothing is known.
     pub fn is_unknown(self) -> bool {
         self.radius == f64::INFINITY
@@ -450,9 +455,12 @@ impl Mul for Ball {
         let (a, b) = (self.hi.abs(), rhs.hi.abs());
         let spread = match self.radius + rhs.radius == 0.0 {
             true => 0.0,
-            // The factor covers the second parts.
+            // Zero times anything is zero.
+            false if self.is_zero() || rhs.is_zero() => 0.0,
+            // The factor covers the second parts, the last term underflow of the others.
             false => {
-                (a * rhs.radius + b * self.radius) * (1.0 + 4.0 * U) + self.radius * rhs.radius
+                let linear = (a * rhs.radius + b * self.radius) * (1.0 + 4.0 * U);
+                linear + self.radius * rhs.radius + 1e-322
             }
         };
         if self.lo == 0.0 && rhs.lo == 0.0 {

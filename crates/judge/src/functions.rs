@@ -498,8 +498,9 @@ impl Ball {
         }
         let is_integer = exponent.is_exact() && exponent.lo == 0.0 && exponent.hi.fract() == 0.0;
         if is_integer && exponent.hi.abs() <= 64.0 {
-            let power = self.to_natural(exponent.hi.abs() as u32);
-            return if exponent.hi < 0.0 { Ball::ONE.over(power) } else { power };
+            // Of the inverse, as the power may be below the range where its inverse has a sign.
+            let base = if exponent.hi < 0.0 { Ball::ONE.over(self) } else { self };
+            return base.to_natural(exponent.hi.abs() as u32);
         }
         if self.is_exact() && exponent.is_exact() && !(self.is_finite() && exponent.is_finite()) {
             return Ball::exact(self.hi.powf(exponent.hi));

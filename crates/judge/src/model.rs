@@ -101,6 +101,11 @@ impl Model {
             if let Some((op, ulps)) = ops.iter().find(|(_, ulps)| ulps.is_nan() || **ulps < 0.5) {
                 return Err(format!("the error of `{op}` is at least 0.5 units; found {ulps}"));
             }
+            // An error for all types takes the place of those of the base for single ones.
+            if dtype_name == "*" {
+                let known = model.ulps.values_mut();
+                known.for_each(|known| known.retain(|op, _| !ops.contains_key(op)));
+            }
             model.ulps.entry(dtype_name).or_default().extend(ops);
         }
         for (dtype_name, ops) in file.absolute {

@@ -267,7 +267,7 @@ impl Ball {
         if self.hi.is_nan() || (self.hi == f64::INFINITY && self.is_exact()) {
             return self;
         }
-        if !self.is_finite() || !(avoids_poles(self) && self.hi > -9e15) {
+        if !(self.is_finite() && avoids_poles(self) && self.hi > -9e15) {
             return Ball::UNKNOWN;
         }
         let value = |x: Ball| {

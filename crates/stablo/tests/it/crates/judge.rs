@@ -173,6 +173,11 @@ fn models_are_data() {
     let model = Model::parse("name = 'x'\nbase = 'ieee'\n[ulps.f32]\nexponential = 3").unwrap();
     assert_eq!(model.rounding("exponential", DType::F32).ulps, 3.0);
     assert_eq!(model.rounding("exponential", DType::F64).ulps, 0.5);
+    let text =
+        "name = 'x'\nbase = 'xla-cpu'\n[ulps.\"*\"]\nexponential = 99\n[absolute.f64]\nlog = 0.25";
+    let model = Model::parse(text).expect("a file with a base");
+    assert_eq!(model.rounding("exponential", DType::F32).ulps, 99.0);
+    assert_eq!(model.rounding("log", DType::F64).absolute, 0.25);
     for (text, error) in [
         ("name = 1", "expected a string"),
         ("name = 'x'\nbase = 'y'", "there is no model `y`"),

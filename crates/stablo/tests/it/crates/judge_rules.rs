@@ -343,3 +343,19 @@ fn subnormal_operands_may_be_zeros() {
     assert_eq!(verdict("xla-cpu", [-infinity, infinity]), Verdict::Outside);
     assert_eq!(verdict("ieee", [infinity, -infinity]), Verdict::Outside);
 }
+
+/// Odd powers of negative numbers are negative, also where only their inverses are in the range.
+#[test]
+fn powers_beyond_the_range_have_signs() {
+    let text = "func.func @main(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.power %x, %y : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}";
+    let vector = |values: [f32; 2]| Tensor::from_vec([2], values.to_vec()).expect("two elements");
+    let verdict = |found: [f32; 2]| {
+        let inputs = vec![vector([-7.5e-32, -7.5e-32]).into(), vector([-43.0, 43.0]).into()];
+        judged(text, inputs, Some(vec![vector(found)])).verdict()
+    };
+    assert_eq!(verdict([f32::NEG_INFINITY, -0.0]), Verdict::Inside);
+    assert_eq!(verdict([f32::INFINITY, -0.0]), Verdict::Outside);
+}
