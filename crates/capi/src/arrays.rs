@@ -34,7 +34,7 @@ pub(crate) unsafe fn read(
     let tensor = |(index, array): (usize, &stablo_array)| {
         // SAFETY: as the caller says.
         unsafe { array.elements() }
-            .and_then(|Elements { dtype, shape, bytes }| {
+            .and_then(|ArrayParts { dtype, shape, bytes }| {
                 Tensor::from_bytes(dtype, shape, Bytes::from(bytes))
                     .map_err(|error| error.to_string().into())
             })
@@ -45,13 +45,13 @@ pub(crate) unsafe fn read(
 }
 
 /// The element type, the shape and the bytes of a tensor.
-pub(crate) struct Elements<'a> {
+pub(crate) struct ArrayParts<'a> {
     pub dtype: DType,
     pub shape: Vec<usize>,
     pub bytes: &'a [u8],
 }
 
-impl Elements<'_> {
+impl ArrayParts<'_> {
     /// The element type of a name, and the shape of `rank` sizes.
     ///
     /// # Safety
@@ -76,15 +76,15 @@ impl stablo_array {
     ///
     /// # Safety
     /// The pointers of the array are as the header says, while the result lives.
-    pub(crate) unsafe fn elements<'a>(&self) -> Failable<Elements<'a>> {
+    pub(crate) unsafe fn elements<'a>(&self) -> Failable<ArrayParts<'a>> {
         // SAFETY: as the caller says.
         let ((dtype, shape), bytes) = unsafe {
             (
-                Elements::type_of(self.dtype, self.shape, self.rank)?,
+                ArrayParts::type_of(self.dtype, self.shape, self.rank)?,
                 slice_at(self.data.cast::<u8>(), self.size)?,
             )
         };
-        Ok(Elements { dtype, shape, bytes })
+        Ok(ArrayParts { dtype, shape, bytes })
     }
 }
 

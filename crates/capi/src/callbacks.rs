@@ -36,24 +36,24 @@ pub struct stablo_custom_call {
 
 /// A pointer that the host passes to its functions.
 #[derive(Clone, Copy)]
-struct Context(*mut c_void);
+struct HostPointer(*mut c_void);
 
-impl Context {
+impl HostPointer {
     fn get(self) -> *mut c_void {
         self.0
     }
 }
 
 // SAFETY: only the host's functions read what it leads to, which the header lets any thread call.
-unsafe impl Send for Context {}
+unsafe impl Send for HostPointer {}
 // SAFETY: likewise.
-unsafe impl Sync for Context {}
+unsafe impl Sync for HostPointer {}
 
 /// The host's request to end a run.
 #[derive(Clone)]
 pub(crate) struct Cancellation {
     is_cancelled: Option<extern "C" fn(*mut c_void) -> bool>,
-    context: Context,
+    context: HostPointer,
 }
 
 impl Cancellation {
@@ -61,7 +61,7 @@ impl Cancellation {
         is_cancelled: Option<extern "C" fn(*mut c_void) -> bool>,
         context: *mut c_void,
     ) -> Cancellation {
-        Cancellation { is_cancelled, context: Context(context) }
+        Cancellation { is_cancelled, context: HostPointer(context) }
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) unsafe fn custom_calls(calls: &[stablo_custom_call]) -> Failable<Cust
             let message = format!("custom call {index} needs a target and a function");
             return Err(Failure::from(message));
         };
-        let context = Context(call.context);
+        let context = HostPointer(call.context);
         implementations.register(target, move |call, operands| {
             run(call, &operands, function, context)
                 .map_err(|message| EvalError::new("custom_call", message))
@@ -103,7 +103,7 @@ fn run(
     call: &CustomCall,
     operands: &[RuntimeValue],
     function: stablo_custom_call_function,
-    context: Context,
+    context: HostPointer,
 ) -> Result<Vec<RuntimeValue>, String> {
     let describe = |what: &str, ty: &Type| {
         format!("{what} of type {ty} of the custom call @{} cannot be given to C", call.target)

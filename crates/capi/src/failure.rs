@@ -8,7 +8,7 @@ use std::sync::{Mutex, Once};
 /// The kind of an error. See `stablo.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub enum Code {
+pub enum ErrorCode {
     /// No error.
     Ok = 0,
     /// A pointer, text, option, input or buffer of the call.
@@ -29,7 +29,7 @@ pub enum Code {
 
 /// An error of a call.
 pub struct Failure {
-    code: Code,
+    code: ErrorCode,
     label: String,
     text: String,
 }
@@ -39,13 +39,13 @@ pub type Failable<T> = Result<T, Failure>;
 
 impl Failure {
     /// Converts errors of the library; `code` is for labels that do not imply one.
-    pub fn of(code: Code) -> impl Fn(stablo::Error) -> Failure {
+    pub fn of(code: ErrorCode) -> impl Fn(stablo::Error) -> Failure {
         move |error| {
             let label = error.diagnostics().first().map_or("", |d| &*d.label).to_string();
             let code = match &*label {
-                _ if error.limit().is_some() => Code::LimitExceeded,
-                "interrupted" => Code::Cancelled,
-                "inputs" | "outputs" => Code::InvalidArgument,
+                _ if error.limit().is_some() => ErrorCode::LimitExceeded,
+                "interrupted" => ErrorCode::Cancelled,
+                "inputs" | "outputs" => ErrorCode::InvalidArgument,
                 _ => code,
             };
             // As the command line shows it.
@@ -61,7 +61,7 @@ impl Failure {
 
 impl From<String> for Failure {
     fn from(text: String) -> Failure {
-        Failure { code: Code::InvalidArgument, label: String::new(), text }
+        Failure { code: ErrorCode::InvalidArgument, label: String::new(), text }
     }
 }
 
@@ -73,7 +73,7 @@ impl From<&str> for Failure {
 
 thread_local! {
     /// Code and label of the last call that can fail.
-    static LAST: RefCell<(Code, CString)> = RefCell::new((Code::Ok, CString::default()));
+    static LAST: RefCell<(ErrorCode, CString)> = RefCell::new((ErrorCode::Ok, CString::default()));
 }
 
 /// The place of the last panic, for the text of the error.
@@ -106,7 +106,7 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
             "stablo failed{place}: {}; this is a bug\n",
             message.as_deref().unwrap_or("no message")
         );
-        Err(Failure { code: Code::Internal, label: String::new(), text })
+        Err(Failure { code: ErrorCode::Internal, label: String::new(), text })
     });
     let (value, failure) = match result {
         Ok(value) => (Some(value), None),
@@ -114,7 +114,7 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
     };
     let (code, label, text) = match failure {
         Some(Failure { code, label, text }) => (code, label, c_string(text)),
-        None => (Code::Ok, String::new(), std::ptr::null_mut()),
+        None => (ErrorCode::Ok, String::new(), std::ptr::null_mut()),
     };
     LAST.set((code, CString::new(label).unwrap_or_default()));
     if error.is_null() {
@@ -147,7 +147,7 @@ pub fn c_string(text: String) -> *mut c_char {
 
 /// See `stablo.h`.
 #[unsafe(no_mangle)]
-pub extern "C" fn stablo_last_error_code() -> Code {
+pub extern "C" fn stablo_last_error_code() -> ErrorCode {
     LAST.with_borrow(|(code, _)| *code)
 }
 

@@ -1,7 +1,7 @@
 //! Runs in memory of the caller.
 
-use crate::arrays::{Elements, stablo_array};
-use crate::failure::{Code, Failable, Failure};
+use crate::arrays::{ArrayParts, stablo_array};
+use crate::failure::{ErrorCode, Failable, Failure};
 use crate::{attempt_in, slice_at, stablo_program};
 use stablo::{Bytes, DType, Tensor, TensorMut, TensorRef};
 use std::ffi::{c_char, c_void};
@@ -27,31 +27,31 @@ impl stablo_buffer {
 }
 
 /// An input of a run.
-enum Input<'a> {
+enum InputBytes<'a> {
     /// Its elements are where the caller has them.
     Borrowed(DType, Vec<usize>, &'a [u8]),
     Copied(Tensor),
 }
 
-impl<'a> Input<'a> {
+impl<'a> InputBytes<'a> {
     /// The input of an array; a copy if it overlaps one of the outputs, or its elements are not as
     /// the library has them.
-    fn of(elements: Elements<'a>, outputs: &[Range<usize>]) -> Failable<Input<'a>> {
-        let Elements { dtype, shape, bytes } = elements;
+    fn of(elements: ArrayParts<'a>, outputs: &[Range<usize>]) -> Failable<InputBytes<'a>> {
+        let ArrayParts { dtype, shape, bytes } = elements;
         let is_alone = outputs.iter().all(|output| !overlap(output, &addresses(bytes)));
         if is_alone && TensorRef::from_bytes(dtype, &shape, bytes).is_ok() {
-            return Ok(Input::Borrowed(dtype, shape, bytes));
+            return Ok(InputBytes::Borrowed(dtype, shape, bytes));
         }
         let copy = Tensor::from_bytes(dtype, shape, Bytes::from(bytes));
-        copy.map(Input::Copied).map_err(|error| error.to_string().into())
+        copy.map(InputBytes::Copied).map_err(|error| error.to_string().into())
     }
 
     fn as_ref(&self) -> Failable<TensorRef<'_>> {
         match self {
-            Input::Borrowed(dtype, shape, bytes) => {
+            InputBytes::Borrowed(dtype, shape, bytes) => {
                 TensorRef::from_bytes(*dtype, shape, bytes).map_err(|e| e.to_string().into())
             }
-            Input::Copied(tensor) => Ok(tensor.into()),
+            InputBytes::Copied(tensor) => Ok(tensor.into()),
         }
     }
 }
@@ -66,15 +66,15 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
 }
 
 /// The bytes of an output, which no other value has.
-struct Output<'a> {
+struct OutputBytes<'a> {
     dtype: DType,
     shape: Vec<usize>,
     bytes: &'a mut [u8],
 }
 
-impl Output<'_> {
+impl OutputBytes<'_> {
     fn as_mut(&mut self, index: usize) -> Failable<TensorMut<'_>> {
-        let Output { dtype, shape, bytes } = self;
+        let OutputBytes { dtype, shape, bytes } = self;
         TensorMut::from_bytes(*dtype, shape, bytes)
             .map_err(|e| Failure::from(format!("output {index}: {e}")))
     }
@@ -100,13 +100,13 @@ pub unsafe extern "C" fn stablo_program_run_into(
     let work = || {
         let program = program.ok_or("there is no program at NULL")?;
         let (inputs, mut outputs) = values?;
-        let inputs = inputs.iter().map(Input::as_ref).collect::<Failable<Vec<_>>>()?;
+        let inputs = inputs.iter().map(InputBytes::as_ref).collect::<Failable<Vec<_>>>()?;
         let outputs = outputs.iter_mut().enumerate().map(|(index, output)| output.as_mut(index));
         let outputs = outputs.collect::<Failable<Vec<_>>>();
         program
             .program
             .run_into_observed(&inputs, &mut outputs?, &mut program.cancellation.clone())
-            .map_err(Failure::of(Code::RunFailed))
+            .map_err(Failure::of(ErrorCode::RunFailed))
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     unsafe { attempt_in(program, error, work) }.is_some()
@@ -121,7 +121,7 @@ unsafe fn read<'a>(
     num_inputs: usize,
     outputs: *const stablo_buffer,
     num_outputs: usize,
-) -> Failable<(Vec<Input<'a>>, Vec<Output<'a>>)> {
+) -> Failable<(Vec<InputBytes<'a>>, Vec<OutputBytes<'a>>)> {
     // SAFETY: as the caller says.
     let (inputs, outputs) =
         unsafe { (slice_at(inputs, num_inputs)?, slice_at(outputs, num_outputs)?) };
@@ -139,7 +139,7 @@ unsafe fn read<'a>(
         // SAFETY: as the caller says.
         let elements = unsafe { array.elements() };
         elements
-            .and_then(|elements| Input::of(elements, &places))
+            .and_then(|elements| InputBytes::of(elements, &places))
             .map_err(|failure| failure.about(format_args!("input {index}")))
     };
     let inputs = inputs.iter().enumerate().map(input).collect::<Failable<_>>()?;
@@ -147,7 +147,7 @@ unsafe fn read<'a>(
         let stablo_buffer { dtype, shape, rank, size, data } = *buffer;
         let failed = |failure: Failure| failure.about(format_args!("output {index}"));
         // SAFETY: as the caller says; without bytes, none are read.
-        let (dtype, shape) = unsafe { Elements::type_of(dtype, shape, rank).map_err(failed)? };
+        let (dtype, shape) = unsafe { ArrayParts::type_of(dtype, shape, rank).map_err(failed)? };
         let bytes: &mut [u8] = match (data.is_null(), size) {
             (_, 0) => &mut [],
             (true, _) => return Err(failed("there is nothing at NULL".into())),
@@ -155,7 +155,7 @@ unsafe fn read<'a>(
             // borrowed nor another output has, as was found above.
             (false, _) => unsafe { std::slice::from_raw_parts_mut(data.cast(), size) },
         };
-        Ok(Output { dtype, shape, bytes })
+        Ok(OutputBytes { dtype, shape, bytes })
     };
     let outputs = outputs.iter().enumerate().map(output).collect::<Failable<_>>()?;
     Ok((inputs, outputs))

@@ -16,7 +16,7 @@ mod signature;
 pub use arrays::stablo_array;
 pub use callbacks::{stablo_custom_call, stablo_custom_call_function};
 pub use devices::{stablo_device, stablo_device_free, stablo_device_open, stablo_device_run};
-pub use failure::{Code, stablo_last_error_code, stablo_last_error_label};
+pub use failure::{ErrorCode, stablo_last_error_code, stablo_last_error_label};
 pub use into::{stablo_buffer, stablo_program_run_into};
 pub use options::{stablo_load_options, stablo_refine_options, stablo_run_options};
 pub use signature::{
@@ -26,7 +26,7 @@ pub use signature::{
 
 use callbacks::Cancellation;
 use failure::{Failable, Failure, c_string, report};
-use signature::Signature;
+use signature::ProgramSignature;
 use stablo::{LoadOptions, Module, PrintOptions, Program, RuntimeValue, Version, with_large_stack};
 use std::ffi::{CStr, CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn stablo_load_with(
         let load = LoadOptions::default()
             .verify(false)
             .allow_unregistered_dialects(options.allow_unregistered_dialects);
-        load.load(name, bytes).into_result().map_err(Failure::of(Code::InvalidProgram))
+        load.load(name, bytes).into_result().map_err(Failure::of(ErrorCode::InvalidProgram))
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.
     let module = unsafe { attempt(error, load) };
@@ -185,8 +185,10 @@ pub unsafe extern "C" fn stablo_verify(
     // SAFETY: the caller gives a module that lives.
     let module = unsafe { module_at(module) };
     // SAFETY: the caller lets `error` be written unless it is null.
-    unsafe { attempt(error, || stablo::verify(module?).map_err(Failure::of(Code::InvalidProgram))) }
-        .is_some()
+    unsafe {
+        attempt(error, || stablo::verify(module?).map_err(Failure::of(ErrorCode::InvalidProgram)))
+    }
+    .is_some()
 }
 
 /// See `stablo.h`.
@@ -201,7 +203,8 @@ pub unsafe extern "C" fn stablo_to_text(
     // SAFETY: the caller gives a module that lives.
     let module = unsafe { module_at(module) };
     let options = PrintOptions { debug_info, ..PrintOptions::default() };
-    let print = || stablo::print(module?, &options).map_err(Failure::of(Code::ConversionFailed));
+    let print =
+        || stablo::print(module?, &options).map_err(Failure::of(ErrorCode::ConversionFailed));
     // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };
     text.map_or(std::ptr::null_mut(), c_string)
@@ -222,7 +225,7 @@ pub unsafe extern "C" fn stablo_inspect(
     let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
     let inspect = move || {
         let inspection =
-            stablo::inspect(given.0?, given.1?).map_err(Failure::of(Code::InvalidProgram))?;
+            stablo::inspect(given.0?, given.1?).map_err(Failure::of(ErrorCode::InvalidProgram))?;
         Ok(inspection.to_json())
     };
     // SAFETY: the caller lets `error` be written unless it is null.
@@ -268,7 +271,9 @@ pub unsafe extern "C" fn stablo_refine(
     // SAFETY: as the caller says.
     unsafe {
         change(module, error, move |module| {
-            stablo::refine(module, &options?).map(drop).map_err(Failure::of(Code::ConversionFailed))
+            stablo::refine(module, &options?)
+                .map(drop)
+                .map_err(Failure::of(ErrorCode::ConversionFailed))
         })
     }
 }
@@ -290,7 +295,7 @@ pub unsafe extern "C" fn stablo_run_pipeline(
         change(module, error, move |module| {
             stablo::run_pipeline(module, pipeline?)
                 .map(drop)
-                .map_err(Failure::of(Code::ConversionFailed))
+                .map_err(Failure::of(ErrorCode::ConversionFailed))
         })
     }
 }
@@ -302,10 +307,10 @@ fn prepare(
     options: Failable<(stablo::RunOptions, Cancellation)>,
 ) -> Failable<stablo_program> {
     let (module, (options, cancellation)) = (module?, options?);
-    stablo::verify(module).map_err(Failure::of(Code::InvalidProgram))?;
+    stablo::verify(module).map_err(Failure::of(ErrorCode::InvalidProgram))?;
     let program = Program::prepare(module.clone(), entry?, options)
-        .map_err(Failure::of(Code::InvalidProgram))?;
-    let signature = Signature::of(&program);
+        .map_err(Failure::of(ErrorCode::InvalidProgram))?;
+    let signature = ProgramSignature::of(&program);
     Ok(stablo_program { program, cancellation, signature })
 }
 
@@ -326,7 +331,7 @@ unsafe fn run(
             return Err("there is no place for the outputs at NULL".into());
         }
         let tensor = |value: RuntimeValue| {
-            value.into_tensor().map_err(|error| Failure::of(Code::RunFailed)(error.into()))
+            value.into_tensor().map_err(|error| Failure::of(ErrorCode::RunFailed)(error.into()))
         };
         work()?.into_iter().map(tensor).collect()
     };
@@ -381,13 +386,13 @@ pub unsafe extern "C" fn stablo_run(
 pub struct stablo_program {
     program: Program,
     cancellation: Cancellation,
-    signature: Signature,
+    signature: ProgramSignature,
 }
 
 impl stablo_program {
     fn run(&self, inputs: Vec<RuntimeValue>) -> Failable<Vec<RuntimeValue>> {
         let results = self.program.run_observed(inputs, &mut self.cancellation.clone());
-        results.map_err(Failure::of(Code::RunFailed))
+        results.map_err(Failure::of(ErrorCode::RunFailed))
     }
 }
 
@@ -478,9 +483,9 @@ pub unsafe extern "C" fn stablo_serialize(
             return Err("there is no place for the artifact at NULL".into());
         }
         let target =
-            stablo::target_version(given.1?).map_err(Failure::of(Code::InvalidArgument))?;
-        let artifact =
-            stablo::serialize(given.0?, target).map_err(Failure::of(Code::ConversionFailed))?;
+            stablo::target_version(given.1?).map_err(Failure::of(ErrorCode::InvalidArgument))?;
+        let artifact = stablo::serialize(given.0?, target)
+            .map_err(Failure::of(ErrorCode::ConversionFailed))?;
         Ok(artifact.into_boxed_slice())
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.

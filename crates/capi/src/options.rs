@@ -2,7 +2,7 @@
 //! compiled against an older header, whose structures are shorter, keep working.
 
 use crate::callbacks::{Cancellation, custom_calls, stablo_custom_call};
-use crate::failure::{Code, Failable, Failure};
+use crate::failure::{ErrorCode, Failable, Failure};
 use crate::{slice_at, text_at};
 use stablo::{Limits, RefineOptions, RunOptions};
 use std::ffi::{c_char, c_void};
@@ -137,8 +137,9 @@ pub(crate) unsafe fn refine(options: *const stablo_refine_options) -> Failable<R
     if !options.input_types.is_null() {
         // SAFETY: as the caller says.
         let types = unsafe { text_at(options.input_types, "")? };
-        refine = refine
-            .input_types(stablo::parse_types(types).map_err(Failure::of(Code::InvalidArgument))?);
+        refine = refine.input_types(
+            stablo::parse_types(types).map_err(Failure::of(ErrorCode::InvalidArgument))?,
+        );
     }
     if options.batch != 0 {
         refine = refine.batch(options.batch);

@@ -16,19 +16,19 @@ pub struct stablo_value_type {
 }
 
 /// A type with what the pointers of its view lead to.
-struct ValueType {
+struct TypeView {
     view: stablo_value_type,
     _text: CString,
     _shape: Vec<i64>,
 }
 
 // SAFETY: the pointers lead to heap memory that the value owns and never changes.
-unsafe impl Send for ValueType {}
+unsafe impl Send for TypeView {}
 // SAFETY: likewise.
-unsafe impl Sync for ValueType {}
+unsafe impl Sync for TypeView {}
 
-impl ValueType {
-    fn of(ty: &Type) -> ValueType {
+impl TypeView {
+    fn of(ty: &Type) -> TypeView {
         let text = CString::new(ty.to_string()).unwrap_or_default();
         let tensor = ty.as_tensor();
         // Sizes that are not known are negative.
@@ -41,21 +41,21 @@ impl ValueType {
             shape: shape.as_ptr(),
             rank: shape.len(),
         };
-        ValueType { view, _text: text, _shape: shape }
+        TypeView { view, _text: text, _shape: shape }
     }
 }
 
 /// The types of the inputs and outputs of a program.
-pub(crate) struct Signature {
-    inputs: Vec<ValueType>,
-    outputs: Vec<ValueType>,
+pub(crate) struct ProgramSignature {
+    inputs: Vec<TypeView>,
+    outputs: Vec<TypeView>,
 }
 
-impl Signature {
-    pub(crate) fn of(program: &Program) -> Signature {
+impl ProgramSignature {
+    pub(crate) fn of(program: &Program) -> ProgramSignature {
         let (inputs, outputs) = program.signature();
-        let views = |types: &[Type]| types.iter().map(ValueType::of).collect();
-        Signature { inputs: views(inputs), outputs: views(outputs) }
+        let views = |types: &[Type]| types.iter().map(TypeView::of).collect();
+        ProgramSignature { inputs: views(inputs), outputs: views(outputs) }
     }
 }
 
@@ -65,14 +65,14 @@ impl Signature {
 /// `program` is null or comes from `stablo_prepare` and is not freed while the result lives.
 unsafe fn types<'a>(
     program: *const stablo_program,
-    side: fn(&Signature) -> &[ValueType],
-) -> &'a [ValueType] {
+    side: fn(&ProgramSignature) -> &[TypeView],
+) -> &'a [TypeView] {
     // SAFETY: as the caller says.
     unsafe { program.as_ref() }.map_or(&[], |program| side(&program.signature))
 }
 
 /// The view of a type; null beyond the last one.
-fn view(types: &[ValueType], index: usize) -> *const stablo_value_type {
+fn view(types: &[TypeView], index: usize) -> *const stablo_value_type {
     types.get(index).map_or(std::ptr::null(), |ty| &raw const ty.view)
 }
 

@@ -1,7 +1,7 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
 use crate::lanes;
-use crate::ops::{Op, Predicate, Rounding, Store};
+use crate::ops::{IntegerRounding, Op, Predicate, Store};
 use crate::small::is_small;
 use crate::vector::{Value, VectorFunction, Width};
 use numerics::DType;
@@ -265,9 +265,11 @@ impl Lowering<'_> {
             }),
             UnaryOp::Sqrt => self.map(x, |code, x| code.unary(Op::SqrtF32, x)),
             UnaryOp::Square => self.map(x, |code, x| code.pair(Op::MultiplyF32, x, x)),
-            UnaryOp::Floor => self.map(x, |code, x| round(code, x, Rounding::Down)),
-            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, Rounding::Up)),
-            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, Rounding::ToEven)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, IntegerRounding::Down)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, IntegerRounding::Up)),
+            UnaryOp::RoundNearestEven => {
+                self.map(x, |code, x| round(code, x, IntegerRounding::ToEven))
+            }
             UnaryOp::Sign => self.map(x, |code, x| {
                 let (sign, one) = (code.splat4(1 << 31), code.splat4(1f32.to_bits()));
                 let zero = code.splat4(0);
@@ -313,9 +315,11 @@ impl Lowering<'_> {
             }),
             UnaryOp::Sqrt => self.map(x, lanes::sqrt),
             UnaryOp::Square => self.map(x, |code, x| code.pair(Op::MultiplyF64, x, x)),
-            UnaryOp::Floor => self.map(x, |code, x| round(code, x, Rounding::Down)),
-            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, Rounding::Up)),
-            UnaryOp::RoundNearestEven => self.map(x, |code, x| round(code, x, Rounding::ToEven)),
+            UnaryOp::Floor => self.map(x, |code, x| round(code, x, IntegerRounding::Down)),
+            UnaryOp::Ceil => self.map(x, |code, x| round(code, x, IntegerRounding::Up)),
+            UnaryOp::RoundNearestEven => {
+                self.map(x, |code, x| round(code, x, IntegerRounding::ToEven))
+            }
             _ => return None,
         })
     }

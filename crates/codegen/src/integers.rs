@@ -1,7 +1,7 @@
 //! Quotients of integers, for which processors have no vector instructions.
 
 use crate::elementwise::{Chunk, Lowering};
-use crate::ops::{Op, Rounding};
+use crate::ops::{IntegerRounding, Op};
 use crate::vector::{Value, VectorFunction};
 use numerics::DType;
 
@@ -39,7 +39,7 @@ impl Lowering<'_> {
         // Added to an integer, it leaves its last bits in the sum.
         let offset = self.code.splat8((1.5 * (1u64 << 52) as f64).to_bits());
         let sum = self.map(quotient, |code, x| {
-            let x = code.unary(Op::RoundF64(Rounding::ToZero), x);
+            let x = code.unary(Op::RoundF64(IntegerRounding::ToZero), x);
             code.pair(Op::AddF64, x, offset)
         });
         let Chunk::Eight(halves) = sum else { return None };

@@ -33,7 +33,7 @@ pub use loops::{Loop, LoopCode, LoopInput, MAX_STEP, NotRun, has_code, has_loop_
 pub use machine::{
     Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Mem, MemoryBase, Register,
 };
-pub use ops::{Op, Predicate, Rounding, Store};
+pub use ops::{IntegerRounding, Op, Predicate, Store};
 pub use small::{lanes_of_small, small_load, small_store};
 pub use vector::{NOWHERE, NeededParts, ScalarInst, Value, VectorFunction, Width};
 

@@ -23,7 +23,7 @@ pub enum Predicate {
 
 /// A way of rounding to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rounding {
+pub enum IntegerRounding {
     /// To the nearest one, or the even one of two.
     ToEven,
     /// To the next one that is not greater.
@@ -136,9 +136,9 @@ pub enum Op {
     /// Square roots.
     SqrtF64,
     /// Rounded to integers.
-    RoundF32(Rounding),
+    RoundF32(IntegerRounding),
     /// Rounded to integers.
-    RoundF64(Rounding),
+    RoundF64(IntegerRounding),
     /// Absolute values; that of the smallest number is itself.
     AbsI32,
     /// Rounded to floats.

@@ -1,7 +1,7 @@
 //! Runs the parsed RUN lines of one test: substitutions, pipes, redirections, and the choice
 //! between the programs under test and the built-in ones.
 
-use crate::shell::{Command, Pipeline, Redirect, Script};
+use crate::shell::{Pipeline, Redirect, Script, ShellCommand};
 use crate::{Outcome, Tools, builtins, filecheck};
 use std::fmt::Write as _;
 use std::fs;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 const SHOWN_OUTPUT_BYTES: usize = 8_000;
 
 /// Everything the commands of one test share.
-pub(crate) struct Executor<'a> {
+pub(crate) struct TestExecutor<'a> {
     /// The programs under test.
     pub tools: &'a dyn Tools,
     /// Working directory of commands; it exists.
@@ -39,7 +39,7 @@ enum Sink {
     },
 }
 
-impl Executor<'_> {
+impl TestExecutor<'_> {
     /// Runs pipelines until one fails. An error is ready to be shown: it lists the commands of the
     /// failing pipeline with their exit codes and what they wrote.
     pub fn run(&self, script: &Script) -> Result<(), String> {
@@ -71,7 +71,7 @@ impl Executor<'_> {
     /// and returns the exit code and what it wrote for the log.
     fn command(
         &self,
-        command: &Command,
+        command: &ShellCommand,
         argv: &[String],
         input: &mut Vec<u8>,
     ) -> Result<(i32, Vec<u8>), String> {

@@ -28,7 +28,7 @@ mod run_lines;
 mod shell;
 mod suite;
 
-pub use suite::{Failure, Report, Suite};
+pub use suite::{FailedTest, Report, Suite};
 
 /// The programs that RUN lines may call besides those built into this crate.
 pub trait Tools: Sync {

@@ -5,11 +5,11 @@
 pub(crate) type Script = Vec<Pipeline>;
 
 /// Commands joined by `|`.
-pub(crate) type Pipeline = Vec<Command>;
+pub(crate) type Pipeline = Vec<ShellCommand>;
 
 /// A program with arguments and redirections.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Command {
+pub(crate) struct ShellCommand {
     /// The program's name, then its arguments, without quotes.
     pub argv: Vec<String>,
     /// In the order written, which matters for `2>&1`.
@@ -48,7 +48,7 @@ const OPERATORS: [&str; 15] =
 pub(crate) fn parse(text: &str) -> Result<Script, String> {
     let mut script = Script::new();
     let mut pipeline = Pipeline::new();
-    let mut command = Command::default();
+    let mut command = ShellCommand::default();
     let mut tokens = tokens(text)?.into_iter().peekable();
     if tokens.peek().is_none() {
         return Ok(script);
@@ -92,7 +92,11 @@ pub(crate) fn parse(text: &str) -> Result<Script, String> {
     Ok(script)
 }
 
-fn end_command(command: &mut Command, pipeline: &mut Pipeline, before: &str) -> Result<(), String> {
+fn end_command(
+    command: &mut ShellCommand,
+    pipeline: &mut Pipeline,
+    before: &str,
+) -> Result<(), String> {
     if command.argv.is_empty() {
         return Err(format!("a command is missing before `{before}`"));
     }
@@ -149,8 +153,11 @@ fn word(text: &str) -> Result<(String, &str), String> {
 mod tests {
     use super::*;
 
-    fn command(argv: &[&str]) -> Command {
-        Command { argv: argv.iter().map(|&word| word.to_owned()).collect(), redirects: Vec::new() }
+    fn command(argv: &[&str]) -> ShellCommand {
+        ShellCommand {
+            argv: argv.iter().map(|&word| word.to_owned()).collect(),
+            redirects: Vec::new(),
+        }
     }
 
     #[test]

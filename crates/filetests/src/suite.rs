@@ -1,6 +1,6 @@
 //! Finds the test files below a directory, runs them in parallel and reports what failed.
 
-use crate::exec::Executor;
+use crate::exec::TestExecutor;
 use crate::run_lines::{resolve_conditions, run_lines};
 use crate::{Tools, shell};
 use std::fmt;
@@ -39,14 +39,14 @@ pub struct Report {
     /// Number of tests that passed.
     pub passed: usize,
     /// The others, by path.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<FailedTest>,
     /// True if a filter excluded some tests.
     pub filtered: bool,
 }
 
 /// A test that did not pass.
 #[derive(Debug)]
-pub struct Failure {
+pub struct FailedTest {
     /// The test file.
     pub path: PathBuf,
     /// The line of the file on which the failing RUN line starts and the line itself; `None` if the
@@ -80,7 +80,7 @@ impl<'a> Suite<'a> {
             Report { passed: 0, failures: Vec::new(), filtered: self.filter.is_some() };
         let mut names = Vec::new();
         if let Err(details) = discover(&self.root, Path::new(""), &mut names) {
-            report.failures.push(Failure { path: self.root.clone(), run_line: None, details });
+            report.failures.push(FailedTest { path: self.root.clone(), run_line: None, details });
             return report;
         }
         if let Some(filter) = &self.filter {
@@ -94,7 +94,7 @@ impl<'a> Suite<'a> {
     }
 
     /// Each thread takes the next test that none has taken yet.
-    fn run_all(&self, names: &[PathBuf]) -> Vec<Failure> {
+    fn run_all(&self, names: &[PathBuf]) -> Vec<FailedTest> {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut failures = Vec::new();
@@ -124,9 +124,9 @@ impl<'a> Suite<'a> {
     }
 
     /// Runs the RUN lines of one test, a path below the root, until one fails.
-    fn run_file(&self, name: &Path) -> Result<(), Failure> {
+    fn run_file(&self, name: &Path) -> Result<(), FailedTest> {
         let path = self.root.join(name);
-        let failure = |run_line, details| Failure { path: path.clone(), run_line, details };
+        let failure = |run_line, details| FailedTest { path: path.clone(), run_line, details };
         let prepared = || -> Result<_, String> {
             let shown = |error: std::io::Error| format!("{}: {error}", path.display());
             let source = std::path::absolute(&path).map_err(shown)?;
@@ -140,7 +140,7 @@ impl<'a> Suite<'a> {
             Ok((source, PathBuf::from(scratch), cwd, lines))
         };
         let (source, scratch, cwd, lines) = prepared().map_err(|details| failure(None, details))?;
-        let executor = Executor {
+        let executor = TestExecutor {
             tools: self.tools,
             cwd,
             source: &source,
@@ -204,7 +204,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for FailedTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "FAIL {}", self.path.display())?;
         match &self.run_line {

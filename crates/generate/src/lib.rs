@@ -31,7 +31,7 @@ const EDGES: [i64; 24] =
     [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 257, 512, 513];
 
 /// Appends an op; `None` if it does not apply.
-type Recipe = fn(&mut Generator) -> Option<()>;
+type Recipe = fn(&mut ProgramGenerator) -> Option<()>;
 
 /// Configuration of the generator.
 #[derive(Clone, Debug)]
@@ -97,7 +97,7 @@ pub struct Program {
 /// # Errors
 /// If an input cannot be allocated.
 pub fn generate(options: &GenerateOptions) -> Result<Program, TensorError> {
-    let mut generator = Generator::new(options);
+    let mut generator = ProgramGenerator::new(options);
     let mut attempts = 0;
     while generator.made.len() < options.ops && attempts < 100 * options.ops {
         attempts += 1;
@@ -107,7 +107,7 @@ pub fn generate(options: &GenerateOptions) -> Result<Program, TensorError> {
 }
 
 /// A program under construction.
-struct Generator {
+struct ProgramGenerator {
     random: Random,
     types: Vec<DType>,
     extremes: bool,
@@ -122,8 +122,8 @@ struct Generator {
     made: Vec<OpId>,
 }
 
-impl Generator {
-    fn new(options: &GenerateOptions) -> Generator {
+impl ProgramGenerator {
+    fn new(options: &GenerateOptions) -> ProgramGenerator {
         let skeleton = stablo::load("skeleton", "func.func @main() { return }");
         let module = skeleton.expect("the skeleton is valid");
         // The skeleton has one function with one block that ends with a return.
@@ -134,7 +134,7 @@ impl Generator {
         let block = block.expect("the function of the skeleton has a body");
         let end = module.terminator(block).expect("the function of the skeleton returns").id();
         let (random, types) = (Random::new(options.seed), options.types.clone());
-        Generator {
+        ProgramGenerator {
             random,
             types,
             extremes: options.extremes,
@@ -260,8 +260,8 @@ impl Generator {
         Some(id)
     }
 
-    /// As [`Generator::build`], and appends the op to the block; its results become available
-    /// values.
+    /// As [`ProgramGenerator::build`], and appends the op to the block; its results become
+    /// available values.
     fn push(
         &mut self,
         def: &'static OpDef,
@@ -282,7 +282,7 @@ impl Generator {
     fn region(
         &mut self,
         arguments: &[Type],
-        body: impl FnOnce(&mut Generator, BlockId, &[Value]) -> Option<Vec<Value>>,
+        body: impl FnOnce(&mut ProgramGenerator, BlockId, &[Value]) -> Option<Vec<Value>>,
     ) -> Option<RegionId> {
         let region = self.module.create_region();
         let block = self.module.create_block(region);

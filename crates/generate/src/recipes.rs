@@ -1,7 +1,7 @@
 //! Recipes for the ops that declarations alone do not determine: their attributes, regions and
 //! operand shapes.
 
-use crate::{Generator, Recipe, several};
+use crate::{ProgramGenerator, Recipe, several};
 use hlo::attrs::{
     CONV_DIMENSION_NUMBERS, DOT_DIMENSION_NUMBERS, GATHER_DIMENSION_NUMBERS,
     SCATTER_DIMENSION_NUMBERS,
@@ -56,7 +56,7 @@ const RECIPES: &[Recipe] = &[
 ];
 
 /// Appends one random op. Does nothing if the chosen recipe does not apply.
-pub(crate) fn step(g: &mut Generator) {
+pub(crate) fn step(g: &mut ProgramGenerator) {
     let list = if g.random.one_in(7) { several::RECIPES } else { RECIPES };
     let recipe = *g.random.choose(list);
     let _ = recipe(g);
@@ -89,7 +89,7 @@ fn elementwise_ops() -> impl Iterator<Item = &'static OpDef> {
     })
 }
 
-fn elementwise(g: &mut Generator) -> Option<()> {
+fn elementwise(g: &mut ProgramGenerator) -> Option<()> {
     let ops: Vec<&'static OpDef> = elementwise_ops().collect();
     let def = *g.random.choose(&ops);
     // The specification leaves the remainder of complex numbers undefined.
@@ -104,18 +104,21 @@ fn elementwise(g: &mut Generator) -> Option<()> {
     g.push(def, &operands, &[], Vec::new(), None)
 }
 
-pub(crate) fn any(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
+pub(crate) fn any(g: &mut ProgramGenerator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
     let value = g.any(|ty| ty.shape().is_some_and(|s| s.len() >= least_rank))?;
     let (shape, dtype) = g.of(value);
     Some((value, shape, dtype))
 }
 
 /// A value of rank at least `least_rank` without dimensions of size 0.
-pub(crate) fn any_full(g: &mut Generator, least_rank: usize) -> Option<(Value, Vec<i64>, DType)> {
+pub(crate) fn any_full(
+    g: &mut ProgramGenerator,
+    least_rank: usize,
+) -> Option<(Value, Vec<i64>, DType)> {
     any(g, least_rank).filter(|(_, shape, _)| !shape.contains(&0))
 }
 
-fn convert(g: &mut Generator) -> Option<()> {
+fn convert(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, from) = any(g, 0)?;
     let to = g.dtype(|to| from.is_complex() == to.is_complex())?;
     // Converting an out-of-range float to an integer is undefined.
@@ -125,14 +128,14 @@ fn convert(g: &mut Generator) -> Option<()> {
     g.push(ConvertOp::DEF, &[value], &[], Vec::new(), Some(vec![shaped(shape, to)]))
 }
 
-fn bitcast(g: &mut Generator) -> Option<()> {
+fn bitcast(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, from) = any(g, 0)?;
     let same = |to: DType| to.bits() == from.bits() && to != DType::I1 && from != DType::I1;
     let to = g.dtype(|to| same(to) && to.is_complex() == from.is_complex())?;
     g.push(BitcastConvertOp::DEF, &[value], &[], Vec::new(), Some(vec![shaped(shape, to)]))
 }
 
-fn compare(g: &mut Generator) -> Option<()> {
+fn compare(g: &mut ProgramGenerator) -> Option<()> {
     let (lhs, _, dtype) = any(g, 0)?;
     let ty = g.module.ty(lhs).clone();
     let rhs = g.value(&ty);
@@ -142,7 +145,7 @@ fn compare(g: &mut Generator) -> Option<()> {
     g.push(CompareOp::DEF, &[lhs, rhs], &attrs, Vec::new(), None)
 }
 
-fn select(g: &mut Generator) -> Option<()> {
+fn select(g: &mut ProgramGenerator) -> Option<()> {
     let (on_true, shape, _) = any(g, 0)?;
     let ty = g.module.ty(on_true).clone();
     let scalar = g.random.one_in(4);
@@ -151,7 +154,7 @@ fn select(g: &mut Generator) -> Option<()> {
     g.push(SelectOp::DEF, &[pred, on_true, on_false], &[], Vec::new(), None)
 }
 
-fn clamp(g: &mut Generator) -> Option<()> {
+fn clamp(g: &mut ProgramGenerator) -> Option<()> {
     let (operand, shape, dtype) = any(g, 0)?;
     if dtype.is_complex() {
         return None;
@@ -161,14 +164,15 @@ fn clamp(g: &mut Generator) -> Option<()> {
     g.push(ClampOp::DEF, &[min, operand, max], &[], Vec::new(), None)
 }
 
-fn reduce_precision(g: &mut Generator) -> Option<()> {
+fn reduce_precision(g: &mut ProgramGenerator) -> Option<()> {
     let value = g.any(|ty| ty.element_type().is_float())?;
-    let bits = |g: &mut Generator, low, high| Attribute::i32(g.random.between(low, high) as i32);
+    let bits =
+        |g: &mut ProgramGenerator, low, high| Attribute::i32(g.random.between(low, high) as i32);
     let attrs = [("exponent_bits", bits(g, 2, 11)), ("mantissa_bits", bits(g, 1, 20))];
     g.push(ReducePrecisionOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
-fn iota(g: &mut Generator) -> Option<()> {
+fn iota(g: &mut ProgramGenerator) -> Option<()> {
     let dtype = g.dtype(|dtype| dtype != DType::I1)?;
     let rank = g.random.between(1, 3) as usize;
     let attrs = [("iota_dimension", Attribute::i64(g.random.below(rank) as i64))];
@@ -176,7 +180,7 @@ fn iota(g: &mut Generator) -> Option<()> {
     g.push(IotaOp::DEF, &[], &attrs, Vec::new(), Some(vec![ty]))
 }
 
-fn broadcast_in_dim(g: &mut Generator) -> Option<()> {
+fn broadcast_in_dim(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 0)?;
     let rank = shape.len() + g.random.below(3);
     // Any distinct dimensions of the result, in any order.
@@ -191,7 +195,7 @@ fn broadcast_in_dim(g: &mut Generator) -> Option<()> {
     g.push(BroadcastInDimOp::DEF, &[value], &attrs, Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
-fn reshape(g: &mut Generator) -> Option<()> {
+fn reshape(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 0)?;
     let mut rest: i64 = shape.iter().product();
     let mut result = Vec::new();
@@ -207,24 +211,24 @@ fn reshape(g: &mut Generator) -> Option<()> {
     g.push(ReshapeOp::DEF, &[value], &[], Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
-fn transpose(g: &mut Generator) -> Option<()> {
+fn transpose(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let permutation = g.random.permutation(shape.len());
     g.push(TransposeOp::DEF, &[value], &[("permutation", usizes(&permutation))], Vec::new(), None)
 }
 
 /// A random subset of the dimensions below `rank`, in order.
-fn some_dimensions(g: &mut Generator, rank: usize) -> Vec<usize> {
+fn some_dimensions(g: &mut ProgramGenerator, rank: usize) -> Vec<usize> {
     (0..rank).filter(|_| g.random.one_in(2)).collect()
 }
 
-fn reverse(g: &mut Generator) -> Option<()> {
+fn reverse(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let dimensions = some_dimensions(g, shape.len());
     g.push(ReverseOp::DEF, &[value], &[("dimensions", usizes(&dimensions))], Vec::new(), None)
 }
 
-fn slice(g: &mut Generator) -> Option<()> {
+fn slice(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let starts: Vec<i64> = shape.iter().map(|&size| g.random.between(0, size)).collect();
     let limits: Vec<i64> =
@@ -238,7 +242,7 @@ fn slice(g: &mut Generator) -> Option<()> {
     g.push(SliceOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
-fn pad(g: &mut Generator) -> Option<()> {
+fn pad(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let padding = g.value(&shaped(Vec::new(), dtype));
     let mut edge = |low, high| -> Attribute {
@@ -252,7 +256,7 @@ fn pad(g: &mut Generator) -> Option<()> {
     g.push(PadOp::DEF, &[value, padding], &attrs, Vec::new(), None)
 }
 
-fn concatenate(g: &mut Generator) -> Option<()> {
+fn concatenate(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let dimension = g.random.below(shape.len());
     let mut operands = vec![value];
@@ -266,12 +270,12 @@ fn concatenate(g: &mut Generator) -> Option<()> {
 }
 
 /// Start indices of one integer type, one per dimension.
-fn starts(g: &mut Generator, rank: usize) -> Option<Vec<Value>> {
+fn starts(g: &mut ProgramGenerator, rank: usize) -> Option<Vec<Value>> {
     let dtype = g.dtype(|dtype| dtype.is_integer())?;
     Some((0..rank).map(|_| g.value(&shaped(Vec::new(), dtype))).collect())
 }
 
-fn dynamic_slice(g: &mut Generator) -> Option<()> {
+fn dynamic_slice(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let sizes: Vec<i64> = shape.iter().map(|&size| g.random.between(0, size)).collect();
     let mut operands = vec![value];
@@ -279,7 +283,7 @@ fn dynamic_slice(g: &mut Generator) -> Option<()> {
     g.push(DynamicSliceOp::DEF, &operands, &[("slice_sizes", i64s(sizes))], Vec::new(), None)
 }
 
-fn dynamic_update_slice(g: &mut Generator) -> Option<()> {
+fn dynamic_update_slice(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let sizes: Vec<i64> = shape.iter().map(|&size| g.random.between(0, size)).collect();
     let update = g.value(&shaped(sizes, dtype));
@@ -289,7 +293,7 @@ fn dynamic_update_slice(g: &mut Generator) -> Option<()> {
 }
 
 /// A commutative, associative op for the given element type.
-fn combiner(g: &mut Generator, dtype: DType) -> &'static OpDef {
+fn combiner(g: &mut ProgramGenerator, dtype: DType) -> &'static OpDef {
     let ordered: [&'static OpDef; 3] = [MaximumOp::DEF, MinimumOp::DEF, AddOp::DEF];
     let bits: [&'static OpDef; 4] = [AndOp::DEF, OrOp::DEF, XorOp::DEF, MultiplyOp::DEF];
     match dtype {
@@ -300,12 +304,12 @@ fn combiner(g: &mut Generator, dtype: DType) -> &'static OpDef {
 }
 
 /// A region that combines two scalars.
-fn combining(g: &mut Generator, dtype: DType) -> Option<RegionId> {
+fn combining(g: &mut ProgramGenerator, dtype: DType) -> Option<RegionId> {
     let def = combiner(g, dtype);
     region_of(g, def, dtype)
 }
 
-fn region_of(g: &mut Generator, def: &'static OpDef, dtype: DType) -> Option<RegionId> {
+fn region_of(g: &mut ProgramGenerator, def: &'static OpDef, dtype: DType) -> Option<RegionId> {
     let scalar = shaped(Vec::new(), dtype);
     g.region(&[scalar.clone(), scalar], |g, block, values| {
         Some(vec![g.inner(block, def, values, &[], None)?])
@@ -314,7 +318,7 @@ fn region_of(g: &mut Generator, def: &'static OpDef, dtype: DType) -> Option<Reg
 
 /// A region that combines two scalars, and its identity value: the implementation may apply the
 /// initial value any number of times.
-fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
+fn reducing(g: &mut ProgramGenerator, dtype: DType) -> Option<(RegionId, Value)> {
     let def = combiner(g, dtype);
     let body = region_of(g, def, dtype)?;
     let (low, high) = match dtype {
@@ -340,7 +344,11 @@ fn reducing(g: &mut Generator, dtype: DType) -> Option<(RegionId, Value)> {
 }
 
 /// A region that compares the first of pairs of scalars.
-pub(crate) fn comparing(g: &mut Generator, dtypes: &[DType], direction: u64) -> Option<RegionId> {
+pub(crate) fn comparing(
+    g: &mut ProgramGenerator,
+    dtypes: &[DType],
+    direction: u64,
+) -> Option<RegionId> {
     let pairs: Vec<Type> = dtypes
         .iter()
         .flat_map(|&dtype| [dtype; 2])
@@ -353,7 +361,7 @@ pub(crate) fn comparing(g: &mut Generator, dtypes: &[DType], direction: u64) -> 
     })
 }
 
-fn reduce(g: &mut Generator) -> Option<()> {
+fn reduce(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let dimensions = some_dimensions(g, shape.len());
     let (body, init) = reducing(g, dtype)?;
@@ -365,7 +373,7 @@ fn pairs(values: &[i64]) -> Option<Attribute> {
     Attribute::i64_elements(&[values.len() as i64 / 2, 2], values)
 }
 
-fn reduce_window(g: &mut Generator) -> Option<()> {
+fn reduce_window(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let rank = shape.len();
     let (body, init) = reducing(g, dtype)?;
@@ -383,7 +391,7 @@ fn reduce_window(g: &mut Generator) -> Option<()> {
     g.push(ReduceWindowOp::DEF, &[value, init], &attrs, vec![body], None)
 }
 
-fn select_and_scatter(g: &mut Generator) -> Option<()> {
+fn select_and_scatter(g: &mut ProgramGenerator) -> Option<()> {
     let (operand, shape, dtype) = any_full(g, 1)?;
     if dtype.is_complex() {
         return None;
@@ -400,7 +408,7 @@ fn select_and_scatter(g: &mut Generator) -> Option<()> {
     g.push(SelectAndScatterOp::DEF, &[operand, source, init], &attrs, vec![chosen, body], result)
 }
 
-fn sort(g: &mut Generator) -> Option<()> {
+fn sort(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     if dtype.is_complex() {
         return None;
@@ -420,7 +428,7 @@ fn sort(g: &mut Generator) -> Option<()> {
     g.push(SortOp::DEF, &operands, &attrs, vec![comparator], Some(types))
 }
 
-fn dot_general(g: &mut Generator) -> Option<()> {
+fn dot_general(g: &mut ProgramGenerator) -> Option<()> {
     let (lhs, shape, dtype) = any(g, 1)?;
     // Each dimension of `lhs` is a batch, contracting or free dimension.
     let kinds: Vec<usize> = shape.iter().map(|_| g.random.below(3)).collect();
@@ -445,7 +453,7 @@ fn dot_general(g: &mut Generator) -> Option<()> {
     g.push(DotGeneralOp::DEF, &[lhs, rhs], &attrs, Vec::new(), Some(vec![shaped(result, dtype)]))
 }
 
-fn convolution(g: &mut Generator) -> Option<()> {
+fn convolution(g: &mut ProgramGenerator) -> Option<()> {
     let dtype = g.dtype(|dtype| dtype != DType::I1)?;
     let spatial = g.random.between(1, 2) as usize;
     let (groups, per_group, outputs) =
@@ -508,7 +516,7 @@ fn convolution(g: &mut Generator) -> Option<()> {
 
 /// The dimensions of an operand that slices collapse, and the slice sizes: 1 along collapsed
 /// dimensions.
-fn slicing(g: &mut Generator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
+fn slicing(g: &mut ProgramGenerator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
     let collapsed = some_dimensions(g, shape.len());
     let size = |(d, &size): (usize, &i64)| {
         if collapsed.contains(&d) { 1 } else { g.random.between(0, size) }
@@ -519,7 +527,7 @@ fn slicing(g: &mut Generator, shape: &[i64]) -> (Vec<usize>, Vec<i64>) {
 
 /// An index tensor of random shape, with the index vectors along some dimension, or along none if
 /// there is a single index.
-fn index_vectors(g: &mut Generator, count: usize) -> Option<(Value, Vec<i64>, i64)> {
+fn index_vectors(g: &mut ProgramGenerator, count: usize) -> Option<(Value, Vec<i64>, i64)> {
     let rank = g.random.below(3);
     let batch = g.shape(rank);
     let along = if count == 1 && g.random.one_in(2) {
@@ -535,7 +543,7 @@ fn index_vectors(g: &mut Generator, count: usize) -> Option<(Value, Vec<i64>, i6
     Some((g.value(&shaped(shape, dtype)), batch, along as i64))
 }
 
-fn gather(g: &mut Generator) -> Option<()> {
+fn gather(g: &mut ProgramGenerator) -> Option<()> {
     let (operand, shape, _) = any_full(g, 1)?;
     let (collapsed, sizes) = slicing(g, &shape);
     let count = g.random.between(1, shape.len() as i64) as usize;
@@ -561,7 +569,7 @@ fn gather(g: &mut Generator) -> Option<()> {
     g.push(GatherOp::DEF, &[operand, indices], &attrs, Vec::new(), None)
 }
 
-fn scatter(g: &mut Generator) -> Option<()> {
+fn scatter(g: &mut ProgramGenerator) -> Option<()> {
     let (operand, shape, dtype) = any_full(g, 1)?;
     let (inserted, sizes) = slicing(g, &shape);
     let count = g.random.between(1, shape.len() as i64) as usize;
@@ -592,7 +600,7 @@ fn scatter(g: &mut Generator) -> Option<()> {
     g.push(ScatterOp::DEF, &[operand, indices, updates], &attrs, vec![body], result)
 }
 
-fn fft(g: &mut Generator) -> Option<()> {
+fn fft(g: &mut ProgramGenerator) -> Option<()> {
     let kind = g.random.below(3) as u64;
     let value = g.any(|ty| {
         let dtype = ty.element_type().dtype();
@@ -610,7 +618,7 @@ fn fft(g: &mut Generator) -> Option<()> {
     g.push(FftOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
-fn rng_bit_generator(g: &mut Generator) -> Option<()> {
+fn rng_bit_generator(g: &mut ProgramGenerator) -> Option<()> {
     let dtype = g.dtype(|dtype| dtype.is_unsigned() && dtype.bits() >= 8)?;
     let algorithm = g.random.between(1, 2) as u64;
     let state = shaped(vec![if algorithm == 2 { 3 } else { 2 }], DType::U64);
@@ -620,14 +628,14 @@ fn rng_bit_generator(g: &mut Generator) -> Option<()> {
     g.push(RngBitGeneratorOp::DEF, &[value], &attrs, Vec::new(), Some(vec![state, output]))
 }
 
-fn get_dimension_size(g: &mut Generator) -> Option<()> {
+fn get_dimension_size(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, _) = any(g, 1)?;
     let attrs = [("dimension", Attribute::i64(g.random.below(shape.len()) as i64))];
     g.push(GetDimensionSizeOp::DEF, &[value], &attrs, Vec::new(), None)
 }
 
 /// A region without arguments that returns a value, or an elementwise function of it.
-fn branch(g: &mut Generator, ty: &Type) -> Option<RegionId> {
+fn branch(g: &mut ProgramGenerator, ty: &Type) -> Option<RegionId> {
     let value = g.value(ty);
     let def = combiner(g, ty.element_type().dtype()?);
     let plain = g.random.one_in(2);
@@ -636,7 +644,7 @@ fn branch(g: &mut Generator, ty: &Type) -> Option<RegionId> {
     })
 }
 
-fn if_else(g: &mut Generator) -> Option<()> {
+fn if_else(g: &mut ProgramGenerator) -> Option<()> {
     let (value, _, _) = any(g, 0)?;
     let ty = g.module.ty(value).clone();
     let pred = g.value(&shaped(Vec::new(), DType::I1));
@@ -644,7 +652,7 @@ fn if_else(g: &mut Generator) -> Option<()> {
     g.push(IfOp::DEF, &[pred], &[], branches, Some(vec![ty]))
 }
 
-fn case(g: &mut Generator) -> Option<()> {
+fn case(g: &mut ProgramGenerator) -> Option<()> {
     let (value, _, _) = any(g, 0)?;
     let ty = g.module.ty(value).clone();
     let index = g.value(&shaped(Vec::new(), DType::I32));
@@ -653,7 +661,7 @@ fn case(g: &mut Generator) -> Option<()> {
     g.push(CaseOp::DEF, &[index], &[], branches, Some(vec![ty]))
 }
 
-fn map(g: &mut Generator) -> Option<()> {
+fn map(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any(g, 1)?;
     let ty = g.module.ty(value).clone();
     let other = g.value(&ty);
@@ -669,7 +677,7 @@ fn map(g: &mut Generator) -> Option<()> {
 }
 
 /// A loop with a few iterations.
-fn while_loop(g: &mut Generator) -> Option<()> {
+fn while_loop(g: &mut ProgramGenerator) -> Option<()> {
     let (value, _, dtype) = any(g, 0)?;
     let ty = g.module.ty(value).clone();
     let counter = shaped(Vec::new(), DType::I32);

@@ -2,7 +2,7 @@
 //! decompositions.
 
 use crate::recipes::{any_full, comparing, shaped, usizes};
-use crate::{Generator, Recipe};
+use crate::{ProgramGenerator, Recipe};
 use hlo::enums::TRANSPOSE;
 use hlo::ops::*;
 use mlir::ods::OpDef;
@@ -21,11 +21,11 @@ pub(crate) const RECIPES: &[Recipe] = &[
 ];
 
 /// The results of the last op.
-fn results(g: &Generator) -> Option<Vec<Value>> {
+fn results(g: &ProgramGenerator) -> Option<Vec<Value>> {
     Some(g.module.op(*g.made.last()?).results().collect())
 }
 
-fn barrier(g: &mut Generator) -> Option<()> {
+fn barrier(g: &mut ProgramGenerator) -> Option<()> {
     let count = g.random.between(1, 3);
     let values = (0..count).map(|_| g.any(|_| true)).collect::<Option<Vec<_>>>()?;
     let types = values.iter().map(|&value| g.module.ty(value).clone()).collect();
@@ -33,7 +33,7 @@ fn barrier(g: &mut Generator) -> Option<()> {
 }
 
 /// A float operand, its feature dimension, and `count` vectors of an element a feature.
-fn features(g: &mut Generator, count: usize) -> Option<(Vec<Value>, i64)> {
+fn features(g: &mut ProgramGenerator, count: usize) -> Option<(Vec<Value>, i64)> {
     let is_float = |dtype: DType| [DType::F32, DType::F64, DType::BF16].contains(&dtype);
     let operand = g.any(|ty| {
         ty.element_type().dtype().is_some_and(is_float)
@@ -49,7 +49,7 @@ fn features(g: &mut Generator, count: usize) -> Option<(Vec<Value>, i64)> {
 
 /// Appends an op on batches of features.
 fn batch_norm(
-    g: &mut Generator,
+    g: &mut ProgramGenerator,
     def: &'static OpDef,
     (operands, feature): (Vec<Value>, i64),
 ) -> Option<()> {
@@ -57,17 +57,17 @@ fn batch_norm(
     g.push(def, &operands, &attrs, Vec::new(), None)
 }
 
-fn batch_norm_training(g: &mut Generator) -> Option<()> {
+fn batch_norm_training(g: &mut ProgramGenerator) -> Option<()> {
     let features = features(g, 2)?;
     batch_norm(g, BatchNormTrainingOp::DEF, features)
 }
 
-fn batch_norm_inference(g: &mut Generator) -> Option<()> {
+fn batch_norm_inference(g: &mut ProgramGenerator) -> Option<()> {
     let features = features(g, 4)?;
     batch_norm(g, BatchNormInferenceOp::DEF, features)
 }
 
-fn batch_norm_grad(g: &mut Generator) -> Option<()> {
+fn batch_norm_grad(g: &mut ProgramGenerator) -> Option<()> {
     let (mut operands, feature) = features(g, 3)?;
     let ty = g.module.ty(operands[0]).clone();
     operands.push(g.value(&ty));
@@ -76,7 +76,7 @@ fn batch_norm_grad(g: &mut Generator) -> Option<()> {
 
 /// A sort of numbers with their indices, and the first elements of each: the largest ones, or the
 /// smallest.
-fn first_sorted(g: &mut Generator) -> Option<()> {
+fn first_sorted(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any_full(g, 1)?;
     if dtype.is_complex() {
         return None;
@@ -108,7 +108,7 @@ fn first_sorted(g: &mut Generator) -> Option<()> {
 }
 
 /// The largest element along a dimension, and where it is.
-fn reduce_with_indices(g: &mut Generator) -> Option<()> {
+fn reduce_with_indices(g: &mut ProgramGenerator) -> Option<()> {
     let (value, shape, dtype) = any_full(g, 1)?;
     if !dtype.is_integer() {
         return None;
@@ -131,7 +131,7 @@ fn reduce_with_indices(g: &mut Generator) -> Option<()> {
 }
 
 /// A square matrix of floats, or several.
-fn matrices(g: &mut Generator) -> Option<(Value, Vec<i64>, DType)> {
+fn matrices(g: &mut ProgramGenerator) -> Option<(Value, Vec<i64>, DType)> {
     let dtype =
         g.dtype(|dtype| [DType::F32, DType::F64, DType::C64, DType::C128].contains(&dtype))?;
     let size = g.random.between(1, 20);
@@ -143,13 +143,13 @@ fn matrices(g: &mut Generator) -> Option<(Value, Vec<i64>, DType)> {
     Some((g.value(&shaped(shape.clone(), dtype)), shape, dtype))
 }
 
-fn cholesky(g: &mut Generator) -> Option<()> {
+fn cholesky(g: &mut ProgramGenerator) -> Option<()> {
     let (matrix, ..) = matrices(g)?;
     let attrs = [("lower", Attribute::bool(g.random.one_in(2)))];
     g.push(CholeskyOp::DEF, &[matrix], &attrs, Vec::new(), None)
 }
 
-fn triangular_solve(g: &mut Generator) -> Option<()> {
+fn triangular_solve(g: &mut ProgramGenerator) -> Option<()> {
     let (matrix, shape, dtype) = matrices(g)?;
     let is_left = g.random.one_in(2);
     let mut other = shape.clone();

@@ -66,9 +66,9 @@ impl Sharding {
     }
 
     fn from_message(bytes: &[u8], index: usize, rank: usize) -> Option<Sharding> {
-        let mut message = Message::read(bytes)?;
+        let mut message = ShardingFields::read(bytes)?;
         if message.kind == kind::TUPLE {
-            message = Message::read(message.elements.get(index)?)?;
+            message = ShardingFields::read(message.elements.get(index)?)?;
         }
         match message.kind {
             kind::REPLICATED | kind::MAXIMAL | kind::MANUAL => Some(Sharding::Whole),
@@ -153,7 +153,7 @@ mod kind {
 
 /// The relevant fields of an `OpSharding`; absent ones are zero or empty.
 #[derive(Default)]
-struct Message<'a> {
+struct ShardingFields<'a> {
     kind: u64,
     /// The messages of a tuple's elements.
     elements: Vec<&'a [u8]>,
@@ -163,9 +163,9 @@ struct Message<'a> {
     order: Vec<usize>,
 }
 
-impl<'a> Message<'a> {
-    fn read(mut bytes: &'a [u8]) -> Option<Message<'a>> {
-        let mut message = Message::default();
+impl<'a> ShardingFields<'a> {
+    fn read(mut bytes: &'a [u8]) -> Option<ShardingFields<'a>> {
+        let mut message = ShardingFields::default();
         while !bytes.is_empty() {
             // A key is a field number and a wire type, by which unknown fields are skipped.
             let key = varint(&mut bytes)?;

@@ -6,7 +6,7 @@
 
 use crate::errors::use_before_definition;
 use numerics::DType;
-use numerics::math::element::{ElementKernel, Scalar};
+use numerics::math::element::{ElementKernel, ScalarElement};
 use program::primitives;
 use program::{Code, EvalError, Instruction, Operand, Primitive, RuntimeValue, ValueType};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(crate) enum Slot {
     #[default]
     Empty,
     /// A tensor of rank 0 of a plain type.
-    Scalar(Scalar),
+    Scalar(ScalarElement),
     /// Any value.
     Value(RuntimeValue),
 }
@@ -35,11 +35,11 @@ impl Slot {
 
     /// The scalar, which has type `dtype`.
     #[inline]
-    pub fn scalar(&self, dtype: DType) -> Result<Scalar, EvalError> {
+    pub fn scalar(&self, dtype: DType) -> Result<ScalarElement, EvalError> {
         let scalar = match self {
             Slot::Empty => return Err(use_before_definition()),
             Slot::Scalar(scalar) => *scalar,
-            Slot::Value(value) => Scalar::of_tensor(value.tensor()?)?,
+            Slot::Value(value) => ScalarElement::of_tensor(value.tensor()?)?,
         };
         if scalar.dtype() == dtype {
             return Ok(scalar);
@@ -50,7 +50,7 @@ impl Slot {
 
     /// Replaces the contents by a scalar.
     #[inline]
-    pub fn set_scalar(&mut self, scalar: Scalar) {
+    pub fn set_scalar(&mut self, scalar: ScalarElement) {
         match self {
             Slot::Scalar(old) => *old = scalar,
             other => *other = Slot::Scalar(scalar),
@@ -92,7 +92,7 @@ pub(crate) enum ScalarOp {
     /// The second operand if the first is true, else the third; both have that type.
     Select(DType),
     /// A constant.
-    Constant(Scalar),
+    Constant(ScalarElement),
 }
 
 impl ScalarOp {
@@ -128,7 +128,7 @@ impl ScalarOp {
         let [first, second, third] = operands;
         let (kernel, arity) = match &*instruction.primitive {
             Primitive::Constant(primitives::Constant { tensor }) => {
-                return Some(ScalarOp::Constant(Scalar::of_tensor(tensor).ok()?));
+                return Some(ScalarOp::Constant(ScalarElement::of_tensor(tensor).ok()?));
             }
             Primitive::Select if second == third && first == DType::I1 => {
                 return Some(ScalarOp::Select(second));
@@ -152,7 +152,7 @@ impl ScalarOp {
 
     /// Computes the result from operands in a frame.
     #[inline]
-    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<Scalar, EvalError> {
+    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<ScalarElement, EvalError> {
         let scalar = |i: usize, dtype: DType| {
             let slot = operands.get(i).and_then(|operand| frame.get(operand.slot as usize));
             slot.ok_or_else(use_before_definition)?.scalar(dtype)

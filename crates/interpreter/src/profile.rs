@@ -1,7 +1,7 @@
 //! The profile of a program: how often its steps run and how long they take.
 //!
-//! Each process of a run has a [`Recorder`], which adds its times to the [`Record`] of the program
-//! when the process ends, also if it fails. A step is an instruction or a step of a plan.
+//! Each process of a run has a [`Recorder`], which adds its times to the [`ProgramRecords`] of the
+//! program when the process ends, also if it fails. A step is an instruction or a step of a plan.
 //! Instructions that the kernel of another one runs are part of it, except in processes of a grid.
 
 use crate::program::Program;
@@ -121,7 +121,7 @@ pub struct Recorded {
 
 /// The records of a program, to which its runs add theirs.
 #[derive(Default)]
-pub(crate) struct Record {
+pub(crate) struct ProgramRecords {
     all: Mutex<All>,
     /// Number of executions that began, up to the number that is kept.
     executions: AtomicUsize,
@@ -135,7 +135,7 @@ struct All {
     running: Vec<(usize, u32)>,
 }
 
-impl Record {
+impl ProgramRecords {
     fn lock(&self) -> MutexGuard<'_, All> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -242,7 +242,7 @@ impl StepKind {
 /// Records the steps of a process.
 pub(crate) struct Recorder<'s, 'r> {
     session: &'s Session<'r>,
-    record: &'r Record,
+    record: &'r ProgramRecords,
     /// Number of executions that may be kept, of all runs.
     limit: usize,
     process: usize,

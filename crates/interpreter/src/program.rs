@@ -3,7 +3,7 @@
 use crate::code::{Compile, CompiledCode, ProgramCode};
 use crate::inputs::{EntrySignature, SignatureSide, describe_elements};
 use crate::outputs::OutputBuffer;
-use crate::profile::{Record, Recorded};
+use crate::profile::{ProgramRecords, Recorded};
 use crate::scheduler::describe;
 use crate::session::{Job, Session, bytes_of, distinct_bytes};
 use crate::{Engine, Observer, RunOptions, listing, order};
@@ -30,7 +30,7 @@ pub struct Program {
     signature: EntrySignature,
     options: RunOptions,
     /// The records of runs, if they make some.
-    record: Record,
+    record: ProgramRecords,
 }
 
 impl Program {
@@ -76,7 +76,7 @@ impl Program {
         };
         // Compiles the entry.
         executable.compiled_with(entry);
-        let (reference, record) = (OnceLock::new(), Record::default());
+        let (reference, record) = (OnceLock::new(), ProgramRecords::default());
         Ok(Program { module, executable, reference, entry, signature, options, record })
     }
 
@@ -139,7 +139,7 @@ impl Program {
         self.record.recorded()
     }
 
-    pub(crate) fn record(&self) -> &Record {
+    pub(crate) fn record(&self) -> &ProgramRecords {
         &self.record
     }
 

@@ -3,7 +3,7 @@
 //! All is computed in double precision and rounded once.
 
 use super::converted::{elements, elements_mut};
-use super::features::{Features, Function, Sample};
+use super::features::{FeatureFunction, FeatureSample, Features};
 use super::kernel::{Kernel, expect_bytes};
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor, TensorError, math};
@@ -29,19 +29,19 @@ impl Batch {
     }
 
     /// The means and variances of features.
-    fn statistics<S: Sample>(self, x: &[S]) -> [Vec<f64>; 2] {
+    fn statistics<S: FeatureSample>(self, x: &[S]) -> [Vec<f64>; 2] {
         let divide = |mut sums: Vec<f64>| {
             sums.iter_mut().for_each(|sum| *sum /= self.elements);
             sums
         };
-        let mean = divide(self.features.sums(Function::new([x, x], [], |[], x, _| x)));
-        let squares = Function::new([x, x], [&mean], |[mean], x, _| (x - mean) * (x - mean));
+        let mean = divide(self.features.sums(FeatureFunction::new([x, x], [], |[], x, _| x)));
+        let squares = FeatureFunction::new([x, x], [&mean], |[mean], x, _| (x - mean) * (x - mean));
         let variance = divide(self.features.sums(squares));
         [mean, variance]
     }
 
     /// Writes the output for elements `x`.
-    fn normalize<S: Sample>(
+    fn normalize<S: FeatureSample>(
         self,
         x: &[S],
         [scale, offset, mean, variance]: [&[f64]; 4],
@@ -52,7 +52,7 @@ impl Batch {
             scale.iter().zip(deviations(variance, epsilon)).map(|(s, d)| s / d).collect();
         let parameters = [mean, &factor, offset];
         self.features.map(
-            Function::new([x, x], parameters, |[mean, factor, offset], x, _| {
+            FeatureFunction::new([x, x], parameters, |[mean, factor, offset], x, _| {
                 (x - mean) * factor + offset
             }),
             out,
@@ -97,7 +97,7 @@ impl Normalization {
         }
     }
 
-    fn run_on<S: Sample>(
+    fn run_on<S: FeatureSample>(
         &self,
         operands: [&[u8]; 3],
         result: &mut [u8],
@@ -181,7 +181,7 @@ impl Operands {
         Ok(Operands { batch, converted: converted?, dtype })
     }
 
-    fn slices<S: Sample, const N: usize>(&self) -> Result<[&[S]; N], EvalError> {
+    fn slices<S: FeatureSample, const N: usize>(&self) -> Result<[&[S]; N], EvalError> {
         let mut slices = [&[][..]; N];
         for (slice, operand) in slices.iter_mut().zip(&self.converted) {
             *slice = operand.as_slice()?;
@@ -190,7 +190,7 @@ impl Operands {
     }
 
     /// A result of the shape of the first operand.
-    fn whole<S: Sample>(&self, write: impl FnOnce(&mut [S])) -> Result<Tensor, EvalError> {
+    fn whole<S: FeatureSample>(&self, write: impl FnOnce(&mut [S])) -> Result<Tensor, EvalError> {
         let shape = self.converted.first().map_or(&[][..], Tensor::shape);
         let mut result = Tensor::zeros(S::DTYPE, shape)?;
         write(result.make_mut()?);
@@ -204,7 +204,7 @@ impl Operands {
     }
 }
 
-fn wide<S: Sample>(elements: &[S]) -> Vec<f64> {
+fn wide<S: FeatureSample>(elements: &[S]) -> Vec<f64> {
     elements.iter().map(|x| x.wide()).collect()
 }
 
@@ -267,8 +267,8 @@ pub fn batch_norm_grad(
         let [x, scale, mean, variance, grad] = operands.slices::<S, 5>()?;
         let [scale, mean, variance] = [scale, mean, variance].map(wide);
         let Batch { features, elements } = operands.batch;
-        let grad_offset = features.sums(Function::new([grad, grad], [], |[], grad, _| grad));
-        let products = Function::new([x, grad], [&mean], |[mean], x, grad| grad * (x - mean));
+        let grad_offset = features.sums(FeatureFunction::new([grad, grad], [], |[], grad, _| grad));
+        let products = FeatureFunction::new([x, grad], [&mean], |[mean], x, grad| grad * (x - mean));
         let projected = features.sums(products);
         let deviation: Vec<f64> = deviations(&variance, epsilon).collect();
         let grad_scale = projected.iter().zip(&deviation).map(|(p, d)| p / d).collect();
@@ -278,7 +278,7 @@ pub fn batch_norm_grad(
         let factor: Vec<f64> =
             scale.iter().zip(&deviation).map(|(scale, d)| scale / d / elements).collect();
         let parameters = [&mean[..], &grad_offset, &slope, &factor];
-        let gradient = Function::new(
+        let gradient = FeatureFunction::new(
             [x, grad],
             parameters,
             |[mean, offset, slope, factor], x, grad| {

@@ -146,12 +146,12 @@ pub fn collective(
             Ok(vec![reduce_over(computation, parts, env)?.into()])
         }
         CollectiveKind::Broadcast { dynamic_root } => {
-            let root = Root::of(*dynamic_root, &operands)?;
+            let root = RootProcess::of(*dynamic_root, &operands)?;
             let received = |i| Ok(met.tensor(root.member(i, met.size())?, i)?.clone().into());
             (0..results).map(received).collect()
         }
         CollectiveKind::ReduceToRoot { dynamic_root, computation } => {
-            let root = Root::of(*dynamic_root, &operands)?;
+            let root = RootProcess::of(*dynamic_root, &operands)?;
             let mut reduced = all_zeros(&collective.zeros, &operands)?;
             for (i, value) in reduced.iter_mut().enumerate() {
                 if root.member(i, met.size())? == met.place {
@@ -215,11 +215,11 @@ fn all_zeros(kinds: &[Zeros], operands: &[RuntimeValue]) -> EvalResult {
 
 /// The process of its group that is the root of an op: the first, or for each result the one that
 /// the last operand names.
-struct Root(Option<Vec<i64>>);
+struct RootProcess(Option<Vec<i64>>);
 
-impl Root {
-    fn of(dynamic: bool, operands: &[RuntimeValue]) -> Result<Root, EvalError> {
-        Ok(Root(match operands.last() {
+impl RootProcess {
+    fn of(dynamic: bool, operands: &[RuntimeValue]) -> Result<RootProcess, EvalError> {
+        Ok(RootProcess(match operands.last() {
             Some(roots) if dynamic => Some(roots.tensor()?.to_i64s()?),
             _ => None,
         }))

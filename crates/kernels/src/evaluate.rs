@@ -3,7 +3,7 @@
 use crate::collective::{collective, permute, receive, send};
 use crate::contract::dot_general;
 use crate::convolution;
-use crate::prepare::{Operand, Prepared, prepare};
+use crate::prepare::{KernelOperand, Prepared, prepare};
 use crate::quantize::{dequantize, quantize};
 use crate::random_numbers::{random_numbers, random_units};
 use crate::{
@@ -506,12 +506,12 @@ fn prepared_or(
 fn prepared(primitive: &Primitive, operands: &[Tensor]) -> Option<Prepared> {
     let views = operands.iter().map(|operand| StridedView::dense(operand.shape()).ok());
     let views = views.collect::<Option<SmallVec<[StridedView; 3]>>>()?;
-    let types = operands.iter().zip(&views).map(|(operand, view)| Operand {
+    let types = operands.iter().zip(&views).map(|(operand, view)| KernelOperand {
         dtype: operand.dtype(),
         view,
         len: operand.num_elements(),
     });
-    prepare(primitive, &types.collect::<SmallVec<[Operand<'_>; 3]>>(), &[0])
+    prepare(primitive, &types.collect::<SmallVec<[KernelOperand<'_>; 3]>>(), &[0])
 }
 
 /// A primitive on floats: quantized operands are dequantized, and results quantized.

@@ -23,7 +23,7 @@ const SHORT: usize = 1024;
 const WORK: usize = 8;
 
 /// Elements that are read and written as `f64`.
-pub trait Sample: Element {
+pub trait FeatureSample: Element {
     /// The number.
     fn wide(self) -> f64;
 
@@ -31,7 +31,7 @@ pub trait Sample: Element {
     fn narrow(number: f64) -> Self;
 }
 
-impl Sample for f32 {
+impl FeatureSample for f32 {
     #[inline(always)]
     fn wide(self) -> f64 {
         self.into()
@@ -43,7 +43,7 @@ impl Sample for f32 {
     }
 }
 
-impl Sample for f64 {
+impl FeatureSample for f64 {
     #[inline(always)]
     fn wide(self) -> f64 {
         self
@@ -60,31 +60,33 @@ type Pointer<'f, const P: usize> = &'f dyn Fn([f64; P], f64, f64) -> f64;
 
 /// A function of the elements at the same place of two tensors, with parameters of the feature.
 #[derive(Clone, Copy)]
-pub struct Function<'a, S, F, const P: usize> {
+pub struct FeatureFunction<'a, S, F, const P: usize> {
     operands: [&'a [S]; 2],
     /// A number of each feature for each parameter.
     parameters: [&'a [f64]; P],
     f: F,
 }
 
-impl<'a, S: Sample, F: Fn([f64; P], f64, f64) -> f64 + Copy, const P: usize> Function<'a, S, F, P> {
+impl<'a, S: FeatureSample, F: Fn([f64; P], f64, f64) -> f64 + Copy, const P: usize>
+    FeatureFunction<'a, S, F, P>
+{
     /// The function `f` of parameters and elements.
     pub fn new(operands: [&'a [S]; 2], parameters: [&'a [f64]; P], f: F) -> Self {
-        Function { operands, parameters, f }
+        FeatureFunction { operands, parameters, f }
     }
 
     /// The function of elements from `start` on.
     fn part(self, start: usize, len: usize) -> Self {
         let operands = self.operands.map(|elements| &elements[start..][..len]);
-        Function { operands, ..self }
+        FeatureFunction { operands, ..self }
     }
 
     /// The same function, called by a pointer.
-    fn shared<'f>(&self, f: Pointer<'f, P>) -> Function<'f, S, Pointer<'f, P>, P>
+    fn shared<'f>(&self, f: Pointer<'f, P>) -> FeatureFunction<'f, S, Pointer<'f, P>, P>
     where
         'a: 'f,
     {
-        Function { operands: self.operands, parameters: self.parameters, f }
+        FeatureFunction { operands: self.operands, parameters: self.parameters, f }
     }
 
     /// The parameters of features from the first one on.
@@ -116,9 +118,9 @@ pub struct Features {
 
 impl Features {
     /// The sum of a function for each feature.
-    pub fn sums<S, F, const P: usize>(self, function: Function<'_, S, F, P>) -> Vec<f64>
+    pub fn sums<S, F, const P: usize>(self, function: FeatureFunction<'_, S, F, P>) -> Vec<f64>
     where
-        S: Sample,
+        S: FeatureSample,
         F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
     {
         let Features { count, inner } = self;
@@ -156,7 +158,7 @@ impl Features {
         in_parallel(tasks.collect(), |(task, subtrees): (usize, &mut [f64])| {
             let start = task * together * ROWS * count;
             let function = function.part(start, (len - start).min(together * ROWS * count));
-            Isa::best().run(Columns { count, function, subtrees });
+            Isa::best().run(FeatureColumns { count, function, subtrees });
         });
         combine_columns(&subtrees, 1, blocks, &|i| i * count, &<f64 as Number>::add, &mut sums);
         sums
@@ -167,11 +169,11 @@ impl Features {
     fn sum<S, F, const P: usize>(
         self,
         feature: usize,
-        function: Function<'_, S, F, P>,
+        function: FeatureFunction<'_, S, F, P>,
         block: &mut [f64],
     ) -> f64
     where
-        S: Sample,
+        S: FeatureSample,
         F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
     {
         let Features { count, inner } = self;
@@ -189,7 +191,7 @@ impl Features {
                 let len = (inner - done).min(block.len() - filled);
                 let function = function.part(run + done, len);
                 let out = &mut block[filled..filled + len];
-                Isa::best().run(Run::<_, _, _, P> { feature, function, out });
+                Isa::best().run(FeatureRun::<_, _, _, P> { feature, function, out });
                 (done, filled) = (done + len, filled + len);
                 if filled == block.len() {
                     tree.push(combined(block), add);
@@ -207,24 +209,24 @@ impl Features {
     fn collect<S, F, const P: usize>(
         self,
         feature: usize,
-        function: Function<'_, S, F, P>,
+        function: FeatureFunction<'_, S, F, P>,
         out: &mut [f64],
     ) where
-        S: Sample,
+        S: FeatureSample,
         F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
     {
         let Features { count, inner } = self;
         let runs = (feature * inner..).step_by(count * inner);
         for (run, out) in runs.zip(out.chunks_exact_mut(inner)) {
             let function = function.part(run, inner);
-            Isa::best().run(Run { feature, function, out });
+            Isa::best().run(FeatureRun { feature, function, out });
         }
     }
 
     /// Writes a function of all elements.
-    pub fn map<S, F, const P: usize>(self, function: Function<'_, S, F, P>, out: &mut [S])
+    pub fn map<S, F, const P: usize>(self, function: FeatureFunction<'_, S, F, P>, out: &mut [S])
     where
-        S: Sample,
+        S: FeatureSample,
         F: Fn([f64; P], f64, f64) -> f64 + Copy + Sync,
     {
         let Features { count, inner } = self;
@@ -237,7 +239,7 @@ impl Features {
             in_parallel(tasks.collect(), |(task, out): (usize, &mut [S])| {
                 for (run, out) in (task * together..).zip(out.chunks_mut(inner)) {
                     let function = function.part(run * inner, inner);
-                    Isa::best().run(Run { feature: run % count, function, out });
+                    Isa::best().run(FeatureRun { feature: run % count, function, out });
                 }
             });
             return;
@@ -260,21 +262,21 @@ fn in_parallel<T: Send>(tasks: Vec<T>, work: impl Fn(T) + Sync) {
 }
 
 /// The function of neighbouring elements of one feature.
-struct Run<'a, S, F, T, const P: usize> {
+struct FeatureRun<'a, S, F, T, const P: usize> {
     feature: usize,
-    function: Function<'a, S, F, P>,
+    function: FeatureFunction<'a, S, F, P>,
     out: &'a mut [T],
 }
 
-impl<S, F, T, const P: usize> Kernel for Run<'_, S, F, T, P>
+impl<S, F, T, const P: usize> Kernel for FeatureRun<'_, S, F, T, P>
 where
-    S: Sample,
-    T: Sample,
+    S: FeatureSample,
+    T: FeatureSample,
     F: Fn([f64; P], f64, f64) -> f64 + Copy,
 {
     #[inline(always)]
     fn run(self) {
-        let Run { feature, function, out } = self;
+        let FeatureRun { feature, function, out } = self;
         let parameters = function.parameters.map(|numbers| numbers[feature]);
         let [x, y] = function.operands;
         for (out, (&x, &y)) in out.iter_mut().zip(x.iter().zip(y)) {
@@ -284,29 +286,31 @@ where
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<S: Sample, T: Sample, const P: usize>(kernel: Run<'_, S, Pointer<'_, P>, T, P>) {
+        fn run<S: FeatureSample, T: FeatureSample, const P: usize>(
+            kernel: FeatureRun<'_, S, Pointer<'_, P>, T, P>,
+        ) {
             kernel.run();
         }
-        let Run { feature, out, function } = self;
-        run(Run { feature, out, function: function.shared(&function.f) });
+        let FeatureRun { feature, out, function } = self;
+        run(FeatureRun { feature, out, function: function.shared(&function.f) });
     }
 }
 
 /// The sums of each feature in each block of rows.
-struct Columns<'a, S, F, const P: usize> {
+struct FeatureColumns<'a, S, F, const P: usize> {
     count: usize,
-    function: Function<'a, S, F, P>,
+    function: FeatureFunction<'a, S, F, P>,
     subtrees: &'a mut [f64],
 }
 
-impl<S, F, const P: usize> Kernel for Columns<'_, S, F, P>
+impl<S, F, const P: usize> Kernel for FeatureColumns<'_, S, F, P>
 where
-    S: Sample,
+    S: FeatureSample,
     F: Fn([f64; P], f64, f64) -> f64 + Copy,
 {
     #[inline(always)]
     fn run(self) {
-        let Columns { count, function, subtrees } = self;
+        let FeatureColumns { count, function, subtrees } = self;
         let rows = function.operands[0].len() / count;
         // No more than few rows need: there may be many features.
         let needed = (rows.min(ROWS) / GROUP).checked_ilog2().map_or(0, |level| level as usize + 1);
@@ -343,25 +347,25 @@ where
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<S: Sample, const P: usize>(kernel: Columns<'_, S, Pointer<'_, P>, P>) {
+        fn run<S: FeatureSample, const P: usize>(kernel: FeatureColumns<'_, S, Pointer<'_, P>, P>) {
             kernel.run();
         }
-        let Columns { count, subtrees, function } = self;
-        run(Columns { count, subtrees, function: function.shared(&function.f) });
+        let FeatureColumns { count, subtrees, function } = self;
+        run(FeatureColumns { count, subtrees, function: function.shared(&function.f) });
     }
 }
 
 /// Adds the sums of neighbouring features over a group of rows to the sums of earlier groups.
 #[inline(always)]
 fn push<S, F, const P: usize, const N: usize>(
-    function: &Function<'_, S, F, P>,
+    function: &FeatureFunction<'_, S, F, P>,
     count: usize,
     column: usize,
     first: usize,
     level: usize,
     levels: &mut [f64],
 ) where
-    S: Sample,
+    S: FeatureSample,
     F: Fn([f64; P], f64, f64) -> f64 + Copy,
 {
     let parameters = function.parameters::<N>(column);
@@ -394,13 +398,13 @@ fn tree(numbers: &[f64]) -> f64 {
 /// The function of the elements of rows of all features.
 struct MappedColumns<'a, S, F, const P: usize> {
     count: usize,
-    function: Function<'a, S, F, P>,
+    function: FeatureFunction<'a, S, F, P>,
     out: &'a mut [S],
 }
 
 impl<S, F, const P: usize> Kernel for MappedColumns<'_, S, F, P>
 where
-    S: Sample,
+    S: FeatureSample,
     F: Fn([f64; P], f64, f64) -> f64 + Copy,
 {
     #[inline(always)]
@@ -424,7 +428,7 @@ where
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<S: Sample, const P: usize>(kernel: MappedColumns<'_, S, Pointer<'_, P>, P>) {
+        fn run<S: FeatureSample, const P: usize>(kernel: MappedColumns<'_, S, Pointer<'_, P>, P>) {
             kernel.run();
         }
         let MappedColumns { count, out, function } = self;

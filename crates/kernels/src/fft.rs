@@ -4,8 +4,8 @@
 
 use super::kernel::{Kernel, expect_bytes};
 use super::parallel::task_size;
-use crate::fft_lines::{Lanes, Pairs, Plan, Transform, Way};
-use crate::fft_moves::{Grouped, Load, Regroup, Sample, Scale, StoreColumns, StoreRows};
+use crate::fft_lines::{Lanes, LinePlan, PairTransform, Transform, Way};
+use crate::fft_moves::{Grouped, PairLoad, Regroup, Sample, Scale, StoreColumns, StoreRows};
 use bytemuck::Pod;
 use numerics::budget::{Reserved, reserve};
 use numerics::math::AlignedBytes;
@@ -191,16 +191,16 @@ impl FourierTransform {
         let (last, size) = (dims.len() - 1, self.last_size());
         let mut passes = Vec::new();
         if self.is_forward() {
-            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+            passes.push(AxisPass::new(&dims, last, self.transform, self.length, size)?);
             dims[last] = size;
             for axis in (1..last).rev() {
-                passes.push(Pass::new(&dims, axis, Fourier::Forward, dims[axis], dims[axis])?);
+                passes.push(AxisPass::new(&dims, axis, Fourier::Forward, dims[axis], dims[axis])?);
             }
         } else {
             for axis in 1..last {
-                passes.push(Pass::new(&dims, axis, Fourier::Inverse, dims[axis], dims[axis])?);
+                passes.push(AxisPass::new(&dims, axis, Fourier::Inverse, dims[axis], dims[axis])?);
             }
-            passes.push(Pass::new(&dims, last, self.transform, self.length, size)?);
+            passes.push(AxisPass::new(&dims, last, self.transform, self.length, size)?);
         }
         // All lines have this many beside them, or more.
         let beside = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min();
@@ -233,20 +233,20 @@ fn half(length: usize) -> usize {
 }
 
 /// The transforms of lines along one axis.
-struct Pass {
+struct AxisPass {
     axis: usize,
     transform: Fourier,
     /// The number of elements of a line on the real side.
     length: usize,
     /// The number of elements of a line before and after.
     sizes: [usize; 2],
-    plan: Arc<Plan>,
+    plan: Arc<LinePlan>,
     /// For real lines of even length.
-    pairs: Option<Arc<Pairs>>,
+    pairs: Option<Arc<PairTransform>>,
     _reserved: Reserved,
 }
 
-impl Pass {
+impl AxisPass {
     /// Along an axis of a shape.
     fn new(
         dims: &[usize],
@@ -254,7 +254,7 @@ impl Pass {
         transform: Fourier,
         length: usize,
         size: usize,
-    ) -> Result<Pass, TensorError> {
+    ) -> Result<AxisPass, TensorError> {
         let is_real = matches!(transform, Fourier::RealForward | Fourier::RealInverse);
         let is_paired = is_real && length.is_multiple_of(2);
         let reserved = reserve::<[Complex64; 8]>(length)?;
@@ -263,7 +263,7 @@ impl Pass {
         let key = (if is_paired { length / 2 } else { length }, is_paired, is_alone);
         let (plan, pairs) = plan(key);
         let sizes = [dims[axis], size];
-        Ok(Pass { axis, transform, length, sizes, plan, pairs, _reserved: reserved })
+        Ok(AxisPass { axis, transform, length, sizes, plan, pairs, _reserved: reserved })
     }
 
     /// True if lines are transformed back.
@@ -312,12 +312,12 @@ fn lanes_axis(dims: &[usize], axis: usize) -> usize {
 }
 
 /// Groups of `L` lines along an axis, in row-major order of the other dimensions.
-struct Grouping<'a, const L: usize> {
+struct LineGroups<'a, const L: usize> {
     dims: &'a [usize],
     axis: usize,
 }
 
-impl<const L: usize> Grouping<'_, L> {
+impl<const L: usize> LineGroups<'_, L> {
     /// The number of groups along a dimension.
     fn size(&self, dim: usize) -> usize {
         let size = self.dims[dim];
@@ -373,7 +373,7 @@ impl<const L: usize> Grouping<'_, L> {
 }
 
 /// Where the lines of a pass come from.
-enum Source<'a, S, const L: usize> {
+enum LineSource<'a, S, const L: usize> {
     /// A tensor of these sizes, beyond which there are zeros.
     Tensor { elements: &'a [S], given: &'a [usize] },
     /// Groups of lines along another axis, from the previous pass, whose numbers are still to be
@@ -382,7 +382,7 @@ enum Source<'a, S, const L: usize> {
 }
 
 /// Where they go.
-enum Target<'o, D, const L: usize> {
+enum LineTarget<'o, D, const L: usize> {
     /// Consecutive lines.
     Rows(&'o mut [D]),
     /// A slice for each element of a line, with that element of all lines.
@@ -418,7 +418,7 @@ fn with_rooms<R>(
 /// Runs passes with `L` lines at a time. `dims` are the sizes between them; the operand's sizes
 /// are beside its elements.
 fn run<S: Sample, D: Sample, const L: usize>(
-    passes: &[Pass],
+    passes: &[AxisPass],
     dims: &[usize],
     from: (&[S], &[usize]),
     to: &mut [D],
@@ -430,11 +430,11 @@ where
     let mut last = None;
     let mut _reserved = [const { None }; 2];
     for (nth, pass) in passes.iter().enumerate() {
-        let groups = Grouping::<L> { dims, axis: pass.axis };
+        let groups = LineGroups::<L> { dims, axis: pass.axis };
         let source = match last {
-            None => Source::Tensor { elements: from.0, given: from.1 },
+            None => LineSource::Tensor { elements: from.0, given: from.1 },
             Some((axis, scale)) => {
-                Source::Groups { elements: bytemuck::cast_slice(before), axis, scale }
+                LineSource::Groups { elements: bytemuck::cast_slice(before), axis, scale }
             }
         };
         let lines = Lines::<S, L>::new(pass, &groups, source);
@@ -453,9 +453,9 @@ where
 
 /// Lines of a pass, with where they come from.
 struct Lines<'a, S, const L: usize> {
-    pass: &'a Pass,
-    groups: &'a Grouping<'a, L>,
-    source: Source<'a, S, L>,
+    pass: &'a AxisPass,
+    groups: &'a LineGroups<'a, L>,
+    source: LineSource<'a, S, L>,
     /// The distances of groups in the source.
     strides: Vec<usize>,
     /// The distance of the elements of a line, or of lanes.
@@ -468,19 +468,23 @@ impl<'a, S: Sample, const L: usize> Lines<'a, S, L>
 where
     [f64; L]: Pod + DoublesArray,
 {
-    fn new(pass: &'a Pass, groups: &'a Grouping<'a, L>, source: Source<'a, S, L>) -> Self {
+    fn new(
+        pass: &'a AxisPass,
+        groups: &'a LineGroups<'a, L>,
+        source: LineSource<'a, S, L>,
+    ) -> Self {
         let lanes_axis = lanes_axis(groups.dims, pass.axis);
         let mut strides;
         match source {
-            Source::Tensor { given, .. } => {
+            LineSource::Tensor { given, .. } => {
                 strides = vec![1; given.len()];
                 for dim in (0..given.len() - 1).rev() {
                     strides[dim] = strides[dim + 1] * given[dim + 1];
                 }
                 strides[lanes_axis] *= L;
             }
-            Source::Groups { axis, .. } => {
-                strides = Grouping::<L> { dims: groups.dims, axis }.strides();
+            LineSource::Groups { axis, .. } => {
+                strides = LineGroups::<L> { dims: groups.dims, axis }.strides();
                 if axis == lanes_axis {
                     strides[axis] = L;
                 }
@@ -492,7 +496,7 @@ where
 
     /// How many groups make a task.
     fn task_size(&self, count: usize) -> usize {
-        let Pass { plan, .. } = self.pass;
+        let AxisPass { plan, .. } = self.pass;
         let work = plan.size().saturating_mul(LINE_WORK).saturating_add(plan.work());
         task_size(count, work.saturating_mul(L), 1)
     }
@@ -501,13 +505,13 @@ where
     fn to_groups(&self, to: &mut [Lanes<[f64; L]>]) -> Result<(), TensorError> {
         let size = self.task_size(self.groups.count());
         let tasks = to.chunks_mut(size * self.pass.sizes[1]).enumerate();
-        let tasks = tasks.map(|(nth, to)| (nth * size, Target::<S, L>::Groups(to))).collect();
+        let tasks = tasks.map(|(nth, to)| (nth * size, LineTarget::<S, L>::Groups(to))).collect();
         host::parallel(tasks, |(first, target)| self.transform(first, target))
     }
 
     /// Transforms all lines into the elements of a tensor.
     fn to_tensor<D: Sample>(&self, to: &mut [D]) -> Result<(), TensorError> {
-        let Grouping { dims, axis } = *self.groups;
+        let LineGroups { dims, axis } = *self.groups;
         let lanes_axis = lanes_axis(dims, axis);
         let per_row = self.groups.size(lanes_axis);
         let mut tasks = Vec::new();
@@ -526,7 +530,7 @@ where
                 let (part, others) =
                     std::mem::take(&mut rest).split_at_mut(rows * self.pass.sizes[1]);
                 rest = others;
-                tasks.push((first, Target::Rows(part)));
+                tasks.push((first, LineTarget::Rows(part)));
                 first = end;
             }
         } else {
@@ -537,13 +541,13 @@ where
             for block in 0..blocks {
                 for part in 0..parts {
                     let columns = Vec::with_capacity(count);
-                    tasks.push((block * per_row + part * size, Target::Columns(columns)));
+                    tasks.push((block * per_row + part * size, LineTarget::Columns(columns)));
                 }
             }
             for (row, to) in to.chunks_mut(dims[lanes_axis]).enumerate() {
                 let block = row / (count * inner) * inner + row % inner;
                 for (task, to) in tasks[block * parts..].iter_mut().zip(to.chunks_mut(size * L)) {
-                    if let (_, Target::Columns(columns)) = task {
+                    if let (_, LineTarget::Columns(columns)) = task {
                         columns.push(to);
                     }
                 }
@@ -556,7 +560,7 @@ where
     fn transform<D: Sample>(
         &self,
         first: usize,
-        target: Target<'_, D, L>,
+        target: LineTarget<'_, D, L>,
     ) -> Result<(), TensorError> {
         let room = self.pass.room();
         let _reserved = reserve::<[Lanes<[f64; L]>; 2]>(room)?;
@@ -565,12 +569,12 @@ where
             let [x, scratch] = rooms.each_mut().map(|bytes| bytemuck::cast_slice_mut(bytes));
             let size = self.pass.sizes[1];
             match target {
-                Target::Groups(to) => {
+                LineTarget::Groups(to) => {
                     for (nth, to) in to.chunks_mut(size).enumerate() {
                         self.group_to_lanes(first + nth, to, x, scratch);
                     }
                 }
-                Target::Rows(mut rest) => {
+                LineTarget::Rows(mut rest) => {
                     let mut group = first;
                     while !rest.is_empty() {
                         let (x, lanes) = self.group(group, x, scratch);
@@ -579,7 +583,7 @@ where
                         (rest, group) = (others, group + 1);
                     }
                 }
-                Target::Columns(columns) => {
+                LineTarget::Columns(columns) => {
                     let mut columns: Vec<_> = columns.into_iter().map(D::pairs_mut).collect();
                     let count = columns.first().map_or(0, |column| column.len());
                     for (nth, start) in (0..count).step_by(L).enumerate() {
@@ -639,7 +643,7 @@ where
 
     /// True if all bits of a group of lines, which are consecutive in a tensor, are zeros.
     fn is_zero(&self, group: usize) -> bool {
-        let Source::Tensor { elements, given } = self.source else { return false };
+        let LineSource::Tensor { elements, given } = self.source else { return false };
         let (start, lanes) = self.groups.place(group, &self.strides, given);
         if lanes == 0 {
             return true;
@@ -658,7 +662,7 @@ where
         let is_swapped = pass.is_inverse() && pass.pairs.is_none();
         let [size, _] = pass.sizes;
         match self.source {
-            Source::Tensor { elements, given } => {
+            LineSource::Tensor { elements, given } => {
                 let (start, lanes) = groups.place(group, &self.strides, given);
                 let (elements, given) = (elements.get(start..).unwrap_or(&[]), given[pass.axis]);
                 let is_pairs = pass.has_pairs(Fourier::RealForward);
@@ -674,9 +678,9 @@ where
                 }
                 let (from, count) = S::parts_of(elements, given);
                 let stride = (stride > 1).then_some(2 * stride);
-                Isa::best().run_doubles(Load { from, count, stride, lanes, is_swapped, x });
+                Isa::best().run_doubles(PairLoad { from, count, stride, lanes, is_swapped, x });
             }
-            Source::Groups { elements, axis, scale } => {
+            LineSource::Groups { elements, axis, scale } => {
                 let (start, lanes) = groups.place(group, &self.strides, groups.dims);
                 let is_transposed = axis == lanes_axis(groups.dims, pass.axis);
                 Isa::best().run_doubles(Regroup {
@@ -728,7 +732,7 @@ where
 }
 
 /// A plan for lines, and for pairs of twice the number of real numbers if asked for.
-type Prepared = (Arc<Plan>, Option<Arc<Pairs>>);
+type Prepared = (Arc<LinePlan>, Option<Arc<PairTransform>>);
 
 /// The length of lines; true if they are pairs of real numbers; and true if they are alone.
 type Key = (usize, bool, bool);
@@ -740,8 +744,8 @@ fn plan(key: Key) -> Prepared {
     }
     let (length, is_paired, is_alone) = key;
     let new = || {
-        let pairs = is_paired.then(|| Arc::new(Pairs::new(2 * length)));
-        (Arc::new(Plan::new(length, is_alone)), pairs)
+        let pairs = is_paired.then(|| Arc::new(PairTransform::new(2 * length)));
+        (Arc::new(LinePlan::new(length, is_alone)), pairs)
     };
     if length > MAX_PLANNED {
         return new();

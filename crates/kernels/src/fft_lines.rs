@@ -17,16 +17,16 @@ pub type Lanes<A> = [A; 2];
 
 /// An element of each of several lines, in vectors.
 #[derive(Clone, Copy)]
-struct Element<V> {
+struct LineElement<V> {
     re: V,
     im: V,
 }
 
-impl<V: Doubles> Element<V> {
+impl<V: Doubles> LineElement<V> {
     /// Reads from memory.
     #[inline(always)]
-    fn read([re, im]: &Lanes<V::Array>) -> Element<V> {
-        Element { re: V::read(re), im: V::read(im) }
+    fn read([re, im]: &Lanes<V::Array>) -> LineElement<V> {
+        LineElement { re: V::read(re), im: V::read(im) }
     }
 
     /// As it is in memory.
@@ -37,69 +37,69 @@ impl<V: Doubles> Element<V> {
 
     /// Zeros.
     #[inline(always)]
-    fn zero() -> Element<V> {
-        Element { re: V::splat(0.0), im: V::splat(0.0) }
+    fn zero() -> LineElement<V> {
+        LineElement { re: V::splat(0.0), im: V::splat(0.0) }
     }
 
     /// Real and imaginary parts exchanged. Between exchanges, a transform is the inverse one.
     #[inline(always)]
-    fn swapped(self) -> Element<V> {
-        Element { re: self.im, im: self.re }
+    fn swapped(self) -> LineElement<V> {
+        LineElement { re: self.im, im: self.re }
     }
 
     /// The complex conjugates.
     #[inline(always)]
-    fn conj(self) -> Element<V> {
-        Element { re: self.re, im: -self.im }
+    fn conj(self) -> LineElement<V> {
+        LineElement { re: self.re, im: -self.im }
     }
 
     /// The product with `-i`.
     #[inline(always)]
-    fn turned(self) -> Element<V> {
-        Element { re: self.im, im: -self.re }
+    fn turned(self) -> LineElement<V> {
+        LineElement { re: self.im, im: -self.re }
     }
 
     /// The sum with the product of other numbers and a real one, rounded once.
     #[inline(always)]
-    fn plus_scaled(self, other: Element<V>, factor: V) -> Element<V> {
-        Element { re: other.re.mul_add(factor, self.re), im: other.im.mul_add(factor, self.im) }
+    fn plus_scaled(self, other: LineElement<V>, factor: V) -> LineElement<V> {
+        LineElement { re: other.re.mul_add(factor, self.re), im: other.im.mul_add(factor, self.im) }
     }
 
     /// The products with complex numbers.
     #[inline(always)]
-    fn times(self, [re, im]: [V; 2]) -> Element<V> {
-        Element { re: self.re.mul_sub(re, self.im * im), im: self.re.mul_add(im, self.im * re) }
+    fn times(self, [re, im]: [V; 2]) -> LineElement<V> {
+        LineElement { re: self.re.mul_sub(re, self.im * im), im: self.re.mul_add(im, self.im * re) }
     }
 
     /// The product with a real number.
     #[inline(always)]
-    fn scaled(self, factor: f64) -> Element<V> {
+    fn scaled(self, factor: f64) -> LineElement<V> {
         let factor = V::splat(factor);
-        Element { re: self.re * factor, im: self.im * factor }
+        LineElement { re: self.re * factor, im: self.im * factor }
     }
 }
 
-impl<V: Doubles> Add for Element<V> {
-    type Output = Element<V>;
+impl<V: Doubles> Add for LineElement<V> {
+    type Output = LineElement<V>;
     #[inline(always)]
-    fn add(self, other: Element<V>) -> Element<V> {
-        Element { re: self.re + other.re, im: self.im + other.im }
+    fn add(self, other: LineElement<V>) -> LineElement<V> {
+        LineElement { re: self.re + other.re, im: self.im + other.im }
     }
 }
 
-impl<V: Doubles> Sub for Element<V> {
-    type Output = Element<V>;
+impl<V: Doubles> Sub for LineElement<V> {
+    type Output = LineElement<V>;
     #[inline(always)]
-    fn sub(self, other: Element<V>) -> Element<V> {
-        Element { re: self.re - other.re, im: self.im - other.im }
+    fn sub(self, other: LineElement<V>) -> LineElement<V> {
+        LineElement { re: self.re - other.re, im: self.im - other.im }
     }
 }
 
 /// The product with a complex number.
-impl<V: Doubles> Mul<Root> for Element<V> {
-    type Output = Element<V>;
+impl<V: Doubles> Mul<Root> for LineElement<V> {
+    type Output = LineElement<V>;
     #[inline(always)]
-    fn mul(self, [re, im]: Root) -> Element<V> {
+    fn mul(self, [re, im]: Root) -> LineElement<V> {
         self.times([V::splat(re), V::splat(im)])
     }
 }
@@ -146,7 +146,7 @@ fn all_roots(n: usize) -> Vec<Root> {
 /// them, and the results of the last one in order. A line that is alone is cut into four, so that
 /// vectors have their lanes.
 #[derive(Debug)]
-pub struct Plan {
+pub struct LinePlan {
     /// Number of elements of a line.
     pub length: usize,
     method: Method,
@@ -155,18 +155,18 @@ pub struct Plan {
 #[derive(Debug)]
 enum Method {
     /// The transforms of the prime factors, in turn.
-    Factors(Vec<Stage>),
+    Factors(Vec<TransformStage>),
     /// Bluestein's algorithm: a product with the first numbers, a convolution with others, whose
     /// transform is here, and a product with the first numbers again.
-    Chirp { chirp: Vec<Root>, transformed: Vec<Root>, plan: Box<Plan> },
+    Chirp { chirp: Vec<Root>, transformed: Vec<Root>, plan: Box<LinePlan> },
     /// The transforms of every fourth element, as lanes, and of four of their results at a time,
     /// after products with roots of unity.
-    Quarters { stages: Vec<Stage>, twiddles: Vec<[Root; 4]> },
+    Quarters { stages: Vec<TransformStage>, twiddles: Vec<[Root; 4]> },
 }
 
 /// Transforms of a factor of the length, `radix`, for each of `rest` positions.
 #[derive(Debug)]
-struct Stage {
+struct TransformStage {
     radix: usize,
     rest: usize,
     /// By position, the factors of all results but the first.
@@ -175,9 +175,9 @@ struct Stage {
     roots: Vec<Root>,
 }
 
-impl Plan {
+impl LinePlan {
     /// A plan for lines of `length`, which is not zero, or for a line that is alone.
-    pub fn new(length: usize, is_alone: bool) -> Plan {
+    pub fn new(length: usize, is_alone: bool) -> LinePlan {
         let mut factors = Vec::new();
         let mut rest = length;
         for factor in [4, 2].into_iter().chain((3..=MAX_PRIME).step_by(2)) {
@@ -187,21 +187,21 @@ impl Plan {
             }
         }
         let method = if rest > 1 {
-            Plan::chirp(length)
+            LinePlan::chirp(length)
         } else if is_alone && factors.first() == Some(&4) {
             let roots = all_roots(length);
             let twiddle = |k| from_fn(|lane| roots[lane * k]);
             Method::Quarters {
-                stages: Plan::stages(length / 4, &factors[1..]),
+                stages: LinePlan::stages(length / 4, &factors[1..]),
                 twiddles: (0..length / 4).map(twiddle).collect(),
             }
         } else {
-            Method::Factors(Plan::stages(length, &factors))
+            Method::Factors(LinePlan::stages(length, &factors))
         };
-        Plan { length, method }
+        LinePlan { length, method }
     }
 
-    fn stages(length: usize, factors: &[usize]) -> Vec<Stage> {
+    fn stages(length: usize, factors: &[usize]) -> Vec<TransformStage> {
         let all = &all_roots(length);
         let mut rest = length;
         let stage = |&radix: &usize| {
@@ -209,7 +209,7 @@ impl Plan {
             rest /= radix;
             let twiddle = |p: usize| (1..radix).map(move |k| all[p * k * stride]);
             let roots = if radix % 2 == 1 { radix } else { 0 };
-            Stage {
+            TransformStage {
                 radix,
                 rest,
                 twiddles: (0..if rest > 1 { rest } else { 0 }).flat_map(twiddle).collect(),
@@ -226,7 +226,8 @@ impl Plan {
         // The least multiple of a power of two that has room for the convolution.
         let least = 2 * length - 1;
         let multiple = |odd: usize| odd * least.div_ceil(odd).next_power_of_two();
-        let plan = Plan::new([1, 3, 5, 9].map(multiple).into_iter().min().unwrap_or(least), false);
+        let plan =
+            LinePlan::new([1, 3, 5, 9].map(multiple).into_iter().min().unwrap_or(least), false);
         let size = plan.length;
         let [mut x, mut scratch] = [0; 2].map(|_| vec![[[0.0; 1]; 2]; size]);
         for (j, &[re, im]) in chirp.iter().enumerate() {
@@ -254,7 +255,7 @@ impl Plan {
 
     /// Elementary operations of the transform of a line, roughly.
     pub fn work(&self) -> usize {
-        let of_stages = |stages: &[Stage]| {
+        let of_stages = |stages: &[TransformStage]| {
             stages.iter().map(|stage| stage.radix).sum::<usize>().saturating_mul(self.length)
         };
         match &self.method {
@@ -273,8 +274,8 @@ impl Plan {
         own + usize::from(!matches!(way, Way::Complex))
     }
 
-    /// Replaces the first `length` of [`Plan::size`] elements of `lanes` lines by their transform.
-    /// The contents of `scratch`, of the same size, are lost.
+    /// Replaces the first `length` of [`LinePlan::size`] elements of `lanes` lines by their
+    /// transform. The contents of `scratch`, of the same size, are lost.
     #[inline(always)]
     fn replace<'x, X: Doubles, V: Doubles<Array = [f64; 4]>>(
         &self,
@@ -291,9 +292,9 @@ impl Plan {
                 // No chirp has another one within.
                 let Method::Factors(stages) = &plan.method else { return };
                 for (x, &c) in x.iter_mut().zip(chirp) {
-                    *x = (Element::<X>::read(x) * c).lanes();
+                    *x = (LineElement::<X>::read(x) * c).lanes();
                 }
-                x[self.length..].fill(Element::<X>::zero().lanes());
+                x[self.length..].fill(LineElement::<X>::zero().lanes());
                 (stages, Some((chirp, transformed)))
             }
         };
@@ -304,12 +305,12 @@ impl Plan {
                 None => return,
                 Some((_, transformed)) if !is_back => {
                     for (x, &c) in x.iter_mut().zip(transformed) {
-                        *x = (Element::<X>::read(x) * c).swapped().lanes();
+                        *x = (LineElement::<X>::read(x) * c).swapped().lanes();
                     }
                 }
                 Some((chirp, _)) => {
                     for (x, &c) in x.iter_mut().zip(chirp) {
-                        *x = (Element::<X>::read(x).swapped() * c).lanes();
+                        *x = (LineElement::<X>::read(x).swapped() * c).lanes();
                     }
                 }
             }
@@ -320,7 +321,7 @@ impl Plan {
 /// The transforms of one line at a time, by transforms of its quarters, in the lanes of `V`.
 #[inline(always)]
 fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
-    stages: &[Stage],
+    stages: &[TransformStage],
     twiddles: &[[Root; 4]],
     lanes: usize,
     x: &mut [Lanes<X::Array>],
@@ -334,8 +335,8 @@ fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
         }
         transform::<V>(stages, &mut quarters, &mut scratch);
         for (k, ([re, im], roots)) in quarters.iter().zip(twiddles).enumerate() {
-            let turned = from_fn(|lane| Element { re: re[lane], im: im[lane] } * roots[lane]);
-            for (j, result) in Four.of(turned).into_iter().enumerate() {
+            let turned = from_fn(|lane| LineElement { re: re[lane], im: im[lane] } * roots[lane]);
+            for (j, result) in RadixFour.of(turned).into_iter().enumerate() {
                 let [re, im] = &mut x[k + j * count];
                 (re.as_mut()[line], im.as_mut()[line]) = (result.re, result.im);
             }
@@ -346,16 +347,16 @@ fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
 /// The stages in turn.
 #[inline(always)]
 fn transform<'x, V: Doubles>(
-    stages: &[Stage],
+    stages: &[TransformStage],
     x: &mut &'x mut [Lanes<V::Array>],
     scratch: &mut &'x mut [Lanes<V::Array>],
 ) {
     let mut stride = 1;
     for stage in stages {
         match stage.radix {
-            2 => stage.run::<2, V>(x, scratch, stride, &Two),
+            2 => stage.run::<2, V>(x, scratch, stride, &RadixTwo),
             3 => stage.run::<3, V>(x, scratch, stride, &Odd::<1>(&stage.roots)),
-            4 => stage.run::<4, V>(x, scratch, stride, &Four),
+            4 => stage.run::<4, V>(x, scratch, stride, &RadixFour),
             5 => stage.run::<5, V>(x, scratch, stride, &Odd::<2>(&stage.roots)),
             7 => stage.run::<7, V>(x, scratch, stride, &Odd::<3>(&stage.roots)),
             _ => stage.run_odd::<V>(x, scratch, stride),
@@ -369,23 +370,23 @@ fn transform<'x, V: Doubles>(
 /// no vectors.
 trait Butterfly<const R: usize> {
     /// The transform. Implementations are `#[inline(always)]`.
-    fn of<V: Doubles>(&self, x: [Element<V>; R]) -> [Element<V>; R];
+    fn of<V: Doubles>(&self, x: [LineElement<V>; R]) -> [LineElement<V>; R];
 }
 
-struct Two;
+struct RadixTwo;
 
-impl Butterfly<2> for Two {
+impl Butterfly<2> for RadixTwo {
     #[inline(always)]
-    fn of<V: Doubles>(&self, [a, b]: [Element<V>; 2]) -> [Element<V>; 2] {
+    fn of<V: Doubles>(&self, [a, b]: [LineElement<V>; 2]) -> [LineElement<V>; 2] {
         [a + b, a - b]
     }
 }
 
-struct Four;
+struct RadixFour;
 
-impl Butterfly<4> for Four {
+impl Butterfly<4> for RadixFour {
     #[inline(always)]
-    fn of<V: Doubles>(&self, [a, b, c, d]: [Element<V>; 4]) -> [Element<V>; 4] {
+    fn of<V: Doubles>(&self, [a, b, c, d]: [LineElement<V>; 4]) -> [LineElement<V>; 4] {
         let (even, odd) = ([a + c, a - c], [b + d, (b - d).turned()]);
         [even[0] + odd[0], even[1] + odd[1], even[0] - odd[0], even[1] - odd[1]]
     }
@@ -398,7 +399,7 @@ macro_rules! odd {
     ($($radix:literal $half:literal)*) => {$(
         impl Butterfly<$radix> for Odd<'_, $half> {
             #[inline(always)]
-            fn of<V: Doubles>(&self, x: [Element<V>; $radix]) -> [Element<V>; $radix] {
+            fn of<V: Doubles>(&self, x: [LineElement<V>; $radix]) -> [LineElement<V>; $radix] {
                 let (mut sums, mut differences) = ([x[0]; $half], [x[0]; $half]);
                 for j in 0..$half {
                     sums[j] = x[j + 1] + x[$radix - 1 - j];
@@ -409,7 +410,7 @@ macro_rules! odd {
                     results[0] = results[0] + sum;
                 }
                 for k in 1..=$half {
-                    let (mut even, mut odd) = (x[0], Element::zero());
+                    let (mut even, mut odd) = (x[0], LineElement::zero());
                     for j in 0..$half {
                         let [cos, sin] = self.0[(j + 1) * k % $radix];
                         even = even.plus_scaled(sums[j], V::splat(cos));
@@ -425,7 +426,7 @@ macro_rules! odd {
 }
 odd! { 3 1 5 2 7 3 }
 
-impl Stage {
+impl TransformStage {
     /// Transforms lines whose elements are `stride` lines of earlier stages.
     #[inline(always)]
     fn run<const R: usize, V: Doubles>(
@@ -441,9 +442,9 @@ impl Stage {
             // Neighbours are of other positions.
             for (p, y) in y.as_chunks_mut::<R>().0.iter_mut().enumerate() {
                 let factors = self.factors::<R, V>(p);
-                let mut elements = [Element::<V>::zero(); R];
+                let mut elements = [LineElement::<V>::zero(); R];
                 for j in 0..R {
-                    elements[j] = Element::read(&x[p + j * step]);
+                    elements[j] = LineElement::read(&x[p + j * step]);
                 }
                 let results = self.results(elements, &factors, butterfly);
                 for k in 0..R {
@@ -456,9 +457,9 @@ impl Stage {
             let factors = self.factors::<R, V>(p);
             let x = &x[p * stride..];
             for q in 0..stride {
-                let mut elements = [Element::<V>::zero(); R];
+                let mut elements = [LineElement::<V>::zero(); R];
                 for j in 0..R {
-                    elements[j] = Element::read(&x[q + j * step]);
+                    elements[j] = LineElement::read(&x[q + j * step]);
                 }
                 let results = self.results(elements, &factors, butterfly);
                 for k in 0..R {
@@ -485,10 +486,10 @@ impl Stage {
     #[inline(always)]
     fn results<const R: usize, V: Doubles>(
         &self,
-        elements: [Element<V>; R],
+        elements: [LineElement<V>; R],
         factors: &[[V; 2]; R],
         butterfly: &impl Butterfly<R>,
-    ) -> [Element<V>; R] {
+    ) -> [LineElement<V>; R] {
         let mut results = butterfly.of(elements);
         if self.rest > 1 {
             for k in 1..R {
@@ -498,21 +499,21 @@ impl Stage {
         results
     }
 
-    /// [`Stage::run`] with an odd radix.
+    /// [`TransformStage::run`] with an odd radix.
     #[inline(always)]
     fn run_odd<V: Doubles>(&self, x: &[Lanes<V::Array>], y: &mut [Lanes<V::Array>], stride: usize) {
         let radix = self.radix;
         let (step, half) = (stride * self.rest, radix / 2);
-        let mut pairs = [[Element::<V>::zero(); 2]; MAX_PRIME / 2];
+        let mut pairs = [[LineElement::<V>::zero(); 2]; MAX_PRIME / 2];
         let pairs = &mut pairs[..half];
         for (p, y) in y[..radix * step].chunks_exact_mut(radix * stride).enumerate() {
             let x = &x[p * stride..];
             for q in 0..stride {
-                let first = Element::read(&x[q]);
+                let first = LineElement::read(&x[q]);
                 let mut sum = first;
                 for (j, pair) in pairs.iter_mut().enumerate() {
-                    let a = Element::read(&x[q + (j + 1) * step]);
-                    let b = Element::read(&x[q + (radix - 1 - j) * step]);
+                    let a = LineElement::read(&x[q + (j + 1) * step]);
+                    let b = LineElement::read(&x[q + (radix - 1 - j) * step]);
                     *pair = [a + b, a - b];
                     sum = sum + pair[0];
                 }
@@ -543,8 +544,8 @@ impl Stage {
         &self,
         y: &mut [Lanes<V::Array>],
         at: [usize; 3],
-        first: Element<V>,
-        pairs: &[[Element<V>; 2]],
+        first: LineElement<V>,
+        pairs: &[[LineElement<V>; 2]],
         k: usize,
     ) {
         let results = self.sums_of_pairs(first, pairs, from_fn::<_, N, _>(|n| k + n));
@@ -560,7 +561,7 @@ impl Stage {
         y: &mut [Lanes<V::Array>],
         [p, q, stride]: [usize; 3],
         k: usize,
-        [even, odd]: [Element<V>; 2],
+        [even, odd]: [LineElement<V>; 2],
     ) {
         let both = [(k, even + odd.turned()), (self.radix - k, even - odd.turned())];
         for (k, mut result) in both {
@@ -575,11 +576,11 @@ impl Stage {
     #[inline(always)]
     fn sums_of_pairs<V: Doubles, const N: usize>(
         &self,
-        first: Element<V>,
-        pairs: &[[Element<V>; 2]],
+        first: LineElement<V>,
+        pairs: &[[LineElement<V>; 2]],
         numbers: [usize; N],
-    ) -> [[Element<V>; 2]; N] {
-        let mut results = [[first, Element::zero()]; N];
+    ) -> [[LineElement<V>; 2]; N] {
+        let mut results = [[first, LineElement::zero()]; N];
         let mut at = [0; N];
         for &[sum, difference] in pairs {
             for n in 0..N {
@@ -597,14 +598,14 @@ impl Stage {
 /// The transform of real lines of even length: of their elements in pairs, with the roots of unity
 /// of the whole length.
 #[derive(Debug)]
-pub struct Pairs(Vec<Root>);
+pub struct PairTransform(Vec<Root>);
 
-impl Pairs {
+impl PairTransform {
     /// For lines of a length, which is even.
-    pub fn new(length: usize) -> Pairs {
+    pub fn new(length: usize) -> PairTransform {
         let mut roots = all_roots(length);
         roots.truncate(length / 2 + 1);
-        Pairs(roots)
+        PairTransform(roots)
     }
 
     /// The first half of the transform, and the element after it, from that of the pairs.
@@ -614,19 +615,19 @@ impl Pairs {
         for ((k, x), &root) in x.iter_mut().enumerate().zip(&self.0) {
             // The first element follows the last one.
             let around = [k, n - k].map(|k| &pairs[if k == n { 0 } else { k }]);
-            let (a, b) = (Element::<V>::read(around[0]), Element::read(around[1]).conj());
+            let (a, b) = (LineElement::<V>::read(around[0]), LineElement::read(around[1]).conj());
             *x = ((a + b) + (a - b).turned() * root).scaled(0.5).lanes();
         }
     }
 
-    /// Twice the inverse of [`Pairs::separate`], with parts exchanged. The imaginary parts of the
-    /// first and last elements are not read.
+    /// Twice the inverse of [`PairTransform::separate`], with parts exchanged. The imaginary parts
+    /// of the first and last elements are not read.
     #[inline(always)]
     fn join<V: Doubles>(&self, x: &mut [Lanes<V::Array>], pairs: &mut [Lanes<V::Array>]) {
         let n = self.0.len() - 1;
         (x[0][1], x[n][1]) = (V::splat(0.0).array(), V::splat(0.0).array());
         for ((k, pair), &[re, im]) in pairs[..n].iter_mut().enumerate().zip(&self.0) {
-            let (a, b) = (Element::<V>::read(&x[k]), Element::read(&x[n - k]).conj());
+            let (a, b) = (LineElement::<V>::read(&x[k]), LineElement::read(&x[n - k]).conj());
             // The product with i is the conjugate of that with -i.
             *pair = ((a + b) - ((a - b) * [re, -im]).turned()).swapped().lanes();
         }
@@ -640,21 +641,21 @@ pub enum Way<'a> {
     /// it is the inverse one, times the length.
     Complex,
     /// The transform of real lines given as pairs: half of it, and one more element.
-    Separate(&'a Pairs),
+    Separate(&'a PairTransform),
     /// Real lines, times the length, from half of their transform and one more element: as pairs,
     /// the second element of each as real part.
-    Join(&'a Pairs),
+    Join(&'a PairTransform),
 }
 
 /// Transforms lines in memory.
 pub struct Transform<'a, 'x, A> {
     /// The plan for their length, or for half of it if they are real.
-    pub plan: &'a Plan,
+    pub plan: &'a LinePlan,
     /// The direction.
     pub way: Way<'a>,
     /// The number of lines, which is at most that of lanes.
     pub lanes: usize,
-    /// The lines: [`Plan::size`] elements, and one more of real lines.
+    /// The lines: [`LinePlan::size`] elements, and one more of real lines.
     pub x: &'a mut &'x mut [Lanes<A>],
     /// Scratch memory of the same size.
     pub scratch: &'a mut &'x mut [Lanes<A>],

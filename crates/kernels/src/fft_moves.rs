@@ -205,7 +205,7 @@ impl Scale {
 }
 
 /// Reads pairs of lines into lanes. Beyond what there is, these are zeros.
-pub struct Load<'a, R, const L: usize> {
+pub struct PairLoad<'a, R, const L: usize> {
     /// The numbers from the first one of the first line on.
     pub from: &'a [R],
     /// Number of numbers of a line that are there.
@@ -220,7 +220,7 @@ pub struct Load<'a, R, const L: usize> {
     pub x: &'a mut [Lanes<[f64; L]>],
 }
 
-impl<R: Part, const L: usize> DoublesKernel for Load<'_, R, L>
+impl<R: Part, const L: usize> DoublesKernel for PairLoad<'_, R, L>
 where
     [f64; L]: DoublesArray,
 {
@@ -228,7 +228,7 @@ where
 
     #[inline(always)]
     fn run<V: Doubles<Array = [f64; L]>, Q: Doubles<Array = [f64; 4]>>(self) {
-        let Load { from, count, stride, lanes, is_swapped, x } = self;
+        let PairLoad { from, count, stride, lanes, is_swapped, x } = self;
         let (re, im) = (usize::from(is_swapped), usize::from(!is_swapped));
         if let Some(stride) = stride {
             for (k, x) in x.iter_mut().enumerate() {

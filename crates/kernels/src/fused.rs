@@ -69,9 +69,10 @@ pub fn run(
     outputs: SmallVec<[&mut [u8]; 2]>,
     registers: &mut Registers,
 ) -> Result<(), TensorError> {
-    let source =
-        |load: &Load| Source::whole(load, operands.get(load.operand).copied().unwrap_or_default());
-    let sources: SmallVec<[Source<'_>; 6]> =
+    let source = |load: &Load| {
+        LoadSource::whole(load, operands.get(load.operand).copied().unwrap_or_default())
+    };
+    let sources: SmallVec<[LoadSource<'_>; 6]> =
         fused.loads.iter().map(source).collect::<Result<_, _>>()?;
     let fits = |(output, bytes): (&LoopOutput, &&mut [u8])| {
         bytes.len() == fused.elements * output.dtype.bytes()
@@ -79,7 +80,7 @@ pub fn run(
     if outputs.len() != fused.outputs.len() || !fused.outputs.iter().zip(&outputs).all(fits) {
         return Err(TensorError::OutOfBounds);
     }
-    let mut whole = Chunk::new(fused, &sources, 0, fused.elements, outputs);
+    let mut whole = LoopChunk::new(fused, &sources, 0, fused.elements, outputs);
     let size = task_size(fused.elements, fused.work() / fused.elements.max(1), TILE[1]);
     if size >= fused.elements {
         return whole.run(registers);
@@ -123,66 +124,66 @@ impl RowWise for Fused {
         registers: &mut Registers,
     ) -> Result<(), TensorError> {
         let source = |load: &Load| match operands.get(load.operand) {
-            Some(&RowOperand { bytes, is_part: true }) => Ok(Source { bytes, is_part: true }),
-            Some(operand) => Source::whole(load, operand.bytes),
+            Some(&RowOperand { bytes, is_part: true }) => Ok(LoadSource { bytes, is_part: true }),
+            Some(operand) => LoadSource::whole(load, operand.bytes),
             None => Err(TensorError::OutOfBounds),
         };
         let sources = self.loads.iter().map(source);
-        let sources: SmallVec<[Source<'_>; 6]> = sources.collect::<Result<_, _>>()?;
+        let sources: SmallVec<[LoadSource<'_>; 6]> = sources.collect::<Result<_, _>>()?;
         let row = self.elements / rows;
         let results = results.iter_mut().map(|result| &mut **result).collect();
-        Chunk::new(self, &sources, range.start * row, range.len() * row, results).run(registers)
+        LoopChunk::new(self, &sources, range.start * row, range.len() * row, results).run(registers)
     }
 }
 
 /// The elements that a load of a loop reads.
 #[derive(Clone, Copy)]
-struct Source<'a> {
+struct LoadSource<'a> {
     pub bytes: &'a [u8],
     /// True if these are only what the iterations of the chunk read.
     pub is_part: bool,
 }
 
-impl<'a> Source<'a> {
+impl<'a> LoadSource<'a> {
     /// All elements of an operand, if that is what the load reads from.
-    pub fn whole(load: &Load, bytes: &'a [u8]) -> Result<Source<'a>, TensorError> {
+    pub fn whole(load: &Load, bytes: &'a [u8]) -> Result<LoadSource<'a>, TensorError> {
         if bytes.len() != load.source_elements * load.dtype.bytes() {
             return Err(TensorError::OutOfBounds);
         }
-        Ok(Source { bytes, is_part: false })
+        Ok(LoadSource { bytes, is_part: false })
     }
 }
 
 /// Consecutive iterations of a loop.
-struct Chunk<'a, 'o> {
+struct LoopChunk<'a, 'o> {
     fused: &'a Fused,
     layout: &'a Layout,
-    sources: &'a [Source<'a>],
+    sources: &'a [LoadSource<'a>],
     start: usize,
     len: usize,
     /// The bytes of these iterations of each result.
     outputs: SmallVec<[&'o mut [u8]; 2]>,
 }
 
-impl<'a, 'o> Chunk<'a, 'o> {
+impl<'a, 'o> LoopChunk<'a, 'o> {
     /// `len` iterations from `start` on, with the bytes of these of each result.
     pub fn new(
         fused: &'a Fused,
-        sources: &'a [Source<'a>],
+        sources: &'a [LoadSource<'a>],
         start: usize,
         len: usize,
         outputs: SmallVec<[&'o mut [u8]; 2]>,
-    ) -> Chunk<'a, 'o> {
-        Chunk { fused, layout: fused.layout(), sources, start, len, outputs }
+    ) -> LoopChunk<'a, 'o> {
+        LoopChunk { fused, layout: fused.layout(), sources, start, len, outputs }
     }
 
     /// Where iteration `start` of the chunk is in a source.
-    fn position(&self, source: Source<'_>, start: usize) -> usize {
+    fn position(&self, source: LoadSource<'_>, start: usize) -> usize {
         if source.is_part { start } else { self.start + start }
     }
 
     /// The chunk in parts of `size` iterations, but for the last one.
-    fn split(mut self, size: usize) -> Vec<Chunk<'a, 'o>> {
+    fn split(mut self, size: usize) -> Vec<LoopChunk<'a, 'o>> {
         let mut parts = Vec::new();
         while self.len > size {
             let head = self.fused.outputs.iter().zip(&mut self.outputs).map(|(output, rest)| {
@@ -191,7 +192,7 @@ impl<'a, 'o> Chunk<'a, 'o> {
                 head
             });
             let outputs = head.collect();
-            parts.push(Chunk { len: size, outputs, ..self });
+            parts.push(LoopChunk { len: size, outputs, ..self });
             self.start += size;
             self.len -= size;
         }

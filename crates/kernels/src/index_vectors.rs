@@ -37,7 +37,7 @@ pub(super) struct IndexedWindows {
     /// element that its batching dimensions select.
     pub vectors: Scratch<[usize; 2]>,
     /// The entries of an index vector.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<IndexEntry>,
     /// The shape of the indices without the dimension of the vectors.
     pub batch_shape: Vec<usize>,
     /// The distance between indices along each dimension of that shape.
@@ -49,7 +49,7 @@ pub(super) struct IndexedWindows {
 
 /// An entry of index vectors: where a window starts along a dimension.
 #[derive(Debug)]
-pub(super) struct Entry {
+pub(super) struct IndexEntry {
     /// The dimension of the operand, and its size.
     pub dimension: usize,
     pub size: usize,
@@ -123,7 +123,7 @@ impl IndexedWindows {
             let size = operand[dimension];
             let last = size as i64 - window[dimension] as i64;
             let (offset, stride) = (number * vector_stride, operand_strides[dimension]);
-            Entry { dimension, size, offset, stride, last }
+            IndexEntry { dimension, size, offset, stride, last }
         };
         let entries = map.iter().enumerate().map(entry).collect();
         let selectors = operand_batching.iter().zip(&indices_batching).map(|(&d, &b)| {
@@ -236,7 +236,7 @@ pub fn gather(
 ) -> Result<Tensor, EvalError> {
     let operands = (operand.shape(), operand.dtype());
     let indices = (start_indices.shape(), start_indices.dtype());
-    let gather = Gather::new(operands, indices, numbers, slice_sizes)?;
+    let gather = GatherKernel::new(operands, indices, numbers, slice_sizes)?;
     let mut result = Tensor::zeros(operand.dtype(), &gather.shape)?;
     gather.run(operand.bytes(), start_indices.bytes(), result.bytes_mut()?)?;
     Ok(result)
@@ -244,7 +244,7 @@ pub fn gather(
 
 /// A [`gather`] of tensors of known types.
 #[derive(Debug)]
-pub struct Gather {
+pub struct GatherKernel {
     windows: IndexedWindows,
     /// The bytes of an element.
     size: usize,
@@ -263,7 +263,7 @@ pub struct Gather {
     step: Option<usize>,
 }
 
-impl Gather {
+impl GatherKernel {
     /// Prepares it for an operand and indices of these shapes and types.
     ///
     /// # Errors
@@ -273,7 +273,7 @@ impl Gather {
         indices: (&[usize], DType),
         numbers: &GatherDims,
         slice_sizes: &[usize],
-    ) -> Result<Gather, EvalError> {
+    ) -> Result<GatherKernel, EvalError> {
         let rank = shape.len();
         if slice_sizes.len() != rank || slice_sizes.iter().zip(shape).any(|(size, dim)| size > dim)
         {
@@ -346,7 +346,7 @@ impl Gather {
                 positions(&windows.batch_shape, &target_strides)?
             }
         };
-        Ok(Gather {
+        Ok(GatherKernel {
             windows,
             size: dtype.bytes(),
             elements: num_elements(shape).unwrap_or(0),
@@ -401,10 +401,10 @@ impl Gather {
         read: impl Fn(usize) -> Result<i64, TensorError> + Sync,
         result: &mut [u8],
     ) -> Result<(), TensorError> {
-        let Gather { windows, size, run, .. } = self;
+        let GatherKernel { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
         if let Some(step) = self.step {
-            let start = |vector: usize, entry: &Entry| {
+            let start = |vector: usize, entry: &IndexEntry| {
                 let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
                 Ok::<usize, TensorError>(start * entry.stride)
             };
@@ -459,7 +459,7 @@ impl Gather {
     }
 }
 
-impl Kernel for Gather {
+impl Kernel for GatherKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([operand, indices], result) = expect_bytes(operands, results)?;
         self.run(operand, indices, result)

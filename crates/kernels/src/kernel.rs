@@ -2,9 +2,9 @@
 
 use crate::contract::Dot;
 use crate::fused::Registers;
-use crate::index_vectors::Gather;
+use crate::index_vectors::GatherKernel;
 use crate::reduction::Reduction;
-use crate::scatter::Scatter;
+use crate::scatter::ScatterKernel;
 use numerics::TensorError;
 use numerics::math::AlignedBytes;
 use std::fmt::Debug;
@@ -77,9 +77,9 @@ pub enum Form<'a> {
     /// A reduction of dimensions.
     Reduction(&'a Reduction),
     /// Windows of the first operand at indices in the second.
-    Gather(&'a Gather),
+    Gather(&'a GatherKernel),
     /// The first operand with the third combined into it at the indices in the second.
-    Scatter(&'a Scatter),
+    Scatter(&'a ScatterKernel),
     /// Any other.
     Opaque,
 }

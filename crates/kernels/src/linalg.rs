@@ -18,14 +18,14 @@ pub use program::primitives::TriangularSolve as Triangular;
 const MAX_LANES: usize = 256;
 
 /// The numbers that matrices are computed with.
-pub trait Field: Scalar + Element {}
-impl Field for f64 {}
-impl Field for Complex64 {}
+pub trait MatrixField: Scalar + Element {}
+impl MatrixField for f64 {}
+impl MatrixField for Complex64 {}
 
 /// Elements of tensors that are computed with in double precision without a conversion of the
 /// whole tensor.
 trait Stored: Element {
-    type Number: Field;
+    type Number: MatrixField;
     fn widen(self) -> Self::Number;
     fn round(number: Self::Number) -> Self;
 }
@@ -76,7 +76,7 @@ pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
     }
 }
 
-fn split<T: Field, M>(
+fn split<T: MatrixField, M>(
     tensor: &Tensor,
     rank: usize,
     make: impl Fn(&[usize], Vec<T>) -> M,
@@ -116,7 +116,7 @@ fn split<T: Field, M>(
 ///
 /// # Errors
 /// If there are fewer dimensions, or no memory.
-pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
+pub fn matrices<T: MatrixField>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
     split(tensor, 2, |core, elements: Vec<T>| Matrix::new(core[0], core[1], elements))
 }
 
@@ -124,7 +124,7 @@ pub fn matrices<T: Field>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError
 ///
 /// # Errors
 /// If the tensor has no dimension, or memory is exhausted.
-pub fn vectors<T: Field>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
+pub fn vectors<T: MatrixField>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
     split(tensor, 1, |_, elements: Vec<T>| elements)
 }
 
@@ -230,27 +230,27 @@ fn write<S: Stored>(matrix: &Matrix<S::Number>, to: &mut [S]) {
 
 /// [`cholesky`], prepared for the type of its operand.
 #[derive(Debug)]
-pub struct Cholesky {
+pub struct CholeskyKernel {
     lower: bool,
     dtype: DType,
     count: usize,
     order: usize,
 }
 
-impl Cholesky {
+impl CholeskyKernel {
     /// For matrices in a tensor of some type.
     ///
     /// # Errors
     /// If the matrices are not square, or the elements are no floats or complex numbers in single
     /// or double precision.
-    pub fn new(dtype: DType, shape: &[usize], lower: bool) -> Result<Cholesky, EvalError> {
+    pub fn new(dtype: DType, shape: &[usize], lower: bool) -> Result<CholeskyKernel, EvalError> {
         let (count, [order, columns]) = stacked(shape)?;
         if order != columns {
             let message = format!("a matrix of {order} x {columns} is not square");
             return Err(EvalError::new("cholesky_c3", message));
         }
         match computed(dtype, "cholesky")? {
-            same if same == dtype => Ok(Cholesky { lower, dtype, count, order }),
+            same if same == dtype => Ok(CholeskyKernel { lower, dtype, count, order }),
             _ => Err(TensorError::Unsupported { op: "cholesky", dtype }.into()),
         }
     }
@@ -296,7 +296,7 @@ impl Cholesky {
     }
 }
 
-impl Kernel for Cholesky {
+impl Kernel for CholeskyKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([a], result) = expect_bytes(operands, results)?;
         self.run(a, result)
@@ -314,7 +314,7 @@ pub fn cholesky(a: Tensor, lower: bool) -> Result<Tensor, EvalError> {
     let computed = computed(dtype, "cholesky")?;
     let a = math::convert(a, computed)?;
     let mut factors = Tensor::zeros(computed, a.shape())?;
-    Cholesky::new(computed, a.shape(), lower)?.run(a.bytes(), factors.bytes_mut()?)?;
+    CholeskyKernel::new(computed, a.shape(), lower)?.run(a.bytes(), factors.bytes_mut()?)?;
     Ok(math::convert(factors, dtype)?)
 }
 
@@ -326,7 +326,7 @@ fn system(solve: Triangular) -> System {
 
 /// [`triangular_solve`], prepared for the types of its operands.
 #[derive(Debug)]
-pub struct TriangularSolve {
+pub struct TriangularSolveKernel {
     system: System,
     dtype: DType,
     count: usize,
@@ -335,7 +335,7 @@ pub struct TriangularSolve {
     core: [usize; 2],
 }
 
-impl TriangularSolve {
+impl TriangularSolveKernel {
     /// For matrices in tensors of one element type and some shapes.
     ///
     /// # Errors
@@ -345,7 +345,7 @@ impl TriangularSolve {
         dtype: DType,
         [a, b]: [&[usize]; 2],
         solve: Triangular,
-    ) -> Result<TriangularSolve, EvalError> {
+    ) -> Result<TriangularSolveKernel, EvalError> {
         const OP: &str = "triangular_solve";
         let system = system(solve);
         let ((_, square), (count, core)) = (stacked(a)?, stacked(b)?);
@@ -355,7 +355,9 @@ impl TriangularSolve {
             return Err(EvalError::new("triangular_solve_c3", message));
         }
         match computed(dtype, OP)? {
-            same if same == dtype => Ok(TriangularSolve { system, dtype, count, order, core }),
+            same if same == dtype => {
+                Ok(TriangularSolveKernel { system, dtype, count, order, core })
+            }
             _ => Err(TensorError::Unsupported { op: OP, dtype }.into()),
         }
     }
@@ -373,7 +375,7 @@ impl TriangularSolve {
         }
     }
 
-    /// [`TriangularSolve::solve_each`], four small systems at a time.
+    /// [`TriangularSolveKernel::solve_each`], four small systems at a time.
     fn solve_fours<S: Stored<Number = f64>>(
         &self,
         a: &[u8],
@@ -444,7 +446,7 @@ impl TriangularSolve {
     }
 }
 
-impl Kernel for TriangularSolve {
+impl Kernel for TriangularSolveKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([a, b], result) = expect_bytes(operands, results)?;
         self.run(a, b, result)
@@ -460,7 +462,7 @@ pub fn triangular_solve(a: Tensor, b: Tensor, system: Triangular) -> Result<Tens
     let computed = computed(dtype, "triangular_solve")?;
     let (a, b) = (math::convert(a, computed)?, math::convert(b, computed)?);
     let mut x = Tensor::zeros(computed, b.shape())?;
-    let prepared = TriangularSolve::new(computed, [a.shape(), b.shape()], system)?;
+    let prepared = TriangularSolveKernel::new(computed, [a.shape(), b.shape()], system)?;
     prepared.run(a.bytes(), b.bytes(), x.bytes_mut()?)?;
     Ok(math::convert(x, dtype)?)
 }

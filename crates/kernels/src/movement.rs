@@ -3,7 +3,7 @@
 use super::kernel::{Kernel, expect_bytes};
 use super::parallel::task_size;
 use numerics::shape::{Runs, StridedView};
-use numerics::{DType, Iota, Tensor, TensorError};
+use numerics::{DType, IotaElements, Tensor, TensorError};
 use program::EvalError;
 
 /// Rows of the result that threads transpose at a time are a multiple of this.
@@ -61,7 +61,7 @@ impl Kernel for Rearrangement {
     }
 }
 
-impl Kernel for Iota {
+impl Kernel for IotaElements {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([], result) = expect_bytes(operands, results)?;
         write_iota(self, result)
@@ -123,7 +123,7 @@ pub fn read_view(
 ///
 /// # Errors
 /// If `out` is no memory of such elements.
-fn write_iota(iota: &Iota, out: &mut [u8]) -> Result<(), TensorError> {
+fn write_iota(iota: &IotaElements, out: &mut [u8]) -> Result<(), TensorError> {
     let bytes = iota.dtype().bytes();
     let elements = task_size(out.len() / bytes, 4, 1);
     let tasks = out.chunks_mut(elements * bytes).enumerate();
@@ -174,7 +174,7 @@ pub fn iota(shape: &[usize], dtype: DType, dimension: usize) -> Result<Tensor, E
         let message = format!("there is no dimension {dimension} in a rank of {}", shape.len());
         EvalError::new("iota_c1", message)
     };
-    let iota = Iota::new(dtype, shape, dimension).ok_or_else(none)?;
+    let iota = IotaElements::new(dtype, shape, dimension).ok_or_else(none)?;
     let mut result = Tensor::zeros(dtype, shape)?;
     write_iota(&iota, result.bytes_mut()?)?;
     Ok(result)

@@ -251,7 +251,7 @@ fn rank_packed<W: Word>(
         }
         let count = ranks.len();
         if count < rows.size / 4 {
-            Isa::best().run(Select { words: &mut words, count });
+            Isa::best().run(SelectLeast { words: &mut words, count });
         } else if is_radix {
             for shift in (index_bits..index_bits + bits).step_by(DIGIT as usize) {
                 if sort_by_digit(&words, &mut other, shift) {
@@ -269,17 +269,17 @@ fn rank_packed<W: Word>(
 }
 
 /// Moves the least words to the front, in order: less than a quarter of them.
-struct Select<'a, W> {
+struct SelectLeast<'a, W> {
     words: &'a mut [W],
     count: usize,
 }
 
-impl<W: Word> Kernel for Select<'_, W> {
+impl<W: Word> Kernel for SelectLeast<'_, W> {
     #[inline(always)]
     fn run(self) {
         /// The words that are compared with a limit at a time.
         const BLOCK: usize = 16;
-        let Select { words, count } = self;
+        let SelectLeast { words, count } = self;
         if count <= MAX_SELECTED && words.len() <= MAX_PASSED / count.max(1) {
             return select_in_passes(words, count);
         }

@@ -23,19 +23,19 @@ pub fn fill(key: u64, counter: u128, words: &mut [u32]) {
     let tasks = words.chunks_mut(count.saturating_mul(WORDS)).enumerate();
     let done = host::parallel(tasks.collect(), |(task, words): (usize, &mut [u32])| {
         let counter = counter.wrapping_add((task * count) as u128);
-        Isa::best().run(Fill { key: [key as u32, (key >> 32) as u32], counter, words });
+        Isa::best().run(PhiloxFill { key: [key as u32, (key >> 32) as u32], counter, words });
         Ok::<_, Infallible>(())
     });
     let Ok(()) = done;
 }
 
-struct Fill<'a> {
+struct PhiloxFill<'a> {
     key: [u32; 2],
     counter: u128,
     words: &'a mut [u32],
 }
 
-impl Kernel for Fill<'_> {
+impl Kernel for PhiloxFill<'_> {
     #[inline(always)]
     fn run(self) {
         for (group, words) in self.words.chunks_mut(LANES * WORDS).enumerate() {

@@ -6,16 +6,16 @@ use crate::contract::Dot;
 use crate::convolution::PreparedConvolution;
 use crate::evaluate::from_end;
 use crate::fft::FourierTransform;
-use crate::index_vectors::Gather;
+use crate::index_vectors::GatherKernel;
 use crate::kernel::Kernel;
-use crate::linalg::{Cholesky, TriangularSolve};
+use crate::linalg::{CholeskyKernel, TriangularSolveKernel};
 use crate::reduction::Reduction;
-use crate::rng::RandomBits;
-use crate::scatter::Scatter;
+use crate::rng::RandomBitsKernel;
+use crate::scatter::ScatterKernel;
 use crate::sort::{Sorted, Sorting};
 use crate::window::{WindowReduction, num_windows};
 use numerics::shape::{Sizes, StridedView, num_elements};
-use numerics::{DType, Iota, Tensor, TensorError};
+use numerics::{DType, IotaElements, Tensor, TensorError};
 use program::primitives::{self, BatchNormKind, DotDims};
 use program::{Body, Primitive};
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ const MAX_TABLES: usize = 1 << 20;
 
 /// An operand that a kernel is prepared for.
 #[derive(Clone, Copy, Debug)]
-pub struct Operand<'a> {
+pub struct KernelOperand<'a> {
     /// The type of its elements.
     pub dtype: DType,
     /// Which elements of its memory it consists of.
@@ -55,12 +55,12 @@ pub struct Prepared {
 /// functions, which are fused.
 pub fn prepare(
     primitive: &Primitive,
-    operands: &[Operand<'_>],
+    operands: &[KernelOperand<'_>],
     results: &[usize],
 ) -> Option<Prepared> {
     match primitive {
         Primitive::Iota(primitives::Iota { dtype, shape, dimension }) => {
-            Prepared::one(Iota::new(*dtype, shape, *dimension)?, operands, (*dtype, shape))
+            Prepared::one(IotaElements::new(*dtype, shape, *dimension)?, operands, (*dtype, shape))
         }
         Primitive::Dot(primitives::Dot { dims, dtype }) => {
             let &[lhs, rhs] = operands else { return None };
@@ -68,7 +68,7 @@ pub fn prepare(
             let dims = dims.as_deref().map_or_else(|| Cow::Owned(of_dot()), Cow::Borrowed);
             let dot = Dot::new((lhs.dtype, lhs.view), (rhs.dtype, rhs.view), &dims, *dtype)?;
             // Conversions are of all memory.
-            let is_used = |o: &Operand<'_>| num_elements(o.view.shape()) >= Some(o.len);
+            let is_used = |o: &KernelOperand<'_>| num_elements(o.view.shape()) >= Some(o.len);
             if dot.converts_all() && !operands.iter().all(is_used) {
                 return None;
             }
@@ -101,7 +101,7 @@ pub fn prepare(
             let index = (indices.shape()?, indices.dtype);
             check_tables(index.0, dims.index_vector_dim, num_elements(sizes)?)?;
             let types = (operand.shape()?, operand.dtype);
-            let gather = Gather::new(types, index, dims, sizes).ok()?;
+            let gather = GatherKernel::new(types, index, dims, sizes).ok()?;
             let shape = gather.shape().to_vec();
             Prepared::one(gather, operands, (operand.dtype, &shape))
         }
@@ -113,7 +113,7 @@ pub fn prepare(
             }
             let (index, updates) = ((indices.shape()?, indices.dtype), updates.shape()?);
             check_tables(index.0, dims.index_vector_dim, num_elements(updates)?)?;
-            let scatter = Scatter::new(body.shape, (shape, dtype), index, updates, dims)?;
+            let scatter = ScatterKernel::new(body.shape, (shape, dtype), index, updates, dims)?;
             Prepared::one(scatter, operands, (dtype, shape))
         }
         Primitive::Fft(primitives::Fft { transform, lengths }) => {
@@ -126,7 +126,7 @@ pub fn prepare(
         Primitive::Cholesky(primitives::Cholesky { lower }) => {
             let &[a] = operands else { return None };
             let (dtype, shape) = (a.dtype, a.shape()?);
-            let cholesky = Cholesky::new(dtype, shape, *lower).ok()?;
+            let cholesky = CholeskyKernel::new(dtype, shape, *lower).ok()?;
             Prepared::one(cholesky, operands, (dtype, shape))
         }
         Primitive::TriangularSolve(system) => {
@@ -135,7 +135,7 @@ pub fn prepare(
             if a.dtype != dtype {
                 return None;
             }
-            let solve = TriangularSolve::new(dtype, [a.shape()?, shape], *system).ok()?;
+            let solve = TriangularSolveKernel::new(dtype, [a.shape()?, shape], *system).ok()?;
             Prepared::one(solve, operands, (dtype, shape))
         }
         Primitive::BatchNorm(primitives::BatchNorm {
@@ -154,7 +154,7 @@ pub fn prepare(
             if state.dtype != DType::U64 {
                 return None;
             }
-            let bits = RandomBits::new(*generator, state.len, shape, *dtype).ok()?;
+            let bits = RandomBitsKernel::new(*generator, state.len, shape, *dtype).ok()?;
             let types = results.iter().map(|&result| match result {
                 0 => LoopOutput { dtype: DType::U64, shape: Sizes::from_slice(before) },
                 _ => LoopOutput { dtype: *dtype, shape: Sizes::from_slice(shape) },
@@ -245,7 +245,7 @@ impl Prepared {
     /// A kernel that reads all operands and has one result.
     fn one(
         kernel: impl Kernel + 'static,
-        operands: &[Operand<'_>],
+        operands: &[KernelOperand<'_>],
         (dtype, shape): (DType, &[usize]),
     ) -> Option<Prepared> {
         let result = LoopOutput { dtype, shape: Sizes::from_slice(shape) };
@@ -274,7 +274,7 @@ impl Prepared {
     }
 }
 
-impl<'a> Operand<'a> {
+impl<'a> KernelOperand<'a> {
     /// The shape, if the elements are all of the memory, in order.
     fn shape(&self) -> Option<&'a [usize]> {
         let is_whole = self.view.is_dense() && num_elements(self.view.shape()) == Some(self.len);
@@ -284,7 +284,7 @@ impl<'a> Operand<'a> {
 
 /// The type and shape of an input that a body combines with an initial value, if these are two
 /// operands whose type is that of the body.
-fn combined<'a>(body: &Body, operands: &[Operand<'a>]) -> Option<(DType, &'a [usize])> {
+fn combined<'a>(body: &Body, operands: &[KernelOperand<'a>]) -> Option<(DType, &'a [usize])> {
     let &[input, init] = operands else { return None };
     let (dtype, shape) = (input.dtype, input.shape()?);
     let is_valid = init.dtype == dtype && init.len == 1 && !is_promoted(body, dtype);

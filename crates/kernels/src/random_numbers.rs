@@ -137,7 +137,7 @@ fn normal(mean: f32, deviation: f32, shape: &[usize], stream: Stream) -> Result<
     let number = |x: f32, y: f32| {
         if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
     };
-    let pairs = Pairs::of(shape);
+    let pairs = PairedShape::of(shape);
     let uniform: Vec<f32> = stream.words(pairs.count()).into_iter().map(unit).collect();
     pairs.map(&uniform, |u, v| {
         let radii: Vec<f32> = u.into_iter().map(|u| (-2.0 * log(u.max(1e-7))).sqrt()).collect();
@@ -153,7 +153,7 @@ fn wide_normal(
     shape: &[usize],
     stream: Stream,
 ) -> Result<Tensor, EvalError> {
-    let pairs = Pairs::of(shape);
+    let pairs = PairedShape::of(shape);
     let uniform: Vec<f64> = stream.wide_words(pairs.count()).into_iter().map(wide_unit).collect();
     let number = |x: f64, y: f64| {
         if deviation == 1.0 { x.mul_add(y, mean) } else { deviation.mul_add(x * y, mean) }
@@ -193,18 +193,18 @@ fn wide_unit(bits: u64) -> f64 {
 
 /// A shape of which one dimension is divided into pairs of neighbors; if its size is odd, the last
 /// has a neighbor outside.
-struct Pairs<'s> {
+struct PairedShape<'s> {
     shape: &'s [usize],
     dimension: usize,
     whole: Vec<usize>,
 }
 
-impl Pairs<'_> {
-    fn of(shape: &[usize]) -> Pairs<'_> {
+impl PairedShape<'_> {
+    fn of(shape: &[usize]) -> PairedShape<'_> {
         let dimension = paired_dimension(shape);
         let mut whole = if shape.is_empty() { vec![1] } else { shape.to_vec() };
         whole[dimension] = whole[dimension].next_multiple_of(2);
-        Pairs { shape, dimension, whole }
+        PairedShape { shape, dimension, whole }
     }
 
     /// Number of elements, the neighbors outside included.

@@ -32,7 +32,7 @@ pub fn random_bits(
     // The bits count, of signed elements too.
     let state = math::bitcast(state, DType::U64)?;
     let given = state.as_slice::<u64>()?;
-    let bits = RandomBits::new(generator, given.len(), shape, dtype)?;
+    let bits = RandomBitsKernel::new(generator, given.len(), shape, dtype)?;
     let mut output = Tensor::zeros(dtype, shape)?;
     bits.fill(given, output.bytes_mut()?)?;
     let mut after = given.to_vec();
@@ -44,7 +44,7 @@ pub fn random_bits(
 /// A number of random bits, of which a state has some words. As a [`Kernel`], its results are the
 /// state after and the bits, or some of these.
 #[derive(Debug)]
-pub struct RandomBits {
+pub struct RandomBitsKernel {
     generator: Generator,
     state: usize,
     shape: Vec<usize>,
@@ -55,7 +55,7 @@ pub struct RandomBits {
     results: SmallVec<[usize; 2]>,
 }
 
-impl RandomBits {
+impl RandomBitsKernel {
     /// The bits of a tensor.
     ///
     /// # Errors
@@ -65,7 +65,7 @@ impl RandomBits {
         state: usize,
         shape: &[usize],
         dtype: DType,
-    ) -> Result<RandomBits, EvalError> {
+    ) -> Result<RandomBitsKernel, EvalError> {
         let too_large =
             || EvalError::new("rng_bit_generator", format!("shape {shape:?} is too large"));
         let count = num_elements(shape)
@@ -83,7 +83,7 @@ impl RandomBits {
             let message = format!("a state of {state} words does not fit {generator:?}");
             return Err(EvalError::new("rng_bit_generator_c2", message));
         }
-        Ok(RandomBits {
+        Ok(RandomBitsKernel {
             generator,
             state,
             shape: shape.to_vec(),
@@ -113,8 +113,8 @@ impl RandomBits {
     }
 
     /// The kernel of some results only: 0 is the state after, 1 the bits.
-    pub fn with_results(self, results: &[usize]) -> RandomBits {
-        RandomBits { results: SmallVec::from_slice(results), ..self }
+    pub fn with_results(self, results: &[usize]) -> RandomBitsKernel {
+        RandomBitsKernel { results: SmallVec::from_slice(results), ..self }
     }
 
     fn fill(&self, state: &[u64], out: &mut [u8]) -> Result<(), TensorError> {
@@ -181,7 +181,7 @@ impl RandomBits {
     }
 }
 
-impl Kernel for RandomBits {
+impl Kernel for RandomBitsKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let &[state] = operands else { return Err(TensorError::OutOfBounds) };
         if results.len() != self.results.len() {

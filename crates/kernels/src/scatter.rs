@@ -2,7 +2,7 @@
 
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::index_vectors::{
-    Entry, IndexDims, IndexedWindows, dims, others, pick, positions, with_indices,
+    IndexDims, IndexEntry, IndexedWindows, dims, others, pick, positions, with_indices,
 };
 use super::kernel::{Form, Kernel, expect_bytes};
 use super::sums::Combine;
@@ -143,7 +143,7 @@ impl Targets {
             && (window_at.first(), window_to.first()) == (Some(&0), Some(&0))
             && batch_at.iter().copied().eq((0..updates).step_by(len.max(1)))
             && windows.entries.iter().all(|entry| full_sizes[entry.dimension] == 1);
-        let is_small = |entry: &Entry| u32::try_from(entry.size.max(entry.stride)).is_ok();
+        let is_small = |entry: &IndexEntry| u32::try_from(entry.size.max(entry.stride)).is_ok();
         let are_in_order = matches!(&windows.entries[..], [entry] if is_small(entry))
             && windows.vectors.iter().copied().eq((0..windows.vectors.len()).map(|i| [i, 0]));
         Ok(Targets {
@@ -227,7 +227,7 @@ impl Targets {
         targets: &mut [usize],
     ) -> Result<(), TensorError> {
         for (target, &[vector, selected]) in targets.iter_mut().zip(vectors) {
-            let place = |(fits, base): (bool, i64), entry: &Entry| {
+            let place = |(fits, base): (bool, i64), entry: &IndexEntry| {
                 let start = read(vector + entry.offset)?;
                 let base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
                 Ok::<_, TensorError>((fits & (0..=entry.last).contains(&start), base))
@@ -314,7 +314,7 @@ impl Targets {
     }
 }
 
-impl Entry {
+impl IndexEntry {
     /// The targets of windows whose starts along this dimension, their only ones, are the first of
     /// these. Its size and stride have at most 32 bits.
     fn find<I: Element + Into<i64>>(
@@ -323,7 +323,7 @@ impl Entry {
         targets: &mut [usize],
     ) -> Result<(), TensorError> {
         struct Find<'a, I> {
-            entry: &'a Entry,
+            entry: &'a IndexEntry,
             starts: &'a [I],
             targets: &'a mut [usize],
         }
@@ -370,7 +370,7 @@ enum Window<'a> {
 /// A [`scatter`] into one tensor of known type and shape, by a body that keeps the updates or
 /// combines them by a common operation.
 #[derive(Debug)]
-pub struct Scatter {
+pub struct ScatterKernel {
     body: BodyShape,
     dtype: DType,
     /// Number of elements of the input.
@@ -379,7 +379,7 @@ pub struct Scatter {
     pub targets: Targets,
 }
 
-impl Scatter {
+impl ScatterKernel {
     /// Prepares it for an input, indices and updates of these shapes and types; `None` for other
     /// bodies, or if the elements have to be converted before.
     pub fn new(
@@ -388,10 +388,10 @@ impl Scatter {
         indices: (&[usize], DType),
         updates: &[usize],
         numbers: &ScatterDims,
-    ) -> Option<Scatter> {
+    ) -> Option<ScatterKernel> {
         let targets = Targets::new(shape, indices, updates, numbers).ok()?;
         let elements = num_elements(shape)?;
-        let scatter = Scatter { body, dtype, elements, targets };
+        let scatter = ScatterKernel { body, dtype, elements, targets };
         let is_common = match body {
             BodyShape::Values => true,
             BodyShape::Binary { op, .. } if operation_type(dtype) == dtype => dispatch_operation!(
@@ -536,7 +536,7 @@ impl Scatter {
     }
 }
 
-impl Kernel for Scatter {
+impl Kernel for ScatterKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let (operands, result) = expect_bytes(operands, results)?;
         self.run(operands, result)

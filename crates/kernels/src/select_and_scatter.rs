@@ -152,7 +152,7 @@ pub fn select<T: Element>(
     let done = host::parallel(tasks.collect(), |(task, selected): (usize, &mut [usize])| {
         let (dimensions, taps) = (&dimensions[..], taps.clone());
         let first = task * lines;
-        Isa::best().run(Select { elements, dimensions, taps, first, line, keeps, selected });
+        Isa::best().run(SelectWindows { elements, dimensions, taps, first, line, keeps, selected });
         Ok::<_, Infallible>(())
     });
     let Ok(()) = done;
@@ -160,7 +160,7 @@ pub fn select<T: Element>(
 }
 
 /// The choice of windows in lines from number `first` on.
-struct Select<'a, T, F> {
+struct SelectWindows<'a, T, F> {
     elements: &'a [T],
     dimensions: &'a [Dimension],
     /// The indices of the elements of a window.
@@ -171,10 +171,10 @@ struct Select<'a, T, F> {
     selected: &'a mut [usize],
 }
 
-impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for Select<'_, T, F> {
+impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for SelectWindows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let Select { elements, dimensions, mut taps, first, line, keeps, selected } = self;
+        let SelectWindows { elements, dimensions, mut taps, first, line, keeps, selected } = self;
         // The indices of a window, and the distances of its elements from its start: the distances
         // of windows that see no padding, and of the one at hand.
         let mut index = vec![0; dimensions.len()];
@@ -230,11 +230,11 @@ impl<T: Element, F: Fn(T, T) -> bool + Copy> Kernel for Select<'_, T, F> {
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<T: Element>(kernel: Select<'_, T, &dyn Fn(T, T) -> bool>) {
+        fn run<T: Element>(kernel: SelectWindows<'_, T, &dyn Fn(T, T) -> bool>) {
             kernel.run();
         }
-        let Select { elements, dimensions, taps, first, line, selected, keeps } = self;
-        run(Select { elements, dimensions, taps, first, line, selected, keeps: &keeps });
+        let SelectWindows { elements, dimensions, taps, first, line, selected, keeps } = self;
+        run(SelectWindows { elements, dimensions, taps, first, line, selected, keeps: &keeps });
     }
 }
 

@@ -256,16 +256,18 @@ fn sort_by_merging(
     let mut width = 1;
     while width < size {
         // Every element of a left run with a right run beside it, and the range of its place there.
-        let mut searches: Vec<Search> = Vec::with_capacity(len / 2 + 1);
+        let mut searches: Vec<PlaceSearch> = Vec::with_capacity(len / 2 + 1);
         for row in (0..len).step_by(size) {
             for left in (row..row + size).step_by(2 * width) {
                 let right = left + width;
                 let end = (right + width).min(row + size);
-                searches.extend((left..right.min(end)).filter(|_| right < end).map(|at| Search {
-                    at,
-                    low: right,
-                    high: end,
-                }));
+                searches.extend(
+                    (left..right.min(end)).filter(|_| right < end).map(|at| PlaceSearch {
+                        at,
+                        low: right,
+                        high: end,
+                    }),
+                );
             }
         }
         let mut active: Vec<usize> = (0..searches.len()).collect();
@@ -310,7 +312,7 @@ fn sort_by_merging(
 }
 
 /// The search of the element at `at` for its place between `low` and `high`.
-struct Search {
+struct PlaceSearch {
     at: usize,
     low: usize,
     high: usize,

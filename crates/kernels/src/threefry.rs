@@ -21,14 +21,14 @@ pub fn fill(key: u64, counter: u64, size: usize, inner: usize, words: &mut [u32]
     let tasks = words.chunks_mut(count.saturating_mul(size * inner)).enumerate();
     let done = host::parallel(tasks.collect(), |(task, words): (usize, &mut [u32])| {
         let counter = counter.wrapping_add((task * count * own) as u64);
-        Isa::best().run(Fill { key: halves(key), counter, size, inner, words });
+        Isa::best().run(ThreefryFill { key: halves(key), counter, size, inner, words });
         Ok::<_, Infallible>(())
     });
     let Ok(()) = done;
     groups * own
 }
 
-struct Fill<'a> {
+struct ThreefryFill<'a> {
     key: [u32; 2],
     counter: u64,
     size: usize,
@@ -36,10 +36,10 @@ struct Fill<'a> {
     words: &'a mut [u32],
 }
 
-impl Kernel for Fill<'_> {
+impl Kernel for ThreefryFill<'_> {
     #[inline(always)]
     fn run(self) {
-        let Fill { key, mut counter, size, inner, words } = self;
+        let ThreefryFill { key, mut counter, size, inner, words } = self;
         if (size, inner) == (2, 1) {
             for words in words.chunks_mut(2 * LANES) {
                 let [first, second] = lanes(key, counter);

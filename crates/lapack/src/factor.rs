@@ -1,6 +1,6 @@
 //! Factors that elimination finds, and systems that it solves.
 
-use crate::lanes::{Buffer, in_lanes, subtract_product};
+use crate::lanes::{InlineBuffer, in_lanes, subtract_product};
 use crate::matrix::{Entry, Matrix, Precision, Scalar};
 use numerics::simd::{Isa, Kernel};
 
@@ -106,7 +106,7 @@ impl<T: Entry> Kernel for Solve<'_, T> {
             if stride == 0 {
                 return;
             }
-            let mut factors = Buffer::new(n);
+            let mut factors = InlineBuffer::new(n);
             for i in (0..n).map(order) {
                 if !system.unit_diagonal {
                     let diagonal = element(i, i);
@@ -169,7 +169,7 @@ impl<T: Scalar> Kernel for Eliminate<'_, T> {
     fn run(self) {
         let Eliminate { a, pivots, info } = self;
         let (m, n) = (a.rows(), a.columns());
-        let mut factors = Buffer::new(m);
+        let mut factors = InlineBuffer::new(m);
         for k in 0..m.min(n) {
             // The first of the largest.
             let mut best = (k, a[(k, k)].abs1());

@@ -9,17 +9,20 @@ use std::ops::Range;
 const MAX_PANELS: usize = 1 << 12;
 
 /// Room for a list, which is not allocated for a short one.
-pub(crate) struct Buffer<T> {
+pub(crate) struct InlineBuffer<T> {
     few: [T; 32],
     many: Vec<T>,
 }
 
-impl<T: Entry> Buffer<T> {
+impl<T: Entry> InlineBuffer<T> {
     /// Room for `len` elements.
     #[inline(always)]
-    pub fn new(len: usize) -> Buffer<T> {
+    pub fn new(len: usize) -> InlineBuffer<T> {
         let few = [T::default(); 32];
-        Buffer { many: if len > few.len() { vec![T::default(); len] } else { Vec::new() }, few }
+        InlineBuffer {
+            many: if len > few.len() { vec![T::default(); len] } else { Vec::new() },
+            few,
+        }
     }
 
     /// The first `len` elements of it.

@@ -4,7 +4,7 @@
 //! Source: MLIR language reference, "Builtin Attributes". Locations are attributes too.
 
 use crate::affine::{AffineMap, IntegerSet};
-use crate::node::{Extent, Node, Structure};
+use crate::node::{Extent, SharedNode, Structure};
 use crate::params::{AttrDef, EnumDef};
 use crate::types::{Type, TypeKind};
 use numerics::{Bytes, Tensor, TensorError};
@@ -20,7 +20,7 @@ pub use resource::{Blob, Resource};
 
 /// A shared immutable attribute with structural equality.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Attribute(Node<AttrKind>);
+pub struct Attribute(SharedNode<AttrKind>);
 
 /// An attribute, symbol or dialect name.
 pub type Name = Arc<str>;
@@ -347,7 +347,7 @@ impl Structure for AttrKind {
 
 impl From<AttrKind> for Attribute {
     fn from(kind: AttrKind) -> Attribute {
-        Attribute(Node::new(kind))
+        Attribute(SharedNode::new(kind))
     }
 }
 

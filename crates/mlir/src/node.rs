@@ -59,7 +59,7 @@ pub trait Structure {
 }
 
 /// A shared immutable value with a cached hash, computed on first use.
-pub struct Node<K>(Arc<Inner<K>>);
+pub struct SharedNode<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
     /// 0 until computed.
@@ -68,14 +68,14 @@ struct Inner<K> {
     kind: K,
 }
 
-impl<K: Structure> Node<K> {
+impl<K: Structure> SharedNode<K> {
     /// Shares `kind`.
-    pub fn new(kind: K) -> Node<K> {
-        Node(Arc::new(Inner { hash: AtomicU64::new(0), extent: kind.extent(), kind }))
+    pub fn new(kind: K) -> SharedNode<K> {
+        SharedNode(Arc::new(Inner { hash: AtomicU64::new(0), extent: kind.extent(), kind }))
     }
 }
 
-impl<K> Node<K> {
+impl<K> SharedNode<K> {
     /// The size with everything nested.
     pub fn extent(&self) -> Extent {
         self.0.extent
@@ -87,12 +87,12 @@ impl<K> Node<K> {
     }
 
     /// True if both handles share one allocation.
-    pub fn same(&self, other: &Node<K>) -> bool {
+    pub fn same(&self, other: &SharedNode<K>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
-impl<K: Hash> Node<K> {
+impl<K: Hash> SharedNode<K> {
     #[inline]
     fn hash(&self) -> u64 {
         match self.0.hash.load(Ordering::Relaxed) {
@@ -111,22 +111,22 @@ impl<K: Hash> Node<K> {
     }
 }
 
-impl<K> Clone for Node<K> {
+impl<K> Clone for SharedNode<K> {
     fn clone(&self) -> Self {
-        Node(Arc::clone(&self.0))
+        SharedNode(Arc::clone(&self.0))
     }
 }
 
-impl<K: PartialEq + Hash> PartialEq for Node<K> {
+impl<K: PartialEq + Hash> PartialEq for SharedNode<K> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.same(other) || (self.hash() == other.hash() && self.0.kind == other.0.kind)
     }
 }
 
-impl<K: Eq + Hash> Eq for Node<K> {}
+impl<K: Eq + Hash> Eq for SharedNode<K> {}
 
-impl<K: Hash> Hash for Node<K> {
+impl<K: Hash> Hash for SharedNode<K> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.hash());
     }

@@ -3,7 +3,7 @@
 //! Source: MLIR language reference, "Builtin Types".
 
 use crate::attrs::Attribute;
-use crate::node::{Extent, Node, Structure};
+use crate::node::{Extent, SharedNode, Structure};
 use crate::params::TypeDef;
 use numerics::DType;
 use std::hash::{Hash, Hasher};
@@ -15,7 +15,7 @@ pub const DYNAMIC: i64 = i64::MIN;
 
 /// A shared immutable type with structural equality.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub struct Type(Node<TypeKind>);
+pub struct Type(SharedNode<TypeKind>);
 
 /// The interpretation of an integer type's bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -333,7 +333,7 @@ impl Structure for TypeKind {
 
 impl From<TypeKind> for Type {
     fn from(kind: TypeKind) -> Type {
-        Type(Node::new(kind))
+        Type(SharedNode::new(kind))
     }
 }
 

@@ -20,7 +20,7 @@ const READ_AT_ONCE: usize = 1 << 20;
 /// anything else that gives out bytes, such as a mapped file.
 #[derive(Clone)]
 pub struct Bytes {
-    owner: Arc<dyn Owner>,
+    owner: Arc<dyn ByteOwner>,
     range: Range<usize>,
 }
 
@@ -45,12 +45,12 @@ fn make_room(bytes: &mut Vec<u8>, expected: usize) -> Result<(), TensorError> {
 
 /// Recognizes bytes without keeping them alive. While there is an identity of bytes, these are not
 /// written, as if they were shared.
-pub struct Identity {
-    owner: Weak<dyn Owner>,
+pub struct BytesIdentity {
+    owner: Weak<dyn ByteOwner>,
     range: Range<usize>,
 }
 
-impl Identity {
+impl BytesIdentity {
     /// True if these are the bytes.
     pub fn is_of(&self, bytes: &Bytes) -> bool {
         let (own, other) = (self.owner.as_ptr(), Arc::as_ptr(&bytes.owner));
@@ -59,7 +59,7 @@ impl Identity {
 }
 
 /// Keeps bytes alive.
-trait Owner: Send + Sync {
+trait ByteOwner: Send + Sync {
     fn bytes(&self) -> &[u8];
 
     /// The bytes for writing, if the owner allows that.
@@ -75,7 +75,7 @@ struct Owned<T> {
     _charge: Option<Charge>,
 }
 
-impl<T: Pod + Send + Sync> Owner for Owned<T> {
+impl<T: Pod + Send + Sync> ByteOwner for Owned<T> {
     fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.elements)
     }
@@ -95,7 +95,7 @@ struct Short<const WORDS: usize> {
     _charge: Option<Charge>,
 }
 
-impl<const WORDS: usize> Owner for Short<WORDS> {
+impl<const WORDS: usize> ByteOwner for Short<WORDS> {
     fn bytes(&self) -> &[u8] {
         bytemuck::cast_slice(&self.words)
     }
@@ -115,7 +115,7 @@ struct Large {
     _charge: Option<Charge>,
 }
 
-impl Owner for Large {
+impl ByteOwner for Large {
     fn bytes(&self) -> &[u8] {
         self.memory.as_deref().unwrap_or_default()
     }
@@ -136,9 +136,9 @@ impl Drop for Large {
 }
 
 /// An external owner, possibly shared, whose bytes are therefore never written.
-struct Foreign(Arc<dyn AsRef<[u8]> + Send + Sync>);
+struct ForeignOwner(Arc<dyn AsRef<[u8]> + Send + Sync>);
 
-impl Owner for Foreign {
+impl ByteOwner for ForeignOwner {
     fn bytes(&self) -> &[u8] {
         (*self.0).as_ref()
     }
@@ -163,7 +163,10 @@ impl Bytes {
     /// Zeros, aligned for all element types, that `write` may change; `None` if they are too many
     /// to be in one allocation with their owner.
     pub(crate) fn short(len: usize, write: impl FnOnce(&mut [u8])) -> Option<Bytes> {
-        fn owner<const WORDS: usize>(len: usize, write: impl FnOnce(&mut [u8])) -> Arc<dyn Owner> {
+        fn owner<const WORDS: usize>(
+            len: usize,
+            write: impl FnOnce(&mut [u8]),
+        ) -> Arc<dyn ByteOwner> {
             let mut words = [0; WORDS];
             write(&mut bytemuck::cast_slice_mut(&mut words)[..len]);
             Arc::new(Short { words, _charge: host::charge(len) })
@@ -226,7 +229,7 @@ impl Bytes {
     /// are shared.
     pub fn from_owner(owner: Arc<dyn AsRef<[u8]> + Send + Sync>) -> Bytes {
         let len = (*owner).as_ref().len();
-        Bytes { owner: Arc::new(Foreign(owner)), range: 0..len }
+        Bytes { owner: Arc::new(ForeignOwner(owner)), range: 0..len }
     }
 
     /// The part of these bytes at `range`, which is relative to their start, or `None` if it
@@ -257,8 +260,8 @@ impl Bytes {
     }
 
     /// The identity of these bytes, by which they are recognized later.
-    pub fn identity(&self) -> Identity {
-        Identity { owner: Arc::downgrade(&self.owner), range: self.range.clone() }
+    pub fn identity(&self) -> BytesIdentity {
+        BytesIdentity { owner: Arc::downgrade(&self.owner), range: self.range.clone() }
     }
 
     /// True if both are the same range of the same owner, and thus equal without comparing data.

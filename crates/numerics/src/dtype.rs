@@ -18,7 +18,7 @@ pub enum Family {
     Complex,
 }
 
-struct Row {
+struct TypeRow {
     name: &'static str,
     bits: u32,
     bytes: usize,
@@ -104,7 +104,7 @@ macro_rules! dtypes {
             }
         }
 
-        const ROWS: &[Row] = &[
+        const ROWS: &[TypeRow] = &[
             row::<$boolean_type>($boolean_name, $boolean_bits, Family::Boolean),
             $(row::<$signed_type>($signed_name, $signed_bits, Family::Signed),)*
             $(row::<$unsigned_type>($unsigned_name, $unsigned_bits, Family::Unsigned),)*
@@ -118,14 +118,14 @@ macro_rules! dtypes {
     };
 }
 
-const fn row<T>(name: &'static str, bits: u32, family: Family) -> Row {
-    Row { name, bits, bytes: size_of::<T>(), family }
+const fn row<T>(name: &'static str, bits: u32, family: Family) -> TypeRow {
+    TypeRow { name, bits, bytes: size_of::<T>(), family }
 }
 
 crate::element_types!([dtypes]);
 
 impl DType {
-    fn row(self) -> &'static Row {
+    fn row(self) -> &'static TypeRow {
         // `ROWS` has one row per variant, in the order of the variants.
         &ROWS[self as usize]
     }

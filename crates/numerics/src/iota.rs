@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 /// The elements of an iota: their type, and where the dimension is along which they count.
 #[derive(Clone, Copy, Debug)]
-pub struct Iota {
+pub struct IotaElements {
     dtype: DType,
     /// The size of the dimension.
     size: usize,
@@ -13,13 +13,13 @@ pub struct Iota {
     inner: usize,
 }
 
-impl Iota {
+impl IotaElements {
     /// That of a shape along `dimension`; `None` if there is no such dimension.
-    pub fn new(dtype: DType, shape: &[usize], dimension: usize) -> Option<Iota> {
+    pub fn new(dtype: DType, shape: &[usize], dimension: usize) -> Option<IotaElements> {
         let (&size, inner) = shape.get(dimension..)?.split_first()?;
         // On overflow, the tensor is empty or does not fit into memory.
         let inner = inner.iter().fold(1usize, |product, &size| product.saturating_mul(size));
-        Some(Iota { dtype, size, inner })
+        Some(IotaElements { dtype, size, inner })
     }
 
     /// The type of the elements.
@@ -38,7 +38,7 @@ impl Iota {
     fn count<T: Number + Pod>(&self, first: usize, elements: &mut [u8]) -> Result<(), TensorError> {
         let mut rest: &mut [T] =
             bytemuck::try_cast_slice_mut(elements).map_err(|_| TensorError::OutOfBounds)?;
-        let Iota { size, inner, .. } = *self;
+        let IotaElements { size, inner, .. } = *self;
         if size == 0 || inner == 0 {
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl Tensor {
         let none = || {
             TensorError::Invalid(format!("there is no dimension {dimension} of {}", shape.len()))
         };
-        let iota = Iota::new(dtype, shape, dimension).ok_or_else(none)?;
+        let iota = IotaElements::new(dtype, shape, dimension).ok_or_else(none)?;
         let mut tensor = Tensor::zeros(dtype, shape)?;
         iota.write(0, tensor.bytes_mut()?)?;
         Ok(tensor)

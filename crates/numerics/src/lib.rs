@@ -36,7 +36,7 @@ pub mod ulp;
 mod widen;
 
 pub use borrowed::{TensorMut, TensorRef};
-pub use bytes::{Bytes, Identity};
+pub use bytes::{Bytes, BytesIdentity};
 pub use dtype::{DType, Family};
 pub use element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 pub use error::TensorError;
@@ -44,7 +44,7 @@ pub use float_format::{FloatFormat, Specials};
 pub use floats::*;
 pub use half::{bf16, f16};
 pub use integers::{I1, I2, I4, U2, U4};
-pub use iota::Iota;
+pub use iota::IotaElements;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use tensor::Tensor;
 pub use widen::Widen;

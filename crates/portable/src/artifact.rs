@@ -1,7 +1,7 @@
 //! Artifacts: VHLO in bytecode, with the version in the producer string.
 
 use crate::cache::ConversionCache;
-use crate::convert::Outcome;
+use crate::convert::OpConversion;
 use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
 use mlir::bytecode::{
@@ -138,18 +138,18 @@ impl Convert for Restoring {
         let mut is_current = true;
         match versions::convert(module.op(op), Version::CURRENT).ok()? {
             // Casts may have become redundant, which only the whole program shows.
-            Outcome::Foreign => {
+            OpConversion::Foreign => {
                 return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true);
             }
-            Outcome::Same => {}
-            Outcome::Replace(newer) => {
+            OpConversion::Same => {}
+            OpConversion::Replace(newer) => {
                 is_current = false;
                 newer.apply(module, op);
             }
         }
         let view = module.op(op);
         let depends_on_place = view.def().is_some_and(ops::depends_on_place);
-        let Outcome::Replace(replacement) = ops::from_vhlo(view, &mut self.cache).ok()? else {
+        let OpConversion::Replace(replacement) = ops::from_vhlo(view, &mut self.cache).ok()? else {
             return None;
         };
         replacement.apply(module, op);

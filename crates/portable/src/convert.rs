@@ -74,15 +74,15 @@ fn remedy(foreign: Foreign) -> &'static str {
 
 /// The declaration and attributes of the op that replaces another, over the same operands and
 /// regions.
-pub(crate) struct Replacement {
+pub(crate) struct OpReplacement {
     pub def: &'static OpDef,
     pub properties: Properties,
     pub attributes: Dictionary,
 }
 
-impl Replacement {
-    pub fn new(def: &'static OpDef) -> Replacement {
-        Replacement {
+impl OpReplacement {
+    pub fn new(def: &'static OpDef) -> OpReplacement {
+        OpReplacement {
             def,
             properties: smallvec::smallvec![None; def.attributes.len()],
             attributes: Dictionary::default(),
@@ -127,19 +127,19 @@ impl Replacement {
 }
 
 /// The result of converting one op.
-pub(crate) enum Outcome {
+pub(crate) enum OpConversion {
     /// The op is of another dialect.
     Foreign,
     /// The op stays as it is.
     Same,
     /// The op is replaced.
-    Replace(Replacement),
+    Replace(OpReplacement),
 }
 
 /// Configuration of a module conversion.
 pub(crate) struct ModuleConversion<'a> {
     /// Converts an op.
-    pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<Outcome, ConversionError>,
+    pub op: &'a mut dyn FnMut(OpRef<'_>) -> Result<OpConversion, ConversionError>,
     /// True if the conversion of an op depends on nothing but its template: then it is done once
     /// for each template.
     pub by_template: &'a dyn Fn(OpRef<'_>) -> bool,
@@ -185,14 +185,14 @@ impl ModuleConversion<'_> {
             let outcome = (self.op)(op).map_err(|error| error.at(op))?;
             let old = (self.by_template)(op).then(|| op.template().clone());
             match outcome {
-                Outcome::Same => continue,
-                Outcome::Foreign if !self.all_types => {}
+                OpConversion::Same => continue,
+                OpConversion::Foreign if !self.all_types => {}
                 _ => {
                     types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
             }
             match outcome {
-                Outcome::Replace(replacement) => {
+                OpConversion::Replace(replacement) => {
                     changed.push(id);
                     replacement.apply(module, id);
                     templates.extend(old.map(|old| (old, module.op(id).template().clone())));

@@ -6,7 +6,7 @@
 use mlir::bytecode::is_bytecode;
 use std::fmt;
 use std::ops::Range;
-use wire::flatbuffer::{Budget, Table};
+use wire::flatbuffer::{Table, VisitBudget};
 
 /// Maximum nesting of argument trees.
 const MAX_DEPTH: usize = 100;
@@ -166,7 +166,7 @@ impl Exported {
     /// bytes become zeros. `None` if `bytes` are no container, or 4 GiB would be exceeded.
     pub fn with_module(bytes: &[u8], module: &[u8]) -> Option<Vec<u8>> {
         let old = Exported::read(bytes)?.module;
-        let budget = Budget::of(bytes);
+        let budget = VisitBudget::of(bytes);
         let field = Table::root(bytes, &budget)?.field(field::MODULE)?;
         let mut container = bytes.to_vec();
         container.get_mut(old)?.fill(0);
@@ -187,7 +187,7 @@ impl Exported {
     }
 
     fn read_fields(bytes: &[u8]) -> Result<Exported, &'static str> {
-        let budget = Budget::of(bytes);
+        let budget = VisitBudget::of(bytes);
         let root = Table::root(bytes, &budget).ok_or("the table of fields")?;
         let module = root.vector(field::MODULE, 1).ok_or("the program")?;
         if !bytes.get(module.clone()).is_some_and(is_bytecode) {

@@ -5,7 +5,7 @@
 //! attribute per parameter.
 
 use crate::cache::ConversionCache;
-use crate::convert::{ConversionError, Foreign, Outcome, Replacement};
+use crate::convert::{ConversionError, Foreign, OpConversion, OpReplacement};
 use crate::{attributes, defaults, types};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
@@ -59,14 +59,14 @@ pub(crate) fn to_vhlo(
     op: OpRef<'_>,
     foreign: Foreign,
     cache: &mut ConversionCache,
-) -> Result<Outcome, ConversionError> {
+) -> Result<OpConversion, ConversionError> {
     let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else {
-        return Ok(Outcome::Foreign);
+        return Ok(OpConversion::Foreign);
     };
     let to = in_version(name, Version::CURRENT)
         .ok_or_else(|| ConversionError::new("VHLO has no equivalent op"))?
         .def;
-    let mut replacement = Replacement::new(to);
+    let mut replacement = OpReplacement::new(to);
     let refuse = |name: &str, value: &Attribute| ConversionError::attribute(name, value, foreign);
     for (slot, value) in def.attributes.iter().zip(op.properties()) {
         let Some(value) = value else { continue };
@@ -90,7 +90,7 @@ pub(crate) fn to_vhlo(
         replacement.set(name, part);
     }
     replacement.fill_defaults()?;
-    Ok(Outcome::Replace(replacement))
+    Ok(OpConversion::Replace(replacement))
 }
 
 fn slot_to_vhlo(
@@ -128,9 +128,9 @@ fn ends_function(op: OpRef<'_>) -> bool {
 pub(crate) fn from_vhlo(
     op: OpRef<'_>,
     cache: &mut ConversionCache,
-) -> Result<Outcome, ConversionError> {
+) -> Result<OpConversion, ConversionError> {
     let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else {
-        return Ok(Outcome::Foreign);
+        return Ok(OpConversion::Foreign);
     };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!(
@@ -141,7 +141,7 @@ pub(crate) fn from_vhlo(
     }
     let to = program_op(op, family(from))
         .ok_or_else(|| ConversionError::new("StableHLO has no equivalent op"))?;
-    let mut replacement = Replacement::new(to);
+    let mut replacement = OpReplacement::new(to);
     let refuse = |name: &str, value: &Attribute| refuse(to, name, value);
     for (index, slot) in to.attributes.iter().enumerate() {
         replacement.properties[index] = match spread(slot, from) {
@@ -163,7 +163,7 @@ pub(crate) fn from_vhlo(
         replacement
             .set(name, attributes::from_vhlo(value, cache).ok_or_else(|| refuse(name, value))?);
     }
-    Ok(Outcome::Replace(replacement))
+    Ok(OpConversion::Replace(replacement))
 }
 
 /// For an attribute that has no counterpart in the program op.

@@ -4,7 +4,7 @@
 //! that only one version has must have its default value, and a variadic operand or result matches
 //! a single one of count one.
 
-use crate::convert::{ConversionError, Outcome, Replacement};
+use crate::convert::{ConversionError, OpConversion, OpReplacement};
 use crate::defaults;
 use mlir::attrs::AttrKind;
 use mlir::ods::{Arity, ValueSlot};
@@ -30,19 +30,19 @@ static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
 ///
 /// # Errors
 /// If that version has no equivalent op.
-pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, ConversionError> {
-    let Some(from) = op.def().and_then(versioned) else { return Ok(Outcome::Foreign) };
+pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<OpConversion, ConversionError> {
+    let Some(from) = op.def().and_then(versioned) else { return Ok(OpConversion::Foreign) };
     if from.until.is_none() && version == Version::CURRENT {
-        return Ok(Outcome::Same);
+        return Ok(OpConversion::Same);
     }
     let to = in_version(from.family(), version).ok_or_else(|| missing_op(from))?;
     check_constraints(op, version)?;
     check_values(op, version)?;
     if std::ptr::eq(from, to) {
         check_attributes(op.properties().iter().flatten(), version)?;
-        return Ok(Outcome::Same);
+        return Ok(OpConversion::Same);
     }
-    let mut replacement = Replacement::new(to.def);
+    let mut replacement = OpReplacement::new(to.def);
     replacement.attributes = op.attributes().clone();
     for (slot, value) in from.def.attributes.iter().zip(op.properties()) {
         match (to.def.attribute_index(slot.name), value) {
@@ -59,7 +59,7 @@ pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<Outcome, Conver
     replacement.fill_defaults()?;
     check_counts(op, from, to, version)?;
     check_attributes(replacement.properties.iter().flatten(), version)?;
-    Ok(Outcome::Replace(replacement))
+    Ok(OpConversion::Replace(replacement))
 }
 
 /// The oldest version that can express a VHLO op unchanged, and the reason why older ones cannot.
@@ -68,7 +68,7 @@ pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<ConversionError>
     let mut oldest = (Version::MINIMUM, None);
     loop {
         match convert(op, oldest.0) {
-            Ok(Outcome::Foreign) => return None,
+            Ok(OpConversion::Foreign) => return None,
             Ok(_) => return Some(oldest),
             Err(error) => {
                 let since =

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 /// How a report is printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
+pub enum ReportStyle {
     Human,
     Json,
 }

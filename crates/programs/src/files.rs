@@ -18,11 +18,11 @@ impl<T: Write + Seek> WriteSeek for T {}
 /// Until then it has no name where the system supports that, so that nothing is left of a process
 /// that is killed. Dropping it discards it.
 pub struct Staged {
-    content: Content,
+    content: FileContent,
     path: PathBuf,
 }
 
-enum Content {
+enum FileContent {
     /// In a special file, such as a pipe, to which writing is final.
     Final,
     /// In a file without a name, in the directory of the path.
@@ -54,17 +54,17 @@ impl Staged {
         let existing = fs::metadata(path).ok();
         if existing.as_ref().is_some_and(|m| !m.is_file() && !m.is_dir()) {
             fill(&File::options().write(true).open(path)?, write)?;
-            return Ok(Staged { content: Content::Final, path: path.to_path_buf() });
+            return Ok(Staged { content: FileContent::Final, path: path.to_path_buf() });
         }
         let path = resolve_links(path)?;
         if existing.as_ref().is_some_and(fs::Metadata::is_dir) {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
         }
         let (file, content) = match unnamed_file(directory(&path)) {
-            Ok(file) => (file.try_clone()?, Content::Unnamed(file)),
+            Ok(file) => (file.try_clone()?, FileContent::Unnamed(file)),
             Err(_) => {
                 let name = temporary_path(&path);
-                (File::create_new(&name)?, Content::Named(Temporary(name)))
+                (File::create_new(&name)?, FileContent::Named(Temporary(name)))
             }
         };
         if let Some(existing) = existing {
@@ -80,9 +80,9 @@ impl Staged {
     /// If it cannot be moved.
     pub fn commit(self) -> io::Result<()> {
         let temporary = match self.content {
-            Content::Final => return Ok(()),
-            Content::Named(temporary) => temporary,
-            Content::Unnamed(file) => {
+            FileContent::Final => return Ok(()),
+            FileContent::Named(temporary) => temporary,
+            FileContent::Unnamed(file) => {
                 let temporary = Temporary(temporary_path(&self.path));
                 name_file(&file, &temporary.0)?;
                 temporary
@@ -93,10 +93,10 @@ impl Staged {
 
     /// Gives the file a temporary name, so that it needs no open file.
     fn close(mut self) -> io::Result<Staged> {
-        if let Content::Unnamed(file) = &self.content {
+        if let FileContent::Unnamed(file) = &self.content {
             let temporary = Temporary(temporary_path(&self.path));
             name_file(file, &temporary.0)?;
-            self.content = Content::Named(temporary);
+            self.content = FileContent::Named(temporary);
         }
         Ok(self)
     }

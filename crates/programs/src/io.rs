@@ -255,9 +255,9 @@ const READER_IS_GONE: i32 = 128 + 13;
 
 /// Standard output. If whoever reads it is gone, as after `| head`, the process ends without a
 /// message, as other programs do.
-struct Output(io::Stdout);
+struct Stdout(io::Stdout);
 
-impl Output {
+impl Stdout {
     fn or_end<T>(result: io::Result<T>) -> io::Result<T> {
         if result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::BrokenPipe) {
             std::process::exit(READER_IS_GONE);
@@ -266,13 +266,13 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for Stdout {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Output::or_end(self.0.write(bytes))
+        Stdout::or_end(self.0.write(bytes))
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Output::or_end(self.0.flush())
+        Stdout::or_end(self.0.flush())
     }
 }
 
@@ -398,7 +398,7 @@ pub fn run_as_process(name: &'static str, args: Vec<OsString>) -> i32 {
         let Some(program) = crate::program(name) else { return USAGE };
         let stdout: Box<dyn Write + Send> = match closed_streams::is_closed(STDOUT) {
             true => Box::new(ClosedOutput),
-            false => Box::new(Output(io::stdout())),
+            false => Box::new(Stdout(io::stdout())),
         };
         let mut stdin: Box<dyn Read> = match closed_streams::is_closed(STDIN) {
             true => Box::new(ClosedInput),

@@ -33,11 +33,11 @@ pub fn trace_file(name: &str) -> Result<PathBuf, String> {
 pub fn table(profile: &Profile, roofline: Option<Roofline>) -> String {
     let mut text = String::new();
     // Writing to a string does not fail.
-    let _ = Table::of(profile, roofline).write(&mut text);
+    let _ = ProfileTable::of(profile, roofline).write(&mut text);
     text
 }
 
-struct Table<'p> {
+struct ProfileTable<'p> {
     runs: u64,
     /// The longest first.
     steps: Vec<&'p StepProfile>,
@@ -45,10 +45,10 @@ struct Table<'p> {
     roofline: Option<Roofline>,
 }
 
-impl<'p> Table<'p> {
-    fn of(profile: &'p Profile, roofline: Option<Roofline>) -> Table<'p> {
+impl<'p> ProfileTable<'p> {
+    fn of(profile: &'p Profile, roofline: Option<Roofline>) -> ProfileTable<'p> {
         let (steps, total) = (profile.longest(), profile.time());
-        Table { runs: profile.runs, steps, total, roofline }
+        ProfileTable { runs: profile.runs, steps, total, roofline }
     }
 
     fn write(&self, out: &mut String) -> fmt::Result {

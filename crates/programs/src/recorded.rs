@@ -11,19 +11,23 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The files of recorded values, by op, result and iteration.
-pub struct Recorded {
+pub struct RecordedRun {
     directory: PathBuf,
     files: HashMap<(OpId, usize, usize), String>,
     dtypes: HashMap<(OpId, usize), stablo::DType>,
 }
 
-impl Recorded {
+impl RecordedRun {
     /// Reads the index of a directory. A value is one of an op of the module by its `id`, which
     /// `stablo run` writes, or by the name of the value and the op, if only one has it.
     ///
     /// # Errors
     /// If the index cannot be read.
-    pub fn open(directory: &Path, module: &Module, io: &mut Io<'_>) -> Result<Recorded, Failure> {
+    pub fn open(
+        directory: &Path,
+        module: &Module,
+        io: &mut Io<'_>,
+    ) -> Result<RecordedRun, Failure> {
         let path = directory.join("index.jsonl");
         let bytes = io.read(&path)?;
         let text = crate::source::text(&bytes, &path)?;
@@ -70,11 +74,11 @@ impl Recorded {
             let iteration = field("iteration").unwrap_or(0) as usize;
             files.insert((op, index, iteration), file.to_string());
         }
-        Ok(Recorded { directory: io.path(directory), files, dtypes })
+        Ok(RecordedRun { directory: io.path(directory), files, dtypes })
     }
 }
 
-impl Record for Recorded {
+impl Record for RecordedRun {
     fn value(
         &mut self,
         op: OpId,

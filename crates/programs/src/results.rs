@@ -92,22 +92,22 @@ impl Leaf<'_> {
 }
 
 /// The results of each process.
-pub struct Results<'m> {
+pub struct RunResults<'m> {
     types: &'m [Type],
     names: Vec<Option<String>>,
     grid: Option<Grid>,
     values: Vec<Vec<RuntimeValue>>,
 }
 
-impl<'m> Results<'m> {
+impl<'m> RunResults<'m> {
     /// The results of a run of `function`.
     pub fn new(
         function: FuncOp<'m>,
         grid: Option<Grid>,
         values: Vec<Vec<RuntimeValue>>,
-    ) -> Results<'m> {
+    ) -> RunResults<'m> {
         let (types, names) = (function.signature().1, stablo::result_names(function));
-        Results { types, names, grid, values }
+        RunResults { types, names, grid, values }
     }
 
     /// Prints, saves or compares the results.

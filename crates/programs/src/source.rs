@@ -26,7 +26,7 @@ pub struct InputFlags {
     /// Check that the diagnostics are those expected by comments; with `only-expected`, allow
     /// others, too; with `update`, rewrite comments of the input that do not fit
     #[arg(long, value_name = "WHICH", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
-    verify_diagnostics: Option<Checked>,
+    verify_diagnostics: Option<CheckedSource>,
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
@@ -40,7 +40,7 @@ pub struct InputFlags {
 
 /// The diagnostics to check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Checked {
+enum CheckedSource {
     /// All: unexpected ones are errors.
     #[value(alias = "true")]
     All,
@@ -102,7 +102,7 @@ impl InputFlags {
         let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;
-        let updates = self.verify_diagnostics == Some(Checked::Update);
+        let updates = self.verify_diagnostics == Some(CheckedSource::Update);
         if updates && self.input == Path::new("-") {
             return Err(Failure::usage("standard input has no comments to update: name a file"));
         }
@@ -130,9 +130,9 @@ impl InputFlags {
                 if let (Some(checked), Some(source)) = (self.verify_diagnostics, source) {
                     let expected = Expectations::read(source);
                     let problems = match checked {
-                        Checked::All => expected.check(&diagnostics, source, true),
-                        Checked::OnlyExpected => expected.check(&diagnostics, source, false),
-                        Checked::Update => {
+                        CheckedSource::All => expected.check(&diagnostics, source, true),
+                        CheckedSource::OnlyExpected => expected.check(&diagnostics, source, false),
+                        CheckedSource::Update => {
                             let mut problems = Diagnostics::new();
                             updated.push(expected.update(&diagnostics, source, &mut problems));
                             problems

@@ -31,7 +31,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 /// An output directory for values.
-pub struct Trace<'m> {
+pub struct ValueTrace<'m> {
     directory: PathBuf,
     /// Filters values by name, op or location.
     pattern: Option<Regex>,
@@ -40,7 +40,7 @@ pub struct Trace<'m> {
     index: String,
 }
 
-impl<'m> Trace<'m> {
+impl<'m> ValueTrace<'m> {
     /// Starts a trace of a run of `module` in a directory, which is created.
     ///
     /// # Errors
@@ -49,12 +49,12 @@ impl<'m> Trace<'m> {
         module: &'m Module,
         directory: PathBuf,
         pattern: Option<&str>,
-    ) -> Result<Trace<'m>, String> {
+    ) -> Result<ValueTrace<'m>, String> {
         let pattern =
             pattern.map(compile).transpose().map_err(|e| format!("--trace-match: {e}"))?;
         std::fs::create_dir_all(&directory)
             .map_err(|e| format!("cannot make the directory {}: {e}", directory.display()))?;
-        Ok(Trace {
+        Ok(ValueTrace {
             directory,
             pattern,
             names: TraceIndex::of(module),

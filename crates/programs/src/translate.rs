@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// Interprets StableHLO programs, and converts them to portable artifacts and back.
 #[derive(Parser)]
 #[command(name = "stablehlo-translate", version)]
-struct Options {
+struct TranslateArgs {
     #[command(flatten)]
     diagnostics: DiagnosticFlags,
     #[command(flatten)]
@@ -74,8 +74,8 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
 
 fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     args::check_supported(argv)?;
-    let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
-    let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let Some(matches) = args::parse(TranslateArgs::command(), argv, io)? else { return Ok(()) };
+    let options = TranslateArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
     options.diagnostics.apply(io);
     if options.serialize {
         return serialize(&options, io);
@@ -121,7 +121,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Writes the input as an artifact.
-fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+fn serialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(target) = &options.target else {
         return Err(Failure::usage("--serialize needs --target=VERSION, such as --target=current"));
     };
@@ -143,7 +143,7 @@ fn serialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Prints the program in an artifact.
-fn deserialize(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+fn deserialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = options.input.read(io)?;
     if bytes.is_empty() {
         return Err(Failure::input("the input is not a portable artifact: it is empty"));

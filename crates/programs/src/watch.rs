@@ -1,7 +1,7 @@
 //! Observes a run: progress, printed output, probes, traces and outfeeds.
 
 use crate::probes::Probes;
-use crate::trace::Trace;
+use crate::trace::ValueTrace;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use stablo::ir::{OpRef, ValueNames};
 use stablo::{Observer, ProcessId, Progress, RuntimeValue, Tensor, Type, counted};
@@ -26,7 +26,7 @@ pub struct Watcher<'w, 'm> {
     /// The output of probes, if any.
     pub probes: Option<&'w mut Probes>,
     /// The output of the trace, if any.
-    pub trace: Option<&'w mut Trace<'m>>,
+    pub trace: Option<&'w mut ValueTrace<'m>>,
     /// Print outfed values.
     pub outfeed: bool,
     progress: Option<(Instant, Option<ProgressBar>)>,

@@ -13,7 +13,7 @@ pub use analysis::{
 use crate::{
     DType, Diagnostics, Engine, Error, Module, Program, Result, RunOptions, RuntimeValue, Type,
 };
-use analysis::bisect::Recorder;
+use analysis::bisect::ValueRecorder;
 use mlir::OpId;
 
 /// The cost of running the function `entry` of a verified module once, op by op: arithmetic, bytes
@@ -184,7 +184,7 @@ pub fn bisect(
     tolerance: &dyn Fn(DType) -> Tolerance,
 ) -> Result<Option<Parting>> {
     same_signature(left, right)?;
-    let mut recorders = [left, right].map(|program| Recorder::new(program.module().clone()));
+    let mut recorders = [left, right].map(|program| ValueRecorder::new(program.module().clone()));
     let [on_left, on_right] = &mut recorders;
     let expected = left.run_observed(inputs.clone(), on_left)?;
     let found = right.run_observed(inputs.clone(), on_right)?;
@@ -232,7 +232,7 @@ pub fn bisect_on_device(
     inputs: Vec<RuntimeValue>,
     tolerance: &dyn Fn(DType) -> Tolerance,
 ) -> Result<Option<Parting>> {
-    let mut recorder = Recorder::new(program.module().clone());
+    let mut recorder = ValueRecorder::new(program.module().clone());
     let expected = program.run_observed(inputs.clone(), &mut recorder)?;
     let function = program.module().op(entry(program));
     let name = function.symbol_name().unwrap_or_default();

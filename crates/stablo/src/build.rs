@@ -35,13 +35,13 @@ use std::collections::HashSet;
 /// ```
 pub struct Builder<'m> {
     module: &'m mut Module,
-    at: Point,
+    at: InsertionPoint,
     location: Loc,
 }
 
 /// Insertion point of new ops.
 #[derive(Clone, Copy)]
-enum Point {
+enum InsertionPoint {
     Before(OpId),
     End(BlockId),
 }
@@ -54,7 +54,7 @@ impl<'m> Builder<'m> {
         module.build_uses();
         let body = module.top().regions().first().and_then(|&region| module.entry(region));
         let body = body.unwrap_or_else(|| module.create_detached_block());
-        Builder { module, at: Point::End(body), location: Loc::Unknown }
+        Builder { module, at: InsertionPoint::End(body), location: Loc::Unknown }
     }
 
     /// The module.
@@ -69,7 +69,7 @@ impl<'m> Builder<'m> {
 
     /// New ops go before `op`.
     pub fn insert_before(&mut self, op: OpId) -> &mut Self {
-        self.at = Point::Before(op);
+        self.at = InsertionPoint::Before(op);
         self
     }
 
@@ -78,14 +78,15 @@ impl<'m> Builder<'m> {
         let view = self.module.op(op);
         if let Some(block) = view.block() {
             let next = view.next_in_block();
-            self.at = next.map_or(Point::End(block), |next| Point::Before(next.id()));
+            self.at =
+                next.map_or(InsertionPoint::End(block), |next| InsertionPoint::Before(next.id()));
         }
         self
     }
 
     /// New ops go to the end of `block`.
     pub fn insert_at_end(&mut self, block: BlockId) -> &mut Self {
-        self.at = Point::End(block);
+        self.at = InsertionPoint::End(block);
         self
     }
 
@@ -175,7 +176,7 @@ impl<'m> Builder<'m> {
         block: BlockId,
         build: impl FnOnce(&mut Builder<'m>) -> Result<T>,
     ) -> Result<T> {
-        let at = std::mem::replace(&mut self.at, Point::End(block));
+        let at = std::mem::replace(&mut self.at, InsertionPoint::End(block));
         let built = build(self);
         self.at = at;
         built
@@ -224,7 +225,7 @@ impl Builder<'_> {
             let message = format!("`{}` is used by `{}`", view.name(), self.module.op(user).name());
             return Err(self.error(view, message));
         }
-        if let Point::Before(next) = self.at {
+        if let InsertionPoint::Before(next) = self.at {
             let within: HashSet<OpId> = self.module.walk(op).map(OpRef::id).collect();
             if within.contains(&next) {
                 self.insert_after(op);
@@ -401,8 +402,8 @@ impl<'b, 'm> OpBuilder<'b, 'm> {
             }
         }
         match builder.at {
-            Point::Before(next) => module.insert_before(op, next),
-            Point::End(block) => module.append(block, op),
+            InsertionPoint::Before(next) => module.insert_before(op, next),
+            InsertionPoint::End(block) => module.append(block, op),
         }
         Ok((builder, op))
     }

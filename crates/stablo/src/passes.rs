@@ -57,7 +57,7 @@ pub fn run_pipeline(module: &mut Module, pipeline: &str) -> Result<Diagnostics> 
 /// braces, and `op.name(…)` around passes for each op of that name, as in
 /// `func.func(cse,canonicalize{max-iterations=3}),inline`. A pass on functions need not be nested.
 #[derive(Default)]
-pub struct Pipeline(mlir::pass::Pipeline);
+pub struct Pipeline(mlir::pass::PassPipeline);
 
 impl Pipeline {
     /// Adds one pass or named pipeline; `options` are as between the braces: `a=1 b=x,y`.

@@ -107,8 +107,8 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
         return Err(error("a shape assertion must have the attribute `error_message`".into()));
     };
     let parts = parts(message);
-    let shown = |part: &Part<'_>| matches!(part, Part::Value(_, index) if *index >= count - 1);
-    if let Some(Part::Value(text, index)) = parts.iter().find(|part| shown(part)) {
+    let shown = |part: &MessagePiece<'_>| matches!(part, MessagePiece::Value(_, index) if *index >= count - 1);
+    if let Some(MessagePiece::Value(text, index)) = parts.iter().find(|part| shown(part)) {
         let values = count - 1;
         let are = if values == 1 { "is" } else { "are" };
         return Err(error(format!(
@@ -125,8 +125,8 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
     let mut text = String::new();
     for part in parts {
         match part {
-            Part::Text(part) => text.push_str(part),
-            Part::Value(_, index) => match constant(index + 1) {
+            MessagePiece::Text(part) => text.push_str(part),
+            MessagePiece::Value(_, index) => match constant(index + 1) {
                 Some(value) => text.push_str(&value.to_string()),
                 None => {
                     return Err(error(format!(
@@ -141,14 +141,14 @@ fn check(op: OpRef<'_>) -> Result<(), Diagnostic> {
 }
 
 /// A piece of a message.
-enum Part<'a> {
+enum MessagePiece<'a> {
     Text(&'a str),
     /// `{index}`, with its text; a layout or format after the index has no effect on integers.
     Value(&'a str, usize),
 }
 
 /// Splits a message at `{0}`, `{1:…}` and so on; all other braces are literal text.
-fn parts(message: &str) -> Vec<Part<'_>> {
+fn parts(message: &str) -> Vec<MessagePiece<'_>> {
     let mut parts = Vec::new();
     let mut rest = message;
     while let Some(open) = rest.find('{') {
@@ -157,17 +157,17 @@ fn parts(message: &str) -> Vec<Part<'_>> {
         let close = after.find('}');
         match (end.and_then(|end| after[..end].trim().parse().ok()), close) {
             (Some(index), Some(close)) => {
-                parts.push(Part::Text(&rest[..open]));
-                parts.push(Part::Value(&rest[open..open + close + 2], index));
+                parts.push(MessagePiece::Text(&rest[..open]));
+                parts.push(MessagePiece::Value(&rest[open..open + close + 2], index));
                 rest = &after[close + 1..];
             }
             _ => {
-                parts.push(Part::Text(&rest[..=open]));
+                parts.push(MessagePiece::Text(&rest[..=open]));
                 rest = after;
             }
         }
     }
-    parts.push(Part::Text(rest));
+    parts.push(MessagePiece::Text(rest));
     parts
 }
 

@@ -6,7 +6,9 @@
 //! precision", 1971) and from overflowing (by scaling). Their constants and the order of their ops
 //! are upstream's, so that results have the same bits.
 
-use crate::chlo_legalize::expr::{Constants, Expr, atan2, complex, max, min, replace_by, select};
+use crate::chlo_legalize::expr::{
+    Expr, FormulaConstants, atan2, complex, max, min, replace_by, select,
+};
 use hlo::attrs;
 use hlo::ops::{ExponentialOp, LogOp, LogPlusOneOp, SqrtOp};
 use mlir::OpId;
@@ -64,7 +66,7 @@ fn exponential(z: Expr<'_>) -> Expr<'_> {
 
 /// The factor that splits a float into two halves whose products are exact: 2^s + 1, where s is
 /// half the precision in bits.
-fn splitter<'b>(largest: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
+fn splitter<'b>(largest: Expr<'b>, constants: &FormulaConstants<'b>) -> Expr<'b> {
     let is_double = largest.gt(constants.get(1e308));
     let for_double = constants.get(134_217_729.0);
     let is_single = largest.gt(constants.get(1e38));
@@ -126,7 +128,7 @@ fn accurate_sum<'b>(
 /// - log1p(2 x + x² + y²) / 2 else, with the sum in twice the precision.
 fn log_plus_one(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
-    let constants = Constants::new(x);
+    let constants = FormulaConstants::new(x);
     let ax = x.abs();
     let y = z.imag();
     let ay = y.abs();
@@ -174,7 +176,7 @@ fn log_plus_one(z: Expr<'_>) -> Expr<'_> {
 /// - log m + log1p((n / m)²) / 2 else.
 fn log(z: Expr<'_>) -> Expr<'_> {
     let x = z.real();
-    let constants = Constants::new(x);
+    let constants = FormulaConstants::new(x);
     let y = z.imag();
     let minus_one = constants.get(-1.0);
     let yy = y * y;
@@ -207,7 +209,7 @@ fn log(z: Expr<'_>) -> Expr<'_> {
 
 /// |a + ib| for a, b ≥ 0: m sqrt(1 + r) with r = (n / m)², or m + m r / 2 where 1 + r rounds to 1;
 /// m ≥ n
-fn hypot<'b>(a: Expr<'b>, b: Expr<'b>, constants: &Constants<'b>) -> Expr<'b> {
+fn hypot<'b>(a: Expr<'b>, b: Expr<'b>, constants: &FormulaConstants<'b>) -> Expr<'b> {
     let (m, n) = (max(a, b), min(a, b));
     let same = m.eq(n);
     let diagonal = constants.get(std::f64::consts::SQRT_2) * m;
@@ -231,7 +233,7 @@ const SQRT_2_SQRT_8: f64 = 2.197_368_226_935_62;
 fn sqrt(z: Expr<'_>) -> Expr<'_> {
     // In upstream's order.
     let x = z.real();
-    let constants = Constants::new(x);
+    let constants = FormulaConstants::new(x);
     let zero = constants.get(0.0);
     let is_right = x.ge(zero);
     let ax = x.abs();

@@ -32,7 +32,7 @@ fn run(cx: &mut Context<'_>) {
 
 /// The parts of an op that determine equality.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct OpKey {
     name: NameKey,
     operands: OperandValues,
     properties: Properties,
@@ -51,7 +51,7 @@ enum NameKey {
 #[derive(PartialEq, Eq, Hash)]
 struct BlockKey {
     arguments: Vec<Type>,
-    ops: Vec<(Key, Vec<Numbered>)>,
+    ops: Vec<(OpKey, Vec<Numbered>)>,
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -64,7 +64,7 @@ struct Cse<'m> {
     module: &'m mut Module,
     /// Ops that dominate the current block: one table per enclosing block, up to the nearest op
     /// that is isolated from above.
-    scopes: Vec<FxHashMap<Key, OpId>>,
+    scopes: Vec<FxHashMap<OpKey, OpId>>,
     replaced: usize,
     dead: usize,
 }
@@ -141,7 +141,7 @@ impl Cse<'_> {
 /// Maximum nesting of the regions of ops that are compared.
 const MAX_DEPTH: usize = 8;
 
-fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
+fn key(op: OpRef<'_>, depth: usize) -> Option<OpKey> {
     let mut operands: OperandValues = op.operands().iter().copied().collect();
     // Upstream compares the operands of StableHLO's commutative ops in order.
     if op.has_trait(&Trait::ConstantsLast) {
@@ -149,7 +149,7 @@ fn key(op: OpRef<'_>, depth: usize) -> Option<Key> {
     }
     let regions: Option<Vec<_>> =
         op.regions().iter().map(|&region| region_key(op.module(), region, depth + 1)).collect();
-    Some(Key {
+    Some(OpKey {
         name: match op.op_name() {
             OpName::Registered(def) => NameKey::Registered(*def),
             OpName::Unregistered(name) => NameKey::Unregistered(name.clone()),

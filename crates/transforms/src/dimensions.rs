@@ -42,7 +42,7 @@ pub struct Dimensions<'m> {
 }
 
 /// The ops that compute a value from known values and sizes of the arguments.
-struct Slice<'m> {
+struct SizeComputation<'m> {
     value: Value,
     /// In an order of evaluation.
     ops: Vec<OpRef<'m>>,
@@ -273,10 +273,14 @@ impl<'m> Dimensions<'m> {
     }
 
     /// The ops that a value depends on; `None` if it depends on more than integers and sizes.
-    fn slice(&self, value: Value) -> Option<Slice<'m>> {
+    fn slice(&self, value: Value) -> Option<SizeComputation<'m>> {
         let root = self.module.defining_op(value)?;
-        let mut slice =
-            Slice { value, ops: Vec::new(), known: HashMap::new(), unknown: BTreeSet::new() };
+        let mut slice = SizeComputation {
+            value,
+            ops: Vec::new(),
+            known: HashMap::new(),
+            unknown: BTreeSet::new(),
+        };
         let mut seen = BTreeSet::from([root.id()]);
         // Each op with the operands still to be visited: it follows all that it depends on.
         let mut stack = vec![(root, 0)];
@@ -307,7 +311,7 @@ impl<'m> Dimensions<'m> {
     }
 
     /// The integer that a slice computes if its unknown sizes are `assumed`.
-    fn evaluate(&self, slice: &Slice<'m>, assumed: Option<i64>) -> Option<i64> {
+    fn evaluate(&self, slice: &SizeComputation<'m>, assumed: Option<i64>) -> Option<i64> {
         let mut known = slice.known.clone();
         for &op in &slice.ops {
             let results = self.results(op, &known, assumed);
@@ -339,7 +343,7 @@ impl<'m> Dimensions<'m> {
         }
         let assertions = self.module.ops(self.block).filter(|op| is_assertion(*op));
         let conditions = assertions.filter_map(|op| self.slice(*op.operands().first()?));
-        let conditions: Vec<Slice<'_>> =
+        let conditions: Vec<SizeComputation<'_>> =
             conditions.filter(|slice| slice.unknown.iter().eq([&place])).collect();
         let holds = |size: &i64| {
             conditions.iter().all(|slice| self.evaluate(slice, Some(*size)).is_some_and(|b| b != 0))

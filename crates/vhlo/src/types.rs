@@ -31,7 +31,7 @@ pub struct VersionedType {
 }
 
 /// A type without parameters: its bytecode code and the builtin type that it represents, if any.
-pub struct Scalar {
+pub struct ScalarType {
     /// The declaration.
     pub def: &'static TypeDef,
     /// Code in bytecode.
@@ -45,7 +45,7 @@ macro_rules! scalars {
         $(static $ident: TypeDef = TypeDef { mnemonic: $mnemonic, ..EMPTY };)*
 
         /// The types without parameters.
-        pub static SCALARS: &[Scalar] = &[$(Scalar { def: &$ident, code: $code, builtin: scalars!(@some $($builtin)?) }),*];
+        pub static SCALARS: &[ScalarType] = &[$(ScalarType { def: &$ident, code: $code, builtin: scalars!(@some $($builtin)?) }),*];
 
         const SCALAR_VERSIONS: &[VersionedType] =
             &[$(VersionedType { def: &$ident, since: Version::new($major, $minor) }),*];
@@ -261,7 +261,7 @@ pub fn element(ty: &Type) -> &Type {
 pub fn from_scalar(ty: &Type) -> Option<Type> {
     // Made once: programs convert types all the time.
     static KNOWN: LazyLock<FxHashMap<Type, Type>> = LazyLock::new(|| {
-        let made = |s: &Scalar| Some((s.builtin?(), Type::dialect(s.def, Vec::new())));
+        let made = |s: &ScalarType| Some((s.builtin?(), Type::dialect(s.def, Vec::new())));
         SCALARS.iter().filter_map(made).collect()
     });
     match &**ty {

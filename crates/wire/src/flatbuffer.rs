@@ -21,12 +21,12 @@ const LOOKS_PER_BYTE: usize = 64;
 const MAX_DEPTH: usize = 100;
 
 /// The number of bytes that the reading of a buffer may still visit.
-pub struct Budget(Cell<usize>);
+pub struct VisitBudget(Cell<usize>);
 
-impl Budget {
+impl VisitBudget {
     /// The budget for a buffer.
-    pub fn of(bytes: &[u8]) -> Budget {
-        Budget(Cell::new(bytes.len().saturating_mul(LOOKS_PER_BYTE)))
+    pub fn of(bytes: &[u8]) -> VisitBudget {
+        VisitBudget(Cell::new(bytes.len().saturating_mul(LOOKS_PER_BYTE)))
     }
 }
 
@@ -36,12 +36,12 @@ pub struct Table<'a> {
     bytes: &'a [u8],
     at: usize,
     /// Shared by all tables.
-    budget: &'a Budget,
+    budget: &'a VisitBudget,
 }
 
 impl<'a> Table<'a> {
     /// The root table of a buffer.
-    pub fn root(bytes: &'a [u8], budget: &'a Budget) -> Option<Table<'a>> {
+    pub fn root(bytes: &'a [u8], budget: &'a VisitBudget) -> Option<Table<'a>> {
         Some(Table { bytes, at: u32_at(bytes, 0)? as usize, budget })
     }
 

@@ -39,7 +39,7 @@ const PHRASES: [&str; 28] = [
 
 /// The counts of a crate.
 #[derive(Default)]
-pub struct Count {
+pub struct CrateCount {
     /// Lines of comments.
     lines: usize,
     /// Phrases by number.
@@ -48,7 +48,7 @@ pub struct Count {
     continued: usize,
 }
 
-impl Count {
+impl CrateCount {
     /// Idioms in 1,000 lines of comments, rounded up.
     fn rate(&self) -> usize {
         let idioms = self.phrases.values().sum::<usize>() + self.continued;
@@ -100,7 +100,7 @@ fn continues(first_line: &str) -> bool {
         && !first_line.contains(" = ")
 }
 
-fn add_files(folder: &Path, count: &mut Count) {
+fn add_files(folder: &Path, count: &mut CrateCount) {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -118,11 +118,11 @@ fn add_files(folder: &Path, count: &mut Count) {
 }
 
 /// The counts of all crates by their folders.
-fn counts() -> BTreeMap<String, Count> {
+fn counts() -> BTreeMap<String, CrateCount> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut counts = BTreeMap::new();
     for entry in std::fs::read_dir(crates).into_iter().flatten().flatten() {
-        let mut count = Count::default();
+        let mut count = CrateCount::default();
         add_files(&entry.path().join("src"), &mut count);
         if count.lines > 0 {
             counts.insert(entry.file_name().to_string_lossy().into_owned(), count);
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn idioms_are_counted() {
-        let mut count = Count::default();
+        let mut count = CrateCount::default();
         count.add(
             "//! Those of a\n//! file, in the\n//! place of others.\n\n/// and their own.\nlet x = \
              those; // no comment of a line\n    // Such a one.\n    /// `None` if, none `if`\n",

@@ -34,43 +34,43 @@ const MAX_VALUES: usize = 1 << 22;
 
 /// The values of a run of the first process: one run of an op each, with the runs of ops that it
 /// runs itself.
-pub struct Recorder {
+pub struct ValueRecorder {
     module: Arc<Module>,
     /// The functions by name.
     functions: HashMap<String, OpId>,
     /// Runs of ops that are complete, but for what is around them.
-    stack: Vec<Run>,
+    stack: Vec<OpRun>,
     count: usize,
 }
 
 /// A run of an op.
-struct Run {
+struct OpRun {
     op: OpId,
     /// How often the op had run before.
     iteration: usize,
     /// Its results; `None` for tokens and the like.
     results: Vec<Option<Tensor>>,
     /// The runs of ops in its regions and callees, in order.
-    inner: Vec<Run>,
+    inner: Vec<OpRun>,
 }
 
-impl Recorder {
+impl ValueRecorder {
     /// A recorder of a run of a program made from `module`.
-    pub fn new(module: Arc<Module>) -> Recorder {
+    pub fn new(module: Arc<Module>) -> ValueRecorder {
         let functions = module.walk(module.top().id()).filter_map(FuncOp::cast);
         let functions = functions.filter_map(|f| Some((f.symbol_name()?.to_string(), f.id())));
-        Recorder { functions: functions.collect(), module, stack: Vec::new(), count: 0 }
+        ValueRecorder { functions: functions.collect(), module, stack: Vec::new(), count: 0 }
     }
 
     /// Takes the runs of ops within `op` from the end of those that have no place yet.
-    fn inner(&mut self, op: OpRef<'_>) -> Vec<Run> {
+    fn inner(&mut self, op: OpRef<'_>) -> Vec<OpRun> {
         let symbols = op.properties().iter().flatten().filter_map(|value| value.as_flat_symbol());
         let callees = symbols.filter_map(|name| self.functions.get(&**name).copied());
         let around: Vec<OpId> = std::iter::once(op.id()).chain(callees).collect();
         if around.len() == 1 && op.regions().is_empty() {
             return Vec::new();
         }
-        let is_within = |run: &Run| {
+        let is_within = |run: &OpRun| {
             let parents = std::iter::successors(self.module.op(run.op).parent(), |op| op.parent());
             parents.map(OpRef::id).any(|op| around.contains(&op))
         };
@@ -79,7 +79,7 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
+impl Observer for ValueRecorder {
     fn traces(&self) -> bool {
         true
     }
@@ -108,7 +108,7 @@ impl Observer for Recorder {
             _ => {
                 let inner = self.inner(op);
                 let results = vec![tensor];
-                self.stack.push(Run { op: op.id(), iteration: 0, results, inner });
+                self.stack.push(OpRun { op: op.id(), iteration: 0, results, inner });
             }
         }
         Ok(())
@@ -170,7 +170,7 @@ pub type Wrong = (usize, Tensor, Tensor);
 /// Finds the first op at which two runs part, given the inputs and the results that differ; `None`
 /// if there are none.
 pub fn bisect(
-    [left, right]: [Recorder; 2],
+    [left, right]: [ValueRecorder; 2],
     entry: OpId,
     inputs: &[RuntimeValue],
     wrong: &[Wrong],
@@ -210,7 +210,7 @@ pub fn bisect(
 
 /// The end of the runs that belong to the same run of a block as the one at `start`: another run of
 /// the block starts again at an earlier op.
-fn end_of_block(module: &Module, runs: &[Run], start: usize) -> usize {
+fn end_of_block(module: &Module, runs: &[OpRun], start: usize) -> usize {
     let same = runs[start..].windows(2).take_while(|pair| {
         let [first, next] = [module.op(pair[0].op), module.op(pair[1].op)];
         next.block() == first.block() && module.is_before_in_block(first.id(), next.id())
@@ -219,9 +219,9 @@ fn end_of_block(module: &Module, runs: &[Run], start: usize) -> usize {
 }
 
 /// Numbers the runs of each op.
-fn number(runs: &mut [Run]) {
+fn number(runs: &mut [OpRun]) {
     let mut seen: FxHashMap<OpId, usize> = FxHashMap::default();
-    let mut rest: Vec<&mut [Run]> = vec![runs];
+    let mut rest: Vec<&mut [OpRun]> = vec![runs];
     while let Some(runs) = rest.pop() {
         let Some((first, others)) = runs.split_first_mut() else { continue };
         rest.push(others);
@@ -271,8 +271,8 @@ impl<'a> Search<'a> {
     }
 
     /// Takes note of the values on the right.
-    fn learn(&mut self, runs: &[Run]) {
-        let mut rest: Vec<&Run> = runs.iter().collect();
+    fn learn(&mut self, runs: &[OpRun]) {
+        let mut rest: Vec<&OpRun> = runs.iter().collect();
         while let Some(run) = rest.pop() {
             self.known.extend(run.results.iter().flatten().map(hash));
             self.right.insert((run.op, run.iteration), run.results.clone());
@@ -281,12 +281,12 @@ impl<'a> Search<'a> {
     }
 
     /// The value on the right of a result of a run on the left.
-    fn other(&self, run: &Run, index: usize) -> Option<&Tensor> {
+    fn other(&self, run: &OpRun, index: usize) -> Option<&Tensor> {
         let other = self.corresponding.right_of(run.op)?;
         self.right.get(&(other, run.iteration))?.get(index)?.as_ref()
     }
 
-    fn agrees(&self, run: &Run, index: usize) -> bool {
+    fn agrees(&self, run: &OpRun, index: usize) -> bool {
         let Some(Some(value)) = run.results.get(index) else { return true };
         let is_close = |other: &Tensor| {
             compare(other, value, &(self.tolerance)(value.dtype()))
@@ -303,10 +303,10 @@ impl<'a> Search<'a> {
     /// one within it; with the runs around it.
     fn first<'r>(
         &mut self,
-        runs: &'r [Run],
+        runs: &'r [OpRun],
         block: BlockId,
         wrong: Vec<Value>,
-    ) -> Option<(&'r Run, Vec<&'r Run>)> {
+    ) -> Option<(&'r OpRun, Vec<&'r OpRun>)> {
         let mut around = Vec::new();
         let mut found = self.first_in_block(runs, block, wrong)?;
         while let Some((inner, block, wrong)) = self.within(found) {
@@ -319,10 +319,10 @@ impl<'a> Search<'a> {
 
     fn first_in_block<'r>(
         &mut self,
-        runs: &'r [Run],
+        runs: &'r [OpRun],
         block: BlockId,
         mut wrong: Vec<Value>,
-    ) -> Option<&'r Run> {
+    ) -> Option<&'r OpRun> {
         let positions: FxHashMap<OpId, usize> =
             runs.iter().enumerate().map(|(index, run)| (run.op, index)).collect();
         let mut seen: FxHashSet<Value> = FxHashSet::default();
@@ -349,7 +349,7 @@ impl<'a> Search<'a> {
     }
 
     /// Notes the results of a run.
-    fn keep(&mut self, run: &Run) {
+    fn keep(&mut self, run: &OpRun) {
         for (value, tensor) in self.module.op(run.op).results().zip(&run.results) {
             if let Some(tensor) = tensor {
                 self.values.insert(value, tensor.clone());
@@ -359,7 +359,7 @@ impl<'a> Search<'a> {
 
     /// The first run of a block within a run whose results do not agree: its runs, the block, and
     /// the operands of its terminator.
-    fn within<'r>(&mut self, run: &'r Run) -> Option<(&'r [Run], BlockId, Vec<Value>)> {
+    fn within<'r>(&mut self, run: &'r OpRun) -> Option<(&'r [OpRun], BlockId, Vec<Value>)> {
         let mut start = 0;
         while let Some(first) = run.inner.get(start) {
             let block = self.module.op(first.op).block()?;
@@ -376,7 +376,7 @@ impl<'a> Search<'a> {
     }
 
     /// The operands of a block's terminator that do not agree, given the runs of its ops.
-    fn wrong(&self, runs: &[Run], terminator: OpRef<'_>) -> Vec<Value> {
+    fn wrong(&self, runs: &[OpRun], terminator: OpRef<'_>) -> Vec<Value> {
         let positions: FxHashMap<OpId, usize> =
             runs.iter().enumerate().map(|(index, run)| (run.op, index)).collect();
         let is_wrong = |value: &Value| {
@@ -404,7 +404,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn parting(&mut self, run: &Run, around: Vec<&Run>) -> Option<Parting> {
+    fn parting(&mut self, run: &OpRun, around: Vec<&OpRun>) -> Option<Parting> {
         let op = self.module.op(run.op);
         let index = (0..run.results.len()).find(|&index| !self.agrees(run, index))?;
         let value = run.results.get(index)?.clone()?;

@@ -5,7 +5,7 @@
 //! run had. So ops in loops are compared on the same operands.
 
 use super::cut::Cut;
-use super::{Parting, Recorder, Run, Search, Wrong, number};
+use super::{OpRun, Parting, Search, ValueRecorder, Wrong, number};
 use crate::compare::Tolerance;
 use hlo::ops::{CaseOp, CompositeOp, IfOp, WhileOp};
 use mlir::{BlockId, Module, OpId, OpRef, Value};
@@ -44,7 +44,7 @@ pub trait Executor {
 /// # Errors
 /// If a part of the program does not run on the device.
 pub fn bisect_on<E: Executor>(
-    left: Recorder,
+    left: ValueRecorder,
     device: &mut E,
     entry: OpId,
     inputs: &[RuntimeValue],
@@ -56,7 +56,7 @@ pub fn bisect_on<E: Executor>(
     number(&mut runs);
     let mut search = Search::new(&module, &module, tolerance);
     search.is_strict = true;
-    let mut blocks = Blocks { module: &module, device, programs: HashMap::new() };
+    let mut blocks = BlockPrograms { module: &module, device, programs: HashMap::new() };
     let region = module.op(entry).regions().first();
     let Some(block) = region.and_then(|&region| module.entry(region)) else { return Ok(None) };
     let Some(terminator) = module.terminator(block) else { return Ok(None) };
@@ -81,34 +81,34 @@ pub fn bisect_on<E: Executor>(
 }
 
 /// The blocks of the program, as programs for the device.
-struct Blocks<'a, E: Executor> {
+struct BlockPrograms<'a, E: Executor> {
     module: &'a Module,
     device: &'a mut E,
     /// `None` for blocks that are no programs.
-    programs: HashMap<BlockId, Option<Compiled<E::Program>>>,
+    programs: HashMap<BlockId, Option<DeviceBlock<E::Program>>>,
 }
 
 /// A block, ready to run.
-struct Compiled<P> {
+struct DeviceBlock<P> {
     inputs: Vec<Value>,
     results: Vec<Value>,
     program: P,
 }
 
-impl<E: Executor> Blocks<'_, E> {
+impl<E: Executor> BlockPrograms<'_, E> {
     /// Asks the device for the values of the runs of a block. Returns false if it cannot be asked.
     fn learn(
         &mut self,
         search: &mut Search<'_>,
         block: BlockId,
-        runs: &[Run],
+        runs: &[OpRun],
     ) -> Result<bool, E::Error> {
         if !self.programs.contains_key(&block) {
             let cut = Cut::of(self.module, block, None, &|_| true);
             let program = match cut {
                 Some(cut) => {
                     let program = self.device.compile(&cut.module, &cut.entry)?;
-                    Some(Compiled { inputs: cut.inputs, results: cut.results, program })
+                    Some(DeviceBlock { inputs: cut.inputs, results: cut.results, program })
                 }
                 None => None,
             };
@@ -127,9 +127,9 @@ impl<E: Executor> Blocks<'_, E> {
         &mut self,
         search: &mut Search<'_>,
         block: BlockId,
-        runs: &'r [Run],
+        runs: &'r [OpRun],
         wrong: &[Value],
-    ) -> Result<Option<&'r Run>, E::Error> {
+    ) -> Result<Option<&'r OpRun>, E::Error> {
         let needed = needed(self.module, block, wrong);
         for (index, run) in runs.iter().enumerate() {
             if !needed.contains(&run.op) || self.module.op(run.op).operands().is_empty() {
@@ -153,8 +153,8 @@ impl<E: Executor> Blocks<'_, E> {
     fn within<'r>(
         &mut self,
         search: &mut Search<'_>,
-        run: &'r Run,
-    ) -> Result<Option<&'r Run>, E::Error> {
+        run: &'r OpRun,
+    ) -> Result<Option<&'r OpRun>, E::Error> {
         let op = self.module.op(run.op);
         let is_loop = op.is(WhileOp::DEF);
         if !is_loop && !op.is_any(&[CaseOp::DEF, IfOp::DEF, CallOp::DEF, CompositeOp::DEF]) {
@@ -233,7 +233,7 @@ impl Search<'_> {
     fn learn_values(
         &mut self,
         module: &Module,
-        runs: &[Run],
+        runs: &[OpRun],
         results: &[Value],
         values: &[RuntimeValue],
     ) {

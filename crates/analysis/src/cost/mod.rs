@@ -20,7 +20,7 @@ use program::work::{Shapes, elements};
 use program::{Block, BlockId, Callee, Code, Instruction, Primitive, Slot, UNUSED, ValueType};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
-use trips::Definitions;
+use trips::SlotDefinitions;
 
 /// Tensors of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +132,7 @@ impl Doubt {
 pub fn cost(program: &interpreter::Program) -> Cost {
     let code = program.code();
     let entry = code.function(program.entry());
-    let mut walk = Walk::new(code);
+    let mut walk = CostWalk::new(code);
     let mut cost = Cost {
         total: Work::default(),
         arguments: Tensors::default(),
@@ -177,10 +177,10 @@ struct Total {
     peak_at: Option<(BlockId, usize)>,
 }
 
-struct Walk<'c> {
+struct CostWalk<'c> {
     code: &'c Code,
     types: Vec<Vec<Option<Arc<ValueType>>>>,
-    definitions: Definitions<'c>,
+    definitions: SlotDefinitions<'c>,
     /// The totals of blocks that are complete.
     totals: Vec<Option<Total>>,
     /// Nested blocks, inner ones before outer ones.
@@ -195,12 +195,12 @@ struct Nested {
     runs: u64,
 }
 
-impl<'c> Walk<'c> {
-    fn new(code: &'c Code) -> Walk<'c> {
-        Walk {
+impl<'c> CostWalk<'c> {
+    fn new(code: &'c Code) -> CostWalk<'c> {
+        CostWalk {
             code,
             types: code.slot_types(),
-            definitions: Definitions::of(code),
+            definitions: SlotDefinitions::of(code),
             totals: vec![None; code.blocks.len()],
             ranks: vec![usize::MAX; code.blocks.len()],
             order: Vec::new(),

@@ -1,13 +1,13 @@
 //! The work of the instructions that a step of a run computes.
 
-use super::{Doubt, Walk, Work};
+use super::{CostWalk, Doubt, Work};
 use interpreter::{Program, Share, StepRecord};
 use program::BlockId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The work of the instructions of a program.
 pub(crate) struct Works<'p> {
-    walk: Walk<'p>,
+    walk: CostWalk<'p>,
     /// The block of each instruction.
     blocks: FxHashMap<u32, BlockId>,
 }
@@ -15,7 +15,7 @@ pub(crate) struct Works<'p> {
 impl<'p> Works<'p> {
     pub fn of(program: &'p Program) -> Works<'p> {
         let code = program.code();
-        let mut walk = Walk::new(code);
+        let mut walk = CostWalk::new(code);
         if let Some(body) = code.function(program.entry()).body {
             walk.complete(body);
         }

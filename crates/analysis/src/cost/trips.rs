@@ -8,14 +8,14 @@ use program::{BlockId, Code, FunctionId, Instruction, Primitive, Slot};
 use rustc_hash::FxHashMap;
 
 /// The instruction that defines each slot of each function.
-pub struct Definitions<'c> {
+pub struct SlotDefinitions<'c> {
     code: &'c Code,
     by_slot: FxHashMap<(FunctionId, Slot), &'c Instruction>,
 }
 
-impl<'c> Definitions<'c> {
+impl<'c> SlotDefinitions<'c> {
     /// The definitions of a program.
-    pub fn of(code: &'c Code) -> Definitions<'c> {
+    pub fn of(code: &'c Code) -> SlotDefinitions<'c> {
         let mut by_slot = FxHashMap::default();
         for block in &code.blocks {
             for instruction in code.instructions_of(block) {
@@ -24,7 +24,7 @@ impl<'c> Definitions<'c> {
                 }
             }
         }
-        Definitions { code, by_slot }
+        SlotDefinitions { code, by_slot }
     }
 
     /// The value of a slot that holds a constant integer.

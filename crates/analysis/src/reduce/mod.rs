@@ -11,7 +11,7 @@ use edits::Replacement;
 pub use edits::uncalled;
 use mlir::diag::Severity;
 use mlir::ods::Trait;
-use mlir::pass::{NoObserver, Pipeline};
+use mlir::pass::{NoObserver, PassPipeline};
 use mlir::rewrite::effects::is_memory_effect_free;
 use mlir::verify::{VerifyOptions, verify};
 use mlir::{Module, OpId, OpRef};
@@ -66,7 +66,7 @@ pub fn reduce<E>(module: Module, max_tests: usize, test: Test<'_, E>) -> Result<
     Ok(Reduced { module: reducer.module, tests: reducer.tests, is_limited })
 }
 
-fn pipeline(text: &str) -> Option<Pipeline> {
+fn pipeline(text: &str) -> Option<PassPipeline> {
     transforms::PASSES.parse(text).ok()
 }
 
@@ -75,8 +75,8 @@ struct Reducer<'a, E> {
     test: Test<'a, E>,
     tests: usize,
     max_tests: usize,
-    inline: Option<Pipeline>,
-    merge: Option<Pipeline>,
+    inline: Option<PassPipeline>,
+    merge: Option<PassPipeline>,
 }
 
 impl<E> Reducer<'_, E> {
@@ -148,7 +148,7 @@ impl<E> Reducer<'_, E> {
         Ok(())
     }
 
-    fn pass(&mut self, pipeline: Option<&Pipeline>) -> Result<bool, E> {
+    fn pass(&mut self, pipeline: Option<&PassPipeline>) -> Result<bool, E> {
         let Some(pipeline) = pipeline else { return Ok(false) };
         self.attempt(&mut |module| {
             let before = module.to_string();

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "functions for C; each block gives its reason")]
 
-use stablo_c::{Code, stablo_device_free, stablo_device_open, stablo_device_run};
+use stablo_c::{ErrorCode, stablo_device_free, stablo_device_open, stablo_device_run};
 use std::ffi::{CStr, c_char};
 use std::ptr::{null, null_mut};
 
@@ -18,9 +18,9 @@ fn text(error: *mut c_char) -> String {
 #[test]
 fn what_is_no_device_is_an_error() {
     for (device, expected, code) in [
-        (c"cpu".as_ptr(), "it does not begin with `pjrt:`", Code::InvalidArgument),
-        (null(), "it does not begin with `pjrt:`", Code::InvalidArgument),
-        (c"pjrt:/missing.so".as_ptr(), "/missing.so: it cannot be loaded", Code::RunFailed),
+        (c"cpu".as_ptr(), "it does not begin with `pjrt:`", ErrorCode::InvalidArgument),
+        (null(), "it does not begin with `pjrt:`", ErrorCode::InvalidArgument),
+        (c"pjrt:/missing.so".as_ptr(), "/missing.so: it cannot be loaded", ErrorCode::RunFailed),
     ] {
         let mut error = null_mut();
         // SAFETY: a text or null, and a place for the error.

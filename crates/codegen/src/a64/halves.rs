@@ -2,7 +2,7 @@
 
 use super::emitter::{A64Emitter, LOADED, NUMBER, TEMPORARY};
 use super::{LaneSize, Neon, V};
-use crate::ops::{Op, Predicate, Rounding};
+use crate::ops::{IntegerRounding, Op, Predicate};
 
 impl A64Emitter {
     /// Copies a register if it is another one.
@@ -162,14 +162,14 @@ impl A64Emitter {
             }
             Op::SqrtF32 => self.of_one(Neon::FSQRT_S, d, n),
             Op::SqrtF64 => self.of_one(Neon::FSQRT_D, d, n),
-            Op::RoundF32(Rounding::ToEven) => self.of_one(Neon::FRINTN_S, d, n),
-            Op::RoundF32(Rounding::Down) => self.of_one(Neon::FRINTM_S, d, n),
-            Op::RoundF32(Rounding::Up) => self.of_one(Neon::FRINTP_S, d, n),
-            Op::RoundF32(Rounding::ToZero) => self.of_one(Neon::FRINTZ_S, d, n),
-            Op::RoundF64(Rounding::ToEven) => self.of_one(Neon::FRINTN_D, d, n),
-            Op::RoundF64(Rounding::Down) => self.of_one(Neon::FRINTM_D, d, n),
-            Op::RoundF64(Rounding::Up) => self.of_one(Neon::FRINTP_D, d, n),
-            Op::RoundF64(Rounding::ToZero) => self.of_one(Neon::FRINTZ_D, d, n),
+            Op::RoundF32(IntegerRounding::ToEven) => self.of_one(Neon::FRINTN_S, d, n),
+            Op::RoundF32(IntegerRounding::Down) => self.of_one(Neon::FRINTM_S, d, n),
+            Op::RoundF32(IntegerRounding::Up) => self.of_one(Neon::FRINTP_S, d, n),
+            Op::RoundF32(IntegerRounding::ToZero) => self.of_one(Neon::FRINTZ_S, d, n),
+            Op::RoundF64(IntegerRounding::ToEven) => self.of_one(Neon::FRINTN_D, d, n),
+            Op::RoundF64(IntegerRounding::Down) => self.of_one(Neon::FRINTM_D, d, n),
+            Op::RoundF64(IntegerRounding::Up) => self.of_one(Neon::FRINTP_D, d, n),
+            Op::RoundF64(IntegerRounding::ToZero) => self.of_one(Neon::FRINTZ_D, d, n),
             Op::AbsI32 => self.of_one(Neon::ABS_S, d, n),
             Op::I32ToF32 => self.of_one(Neon::SCVTF_S, d, n),
             Op::SaturateF32ToI32 => self.of_one(Neon::FCVTZS_S, d, n),

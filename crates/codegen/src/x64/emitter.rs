@@ -4,7 +4,7 @@ use super::{Avx, Gpr, Length, Mem, Rm, X64Assembler, Ymm};
 use crate::machine::{
     self, Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Register,
 };
-use crate::ops::{Op, Predicate, Rounding, Store};
+use crate::ops::{IntegerRounding, Op, Predicate, Store};
 use crate::vector::Width;
 
 /// For [`Avx::PTERNLOGD`]: bits of the second operand where the first has them set, else of
@@ -102,12 +102,12 @@ fn predicate(predicate: Predicate) -> u8 {
 }
 
 /// The ways of rounding, without signals.
-fn rounding(rounding: Rounding) -> u8 {
+fn rounding(rounding: IntegerRounding) -> u8 {
     match rounding {
-        Rounding::ToEven => 8,
-        Rounding::Down => 9,
-        Rounding::Up => 10,
-        Rounding::ToZero => 11,
+        IntegerRounding::ToEven => 8,
+        IntegerRounding::Down => 9,
+        IntegerRounding::Up => 10,
+        IntegerRounding::ToZero => 11,
     }
 }
 

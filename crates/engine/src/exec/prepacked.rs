@@ -3,7 +3,7 @@
 use host::Charge;
 use kernels::Kernel;
 use numerics::math::AlignedBytes;
-use numerics::{Bytes, Identity};
+use numerics::{Bytes, BytesIdentity};
 use std::sync::Arc;
 
 /// The maximum bytes of prepacked operands: the caches gain little beyond, and a model
@@ -20,7 +20,7 @@ pub(crate) struct PrepackedOperands {
 /// The second operand of a kernel, and what was made of it.
 #[derive(Default)]
 struct CachedOperand {
-    operand: Option<Identity>,
+    operand: Option<BytesIdentity>,
     state: OperandState,
 }
 

@@ -5,7 +5,8 @@ use crate::lower::sorts;
 use crate::lower::views::{Definitions, Viewed};
 use crate::plan::StepOp;
 use kernels::{
-    Form, FourierTransform, Kernel, LoopOutput, Operand, Prepared, Rearrangement, Sorted, Sorting,
+    Form, FourierTransform, Kernel, KernelOperand, LoopOutput, Prepared, Rearrangement, Sorted,
+    Sorting,
 };
 use program::primitives::{self, Convolution, DotDims};
 use program::{Primitive, WindowDim};
@@ -164,9 +165,9 @@ fn prepared_on(
     output: Value,
 ) -> Option<StepOp> {
     let graph = definitions.graph;
-    let mut types: SmallVec<[Operand<'_>; 3]> = SmallVec::new();
+    let mut types: SmallVec<[KernelOperand<'_>; 3]> = SmallVec::new();
     for (&value, Viewed { view, len, .. }) in operands.iter().zip(views.iter().copied()) {
-        types.push(Operand { dtype: graph.dtype(value)?, view, len: *len });
+        types.push(KernelOperand { dtype: graph.dtype(value)?, view, len: *len });
     }
     let Prepared { kernel, operands, results } = kernels::prepare(primitive, &types, &[position])?;
     let [result] = &results[..] else { return None };

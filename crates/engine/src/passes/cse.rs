@@ -25,19 +25,19 @@ const MAX_NODES: usize = 64;
 const HASHED_BYTES: usize = 64;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
-    let mut available = Available { graph, nodes: FxHashMap::default(), order: Vec::new() };
+    let mut available = AvailableNodes { graph, nodes: FxHashMap::default(), order: Vec::new() };
     available.region(body, &mut Replacements::default());
 }
 
 /// The nodes before the current one, in its region and around it.
-struct Available<'g, 'c> {
+struct AvailableNodes<'g, 'c> {
     graph: &'g Graph<'c>,
     nodes: FxHashMap<u64, SmallVec<[Node; 1]>>,
     /// The hashes of the nodes, in order.
     order: Vec<u64>,
 }
 
-impl Available<'_, '_> {
+impl AvailableNodes<'_, '_> {
     fn region(&mut self, region: &mut Region, replacements: &mut Replacements) {
         let before = self.order.len();
         retain(region, |node| {

@@ -66,7 +66,7 @@ fn expand(graph: &mut Graph<'_>, node: &Node, nodes: &mut Vec<Node>) -> Option<(
     if !(is_run && is_alike && is_small && reduce.body.closed && inits.len() == inputs) {
         return None;
     }
-    let mut tree = Tree { graph, node, nodes, block, sizes };
+    let mut tree = OpTree { graph, node, nodes, block, sizes };
     let level = values.iter().map(|&value| tree.reshape(value, &sizes)).collect::<Option<_>>()?;
     let total = tree.total(level, sizes[1])?;
     let inits: Vec<Value> =
@@ -104,7 +104,7 @@ fn reshape(shape: Vec<usize>) -> Primitive {
 }
 
 /// The nodes of a tree.
-struct Tree<'t, 'c> {
+struct OpTree<'t, 'c> {
     graph: &'t mut Graph<'c>,
     /// The reduction.
     node: &'t Node,
@@ -114,7 +114,7 @@ struct Tree<'t, 'c> {
     sizes: [usize; 3],
 }
 
-impl Tree<'_, '_> {
+impl OpTree<'_, '_> {
     /// Adds a node for a value.
     fn add(&mut self, primitive: impl Into<Arc<Primitive>>, operands: &[Value], result: Value) {
         self.nodes.push(Node {

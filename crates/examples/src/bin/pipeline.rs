@@ -5,9 +5,9 @@ use stablo::{Module, RefineOptions, VerifyOptions, has_errors};
 use std::error::Error;
 
 /// Prints how long each pass took.
-struct Times;
+struct PassTimes;
 
-impl PassObserver for Times {
+impl PassObserver for PassTimes {
     fn after(&mut self, step: &Step<'_>, module: &Module) {
         let ops = stablo::walk(module).count();
         println!("{}: {:?}, {ops} ops left", step.invocation.pass.name, step.elapsed);
@@ -32,7 +32,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let mut pipeline = Pipeline::default();
     pipeline.add("canonicalize", "max-iterations=3")?.add("cse", "")?;
     let diagnostics =
-        pipeline.run_observed(&mut module, Some(&VerifyOptions::default()), &mut Times);
+        pipeline.run_observed(&mut module, Some(&VerifyOptions::default()), &mut PassTimes);
     assert!(!has_errors(&diagnostics));
 
     let error = stablo::run_pipeline(&mut module, "cze").unwrap_err();

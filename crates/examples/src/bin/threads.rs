@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::thread;
 
 /// A server of requests: it owns the program, and nothing borrows the module.
-struct Model {
+struct RequestServer {
     program: Program,
 }
 
-impl Model {
+impl RequestServer {
     fn predict(&self, x: f32) -> Result<f32, stablo::Error> {
         let results = self.program.run(vec![Tensor::scalar(x).into()])?;
         Ok(results[0].tensor()?.item::<f32>()?)
@@ -29,7 +29,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let program = Program::prepare(module, "main", RunOptions::default())?;
     println!("{:?}", program.signature());
-    let model = Arc::new(Model { program });
+    let model = Arc::new(RequestServer { program });
 
     let threads = (0..8).map(|number| {
         let model = Arc::clone(&model);

@@ -1,12 +1,12 @@
 //! Compares an input with the directives of a check file.
 
-use super::directive::{Check, Directive, Kind};
+use super::directive::{Check, CheckDirective, Kind};
 use super::pattern::{MatchError, Variables};
 use std::ops::Range;
 
 /// A directive that does not hold. Positions are byte offsets in the input.
 pub(super) struct Mismatch<'a> {
-    pub directive: &'a Directive,
+    pub directive: &'a CheckDirective,
     pub problem: Problem,
     /// Range that was searched for a match.
     pub searched: Range<usize>,
@@ -107,7 +107,7 @@ impl LineComparison<'_> {
 
     /// Finds a directive's match, all of them when it has a count: from the start of the first one
     /// to the end of the last one.
-    fn find<'a>(&mut self, directive: &'a Directive, region: Range<usize>) -> Found<'a> {
+    fn find<'a>(&mut self, directive: &'a CheckDirective, region: Range<usize>) -> Found<'a> {
         let count = match directive.kind {
             Kind::Plain { count } => count,
             _ => 1,
@@ -131,7 +131,7 @@ impl LineComparison<'_> {
 
     fn find_once<'a>(
         &mut self,
-        directive: &'a Directive,
+        directive: &'a CheckDirective,
         region: Range<usize>,
     ) -> Result<Option<Range<usize>>, Box<Mismatch<'a>>> {
         let found = directive.pattern.find(&self.input[region.clone()], &mut self.variables);
@@ -151,11 +151,11 @@ impl LineComparison<'_> {
     /// is to be looked for and the `NOT` directives that apply up to that match.
     fn unordered<'a>(
         &mut self,
-        directives: &'a [Directive],
+        directives: &'a [CheckDirective],
         region: &Range<usize>,
-    ) -> Result<(usize, Vec<&'a Directive>), Box<Mismatch<'a>>> {
+    ) -> Result<(usize, Vec<&'a CheckDirective>), Box<Mismatch<'a>>> {
         let mut start = region.start;
-        let mut nots: Vec<&Directive> = Vec::new();
+        let mut nots: Vec<&CheckDirective> = Vec::new();
         for group in directives.chunk_by(|a, b| a.kind == b.kind) {
             if group.iter().all(|directive| directive.kind == Kind::Not) {
                 nots.extend(group);
@@ -174,7 +174,7 @@ impl LineComparison<'_> {
     /// Finds a match of each directive such that no two overlap; returns them in the input's order.
     fn group<'a>(
         &mut self,
-        directives: &'a [Directive],
+        directives: &'a [CheckDirective],
         region: Range<usize>,
     ) -> Result<Vec<Range<usize>>, Box<Mismatch<'a>>> {
         let mut taken: Vec<Range<usize>> = Vec::new();
@@ -196,7 +196,7 @@ impl LineComparison<'_> {
     }
 
     /// Checks that none of the directives matches in the region.
-    fn absent<'a>(&mut self, nots: &[&'a Directive], region: Range<usize>) -> Holds<'a> {
+    fn absent<'a>(&mut self, nots: &[&'a CheckDirective], region: Range<usize>) -> Holds<'a> {
         for not in nots {
             if let Some(found) = self.find_once(not, region.clone())? {
                 return Err(self.mismatch(not, region, Problem::Forbidden { found }));
@@ -207,7 +207,7 @@ impl LineComparison<'_> {
 
     fn mismatch<'a>(
         &self,
-        directive: &'a Directive,
+        directive: &'a CheckDirective,
         searched: Range<usize>,
         problem: Problem,
     ) -> Box<Mismatch<'a>> {

@@ -1,7 +1,7 @@
 //! Reads the CHECK lines of a check file.
 
 use super::FileCheckOptions;
-use super::pattern::Pattern;
+use super::pattern::CheckPattern;
 
 /// The constraint of a directive on the position of its match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub(super) enum Kind {
 
 /// One CHECK line.
 #[derive(Debug)]
-pub(super) struct Directive {
+pub(super) struct CheckDirective {
     pub kind: Kind,
     /// The name as written, such as `CHECK-NEXT`.
     pub name: String,
@@ -34,14 +34,14 @@ pub(super) struct Directive {
     pub line: usize,
     /// Text after the colon, trimmed.
     pub text: String,
-    pub pattern: Pattern,
+    pub pattern: CheckPattern,
 }
 
 /// A directive with a match of its own and the `NOT` and `DAG` directives before it.
 #[derive(Debug)]
 pub(super) struct Check {
-    pub before: Vec<Directive>,
-    pub directive: Directive,
+    pub before: Vec<CheckDirective>,
+    pub directive: CheckDirective,
 }
 
 /// A problem of the check file itself.
@@ -59,12 +59,12 @@ const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
 pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Check>, Invalid> {
     let implicit = || {
         let not = |text: &String| {
-            Ok(Directive {
+            Ok(CheckDirective {
                 kind: Kind::Not,
                 name: "--implicit-check-not".to_owned(),
                 line: 0,
                 text: text.clone(),
-                pattern: Pattern::parse(text, 0, false, options)?,
+                pattern: CheckPattern::parse(text, 0, false, options)?,
             })
         };
         let nots: Result<Vec<_>, String> = options.implicit_check_not.iter().map(not).collect();
@@ -112,12 +112,12 @@ pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Chec
     if !before.is_empty() {
         checks.push(Check {
             before,
-            directive: Directive {
+            directive: CheckDirective {
                 kind: Kind::End,
                 name: "end of input".to_owned(),
                 line: 0,
                 text: String::new(),
-                pattern: Pattern::End,
+                pattern: CheckPattern::End,
             },
         });
     }
@@ -129,7 +129,7 @@ fn parse_line<'a>(
     line: &str,
     number: usize,
     options: &'a FileCheckOptions,
-) -> Result<Option<(&'a str, Directive)>, String> {
+) -> Result<Option<(&'a str, CheckDirective)>, String> {
     let in_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut rest = line;
     loop {
@@ -220,21 +220,21 @@ fn parse_directive(
     text: &str,
     line: usize,
     options: &FileCheckOptions,
-) -> Result<Directive, String> {
+) -> Result<CheckDirective, String> {
     let text = match options.strict_whitespace && options.match_full_lines {
         true => text,
         false => text.trim_matches([' ', '\t']),
     };
     let full_lines = options.match_full_lines && kind != Kind::Not;
     let pattern = match (kind, text.is_empty()) {
-        (Kind::Empty, true) => Pattern::empty_line(),
+        (Kind::Empty, true) => CheckPattern::empty_line(),
         (Kind::Empty, false) => return Err(format!("{name} takes no text, found `{text}`")),
         (_, true) => return Err(format!("{name} needs a text after the colon")),
-        _ if literal => Pattern::literal(text, options),
-        _ => Pattern::parse(text, line, full_lines, options)
+        _ if literal => CheckPattern::literal(text, options),
+        _ => CheckPattern::parse(text, line, full_lines, options)
             .map_err(|problem| format!("{name}: {problem}"))?,
     };
-    Ok(Directive { kind, name, line, text: text.to_owned(), pattern })
+    Ok(CheckDirective { kind, name, line, text: text.to_owned(), pattern })
 }
 
 #[cfg(test)]

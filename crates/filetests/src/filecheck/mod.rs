@@ -13,7 +13,7 @@ mod pattern;
 mod report;
 
 use crate::Outcome;
-use number::Format;
+use number::NumberNotation;
 use pattern::{Variables, variable_name};
 use std::borrow::Cow;
 use std::fs;
@@ -151,7 +151,8 @@ impl FileCheckOptions {
     }
 
     fn variables(&self) -> Variables {
-        let number = |(name, value): &(String, i64)| (name.clone(), (*value, Format::Unsigned));
+        let number =
+            |(name, value): &(String, i64)| (name.clone(), (*value, NumberNotation::Unsigned));
         Variables {
             texts: self.defines.iter().cloned().collect(),
             numbers: self.numeric_defines.iter().map(number).collect(),

@@ -4,42 +4,42 @@ use super::pattern::{MatchError, Variables};
 
 /// The notation of a number in the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
+pub(super) enum NumberNotation {
     Unsigned,
     Signed,
     LowerHex,
     UpperHex,
 }
 
-impl Format {
+impl NumberNotation {
     /// The expression that matches a number of this format.
     pub fn ere(self) -> &'static str {
         match self {
-            Format::Unsigned => "[0-9]+",
-            Format::Signed => "-?[0-9]+",
-            Format::LowerHex => "[0-9a-f]+",
-            Format::UpperHex => "[0-9A-F]+",
+            NumberNotation::Unsigned => "[0-9]+",
+            NumberNotation::Signed => "-?[0-9]+",
+            NumberNotation::LowerHex => "[0-9a-f]+",
+            NumberNotation::UpperHex => "[0-9A-F]+",
         }
     }
 
     /// The value of digits that `ere` matched, if it fits.
     pub fn read(self, digits: &str) -> Option<i64> {
         let radix = match self {
-            Format::Unsigned | Format::Signed => 10,
-            Format::LowerHex | Format::UpperHex => 16,
+            NumberNotation::Unsigned | NumberNotation::Signed => 10,
+            NumberNotation::LowerHex | NumberNotation::UpperHex => 16,
         };
         i64::from_str_radix(digits, radix).ok()
     }
 
     /// The digits of a value; `None` if the format is unsigned and the value is negative.
     fn write(self, value: i64) -> Option<String> {
-        if value < 0 && self != Format::Signed {
+        if value < 0 && self != NumberNotation::Signed {
             return None;
         }
         Some(match self {
-            Format::Unsigned | Format::Signed => value.to_string(),
-            Format::LowerHex => format!("{value:x}"),
-            Format::UpperHex => format!("{value:X}"),
+            NumberNotation::Unsigned | NumberNotation::Signed => value.to_string(),
+            NumberNotation::LowerHex => format!("{value:x}"),
+            NumberNotation::UpperHex => format!("{value:X}"),
         })
     }
 }
@@ -48,7 +48,7 @@ impl Format {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Expression {
     /// As written in the block.
-    format: Option<Format>,
+    format: Option<NumberNotation>,
     terms: Vec<(NumberSign, Term)>,
 }
 
@@ -68,7 +68,7 @@ enum Term {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Block {
     /// Matches any number and, with a name, defines a variable.
-    Any(Format, Option<String>),
+    Any(NumberNotation, Option<String>),
     /// Matches the value of the expression.
     Value(Expression),
 }
@@ -80,16 +80,16 @@ pub(super) fn parse_block(text: &str, line: usize) -> Result<Block, String> {
         Some(text) => {
             let (format, rest) = text.split_once(',').unwrap_or((text, ""));
             let format = match format.trim() {
-                "u" => Format::Unsigned,
-                "d" => Format::Signed,
-                "x" => Format::LowerHex,
-                "X" => Format::UpperHex,
+                "u" => NumberNotation::Unsigned,
+                "d" => NumberNotation::Signed,
+                "x" => NumberNotation::LowerHex,
+                "X" => NumberNotation::UpperHex,
                 other => return Err(format!("number format `%{other}` is not supported")),
             };
             (Some(format), rest.trim())
         }
     };
-    let any = |name| Ok(Block::Any(format.unwrap_or(Format::Unsigned), name));
+    let any = |name| Ok(Block::Any(format.unwrap_or(NumberNotation::Unsigned), name));
     if text.is_empty() {
         return any(None);
     }
@@ -164,7 +164,7 @@ impl Expression {
             }
             .ok_or_else(|| MatchError::Other("a number overflows".to_owned()))?;
         }
-        let text = format.unwrap_or(Format::Unsigned).write(sum);
+        let text = format.unwrap_or(NumberNotation::Unsigned).write(sum);
         text.ok_or_else(|| MatchError::Other(format!("{sum} is negative, the format unsigned")))
     }
 }
@@ -176,10 +176,10 @@ mod tests {
     #[test]
     fn blocks() {
         let any = |format, name: &str| Ok(Block::Any(format, Some(name.to_owned())));
-        assert_eq!(parse_block("", 1), Ok(Block::Any(Format::Unsigned, None)));
-        assert_eq!(parse_block("%x,", 1), Ok(Block::Any(Format::LowerHex, None)));
-        assert_eq!(parse_block("%X, A:", 1), any(Format::UpperHex, "A"));
-        assert_eq!(parse_block("A :", 1), any(Format::Unsigned, "A"));
+        assert_eq!(parse_block("", 1), Ok(Block::Any(NumberNotation::Unsigned, None)));
+        assert_eq!(parse_block("%x,", 1), Ok(Block::Any(NumberNotation::LowerHex, None)));
+        assert_eq!(parse_block("%X, A:", 1), any(NumberNotation::UpperHex, "A"));
+        assert_eq!(parse_block("A :", 1), any(NumberNotation::Unsigned, "A"));
         for bad in ["%q", "A+", "1a", "A: 3", "-1", "A*2"] {
             assert!(parse_block(bad, 1).is_err(), "{bad}");
         }
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn expressions() {
         let mut variables = Variables::default();
-        let hex = (0xfe, Format::LowerHex);
+        let hex = (0xfe, NumberNotation::LowerHex);
         variables.numbers.insert("A".to_owned(), hex);
         for (text, expected) in [
             ("A+1", Some("ff")),

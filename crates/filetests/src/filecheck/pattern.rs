@@ -3,7 +3,7 @@
 
 use super::FileCheckOptions;
 use super::ere;
-use super::number::{self, Block, Expression, Format};
+use super::number::{self, Block, Expression, NumberNotation};
 use fancy_regex::{Regex, RegexBuilder, escape};
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ pub(super) struct Variables {
     /// Of `[[VAR:regex]]`.
     pub texts: HashMap<String, String>,
     /// Of `[[#VAR:]]`, with the format of the definition.
-    pub numbers: HashMap<String, (i64, Format)>,
+    pub numbers: HashMap<String, (i64, NumberNotation)>,
 }
 
 impl Variables {
@@ -39,7 +39,7 @@ pub(super) enum MatchError {
 }
 
 #[derive(Debug)]
-pub(super) enum Pattern {
+pub(super) enum CheckPattern {
     /// The end of the input.
     End,
     /// This text.
@@ -78,10 +78,10 @@ struct Capture {
     name: String,
     group: usize,
     /// `None` for a text variable.
-    number: Option<Format>,
+    number: Option<NumberNotation>,
 }
 
-impl Pattern {
+impl CheckPattern {
     /// Parses the text after the colon of a directive in line `line` of the check file.
     /// `full_lines` makes it match whole lines only.
     pub fn parse(
@@ -89,10 +89,10 @@ impl Pattern {
         line: usize,
         full_lines: bool,
         options: &FileCheckOptions,
-    ) -> Result<Pattern, String> {
+    ) -> Result<CheckPattern, String> {
         let has_blocks = text.contains("{{") || text.contains("[[");
         if !full_lines && !has_blocks && !options.ignore_case {
-            return Ok(Pattern::Fixed(text.to_owned()));
+            return Ok(CheckPattern::Fixed(text.to_owned()));
         }
         let blanks = if options.strict_whitespace { "" } else { " *" };
         let mut regex =
@@ -104,37 +104,37 @@ impl Pattern {
         if full_lines {
             regex.push(&format!("{blanks}$"));
         }
-        Ok(Pattern::Regex(regex))
+        Ok(CheckPattern::Regex(regex))
     }
 
     /// Text without blocks.
-    pub fn literal(text: &str, options: &FileCheckOptions) -> Pattern {
+    pub fn literal(text: &str, options: &FileCheckOptions) -> CheckPattern {
         if !options.ignore_case {
-            return Pattern::Fixed(text.to_owned());
+            return CheckPattern::Fixed(text.to_owned());
         }
         let mut regex = RegexPattern { ignore_case: true, ..RegexPattern::default() };
         regex.push(&escape(text));
-        Pattern::Regex(regex)
+        CheckPattern::Regex(regex)
     }
 
     /// An empty line: the end of the line before it, then the line's own end.
-    pub fn empty_line() -> Pattern {
+    pub fn empty_line() -> CheckPattern {
         let mut regex = RegexPattern { crosses_lines: true, ..RegexPattern::default() };
         regex.push(r"\n$");
-        Pattern::Regex(regex)
+        CheckPattern::Regex(regex)
     }
 
     /// True if it defines or uses variables.
     pub fn has_variables(&self) -> bool {
         match self {
-            Pattern::End | Pattern::Fixed(_) => false,
-            Pattern::Regex(regex) => !regex.captures.is_empty() || !regex.is_constant(),
+            CheckPattern::End | CheckPattern::Fixed(_) => false,
+            CheckPattern::Regex(regex) => !regex.captures.is_empty() || !regex.is_constant(),
         }
     }
 
     /// The names of the variables it uses and does not define itself.
     pub fn used_variables(&self) -> Vec<&str> {
-        let Pattern::Regex(regex) = self else {
+        let CheckPattern::Regex(regex) = self else {
             return Vec::new();
         };
         let mut names = Vec::new();
@@ -156,9 +156,9 @@ impl Pattern {
         variables: &mut Variables,
     ) -> Result<Option<Range<usize>>, MatchError> {
         match self {
-            Pattern::End => Ok(Some(input.len()..input.len())),
-            Pattern::Fixed(text) => Ok(input.find(text).map(|at| at..at + text.len())),
-            Pattern::Regex(regex) => regex.find(input, variables),
+            CheckPattern::End => Ok(Some(input.len()..input.len())),
+            CheckPattern::Fixed(text) => Ok(input.find(text).map(|at| at..at + text.len())),
+            CheckPattern::Regex(regex) => regex.find(input, variables),
         }
     }
 }

@@ -8,7 +8,7 @@ use numerics::{DType, Tensor, math};
 use program::EvalError;
 use program::operands;
 use program::primitives::Fourier;
-use wire::flatbuffer::{Budget, Table};
+use wire::flatbuffer::{Table, VisitBudget};
 
 /// Field numbers of the descriptor.
 mod field {
@@ -54,7 +54,7 @@ fn invalid(what: &str) -> EvalError {
 
 /// The transform and the axes of a descriptor.
 fn described(bytes: &[u8]) -> Option<(Fourier, Vec<u32>)> {
-    let budget = Budget::of(bytes);
+    let budget = VisitBudget::of(bytes);
     let root = Table::root(bytes, &budget)?;
     let forward = root.u8(field::FORWARD).unwrap_or(0) != 0;
     let transform = match (root.u8(field::KIND).unwrap_or(COMPLEX), forward) {

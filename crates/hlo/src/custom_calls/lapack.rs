@@ -11,7 +11,7 @@ mod device;
 mod older;
 mod tridiagonal;
 
-use self::device::Device;
+use self::device::DeviceCall;
 use self::older::Older;
 use self::tridiagonal::gtsv;
 pub(super) use self::tridiagonal::solve_perturbed;
@@ -19,7 +19,7 @@ use super::{result_types, tensors_or_tuple};
 use crate::ops::shape_operands;
 use crate::prepare;
 use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, Vectors};
-use kernels::linalg::{self, Field, Stack, append};
+use kernels::linalg::{self, MatrixField, Stack, append};
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
@@ -35,8 +35,8 @@ type Results = Result<Vec<Tensor>, EvalError>;
 struct Routine {
     real_name: &'static str,
     complex_name: &'static str,
-    real: fn(&Call<'_>) -> Results,
-    complex: fn(&Call<'_>) -> Results,
+    real: fn(&RoutineCall<'_>) -> Results,
+    complex: fn(&RoutineCall<'_>) -> Results,
 }
 
 macro_rules! routines {
@@ -85,7 +85,7 @@ pub(super) fn targets() -> impl Iterator<Item = String> {
 }
 
 /// A call of a routine as a target names it.
-struct Target {
+struct TargetCall {
     routine: &'static Routine,
     /// True for complex elements, if the name tells.
     complex: Option<bool>,
@@ -98,13 +98,13 @@ enum Convention {
     /// As for `lapack_…_ffi`.
     Ffi,
     Older(&'static Older),
-    Device(&'static Device),
+    Device(&'static DeviceCall),
 }
 
-fn routine(target: &str) -> Option<Target> {
+fn routine(target: &str) -> Option<TargetCall> {
     if let Some(device) = device::of(target) {
         let routine = ROUTINES.iter().find(|routine| routine.real_name == device.routine)?;
-        return Some(Target { routine, complex: None, convention: Convention::Device(device) });
+        return Some(TargetCall { routine, complex: None, convention: Convention::Device(device) });
     }
     let name = target.strip_prefix("lapack_").or_else(|| target.strip_prefix("blas_"))?;
     let is_ffi = name.ends_with("_ffi");
@@ -114,7 +114,7 @@ fn routine(target: &str) -> Option<Target> {
     let named = |r: &&Routine| name == if complex { r.complex_name } else { r.real_name };
     let routine = ROUTINES.iter().find(named)?;
     let convention = if is_ffi { Convention::Ffi } else { Convention::Older(older::of(name)?) };
-    Some(Target { routine, complex: Some(complex), convention })
+    Some(TargetCall { routine, complex: Some(complex), convention })
 }
 
 /// True if the routine is known.
@@ -124,7 +124,7 @@ pub(super) fn is_target(target: &str) -> bool {
 
 /// Prepares a call of the routine that the target names.
 pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
-    let Some(Target { routine, complex, convention }) = routine(target) else {
+    let Some(TargetCall { routine, complex, convention }) = routine(target) else {
         return Err(EvalError::new("custom_call", format!("there is no routine `{target}`")));
     };
     let first = op.operand_types().next().and_then(|ty| ty.element_type().dtype());
@@ -177,7 +177,7 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
                 format!("`{target}` needs an operand of its element type"),
             )
         })?;
-        let call = Call { parameters: &parameters, operands, given: &given, config, dtype };
+        let call = RoutineCall { parameters: &parameters, operands, given: &given, config, dtype };
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
         match convention {
             Convention::Ffi => Ok(results),
@@ -211,7 +211,7 @@ struct Parameters {
 }
 
 /// A call of a routine.
-struct Call<'p> {
+struct RoutineCall<'p> {
     parameters: &'p Parameters,
     /// The operands of the routine.
     operands: &'p [Tensor],
@@ -222,7 +222,7 @@ struct Call<'p> {
     dtype: DType,
 }
 
-impl Call<'_> {
+impl RoutineCall<'_> {
     fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
         self.operands.get(index).ok_or_else(|| {
             EvalError::new(
@@ -232,12 +232,12 @@ impl Call<'_> {
         })
     }
 
-    fn matrices<T: Field>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+    fn matrices<T: MatrixField>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
         linalg::matrices(self.operand(index)?)
     }
 
     /// Square matrices.
-    fn squares<T: Field>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+    fn squares<T: MatrixField>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
         let stack = self.matrices(index)?;
         if stack.core[0] != stack.core[1] {
             return Err(EvalError::new(
@@ -248,7 +248,7 @@ impl Call<'_> {
         Ok(stack)
     }
 
-    fn vectors<T: Field>(&self, index: usize) -> Result<Stack<Vec<T>>, EvalError> {
+    fn vectors<T: MatrixField>(&self, index: usize) -> Result<Stack<Vec<T>>, EvalError> {
         linalg::vectors(self.operand(index)?)
     }
 
@@ -326,7 +326,11 @@ struct Outputs<'b> {
 }
 
 impl Outputs<'_> {
-    fn numbers<T: Field>(&self, core: &[usize], elements: Vec<T>) -> Result<Tensor, EvalError> {
+    fn numbers<T: MatrixField>(
+        &self,
+        core: &[usize],
+        elements: Vec<T>,
+    ) -> Result<Tensor, EvalError> {
         linalg::join(self.batch, core, elements, self.dtype)
     }
 
@@ -374,7 +378,7 @@ fn add<'r, T: Scalar + 'r, R>(
 }
 
 /// `getrf`: factors, pivots, `info`.
-fn getrf<T: Field>(call: &Call<'_>) -> Results {
+fn getrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (mut factors, mut pivots, mut infos) = (Vec::new(), Vec::new(), Vec::new());
@@ -393,7 +397,7 @@ fn getrf<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `potrf`: the Cholesky factor in one triangle, `info`.
-fn potrf<T: Field>(call: &Call<'_>) -> Results {
+fn potrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let lower = call.letter("uplo")? == 'L';
@@ -419,7 +423,7 @@ fn system(config: Option<&Dictionary>) -> Result<primitives::TriangularSolve, &'
 }
 
 /// `trsm`: the solution of triangular systems.
-fn trsm<T: Field>(call: &Call<'_>) -> Results {
+fn trsm<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let system = system(call.config).map_err(|name| call.missing(name))?;
     let (a, b) = (call.operand(0)?.clone(), call.operand(1)?.clone());
     if b.dtype().is_complex() != (T::DIMENSIONS == 2) {
@@ -431,7 +435,7 @@ fn trsm<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `geqrf`: vectors of reflections and the triangular factor, factors of the reflections.
-fn geqrf<T: Field>(call: &Call<'_>) -> Results {
+fn geqrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (mut factors, mut taus) = (Vec::new(), Vec::new());
@@ -443,7 +447,7 @@ fn geqrf<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `geqp3`: as `geqrf`, with column pivoting: the second result is the column at each position.
-fn geqp3<T: Field>(call: &Call<'_>) -> Results {
+fn geqp3<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let given = math::convert(call.operand(1)?.clone(), DType::I32)?;
@@ -467,7 +471,7 @@ fn geqp3<T: Field>(call: &Call<'_>) -> Results {
 /// Matrices whose columns hold the vectors of reflections, and their factors.
 type Reflections<T> = (Stack<Matrix<T>>, Stack<Vec<T>>);
 
-fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
+fn reflections<T: MatrixField>(call: &RoutineCall<'_>) -> Result<Reflections<T>, EvalError> {
     let (a, taus) = (call.matrices::<T>(0)?, call.vectors::<T>(1)?);
     let count = taus.core[0];
     if a.batch != taus.batch || count > a.core[0] || count > a.core[1] {
@@ -478,7 +482,7 @@ fn reflections<T: Field>(call: &Call<'_>) -> Result<Reflections<T>, EvalError> {
 }
 
 /// `orgqr`: the first columns of the product of reflections.
-fn orgqr<T: Field>(call: &Call<'_>) -> Results {
+fn orgqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
     let mut products = Vec::new();
     for (a, taus) in a.items.iter().zip(&taus.items) {
@@ -488,7 +492,7 @@ fn orgqr<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `ormqr`: the product of reflections times a matrix, on either side.
-fn ormqr<T: Field>(call: &Call<'_>) -> Results {
+fn ormqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
     let c = call.matrices::<T>(2)?;
     let (left, adjoint) = (call.flag("left")?, call.flag("transpose")?);
@@ -507,7 +511,7 @@ fn ormqr<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `gehrd`: the Hessenberg form with the vectors of reflections below, their factors, `info`.
-fn gehrd<T: Field>(call: &Call<'_>) -> Results {
+fn gehrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (low, high) = (call.size("low")?, call.size("high")?);
@@ -529,7 +533,7 @@ fn gehrd<T: Field>(call: &Call<'_>) -> Results {
 
 /// `sytrd`, `hetrd`: the tridiagonal form with the vectors of reflections, its diagonal, the
 /// elements beside it, factors of the reflections, `info`.
-fn sytrd<T: Field>(call: &Call<'_>) -> Results {
+fn sytrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let lower = call.letter("uplo")? == 'L';
@@ -554,7 +558,7 @@ fn sytrd<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `syevd`, `heevd`: eigenvectors, eigenvalues, `info`.
-fn syevd<T: Field>(call: &Call<'_>) -> Results {
+fn syevd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (lower, wanted) = (call.letter("uplo")? == 'L', call.letter("mode")? == 'V');
@@ -573,7 +577,7 @@ fn syevd<T: Field>(call: &Call<'_>) -> Results {
 }
 
 /// `gesdd`, `gesvd`: what is left of the operand, singular values, `u`, `v^H`, `info`.
-fn gesdd<T: Field>(call: &Call<'_>) -> Results {
+fn gesdd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.matrices::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (rows, columns, few) = (core[0], core[1], core[0].min(core[1]));
@@ -614,7 +618,7 @@ fn eigenvalues<T: SchurForm>(out: &Outputs<'_>, n: usize, values: Vec<Complex64>
 }
 
 /// `geev`: eigenvalues, left eigenvectors, right eigenvectors, `info`.
-fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
+fn geev<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (left, right) = (call.letter("compute_left")? == 'V', call.letter("compute_right")? == 'V');
@@ -644,7 +648,7 @@ fn geev<T: Field + SchurForm>(call: &Call<'_>) -> Results {
 }
 
 /// `gees`: the Schur form, Schur vectors, eigenvalues, the number of selected ones (0), `info`.
-fn gees<T: Field + SchurForm>(call: &Call<'_>) -> Results {
+fn gees<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = call.squares::<T>(0)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let wanted = call.letter("mode")? == 'V';

@@ -1,6 +1,6 @@
 //! Tests of `features.rs`.
 
-use kernels::features::{Features, Function};
+use kernels::features::{FeatureFunction, Features};
 
 /// The sum in a tree over neighbours: the left half has a power of two of the numbers.
 fn neighbours(numbers: &[f64]) -> f64 {
@@ -27,7 +27,7 @@ fn sums_are_trees_in_every_layout() {
         let y: Vec<f64> = x.iter().rev().copied().collect();
         let shift: Vec<f64> = (0..count).map(|feature| feature as f64 / 3.0).collect();
         let f = |[shift]: [f64; 1], x: f64, y: f64| (x - shift) * y;
-        let function = Function::new([&x, &y], [&shift], f);
+        let function = FeatureFunction::new([&x, &y], [&shift], f);
         let features = Features { count, inner };
         let mut mapped = vec![0.0; x.len()];
         features.map(function, &mut mapped);
@@ -41,7 +41,7 @@ fn sums_are_trees_in_every_layout() {
             assert_eq!((found, sums[feature]), (values.clone(), neighbours(&values)));
         }
     }
-    let nothing = Function::new([&[0f32; 0][..]; 2], [], |[], x, _| x);
+    let nothing = FeatureFunction::new([&[0f32; 0][..]; 2], [], |[], x, _| x);
     assert_eq!(Features { count: 2, inner: 3 }.sums(nothing), [0.0; 2]);
     assert_eq!(Features { count: 0, inner: 1 }.sums(nothing), []);
 }

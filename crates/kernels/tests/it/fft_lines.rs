@@ -1,6 +1,6 @@
 //! Tests of `fft_lines.rs`.
 
-use kernels::fft_lines::{Pairs, Plan, Transform, Way, root};
+use kernels::fft_lines::{LinePlan, PairTransform, Transform, Way, root};
 use numerics::simd::DoublesArray;
 use numerics::simd::Isa;
 
@@ -23,7 +23,7 @@ fn defined(line: &[[f64; 2]]) -> Vec<[f64; 2]> {
 /// Lines transformed `L` at a time.
 fn transformed<const L: usize>(
     isa: Isa,
-    plan: &Plan,
+    plan: &LinePlan,
     lines: &[Vec<[f64; 2]>],
     way: Way<'_>,
 ) -> Vec<Vec<[f64; 2]>>
@@ -68,7 +68,7 @@ fn lines_of_every_kind() {
     let way = Way::Complex;
     for n in LENGTHS {
         let lines: Vec<_> = (0..6).map(|seed| line(n, seed)).collect();
-        let plans = [Plan::new(n, false), Plan::new(n, true)];
+        let plans = [LinePlan::new(n, false), LinePlan::new(n, true)];
         let [together, alone] = plans.each_ref().map(|plan| {
             let found = transformed::<1>(Isa::BASELINE, plan, &lines, way);
             let check = |again: Vec<Vec<[f64; 2]>>| {
@@ -102,7 +102,7 @@ fn real_lines_as_pairs() {
     for n in LENGTHS {
         let pairs = line(n, 5);
         let real: Vec<_> = pairs.iter().flatten().map(|&x| [x, 0.0]).collect();
-        let (plan, roots) = (Plan::new(n, false), Pairs::new(2 * n));
+        let (plan, roots) = (LinePlan::new(n, false), PairTransform::new(2 * n));
         let lines = std::slice::from_ref(&pairs);
         let half = transformed::<1>(Isa::best(), &plan, lines, Way::Separate(&roots));
         assert_close(&half[0], &defined(&real)[..=n]);

@@ -2,7 +2,7 @@
 //! specification.
 
 use kernels::row_loops::{self, RowKernel, RowLoop, RowPart, RowSource, RowValue};
-use kernels::{Operand, Prepared, RowOperand, evaluate, fused::Registers, prepare};
+use kernels::{KernelOperand, Prepared, RowOperand, evaluate, fused::Registers, prepare};
 use numerics::math::BinaryOp;
 use numerics::shape::StridedView;
 use numerics::{Complex64, DType, Element, Tensor};
@@ -253,7 +253,7 @@ fn cases() -> Vec<Case> {
 fn prepared(case: &Case, results: &[usize]) -> Option<Prepared> {
     let views: Vec<StridedView> =
         case.operands.iter().map(|t| StridedView::dense(t.shape()).unwrap()).collect();
-    let operands = case.operands.iter().zip(&views).map(|(operand, view)| Operand {
+    let operands = case.operands.iter().zip(&views).map(|(operand, view)| KernelOperand {
         dtype: operand.dtype(),
         view,
         len: operand.num_elements(),

@@ -1,7 +1,7 @@
 //! Tests of `scatter.rs`.
 
 use kernels::Combiner;
-use kernels::scatter::{Scatter, run_length};
+use kernels::scatter::{ScatterKernel, run_length};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives::ScatterDims;
@@ -24,7 +24,7 @@ fn rows_of_updates_are_combined_at_a_time() {
     for shape in [add, BodyShape::Values] {
         let kinds = (input.shape(), DType::F32);
         let scatter =
-            Scatter::new(shape, kinds, (&[6, 1], DType::I32), &[6, 2, 9], &numbers).unwrap();
+            ScatterKernel::new(shape, kinds, (&[6, 1], DType::I32), &[6, 2, 9], &numbers).unwrap();
         assert_eq!(scatter.targets.run, 18);
         let mut found = Tensor::zeros(DType::F32, [5, 9]).unwrap();
         let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
@@ -67,7 +67,7 @@ fn updates_of_single_elements() {
             }
         }
         let (kinds, index) = ((&[8][..], DType::I32), (&[300, 1][..], DType::I64));
-        let scatter = Scatter::new(shape, kinds, index, &[300], &numbers).unwrap();
+        let scatter = ScatterKernel::new(shape, kinds, index, &[300], &numbers).unwrap();
         assert_eq!(scatter.targets.row, Some(1));
         let mut found = Tensor::zeros(DType::I32, [8]).unwrap();
         let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
@@ -112,7 +112,7 @@ fn updates_of_rows() {
             Tensor::from_vec([300, 1], short).unwrap(),
         ] {
             let index = (&[300, 1][..], indices.dtype());
-            let scatter = Scatter::new(body, kinds, index, &[300, len], &numbers).unwrap();
+            let scatter = ScatterKernel::new(body, kinds, index, &[300, len], &numbers).unwrap();
             assert_eq!(scatter.targets.row, Some(len));
             let mut found = Tensor::zeros(DType::F32, [8, len]).unwrap();
             let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
@@ -138,7 +138,7 @@ fn windows_outside_of_batches() {
     let updates = Tensor::from_vec([2, 2, 8], updates).unwrap();
     let kinds = (input.shape(), DType::F32);
     let (index, shape) = ((&[2, 1][..], DType::I32), BodyShape::Values);
-    let scatter = Scatter::new(shape, kinds, index, &[2, 2, 8], &numbers).unwrap();
+    let scatter = ScatterKernel::new(shape, kinds, index, &[2, 2, 8], &numbers).unwrap();
     let mut found = Tensor::zeros(DType::F32, [3, 8]).unwrap();
     let bytes = [input.bytes(), indices.bytes(), updates.bytes()].map(|bytes| &bytes[..]);
     scatter.run(bytes, found.bytes_mut().unwrap()).unwrap();

@@ -1,6 +1,6 @@
 //! Reads the primitives of the format from a range of a file.
 
-use super::{PADDING, Section};
+use super::{PADDING, SectionId};
 use std::ops::Range;
 
 /// An error in bytecode and its position.
@@ -188,23 +188,23 @@ impl<'a> Cursor<'a> {
     }
 
     /// A section: its kind, if known, and the range of its contents.
-    pub(super) fn section(&mut self) -> Read<(Option<Section>, Range<usize>)> {
+    pub(super) fn section(&mut self) -> Read<(Option<SectionId>, Range<usize>)> {
         let id = self.byte()?;
         let len = self.varint()?;
         if id & 0x80 != 0 {
             let alignment = self.varint()?;
             self.align(alignment)?;
         }
-        Ok((Section::ALL.get(usize::from(id & 0x7f)).copied(), self.range(len)?))
+        Ok((SectionId::ALL.get(usize::from(id & 0x7f)).copied(), self.range(len)?))
     }
 
     /// A section of the given kind.
-    pub(super) fn expect_section(&mut self, kind: Section) -> Read<Range<usize>> {
+    pub(super) fn expect_section(&mut self, kind: SectionId) -> Read<Range<usize>> {
         let at = self.pos;
         match self.section()? {
             (Some(found), range) if found == kind => Ok(range),
             (found, _) => {
-                let found = found.map_or("an unknown section", Section::name);
+                let found = found.map_or("an unknown section", SectionId::name);
                 Err(ReadError::new(
                     at,
                     format!("a section of {} is required here; found {found}", kind.name()),

@@ -1,6 +1,6 @@
 //! Writes the primitives of the format. Large data is referenced, not copied.
 
-use super::{PADDING, Section};
+use super::{PADDING, SectionId};
 use numerics::Bytes;
 use std::io;
 
@@ -136,7 +136,7 @@ impl Emitter {
     }
 
     /// Appends a section with the contents of `section`.
-    pub(super) fn section(&mut self, kind: Section, section: Emitter) {
+    pub(super) fn section(&mut self, kind: SectionId, section: Emitter) {
         let aligned = section.alignment > 1;
         self.byte(kind as u8 | u8::from(aligned) << 7);
         self.varint(section.len() as u64);

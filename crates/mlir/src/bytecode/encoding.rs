@@ -329,10 +329,10 @@ fn read_fields(
 /// Target of encodings: the first pass only numbers referenced entities, the second one writes.
 pub struct EntryWriter<'a> {
     pub(super) version: u64,
-    pub(super) pass: Pass<'a>,
+    pub(super) pass: EncodingPass<'a>,
 }
 
-pub(super) enum Pass<'a> {
+pub(super) enum EncodingPass<'a> {
     Number(&'a mut Numbering),
     Write { out: &'a mut Emitter, numbering: &'a Numbering, strings: &'a mut Strings },
 }
@@ -346,20 +346,22 @@ impl EntryWriter<'_> {
     /// Writes the number of an attribute.
     pub fn attribute(&mut self, attribute: &Attribute) {
         match &mut self.pass {
-            Pass::Number(numbering) => numbering.attribute(attribute),
-            Pass::Write { out, numbering, .. } => out.varint(numbering.attribute_number(attribute)),
+            EncodingPass::Number(numbering) => numbering.attribute(attribute),
+            EncodingPass::Write { out, numbering, .. } => {
+                out.varint(numbering.attribute_number(attribute))
+            }
         }
     }
 
     /// Writes the number of an attribute, or a marker for none.
     pub fn optional_attribute(&mut self, attribute: Option<&Attribute>) {
         match (&mut self.pass, attribute) {
-            (Pass::Number(numbering), Some(a)) => numbering.attribute(a),
-            (Pass::Number(_), None) => {}
-            (Pass::Write { out, numbering, .. }, Some(a)) => {
+            (EncodingPass::Number(numbering), Some(a)) => numbering.attribute(a),
+            (EncodingPass::Number(_), None) => {}
+            (EncodingPass::Write { out, numbering, .. }, Some(a)) => {
                 out.varint_with_flag(numbering.attribute_number(a), true)
             }
-            (Pass::Write { out, .. }, None) => out.varint(0),
+            (EncodingPass::Write { out, .. }, None) => out.varint(0),
         }
     }
 
@@ -372,8 +374,8 @@ impl EntryWriter<'_> {
     /// Writes the number of a type.
     pub fn ty(&mut self, ty: &Type) {
         match &mut self.pass {
-            Pass::Number(numbering) => numbering.ty(ty),
-            Pass::Write { out, numbering, .. } => out.varint(numbering.type_number(ty)),
+            EncodingPass::Number(numbering) => numbering.ty(ty),
+            EncodingPass::Write { out, numbering, .. } => out.varint(numbering.type_number(ty)),
         }
     }
 
@@ -386,22 +388,24 @@ impl EntryWriter<'_> {
     /// Writes the string attribute of a name.
     pub fn name(&mut self, name: &Name) {
         match &mut self.pass {
-            Pass::Number(numbering) => numbering.name(name),
-            Pass::Write { out, numbering, .. } => out.varint(numbering.name_number(name)),
+            EncodingPass::Number(numbering) => numbering.name(name),
+            EncodingPass::Write { out, numbering, .. } => out.varint(numbering.name_number(name)),
         }
     }
 
     /// Writes the number of a resource.
     pub fn resource(&mut self, resource: &Resource) {
         match &mut self.pass {
-            Pass::Number(numbering) => numbering.resource(resource),
-            Pass::Write { out, numbering, .. } => out.varint(numbering.resource_number(resource)),
+            EncodingPass::Number(numbering) => numbering.resource(resource),
+            EncodingPass::Write { out, numbering, .. } => {
+                out.varint(numbering.resource_number(resource))
+            }
         }
     }
 
     /// Writes the number of a string.
     pub fn string(&mut self, string: &[u8]) {
-        if let Pass::Write { out, strings, .. } = &mut self.pass {
+        if let EncodingPass::Write { out, strings, .. } = &mut self.pass {
             let number = strings.number(string);
             out.varint(number);
         }
@@ -456,7 +460,7 @@ impl EntryWriter<'_> {
     }
 
     fn emit(&mut self, write: impl FnOnce(&mut Emitter)) {
-        if let Pass::Write { out, .. } = &mut self.pass {
+        if let EncodingPass::Write { out, .. } = &mut self.pass {
             write(out);
         }
     }

@@ -17,7 +17,7 @@ use crate::types::Type;
 use std::fmt::Display;
 
 /// The state of a referenced attribute or type.
-pub(super) enum State<T> {
+pub(super) enum EntryState<T> {
     Reading,
     /// Decoded.
     Done(T),
@@ -30,7 +30,7 @@ trait LazyEntry: Clone + Display {
     const PARSE: fn(&str, &'static Registry, ParseOptions) -> Result<Self, Diagnostics>;
 
     fn places(tables: &Tables) -> &Places;
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>>;
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<EntryState<Self>>;
 
     /// The size with everything nested.
     fn extent(&self) -> Extent;
@@ -47,7 +47,7 @@ impl LazyEntry for Attribute {
         &tables.attributes
     }
 
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>> {
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<EntryState<Self>> {
         &mut entries.attributes
     }
 
@@ -67,7 +67,7 @@ impl LazyEntry for Type {
         &tables.types
     }
 
-    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<State<Self>> {
+    fn states<'e>(entries: &'e mut Entries<'_>) -> &'e mut Sparse<EntryState<Self>> {
         &mut entries.types
     }
 
@@ -79,8 +79,8 @@ impl LazyEntry for Type {
 /// Cache of the entries decoded so far.
 pub(super) struct Entries<'a> {
     pub(super) tables: &'a Tables,
-    attributes: Sparse<State<Attribute>>,
-    types: Sparse<State<Type>>,
+    attributes: Sparse<EntryState<Attribute>>,
+    types: Sparse<EntryState<Type>>,
     /// Cache of types as attributes.
     type_attributes: Sparse<Attribute>,
     /// Cache of string attributes as names.
@@ -175,9 +175,9 @@ impl<'a> Entries<'a> {
         let states = T::states(self);
         let i = check_index(number, states.len(), T::KIND, at)?;
         match states.get(i) {
-            Some(State::Done(value)) => Ok(value.clone()),
+            Some(EntryState::Done(value)) => Ok(value.clone()),
             None => self.read_entry(i, at),
-            Some(State::Reading) => {
+            Some(EntryState::Reading) => {
                 Err(ReadError::new(at, "an attribute or type contains itself".to_string()))
             }
         }
@@ -191,7 +191,7 @@ impl<'a> Entries<'a> {
                 format!("nesting deeper than {MAX_NESTING} levels cannot be read"),
             ));
         }
-        T::states(self).set(i, State::Reading);
+        T::states(self).set(i, EntryState::Reading);
         let (place, range) = (T::places(self.tables).get(i), T::places(self.tables).range(i));
         self.depth += 1;
         let value: T = match place.encoded {
@@ -202,7 +202,7 @@ impl<'a> Entries<'a> {
         self.notes.add(range, || format!("{} {i}: {}", T::KIND, fields::text_of(&value)));
         // Entries that were decoded before may make this one larger than the recursion.
         value.extent().check(0).map_err(|message| ReadError::new(at, message))?;
-        T::states(self).set(i, State::Done(value.clone()));
+        T::states(self).set(i, EntryState::Done(value.clone()));
         Ok(value)
     }
 

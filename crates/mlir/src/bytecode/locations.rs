@@ -16,7 +16,7 @@ const MAX_LEVELS: u8 = 64;
 
 /// The state of validating an attribute that may be part of a location.
 #[derive(Clone, Copy)]
-pub(super) enum Check {
+pub(super) enum LocationCheck {
     Unchecked,
     /// Being validated, or must be decoded to find out.
     Doubtful,
@@ -31,7 +31,7 @@ pub(super) struct Checks<'a> {
     tables: &'a Tables,
     file: &'a [u8],
     /// Results by attribute number.
-    known: Vec<Check>,
+    known: Vec<LocationCheck>,
 }
 
 impl<'a> Checks<'a> {
@@ -40,7 +40,7 @@ impl<'a> Checks<'a> {
         Checks {
             tables,
             file: tables.file(),
-            known: vec![Check::Unchecked; tables.attributes.len()],
+            known: vec![LocationCheck::Unchecked; tables.attributes.len()],
         }
     }
 
@@ -52,7 +52,7 @@ impl<'a> Checks<'a> {
     }
 
     /// All results.
-    pub(super) fn finish(self) -> Vec<Check> {
+    pub(super) fn finish(self) -> Vec<LocationCheck> {
         self.known
     }
 
@@ -61,14 +61,14 @@ impl<'a> Checks<'a> {
         let i = usize::try_from(number?).ok()?;
         let check = self.known.get_mut(i)?;
         match *check {
-            Check::Location(levels) => return Some(levels),
-            Check::Unchecked if above < MAX_LEVELS => *check = Check::Doubtful,
+            LocationCheck::Location(levels) => return Some(levels),
+            LocationCheck::Unchecked if above < MAX_LEVELS => *check = LocationCheck::Doubtful,
             _ => return None,
         }
         let cursor = self.tables.builtin_attribute(i, self.file)?;
         let levels =
             1 + self.levels_below(cursor, above + 1).filter(|&levels| levels < MAX_LEVELS)?;
-        self.known[i] = Check::Location(levels);
+        self.known[i] = LocationCheck::Location(levels);
         Some(levels)
     }
 
@@ -110,28 +110,28 @@ impl<'a> Checks<'a> {
     /// `Some` if an attribute is a valid UTF-8 string.
     fn name(&mut self, number: Option<u64>) -> Option<()> {
         let i = usize::try_from(number?).ok()?;
-        if let Check::Unchecked = self.known.get(i)? {
+        if let LocationCheck::Unchecked = self.known.get(i)? {
             let mut cursor = self.tables.builtin_attribute(i, self.file)?;
             let string = string_number(&mut cursor).ok()?.filter(|_| cursor.is_empty())?;
             if !self.tables.is_text(string) {
                 return None;
             }
-            self.known[i] = Check::Name;
+            self.known[i] = LocationCheck::Name;
         }
-        matches!(self.known[i], Check::Name).then_some(())
+        matches!(self.known[i], LocationCheck::Name).then_some(())
     }
 }
 
 /// The locations of a program that was read from bytecode.
 pub(crate) struct Locations {
     tables: Tables,
-    checks: Vec<Check>,
+    checks: Vec<LocationCheck>,
     /// By attribute number; `None` for other attributes. Decoded on first use.
     decoded: OnceLock<Vec<Option<Attribute>>>,
 }
 
 impl Locations {
-    pub(super) fn new(tables: Tables, checks: Vec<Check>) -> Locations {
+    pub(super) fn new(tables: Tables, checks: Vec<LocationCheck>) -> Locations {
         Locations { tables, checks, decoded: OnceLock::new() }
     }
 }
@@ -140,8 +140,8 @@ impl LocationTable for Locations {
     fn get(&self, number: u32) -> Option<&Attribute> {
         let decoded = self.decoded.get_or_init(|| {
             let mut entries = Entries::new(&self.tables, Notes::default());
-            let decode = |(number, check): (usize, &Check)| match check {
-                Check::Location(_) => {
+            let decode = |(number, check): (usize, &LocationCheck)| match check {
+                LocationCheck::Location(_) => {
                     let location = entries.location(number as u64, 0).ok();
                     debug_assert!(
                         location.is_some(),

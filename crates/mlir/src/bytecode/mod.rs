@@ -68,7 +68,7 @@ const PADDING: u8 = 0xcb;
 
 /// Sections, by their ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Section {
+enum SectionId {
     Strings,
     Dialects,
     AttrTypes,
@@ -80,30 +80,30 @@ enum Section {
     Properties,
 }
 
-impl Section {
-    const ALL: [Section; 9] = [
-        Section::Strings,
-        Section::Dialects,
-        Section::AttrTypes,
-        Section::AttrTypeOffsets,
-        Section::Ir,
-        Section::Resources,
-        Section::ResourceOffsets,
-        Section::DialectVersions,
-        Section::Properties,
+impl SectionId {
+    const ALL: [SectionId; 9] = [
+        SectionId::Strings,
+        SectionId::Dialects,
+        SectionId::AttrTypes,
+        SectionId::AttrTypeOffsets,
+        SectionId::Ir,
+        SectionId::Resources,
+        SectionId::ResourceOffsets,
+        SectionId::DialectVersions,
+        SectionId::Properties,
     ];
 
     fn name(self) -> &'static str {
         match self {
-            Section::Strings => "strings",
-            Section::Dialects => "dialects",
-            Section::AttrTypes => "attributes and types",
-            Section::AttrTypeOffsets => "offsets of attributes and types",
-            Section::Ir => "IR",
-            Section::Resources => "resources",
-            Section::ResourceOffsets => "offsets of resources",
-            Section::DialectVersions => "versions of dialects",
-            Section::Properties => "properties",
+            SectionId::Strings => "strings",
+            SectionId::Dialects => "dialects",
+            SectionId::AttrTypes => "attributes and types",
+            SectionId::AttrTypeOffsets => "offsets of attributes and types",
+            SectionId::Ir => "IR",
+            SectionId::Resources => "resources",
+            SectionId::ResourceOffsets => "offsets of resources",
+            SectionId::DialectVersions => "versions of dialects",
+            SectionId::Properties => "properties",
         }
     }
 }

@@ -4,7 +4,7 @@
 //! The order is upstream's: by number of uses, then by dialect within each group of numbers of
 //! equal encoded length.
 
-use super::encoding::{EntryWriter, Pass};
+use super::encoding::{EncodingPass, EntryWriter};
 use super::properties::{self, PropertyOrders};
 use super::{DialectBytecode, version};
 use crate::attrs::{AttrKind, Attribute, Dictionary, Name, Resource};
@@ -306,7 +306,10 @@ impl Numbering {
                     properties::write(
                         op,
                         &order,
-                        &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                        &mut EntryWriter {
+                            version: self.version,
+                            pass: EncodingPass::Number(self),
+                        },
                     );
                 }
                 OpName::Unregistered(_) => {
@@ -350,7 +353,7 @@ impl Numbering {
                 self.depth += 1;
                 bytecode.write_attribute(
                     attribute,
-                    &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                    &mut EntryWriter { version: self.version, pass: EncodingPass::Number(self) },
                 );
                 self.depth -= 1;
             }
@@ -372,7 +375,7 @@ impl Numbering {
                 self.depth += 1;
                 bytecode.write_type(
                     ty,
-                    &mut EntryWriter { version: self.version, pass: Pass::Number(self) },
+                    &mut EntryWriter { version: self.version, pass: EncodingPass::Number(self) },
                 );
                 self.depth -= 1;
             }

@@ -10,7 +10,7 @@ use super::locations::{Checks, Locations};
 use super::properties::PropertyOrders;
 use super::tables::Tables;
 use super::use_lists::{self, ReadOrder};
-use super::{MAGIC, Section, mask, resources, version};
+use super::{MAGIC, SectionId, mask, resources, version};
 use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics};
 use crate::ir::{
@@ -122,7 +122,7 @@ fn read_file(
     let mut cursor = Cursor::new(bytes, 0..bytes.len());
     read_header(&mut cursor, notes, output)?;
     let mut sections = find_sections(&mut cursor, notes, output)?;
-    let mut section = |kind: Section| match sections[kind as usize].take() {
+    let mut section = |kind: SectionId| match sections[kind as usize].take() {
         Some(range) => Ok(range),
         None => {
             Err(ReadError::new(bytes.len(), format!("the section of {} is missing", kind.name())))
@@ -131,21 +131,21 @@ fn read_file(
     let allow_unregistered_dialects = options.allow_unregistered_dialects;
     let text_options = ParseOptions { allow_unregistered_dialects, ..ParseOptions::default() };
     let mut tables = Tables::new(file.clone(), output.version, registry, text_options);
-    tables.read_strings(section(Section::Strings)?, notes)?;
+    tables.read_strings(section(SectionId::Strings)?, notes)?;
     let op_names =
-        tables.read_dialects(section(Section::Dialects)?, notes, &mut output.dialect_versions)?;
-    let property_table = match section(Section::Properties) {
+        tables.read_dialects(section(SectionId::Dialects)?, notes, &mut output.dialect_versions)?;
+    let property_table = match section(SectionId::Properties) {
         Ok(range) => read_property_table(Cursor::new(bytes, range), notes)?,
         Err(_) => Vec::new(),
     };
-    let offsets = section(Section::AttrTypeOffsets)?;
-    tables.read_offsets(Cursor::new(bytes, offsets), section(Section::AttrTypes)?, notes)?;
+    let offsets = section(SectionId::AttrTypeOffsets)?;
+    tables.read_offsets(Cursor::new(bytes, offsets), section(SectionId::AttrTypes)?, notes)?;
     if let (Ok(offsets), Ok(data)) =
-        (section(Section::ResourceOffsets), section(Section::Resources))
+        (section(SectionId::ResourceOffsets), section(SectionId::Resources))
     {
         tables.resources = resources::read(offsets, data, &tables, notes)?;
     }
-    let ir = section(Section::Ir)?;
+    let ir = section(SectionId::Ir)?;
     output.module.reserve(ir.len() / BYTES_OF_OP);
     let mut reader = IrReader {
         module: &mut output.module,
@@ -197,12 +197,12 @@ fn find_sections(
     cursor: &mut Cursor<'_>,
     notes: &Notes,
     output: &mut ReadOutput,
-) -> Read<[Option<FileRange>; Section::ALL.len()]> {
-    let mut sections: [Option<FileRange>; Section::ALL.len()] = Default::default();
+) -> Read<[Option<FileRange>; SectionId::ALL.len()]> {
+    let mut sections: [Option<FileRange>; SectionId::ALL.len()] = Default::default();
     while !cursor.is_empty() {
         let at = cursor.offset();
         let (kind, range) = cursor.section()?;
-        let name = kind.map_or("an unknown section", Section::name);
+        let name = kind.map_or("an unknown section", SectionId::name);
         notes.add(at..range.start, || format!("section of {name}, {} bytes", range.len()));
         output.sections.push((name, range.clone()));
         if let Some(kind) = kind
@@ -598,7 +598,7 @@ impl<'a> IrReader<'a, '_, '_> {
     ) -> Read<Box<RegionFrame<'a>>> {
         let cursor = if isolated && self.entries.tables.version >= version::LAZY_LOADING {
             let at = cursor.offset();
-            let range = cursor.expect_section(Section::Ir)?;
+            let range = cursor.expect_section(SectionId::Ir)?;
             let header = at..range.start;
             self.entries
                 .notes

@@ -5,7 +5,7 @@ use super::emitter::Emitter;
 use super::fields::Notes;
 use super::numbering::{Numbering, Strings};
 use super::tables::Tables;
-use super::{Section, resource_kind};
+use super::{SectionId, resource_kind};
 use crate::attrs::{Blob, Name, Resource};
 use std::ops::Range;
 
@@ -31,8 +31,8 @@ pub(super) fn write(numbering: &Numbering, strings: &mut Strings, file: &mut Emi
             offsets.byte(resource_kind::BLOB);
         }
     }
-    file.section(Section::ResourceOffsets, offsets);
-    file.section(Section::Resources, data);
+    file.section(SectionId::ResourceOffsets, offsets);
+    file.section(SectionId::Resources, data);
 }
 
 /// Reads the dialect resources; others are skipped.

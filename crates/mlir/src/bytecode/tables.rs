@@ -4,7 +4,7 @@ use super::builtin::BUILTIN_BYTECODE;
 use super::cursor::{Cursor, Read, ReadError, check_index};
 use super::encoding::FileRange;
 use super::fields::Notes;
-use super::{DialectBytecode, Section, version};
+use super::{DialectBytecode, SectionId, version};
 use crate::attrs::{Name, Resource};
 use crate::ir::OpName;
 use crate::ods::Registry;
@@ -19,7 +19,7 @@ pub(super) struct ReadDialect {
 
 /// Start of an attribute's or type's encoding, which ends where the next one starts.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct EncodingStart {
     start: usize,
     pub(super) dialect: u32,
     pub(super) encoded: bool,
@@ -30,7 +30,7 @@ pub(super) struct Place {
 /// The positions of all attributes, or all types.
 #[derive(Default)]
 pub(super) struct Places {
-    places: Vec<Place>,
+    places: Vec<EncodingStart>,
     /// End of the last one.
     end: usize,
 }
@@ -40,7 +40,7 @@ impl Places {
         self.places.len()
     }
 
-    pub(super) fn get(&self, i: usize) -> Place {
+    pub(super) fn get(&self, i: usize) -> EncodingStart {
         self.places[i]
     }
 
@@ -175,7 +175,7 @@ impl Tables {
             };
             let name: Name = self.utf8(number, at)?.into();
             if versioned {
-                let range = cursor.expect_section(Section::DialectVersions)?;
+                let range = cursor.expect_section(SectionId::DialectVersions)?;
                 let mut section = Cursor::new(&file, range);
                 let mut numbers = Vec::new();
                 while !section.is_empty() {
@@ -281,7 +281,7 @@ impl Tables {
                     )
                 });
                 let start = data.range(size)?.start;
-                places.push(Place {
+                places.push(EncodingStart {
                     start,
                     dialect: dialect as u32,
                     encoded,

@@ -1,10 +1,10 @@
 //! Writes a module as bytecode.
 
 use super::emitter::{Emitter, Encoded};
-use super::encoding::{EntryWriter, Pass};
+use super::encoding::{EncodingPass, EntryWriter};
 use super::numbering::{Numbering, Strings};
 use super::use_lists::UseLists;
-use super::{MAGIC, Section, mask, properties, resources, version};
+use super::{MAGIC, SectionId, mask, properties, resources, version};
 use crate::attrs::{AttrKind, Attribute, LocationKind};
 use crate::diag::Diagnostic;
 use crate::ir::{BlockId, Module, OpId, OpName, RegionId, Template};
@@ -51,7 +51,7 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
     }
     let mut numbering = Numbering::new(module, options.version);
     let orders = std::mem::take(&mut numbering.property_orders);
-    let mut writer = Writer {
+    let mut writer = BytecodeWriter {
         module,
         options,
         numbering: &numbering,
@@ -77,7 +77,7 @@ pub fn write(module: &Module, options: &WriteOptions) -> Result<Encoded, Diagnos
     let mut ir = Emitter::default();
     ir.varint_with_flag(1, false);
     writer.op(module.top().id(), &mut ir);
-    out.section(Section::Ir, ir);
+    out.section(SectionId::Ir, ir);
     resources::write(&numbering, &mut writer.strings, &mut out);
     writer.strings(&mut out);
     if options.version >= version::PROPERTIES {
@@ -95,7 +95,7 @@ struct Properties {
     order: Vec<Vec<u8>>,
 }
 
-struct Writer<'a> {
+struct BytecodeWriter<'a> {
     module: &'a Module,
     options: &'a WriteOptions,
     numbering: &'a Numbering,
@@ -104,7 +104,7 @@ struct Writer<'a> {
     use_lists: UseLists,
 }
 
-impl Writer<'_> {
+impl BytecodeWriter<'_> {
     fn dialects(&mut self, file: &mut Emitter) {
         let mut out = Emitter::default();
         out.varint(self.numbering.dialects.len() as u64);
@@ -132,7 +132,7 @@ impl Writer<'_> {
                 }
             }
         }
-        file.section(Section::Dialects, out);
+        file.section(SectionId::Dialects, out);
     }
 
     fn attributes_and_types(&mut self, file: &mut Emitter) {
@@ -167,12 +167,13 @@ impl Writer<'_> {
                 offsets.varint_with_flag((out.len() - start) as u64, encoded);
             }
         }
-        file.section(Section::AttrTypeOffsets, offsets);
-        file.section(Section::AttrTypes, out);
+        file.section(SectionId::AttrTypeOffsets, offsets);
+        file.section(SectionId::AttrTypes, out);
     }
 
     fn entry<'e>(&'e mut self, out: &'e mut Emitter) -> EntryWriter<'e> {
-        let pass = Pass::Write { out, numbering: self.numbering, strings: &mut self.strings };
+        let pass =
+            EncodingPass::Write { out, numbering: self.numbering, strings: &mut self.strings };
         EntryWriter { version: self.options.version, pass }
     }
 
@@ -232,7 +233,7 @@ impl Writer<'_> {
         if isolated && self.options.version >= version::LAZY_LOADING {
             let mut section = Emitter::default();
             op.regions().iter().for_each(|&r| self.region(r, &mut section));
-            out.section(Section::Ir, section);
+            out.section(SectionId::Ir, section);
         } else {
             op.regions().iter().for_each(|&r| self.region(r, out));
         }
@@ -309,7 +310,7 @@ impl Writer<'_> {
         out.varint(strings.len() as u64);
         strings.iter().rev().for_each(|s| out.varint(s.len() as u64 + 1));
         strings.iter().for_each(|s| out.zero_terminated(s));
-        file.section(Section::Strings, out);
+        file.section(SectionId::Strings, out);
     }
 
     fn properties(&mut self, file: &mut Emitter) {
@@ -319,7 +320,7 @@ impl Writer<'_> {
             out.varint(bytes.len() as u64);
             out.bytes(bytes);
         }
-        file.section(Section::Properties, out);
+        file.section(SectionId::Properties, out);
     }
 }
 

@@ -8,7 +8,7 @@ use std::hash::{Hash, Hasher};
 
 /// A piece of the content.
 #[derive(PartialEq, Hash)]
-enum Part<'m> {
+enum ContentPiece<'m> {
     Number(usize),
     Text(&'m str),
     Type(&'m Type),
@@ -16,7 +16,7 @@ enum Part<'m> {
 }
 
 /// The pieces of a module. Modules are the same but for locations if and only if these are.
-fn parts(module: &Module) -> Vec<Part<'_>> {
+fn parts(module: &Module) -> Vec<ContentPiece<'_>> {
     let mut parts = Vec::with_capacity(8 * module.num_ops());
     // Values are numbered as they are met.
     let mut numbers: FxHashMap<Value, usize> = FxHashMap::default();
@@ -26,36 +26,39 @@ fn parts(module: &Module) -> Vec<Part<'_>> {
         *numbers.entry(value).or_insert(next)
     };
     for op in module.walk(module.top().id()) {
-        parts.push(Part::Text(op.name()));
-        parts.push(Part::Number(op.operands().len()));
-        parts.extend(op.operands().iter().map(|&operand| Part::Number(number(operand))));
-        parts.push(Part::Number(op.num_results()));
+        parts.push(ContentPiece::Text(op.name()));
+        parts.push(ContentPiece::Number(op.operands().len()));
+        parts.extend(op.operands().iter().map(|&operand| ContentPiece::Number(number(operand))));
+        parts.push(ContentPiece::Number(op.num_results()));
         for (result, ty) in op.results().zip(op.result_types()) {
-            parts.extend([Part::Number(number(result)), Part::Type(ty)]);
+            parts.extend([ContentPiece::Number(number(result)), ContentPiece::Type(ty)]);
         }
         for (slot, value) in op.properties().iter().enumerate() {
             let Some(value) = value else { continue };
-            parts.extend([Part::Number(slot), Part::Attribute(value)]);
+            parts.extend([ContentPiece::Number(slot), ContentPiece::Attribute(value)]);
         }
         for (name, value) in op.attributes().iter() {
-            parts.extend([Part::Text(name), Part::Attribute(value)]);
+            parts.extend([ContentPiece::Text(name), ContentPiece::Attribute(value)]);
         }
-        parts.push(Part::Number(op.successors().len()));
+        parts.push(ContentPiece::Number(op.successors().len()));
         for &block in op.successors() {
             let next = blocks.len();
-            parts.push(Part::Number(*blocks.entry(block).or_insert(next)));
+            parts.push(ContentPiece::Number(*blocks.entry(block).or_insert(next)));
         }
-        parts.push(Part::Number(op.regions().len()));
+        parts.push(ContentPiece::Number(op.regions().len()));
         for &region in op.regions() {
-            parts.push(Part::Number(module.blocks(region).len()));
+            parts.push(ContentPiece::Number(module.blocks(region).len()));
             for &block in module.blocks(region) {
                 let next = blocks.len();
-                parts.push(Part::Number(*blocks.entry(block).or_insert(next)));
+                parts.push(ContentPiece::Number(*blocks.entry(block).or_insert(next)));
                 let arguments = module.arguments(block);
                 let ops = module.ops(block).count();
-                parts.extend([Part::Number(arguments.len()), Part::Number(ops)]);
+                parts.extend([ContentPiece::Number(arguments.len()), ContentPiece::Number(ops)]);
                 for &argument in arguments {
-                    parts.extend([Part::Number(number(argument)), Part::Type(module.ty(argument))]);
+                    parts.extend([
+                        ContentPiece::Number(number(argument)),
+                        ContentPiece::Type(module.ty(argument)),
+                    ]);
                 }
             }
         }

@@ -13,7 +13,7 @@ use std::iter::FusedIterator;
 
 /// The position of an op.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Place {
+pub(super) struct OpPlace {
     pub(super) block: Option<BlockId>,
     previous: Option<OpId>,
     next: Option<OpId>,
@@ -21,7 +21,7 @@ pub(super) struct Place {
     label: u64,
 }
 
-impl Place {
+impl OpPlace {
     pub(super) fn neighbours(&mut self) -> [&mut Option<OpId>; 2] {
         [&mut self.previous, &mut self.next]
     }
@@ -92,7 +92,7 @@ impl Module {
     }
 
     fn unlink(&mut self, block: BlockId, op: OpId) {
-        let Place { previous, next, .. } = std::mem::take(&mut self.ops[op.index()].place);
+        let OpPlace { previous, next, .. } = std::mem::take(&mut self.ops[op.index()].place);
         let list = &mut self.blocks[block.index()].ops;
         list.len -= 1;
         match previous {
@@ -110,7 +110,7 @@ impl Module {
         let ops: Vec<OpId> = self.ops(block).map(OpRef::id).collect();
         self.blocks[block.index()].ops = OpList::default();
         for op in &ops {
-            self.ops[op.index()].place = Place::default();
+            self.ops[op.index()].place = OpPlace::default();
         }
         ops
     }
@@ -144,7 +144,7 @@ impl Module {
         }
         let at_end = low.checked_add(STRIDE).filter(|_| previous.is_some() && next.is_none());
         let label = at_end.unwrap_or_else(|| low.midpoint(high));
-        self.ops[op.index()].place = Place { block: Some(block), previous, next, label };
+        self.ops[op.index()].place = OpPlace { block: Some(block), previous, next, label };
         if label == low || label == high {
             self.spread_labels(op);
         }

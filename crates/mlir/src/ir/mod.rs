@@ -61,9 +61,9 @@ ids! {
 #[derive(Clone)]
 pub struct Module {
     registry: &'static Registry,
-    ops: Vec<Operation>,
-    blocks: Vec<Block>,
-    regions: Vec<Region>,
+    ops: Vec<OperationData>,
+    blocks: Vec<BlockData>,
+    regions: Vec<RegionData>,
     values: Vec<ValueData>,
     top: OpId,
     /// Number of ops that were erased since the module was compacted.
@@ -178,14 +178,14 @@ impl OpParts {
 
 /// An op in the arena.
 #[derive(Clone)]
-struct Operation {
+struct OperationData {
     template: Template,
     operands: OperandValues,
     first_result: u32,
     num_results: u32,
     rare: Option<Box<Rare>>,
     loc: Loc,
-    place: layout::Place,
+    place: layout::OpPlace,
 }
 
 /// Parts that most ops do not have, allocated separately.
@@ -195,7 +195,7 @@ struct Rare {
     successors: Vec<BlockId>,
 }
 
-impl Operation {
+impl OperationData {
     fn regions(&self) -> &[RegionId] {
         self.rare.as_ref().map_or(&[], |rare| &rare.regions)
     }
@@ -210,7 +210,7 @@ impl Operation {
 }
 
 #[derive(Clone, Default)]
-struct Block {
+struct BlockData {
     arguments: Vec<Value>,
     argument_locs: Vec<Loc>,
     ops: layout::OpList,
@@ -218,7 +218,7 @@ struct Block {
 }
 
 #[derive(Clone, Default)]
-struct Region {
+struct RegionData {
     blocks: Vec<BlockId>,
     parent: Option<OpId>,
 }
@@ -355,7 +355,7 @@ impl Module {
         for (index, ty) in (0..).zip(result_types) {
             self.values.push(ValueData { ty, def: ValueDef::Result { op: id, index } });
         }
-        self.ops.push(Operation {
+        self.ops.push(OperationData {
             template,
             operands,
             first_result,
@@ -382,7 +382,7 @@ impl Module {
 
     /// Creates a detached region.
     pub fn create_region(&mut self) -> RegionId {
-        self.regions.push(Region::default());
+        self.regions.push(RegionData::default());
         RegionId::new(self.regions.len() - 1)
     }
 
@@ -395,7 +395,7 @@ impl Module {
 
     /// Creates a detached block.
     pub fn create_detached_block(&mut self) -> BlockId {
-        self.blocks.push(Block::default());
+        self.blocks.push(BlockData::default());
         BlockId::new(self.blocks.len() - 1)
     }
 

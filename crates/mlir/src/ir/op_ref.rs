@@ -1,6 +1,6 @@
 //! A read-only view of an op.
 
-use super::{BlockId, Loc, Module, OpId, OpName, Operation, RegionId, Template, Value};
+use super::{BlockId, Loc, Module, OpId, OpName, OperationData, RegionId, Template, Value};
 use crate::attrs::{Attribute, Dictionary};
 use crate::diag::{Diagnostic, Position};
 use crate::ods::{OpDef, Trait};
@@ -19,7 +19,7 @@ impl<'m> OpRef<'m> {
         OpRef { module, id }
     }
 
-    pub(super) fn data(self) -> &'m Operation {
+    pub(super) fn data(self) -> &'m OperationData {
         &self.module.ops[self.id.index()]
     }
 

@@ -16,10 +16,10 @@ use std::sync::Arc;
 /// are one object, so that comparison and hashing take constant time; equal contents may stand in
 /// several.
 #[derive(Clone)]
-pub struct Template(Arc<Contents>);
+pub struct Template(Arc<TemplateContents>);
 
 #[derive(Clone)]
-pub(super) struct Contents {
+pub(super) struct TemplateContents {
     pub name: OpName,
     pub properties: Properties,
     pub attributes: Dictionary,
@@ -32,15 +32,15 @@ impl Template {
         if let OpName::Registered(def) = &name {
             properties.resize(def.attributes.len(), None);
         }
-        Template(Arc::new(Contents { name, properties, attributes }))
+        Template(Arc::new(TemplateContents { name, properties, attributes }))
     }
 
-    pub(super) fn contents(&self) -> &Contents {
+    pub(super) fn contents(&self) -> &TemplateContents {
         &self.0
     }
 
     /// The contents, for a change of one op.
-    pub(super) fn make_mut(&mut self) -> &mut Contents {
+    pub(super) fn make_mut(&mut self) -> &mut TemplateContents {
         Arc::make_mut(&mut self.0)
     }
 

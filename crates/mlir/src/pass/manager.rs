@@ -1,7 +1,7 @@
 //! Runs pass pipelines.
 
 use super::Context;
-use super::pipeline::{Invocation, Pipeline, PipelineStep};
+use super::pipeline::{Invocation, PassPipeline, PipelineStep};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef};
 use crate::nearest::suggestion;
@@ -37,7 +37,7 @@ pub struct NoObserver;
 
 impl PassObserver for NoObserver {}
 
-impl Pipeline {
+impl PassPipeline {
     /// True if there are no passes.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()

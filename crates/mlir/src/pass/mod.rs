@@ -5,7 +5,7 @@ mod pipeline;
 
 pub use crate::options::{OptionKind, OptionValue, PassOption, PassOptions};
 pub use manager::{NoObserver, PassObserver, Step};
-pub use pipeline::{Invocation, Passes, Pipeline, PipelineError};
+pub use pipeline::{Invocation, PassPipeline, Passes, PipelineError};
 
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Module, OpId};

@@ -24,17 +24,17 @@ pub struct Invocation {
 
 /// A sequence of passes on ops of one name.
 #[derive(Default)]
-pub struct Pipeline {
+pub struct PassPipeline {
     pub(super) steps: Vec<PipelineStep>,
 }
 
 pub(super) enum PipelineStep {
     Pass(Invocation),
     /// Runs a pipeline on each directly nested op of the given name.
-    Nested(String, Pipeline),
+    Nested(String, PassPipeline),
 }
 
-impl fmt::Display for Pipeline {
+impl fmt::Display for PassPipeline {
     /// Its passes with all options, in the syntax between the brackets of `builtin.module(…)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.steps.iter().enumerate() {
@@ -65,9 +65,9 @@ impl Passes {
     /// # Errors
     /// If a pass or option is unknown, a pass does not run on the given op, or brackets do not
     /// match.
-    pub fn parse(&self, text: &str) -> Result<Pipeline, PipelineError> {
+    pub fn parse(&self, text: &str) -> Result<PassPipeline, PipelineError> {
         let text = text.trim();
-        let mut pipeline = Pipeline::default();
+        let mut pipeline = PassPipeline::default();
         match text
             .strip_prefix("builtin.module")
             .map(str::trim_start)
@@ -90,7 +90,7 @@ impl Passes {
     /// As [`Passes::parse`].
     pub fn add_named(
         &self,
-        pipeline: &mut Pipeline,
+        pipeline: &mut PassPipeline,
         name: &str,
         options: &str,
     ) -> Result<(), PipelineError> {
@@ -99,7 +99,7 @@ impl Passes {
 
     fn add(
         &self,
-        pipeline: &mut Pipeline,
+        pipeline: &mut PassPipeline,
         anchor: &str,
         text: &str,
         depth: usize,
@@ -127,7 +127,7 @@ impl Passes {
     /// Adds `name`, `name{options}` or `op.name(pipeline)`.
     fn item(
         &self,
-        pipeline: &mut Pipeline,
+        pipeline: &mut PassPipeline,
         anchor: &str,
         item: &str,
         depth: usize,
@@ -138,7 +138,7 @@ impl Passes {
             let Some(within) = within.strip_suffix(')') else {
                 return Err(format!("`(` without `)` in the pipeline `{item}`"));
             };
-            let mut nested = Pipeline::default();
+            let mut nested = PassPipeline::default();
             self.add(&mut nested, name, within, depth + 1)?;
             pipeline.steps.push(PipelineStep::Nested(name.to_string(), nested));
             return Ok(());
@@ -154,7 +154,7 @@ impl Passes {
 
     fn add_step(
         &self,
-        pipeline: &mut Pipeline,
+        pipeline: &mut PassPipeline,
         anchor: &str,
         name: &str,
         options: &str,
@@ -173,7 +173,7 @@ impl Passes {
             Some(on) if on != anchor && anchor == "builtin.module" => {
                 pipeline
                     .steps
-                    .push(PipelineStep::Nested(on.to_string(), Pipeline { steps: vec![step] }));
+                    .push(PipelineStep::Nested(on.to_string(), PassPipeline { steps: vec![step] }));
             }
             Some(on) if on != anchor => {
                 return Err(format!("the pass `{name}` runs on {on}, not on {anchor}"));

@@ -6,7 +6,7 @@
 //! [`Rewriter::converted_operands`], and legal ops get a `builtin.unrealized_conversion_cast` back
 //! to the original type.
 
-use super::rewriter::Event;
+use super::rewriter::RewriteEvent;
 use super::{PatternSet, Rewriter, Statistics};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::{Diagnostics, Severity};
@@ -137,11 +137,11 @@ impl ConversionDriver<'_> {
     fn drain(&mut self, rewriter: &mut Rewriter<'_>) {
         for event in std::mem::take(&mut rewriter.events) {
             match event {
-                Event::Created(op) => self.created.push(op),
-                Event::Erased(op) => {
+                RewriteEvent::Created(op) => self.created.push(op),
+                RewriteEvent::Erased(op) => {
                     self.gone.insert(op);
                 }
-                Event::Changed(_) | Event::LostUse(_) => {}
+                RewriteEvent::Changed(_) | RewriteEvent::LostUse(_) => {}
             }
         }
     }

@@ -4,7 +4,7 @@
 //! agree.
 
 use super::fold::{Folder, is_constant};
-use super::rewriter::Event;
+use super::rewriter::RewriteEvent;
 use super::{PatternSet, Rewriter, Statistics, effects};
 use crate::diag::Diagnostics;
 use crate::ir::{Module, OpId, OpRef};
@@ -32,7 +32,7 @@ impl Default for Config {
 
 /// The result of a run.
 #[derive(Debug, Default)]
-pub struct Outcome {
+pub struct RewriteOutcome {
     /// True if a fixed point was reached.
     pub converged: bool,
     /// True if anything changed.
@@ -50,14 +50,14 @@ pub fn rewrite(
     patterns: &mut PatternSet,
     options: &PassOptions,
     config: Config,
-) -> Outcome {
+) -> RewriteOutcome {
     let mut rewriter = Rewriter::new(module, options);
     let mut driver = GreedyDriver {
         patterns,
         config,
         work: Worklist::default(),
         folder: Folder::default(),
-        outcome: Outcome::default(),
+        outcome: RewriteOutcome::default(),
     };
     for _ in 0..config.max_iterations {
         driver.folder = Folder::default();
@@ -76,7 +76,7 @@ struct GreedyDriver<'p> {
     config: Config,
     work: Worklist,
     folder: Folder,
-    outcome: Outcome,
+    outcome: RewriteOutcome,
 }
 
 impl GreedyDriver<'_> {
@@ -146,13 +146,13 @@ impl GreedyDriver<'_> {
     fn drain(&mut self, rewriter: &mut Rewriter<'_>) {
         for event in std::mem::take(&mut rewriter.events) {
             match event {
-                Event::Created(op) | Event::Changed(op) => self.work.push(op),
-                Event::Erased(op) => {
+                RewriteEvent::Created(op) | RewriteEvent::Changed(op) => self.work.push(op),
+                RewriteEvent::Erased(op) => {
                     self.work.remove(op);
                     self.folder.forget(op);
                 }
                 // Ops with a single remaining use may fuse with their user; unused ops are dead.
-                Event::LostUse(op) => {
+                RewriteEvent::LostUse(op) => {
                     let uses: usize =
                         rewriter.op(op).results().map(|r| rewriter.users(r).len()).sum();
                     if uses <= 1 && rewriter.is_attached(op) {

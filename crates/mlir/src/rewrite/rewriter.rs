@@ -17,7 +17,7 @@ pub struct Rewriter<'m> {
     at: Point,
     loc: Loc,
     options: &'m PassOptions,
-    pub(super) events: Vec<Event>,
+    pub(super) events: Vec<RewriteEvent>,
     /// Replacements of another type for results of converted ops.
     pub(super) converted: HashMap<Value, Value>,
     pub(super) types: Option<&'m dyn TypeConverter>,
@@ -34,7 +34,7 @@ enum Point {
 
 /// A change that drivers are notified of.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(super) enum RewriteEvent {
     /// The op was created.
     Created(OpId),
     /// The op's operands or attributes changed.
@@ -262,7 +262,7 @@ impl<'m> Rewriter<'m> {
             Point::Before(next) => self.module.insert_before(op, next),
             Point::End(block) => self.module.append(block, op),
         }
-        self.events.push(Event::Created(op));
+        self.events.push(RewriteEvent::Created(op));
     }
 
     /// A detached region with one block that has arguments of the given types.
@@ -305,7 +305,7 @@ impl Rewriter<'_> {
             }
         }
         if kept {
-            self.events.push(Event::Erased(op));
+            self.events.push(RewriteEvent::Erased(op));
         } else {
             self.erase(op);
         }
@@ -319,7 +319,7 @@ impl Rewriter<'_> {
 
     /// Replaces all uses of `old` by `new`.
     pub fn replace_uses(&mut self, old: Value, new: Value) {
-        self.events.extend(self.module.users(old).map(Event::Changed));
+        self.events.extend(self.module.users(old).map(RewriteEvent::Changed));
         self.module.replace_all_uses(old, new);
     }
 
@@ -342,16 +342,16 @@ impl Rewriter<'_> {
             self.after(op);
         }
         self.module.erase(op);
-        self.events.extend(within.into_iter().map(Event::Erased));
-        self.events.extend(defining.into_iter().map(Event::LostUse));
+        self.events.extend(within.into_iter().map(RewriteEvent::Erased));
+        self.events.extend(defining.into_iter().map(RewriteEvent::LostUse));
     }
 
     /// Sets one operand.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: Value) {
         let old = self.defining_op(self.op(op).operand(index)).map(OpRef::id);
         self.module.set_operand(op, index, value);
-        self.events.push(Event::Changed(op));
-        self.events.extend(old.map(Event::LostUse));
+        self.events.push(RewriteEvent::Changed(op));
+        self.events.extend(old.map(RewriteEvent::LostUse));
     }
 
     /// Sets all operands.
@@ -364,33 +364,33 @@ impl Rewriter<'_> {
             .map(OpRef::id)
             .collect();
         self.module.set_operands(op, operands.iter().copied());
-        self.events.push(Event::Changed(op));
-        self.events.extend(old.into_iter().map(Event::LostUse));
+        self.events.push(RewriteEvent::Changed(op));
+        self.events.extend(old.into_iter().map(RewriteEvent::LostUse));
     }
 
     /// Sets an attribute by name.
     pub fn set_attr(&mut self, op: OpId, name: &str, value: Attribute) {
         self.module.set_attr(op, name, value);
-        self.events.push(Event::Changed(op));
+        self.events.push(RewriteEvent::Changed(op));
     }
 
     /// Removes an attribute by name.
     pub fn remove_attr(&mut self, op: OpId, name: &str) {
         self.module.remove_attr(op, name);
-        self.events.push(Event::Changed(op));
+        self.events.push(RewriteEvent::Changed(op));
     }
 
     /// Changes the type of a value, and notifies its users.
     pub fn set_type(&mut self, value: Value, ty: Type) {
         self.module.set_type(value, ty);
-        self.events.extend(self.module.users(value).map(Event::Changed));
-        self.events.extend(self.module.defining_op(value).map(|op| Event::Changed(op.id())));
+        self.events.extend(self.module.users(value).map(RewriteEvent::Changed));
+        self.events.extend(self.module.defining_op(value).map(|op| RewriteEvent::Changed(op.id())));
     }
 
     /// Moves an op before another op, in any block.
     pub fn move_before(&mut self, op: OpId, next: OpId) {
         self.module.insert_before(op, next);
-        self.events.push(Event::Changed(op));
+        self.events.push(RewriteEvent::Changed(op));
     }
 
     /// Moves the ops of `block`, except its terminator, before `next`, with its arguments replaced
@@ -404,7 +404,7 @@ impl Rewriter<'_> {
         let terminator = self.module.terminator(block).map(OpRef::id);
         let ops: Vec<OpId> = self.module.ops(block).map(OpRef::id).collect();
         self.module.inline_block_before(block, next, values);
-        self.events.extend(ops.into_iter().map(Event::Created));
+        self.events.extend(ops.into_iter().map(RewriteEvent::Created));
         let Some(terminator) = terminator else { return Vec::new() };
         let results = self.op(terminator).operands().to_vec();
         self.erase(terminator);

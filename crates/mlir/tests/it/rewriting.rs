@@ -3,11 +3,11 @@
 use crate::common::{AddOp, ConstantOp, DoubleOp, UseOp, assert_valid, body, module};
 use mlir::pass::PassOptions;
 use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
-use mlir::rewrite::greedy::{Config, Outcome, rewrite};
+use mlir::rewrite::greedy::{Config, RewriteOutcome, rewrite};
 use mlir::rewrite::{Pattern, PatternSet, Rewriter};
 use mlir::{Module, OpId, OpRef, Type, Value};
 
-fn greedy(module: &mut Module, patterns: &[Pattern], config: Config) -> Outcome {
+fn greedy(module: &mut Module, patterns: &[Pattern], config: Config) -> RewriteOutcome {
     let root = module.top().id();
     let outcome =
         rewrite(module, root, &mut PatternSet::new(&[patterns]), &PassOptions::default(), config);

@@ -2,11 +2,11 @@
 //! textbook formulas, and with the special values of C's Annex G, but for the exponential function
 //! at an infinite imaginary part, which is NaN.
 //!
-//! Each function is one formula, which is computed in the `Precision` that the parts of the
+//! Each function is one formula, which is computed in the `RealNumber` that the parts of the
 //! result need.
 
 use super::double::{Double, sum_of_products, sum_of_squares, two_sum};
-use super::precision::Precision;
+use super::precision::RealNumber;
 use num_complex::{Complex, Complex32};
 
 /// A complex number with `f64` parts.
@@ -59,39 +59,39 @@ pub(super) fn is_finite(z: Complex64) -> bool {
 }
 
 /// The same number in another precision.
-pub(super) fn exactly<P: Precision>(z: Complex64) -> Complex<P> {
+pub(super) fn exactly<P: RealNumber>(z: Complex64) -> Complex<P> {
     Complex::new(P::from(z.re), P::from(z.im))
 }
 
 /// The number with its parts rounded.
-fn value<P: Precision>(z: Complex<P>) -> Complex64 {
+fn value<P: RealNumber>(z: Complex<P>) -> Complex64 {
     Complex::new(z.re.value(), z.im.value())
 }
 
 /// `z * 2^exponent` with its parts rounded.
-fn shifted_value<P: Precision>(z: Complex<P>, exponent: i32) -> Complex64 {
+fn shifted_value<P: RealNumber>(z: Complex<P>, exponent: i32) -> Complex64 {
     Complex::new(z.re.shifted_value(exponent), z.im.shifted_value(exponent))
 }
 
 /// `a * b * 2^exponent`, rounded once. `b` may be subnormal where the result is not.
-fn product_value<P: Precision>(a: P, b: P, exponent: i32) -> f64 {
+fn product_value<P: RealNumber>(a: P, b: P, exponent: i32) -> f64 {
     const SMALL: f64 = 1e-200;
     let margin = if b.value().abs() < SMALL { 600 } else { 0 };
     (a * b.shifted(margin)).shifted_value(exponent - margin)
 }
 
 /// `z * 2^exponent`.
-fn shifted<P: Precision>(z: Complex<P>, exponent: i32) -> Complex<P> {
+fn shifted<P: RealNumber>(z: Complex<P>, exponent: i32) -> Complex<P> {
     Complex::new(z.re.shifted(exponent), z.im.shifted(exponent))
 }
 
 /// The product of numbers whose parts are neither huge nor tiny.
-pub(super) fn times<P: Precision>(x: Complex<P>, y: Complex<P>) -> Complex<P> {
+pub(super) fn times<P: RealNumber>(x: Complex<P>, y: Complex<P>) -> Complex<P> {
     Complex::new(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re)
 }
 
 /// The square of the absolute value of a number whose parts are neither huge nor tiny.
-pub(super) fn square_of_abs<P: Precision>(z: Complex<P>) -> P {
+pub(super) fn square_of_abs<P: RealNumber>(z: Complex<P>) -> P {
     z.re * z.re + z.im * z.im
 }
 
@@ -102,7 +102,7 @@ pub(super) fn exponent(z: Complex64) -> i32 {
 }
 
 /// `log(|z|)`.
-fn log_abs<P: Precision>(z: Complex64) -> P {
+fn log_abs<P: RealNumber>(z: Complex64) -> P {
     if z.re.is_infinite() || z.im.is_infinite() {
         return P::from(f64::INFINITY);
     }
@@ -127,7 +127,7 @@ fn is_near_one(square: f64) -> bool {
 }
 
 /// The logarithm with an imaginary part between -π and π.
-pub fn log<P: Precision>(z: Complex64) -> Complex64 {
+pub fn log<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) {
         return Complex::new(log_abs::<f64>(z), libm::atan2(z.im, z.re));
     }
@@ -135,12 +135,12 @@ pub fn log<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The logarithm of a finite number.
-pub(super) fn wide_log<P: Precision>(z: Complex64) -> Complex<P> {
+pub(super) fn wide_log<P: RealNumber>(z: Complex64) -> Complex<P> {
     Complex::new(log_abs(z), P::from(z.im).atan2(P::from(z.re)))
 }
 
 /// `log(1 + z)`, precise for small `z`, too.
-pub fn log_1p<P: Precision>(z: Complex64) -> Complex64 {
+pub fn log_1p<P: RealNumber>(z: Complex64) -> Complex64 {
     let re = 1.0 + z.re;
     if !is_finite(z) {
         return Complex::new(log_abs::<f64>(Complex::new(re, z.im)), libm::atan2(z.im, re));
@@ -157,7 +157,7 @@ pub fn log_1p<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// `e` to the power of `z`.
-pub fn exp<P: Precision>(z: Complex64) -> Complex64 {
+pub fn exp<P: RealNumber>(z: Complex64) -> Complex64 {
     if z.im == 0.0 {
         let (exp, exponent) = P::exp(P::from(z.re.clamp(-1e4, 1e4)));
         return Complex::new(exp.shifted_value(exponent), z.im);
@@ -170,13 +170,13 @@ pub fn exp<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// `exp(z)` of a finite number, which need not be a number of `f64`.
-pub(super) fn wide_exp<P: Precision>(z: Complex<P>) -> Complex64 {
+pub(super) fn wide_exp<P: RealNumber>(z: Complex<P>) -> Complex64 {
     let ((exp, exponent), (sin, cos)) = (z.re.exp(), z.im.sin_cos());
     Complex::new(product_value(exp, cos, exponent), product_value(exp, sin, exponent))
 }
 
 /// `exp(z) - 1`, precise for small `z`, too.
-pub fn exp_m1<P: Precision>(z: Complex64) -> Complex64 {
+pub fn exp_m1<P: RealNumber>(z: Complex64) -> Complex64 {
     if z.re == 0.0 && z.im == 0.0 {
         return z;
     }
@@ -204,7 +204,7 @@ fn with_zero(result: Complex64, z: Complex64) -> Complex64 {
 }
 
 /// The square root with a non-negative real part.
-pub fn sqrt<P: Precision>(z: Complex64) -> Complex64 {
+pub fn sqrt<P: RealNumber>(z: Complex64) -> Complex64 {
     let (x, y) = (z.re, z.im);
     if x == 0.0 && y == 0.0 {
         return Complex::new(0.0, y);
@@ -227,7 +227,7 @@ pub fn sqrt<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The square root of a finite number.
-fn wide_sqrt<P: Precision>(z: Complex<P>) -> Complex<P> {
+fn wide_sqrt<P: RealNumber>(z: Complex<P>) -> Complex<P> {
     if z.re.value() == 0.0 && z.im.value() == 0.0 {
         return Complex::new(P::from(0.0), z.im);
     }
@@ -248,7 +248,7 @@ fn wide_sqrt<P: Precision>(z: Complex<P>) -> Complex<P> {
 }
 
 /// `1 / sqrt(z)`.
-pub fn rsqrt<P: Precision>(z: Complex64) -> Complex64 {
+pub fn rsqrt<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) || z == Complex::new(0.0, 0.0) {
         return divide(ONE, sqrt::<f64>(z));
     }
@@ -263,7 +263,7 @@ pub fn rsqrt<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// `1 / sqrt(z)` to first order in the imaginary part, whose root could be subnormal.
-fn rsqrt_near_axis<P: Precision>(z: Complex64) -> Complex64 {
+fn rsqrt_near_axis<P: RealNumber>(z: Complex64) -> Complex64 {
     const MARGIN: i32 = 600;
     let size = P::from(z.re.abs());
     let root = size.sqrt();
@@ -277,7 +277,7 @@ fn rsqrt_near_axis<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The cube root with the argument of `z` divided by three.
-pub fn cbrt<P: Precision>(z: Complex64) -> Complex64 {
+pub fn cbrt<P: RealNumber>(z: Complex64) -> Complex64 {
     if z.im == 0.0 && (z.re == 0.0 || z.re == f64::INFINITY) {
         return z;
     }
@@ -301,7 +301,7 @@ pub fn cbrt<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// `z / |z|`; zero for zero, NaN if a part is NaN.
-pub fn sign<P: Precision>(z: Complex64) -> Complex64 {
+pub fn sign<P: RealNumber>(z: Complex64) -> Complex64 {
     if z.re.is_nan() || z.im.is_nan() {
         return NAN;
     }
@@ -381,7 +381,7 @@ pub fn divide_single(lhs: Complex64, rhs: Complex64) -> Complex64 {
 
 /// `1 / (1 + exp(-z))`: with `d = 2 (sinh(x / 2)^2 + cos(y / 2)^2)`, which vanishes at the poles
 /// only, `(exp(x) + cos(y) + i sin(y)) / 2d`.
-pub fn logistic<P: Precision>(z: Complex64) -> Complex64 {
+pub fn logistic<P: RealNumber>(z: Complex64) -> Complex64 {
     const LARGE: f64 = 300.0;
     let (x, y) = (z.re, z.im);
     if x < -LARGE || !is_finite(z) && x < 0.0 {
@@ -406,7 +406,7 @@ pub fn logistic<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The hyperbolic sine.
-pub fn sinh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn sinh<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) {
         return match z {
             _ if z.im == 0.0 => z,
@@ -424,7 +424,7 @@ pub fn sinh<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The hyperbolic cosine.
-pub fn cosh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn cosh<P: RealNumber>(z: Complex64) -> Complex64 {
     // Of the imaginary part where it vanishes.
     let zero = if z.im == 0.0 { z.im * z.re.signum() } else { z.re * z.im.signum() };
     let result = if is_finite(z) {
@@ -438,7 +438,7 @@ pub fn cosh<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The hyperbolic tangent: `(sinh(x) cosh(x) + i sin(y) cos(y)) / (sinh(x)^2 + cos(y)^2)`.
-pub fn tanh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn tanh<P: RealNumber>(z: Complex64) -> Complex64 {
     let (x, y) = (z.re, z.im);
     if !is_finite(z) {
         return match (x.is_infinite(), y) {
@@ -466,17 +466,17 @@ pub fn tanh<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The sine.
-pub fn sin<P: Precision>(z: Complex64) -> Complex64 {
+pub fn sin<P: RealNumber>(z: Complex64) -> Complex64 {
     over_i(sinh::<P>(times_i(z)))
 }
 
 /// The cosine.
-pub fn cos<P: Precision>(z: Complex64) -> Complex64 {
+pub fn cos<P: RealNumber>(z: Complex64) -> Complex64 {
     cosh::<P>(times_i(z))
 }
 
 /// The tangent.
-pub fn tan<P: Precision>(z: Complex64) -> Complex64 {
+pub fn tan<P: RealNumber>(z: Complex64) -> Complex64 {
     over_i(tanh::<P>(times_i(z)))
 }
 
@@ -488,19 +488,19 @@ fn is_large(z: Complex64) -> bool {
 }
 
 /// `log(2 |z|)`.
-fn log_twice_abs<P: Precision>(z: Complex64) -> f64 {
+fn log_twice_abs<P: RealNumber>(z: Complex64) -> f64 {
     (log_abs::<P>(z) + P::nearest(Double::LN_2)).value()
 }
 
 /// `sqrt(1 - z)` and `sqrt(1 + z)`, with the sign of a zero imaginary part kept.
-fn square_roots_around_one<P: Precision>(z: Complex64) -> (Complex<P>, Complex<P>) {
+fn square_roots_around_one<P: RealNumber>(z: Complex64) -> (Complex<P>, Complex<P>) {
     let root =
         |re: f64, im: f64| wide_sqrt(Complex::new(P::nearest(two_sum(1.0, re)), P::from(im)));
     (root(-z.re, -z.im), root(z.re, z.im))
 }
 
 /// The inverse sine. This and the other inverse functions are Kahan's formulas.
-pub fn asin<P: Precision>(z: Complex64) -> Complex64 {
+pub fn asin<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) {
         let im = log_abs::<f64>(z).copysign(z.im);
         return Complex::new(libm::atan2(z.re, z.im.abs()), im);
@@ -516,7 +516,7 @@ pub fn asin<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The inverse cosine.
-pub fn acos<P: Precision>(z: Complex64) -> Complex64 {
+pub fn acos<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) {
         let im = log_abs::<f64>(z).copysign(-z.im);
         return Complex::new(libm::atan2(z.im.abs(), z.re), im);
@@ -532,19 +532,19 @@ pub fn acos<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The inverse hyperbolic sine.
-pub fn asinh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn asinh<P: RealNumber>(z: Complex64) -> Complex64 {
     times_i(asin::<P>(over_i(z)))
 }
 
 /// The inverse hyperbolic cosine with a non-negative real part.
-pub fn acosh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn acosh<P: RealNumber>(z: Complex64) -> Complex64 {
     // Half of the plane of i acos(z), which has a zero or positive real part.
     let acos = acos::<P>(z);
     if z.im.is_sign_negative() { over_i(acos) } else { times_i(acos) }
 }
 
 /// The inverse hyperbolic tangent.
-pub fn atanh<P: Precision>(z: Complex64) -> Complex64 {
+pub fn atanh<P: RealNumber>(z: Complex64) -> Complex64 {
     let (x, y) = (z.re.abs(), z.im.abs());
     if x.is_nan() || y.is_nan() {
         return NAN;
@@ -573,6 +573,6 @@ pub fn atanh<P: Precision>(z: Complex64) -> Complex64 {
 }
 
 /// The inverse tangent.
-pub fn atan<P: Precision>(z: Complex64) -> Complex64 {
+pub fn atan<P: RealNumber>(z: Complex64) -> Complex64 {
     over_i(atanh::<P>(times_i(z)))
 }

@@ -17,7 +17,7 @@ const MAX_BYTES: usize = 16;
 
 /// An element of any type.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Scalar {
+pub struct ScalarElement {
     bits: Bits,
     dtype: DType,
 }
@@ -39,18 +39,18 @@ impl Bits {
     }
 }
 
-impl Scalar {
+impl ScalarElement {
     /// An element.
-    pub fn new<T: Element>(value: T) -> Scalar {
-        Scalar { bits: Bits::of(value), dtype: T::DTYPE }
+    pub fn new<T: Element>(value: T) -> ScalarElement {
+        ScalarElement { bits: Bits::of(value), dtype: T::DTYPE }
     }
 
     /// The only element of a tensor.
     ///
     /// # Errors
     /// If it has more or fewer.
-    pub fn of_tensor(tensor: &Tensor) -> Result<Scalar, TensorError> {
-        dispatch_all!(tensor.dtype(), T => Ok(Scalar::new(tensor.item::<T>()?)))
+    pub fn of_tensor(tensor: &Tensor) -> Result<ScalarElement, TensorError> {
+        dispatch_all!(tensor.dtype(), T => Ok(ScalarElement::new(tensor.item::<T>()?)))
     }
 
     /// A tensor of rank 0.
@@ -74,7 +74,7 @@ impl Scalar {
     }
 }
 
-impl fmt::Debug for Scalar {
+impl fmt::Debug for ScalarElement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         dispatch_all!(self.dtype, T => write!(f, "{:?}: {}", self.bits.get::<T>(), self.dtype))
     }
@@ -199,8 +199,8 @@ impl ElementKernel {
 
     /// The result for elements of the types that the kernel was made for; a function of one element
     /// ignores the second.
-    pub fn apply(&self, x: &Scalar, y: &Scalar) -> Scalar {
-        Scalar { bits: self.apply.call(&x.bits, &y.bits), dtype: self.result }
+    pub fn apply(&self, x: &ScalarElement, y: &ScalarElement) -> ScalarElement {
+        ScalarElement { bits: self.apply.call(&x.bits, &y.bits), dtype: self.result }
     }
 }
 

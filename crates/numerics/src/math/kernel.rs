@@ -46,7 +46,7 @@ function_objects! {
     Into(results: &mut [u8], operands: &[&[u8]]) -> Option<()>;
 }
 
-enum Code {
+enum SliceCode {
     /// Overwrites the elements of the only operand by their results.
     InPlace(Box<dyn InPlace>),
     /// Writes the results of operands.
@@ -76,7 +76,7 @@ pub enum Elementwise {
 
 /// An elementwise function of slices of certain types: a loop over typed elements.
 pub struct SliceKernel {
-    code: Code,
+    code: SliceCode,
     /// The types of the operands, of which there are `arity`.
     operands: [DType; 3],
     arity: usize,
@@ -106,7 +106,7 @@ impl SliceKernel {
             Some(())
         };
         SliceKernel {
-            code: Code::InPlace(Box::new(run)),
+            code: SliceCode::InPlace(Box::new(run)),
             operands: [T::DTYPE; 3],
             arity: 1,
             result: T::DTYPE,
@@ -162,7 +162,7 @@ impl SliceKernel {
         result: DType,
         run: impl Fn(&mut [u8], &[&[u8]]) -> Option<()> + Send + Sync + 'static,
     ) -> SliceKernel {
-        let code = Code::Into(Box::new(run));
+        let code = SliceCode::Into(Box::new(run));
         SliceKernel { code, operands, arity, result, function: None, within: None }
     }
 
@@ -261,11 +261,11 @@ impl SliceKernel {
 
     pub(super) fn run(&self, results: &mut [u8], operands: &[&[u8]]) -> Option<()> {
         match &self.code {
-            Code::InPlace(run) => {
+            SliceCode::InPlace(run) => {
                 results.copy_from_slice(operands.first()?);
                 run.call(results)
             }
-            Code::Into(run) => run.call(results, operands),
+            SliceCode::Into(run) => run.call(results, operands),
         }
     }
 
@@ -286,7 +286,7 @@ impl SliceKernel {
 
     /// True if [`SliceKernel::overwrite`] is possible.
     pub fn overwrites(&self) -> bool {
-        matches!(self.code, Code::InPlace(_))
+        matches!(self.code, SliceCode::InPlace(_))
     }
 
     /// Overwrites elements, of the only operand, by their results.
@@ -296,8 +296,8 @@ impl SliceKernel {
     /// its type.
     pub fn overwrite(&self, elements: &mut [u8]) -> Result<(), TensorError> {
         let done = match &self.code {
-            Code::InPlace(run) => run.call(elements),
-            Code::Into(_) => None,
+            SliceCode::InPlace(run) => run.call(elements),
+            SliceCode::Into(_) => None,
         };
         done.ok_or(TensorError::OutOfBounds)
     }
@@ -332,7 +332,7 @@ impl SliceKernel {
         // An operand whose memory the result reuses is copied block by block.
         let size = lhs.dtype().bytes();
         if is_result(&mut lhs) {
-            let ys = Blocks::new(&rhs, lhs.num_elements())?;
+            let ys = OperandBlocks::new(&rhs, lhs.num_elements())?;
             let mut copy = AlignedBytes::zeros(size * BLOCK.min(lhs.num_elements()));
             for (block, results) in lhs.bytes_mut()?.chunks_mut(BLOCK * size).enumerate() {
                 let xs = &mut copy[..results.len()];
@@ -343,7 +343,7 @@ impl SliceKernel {
             return Ok(lhs);
         }
         if is_result(&mut rhs) {
-            let xs = Blocks::new(&lhs, rhs.num_elements())?;
+            let xs = OperandBlocks::new(&lhs, rhs.num_elements())?;
             let mut copy = AlignedBytes::zeros(size * BLOCK.min(rhs.num_elements()));
             for (block, results) in rhs.bytes_mut()?.chunks_mut(BLOCK * size).enumerate() {
                 let ys = &mut copy[..results.len()];
@@ -355,7 +355,7 @@ impl SliceKernel {
         }
         // One operand has this shape, so the number of elements has been computed before.
         let len = shape::num_elements(&shape).unwrap_or(0);
-        let (xs, ys) = (Blocks::new(&lhs, len)?, Blocks::new(&rhs, len)?);
+        let (xs, ys) = (OperandBlocks::new(&lhs, len)?, OperandBlocks::new(&rhs, len)?);
         dispatch_storage!(self.result, S => {
             let mut results = allocate::<S>(len)?;
             for start in (0..len).step_by(BLOCK) {
@@ -732,19 +732,19 @@ pub fn fill(elements: &mut [u8], element: &[u8]) {
 }
 
 /// The elements of an operand, block by block.
-enum Blocks<'a> {
+enum OperandBlocks<'a> {
     /// An element for every one of the result.
     Elements(&'a [u8]),
     /// A block of copies of the only element, or fewer if there are fewer results.
     Splat(AlignedBytes),
 }
 
-impl<'a> Blocks<'a> {
+impl<'a> OperandBlocks<'a> {
     /// The blocks of an operand of an operation with `len` results.
-    fn new(operand: &'a Tensor, len: usize) -> Result<Blocks<'a>, TensorError> {
+    fn new(operand: &'a Tensor, len: usize) -> Result<OperandBlocks<'a>, TensorError> {
         match operand.num_elements() {
-            found if found == len => Ok(Blocks::Elements(operand.bytes())),
-            1 => Ok(Blocks::Splat(AlignedBytes::splat(operand.bytes(), BLOCK.min(len)))),
+            found if found == len => Ok(OperandBlocks::Elements(operand.bytes())),
+            1 => Ok(OperandBlocks::Splat(AlignedBytes::splat(operand.bytes(), BLOCK.min(len)))),
             found => Err(TensorError::Length { expected: len, found }),
         }
     }
@@ -752,8 +752,8 @@ impl<'a> Blocks<'a> {
     /// Bytes at a multiple of the bytes of a block.
     fn get(&self, start: usize, len: usize) -> &[u8] {
         match self {
-            Blocks::Elements(elements) => &elements[start..start + len],
-            Blocks::Splat(block) => &block[..len],
+            OperandBlocks::Elements(elements) => &elements[start..start + len],
+            OperandBlocks::Splat(block) => &block[..len],
         }
     }
 }

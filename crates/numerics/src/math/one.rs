@@ -5,13 +5,13 @@ use super::{lanes, lanes_erf, lanes_trigonometric};
 use crate::simd::{Isa, Kernel};
 
 /// A function of numbers, and where its result goes.
-struct Call<'a, F, const N: usize> {
+struct OneCall<'a, F, const N: usize> {
     f: F,
     numbers: [f64; N],
     result: &'a mut f64,
 }
 
-impl<F: Fn([f64; N]) -> f64, const N: usize> Kernel for Call<'_, F, N> {
+impl<F: Fn([f64; N]) -> f64, const N: usize> Kernel for OneCall<'_, F, N> {
     #[inline(always)]
     fn run(self) {
         *self.result = (self.f)(self.numbers);
@@ -29,7 +29,7 @@ macro_rules! functions {
                 $module::$name($($x),*)
             }
             let mut result = 0.0;
-            Isa::best().run(Call { f, numbers: [$($x),*], result: &mut result });
+            Isa::best().run(OneCall { f, numbers: [$($x),*], result: &mut result });
             result
         }
     )*)*};

@@ -6,7 +6,7 @@ use super::rounded;
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
 /// Real numbers with elementary functions. Arguments are finite.
-pub trait Precision:
+pub trait RealNumber:
     Copy
     + From<f64>
     + Add<Output = Self>
@@ -45,7 +45,7 @@ pub trait Precision:
     fn asinh(self) -> Self;
 }
 
-impl Precision for f64 {
+impl RealNumber for f64 {
     fn nearest(x: Double) -> f64 {
         x.value()
     }
@@ -90,7 +90,7 @@ impl Precision for f64 {
     }
 }
 
-impl Precision for Double {
+impl RealNumber for Double {
     fn nearest(x: Double) -> Double {
         x
     }

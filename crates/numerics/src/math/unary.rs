@@ -47,11 +47,11 @@ macro_rules! unary_ops {
                 }
             }
 
-            fn functions(self) -> Functions {
+            fn functions(self) -> OpFunctions {
                 match self {
                     $(UnaryOp::$variant => {
                         #[allow(unused_mut, reason = "some functions do not change it")]
-                        let mut functions = Functions::default();
+                        let mut functions = OpFunctions::default();
                         $(functions.$kind = Some($function);)*
                         $(functions.complex = Some([
                             complex::$complex::<f64>, complex::$complex::<Double>
@@ -66,7 +66,7 @@ macro_rules! unary_ops {
 
 /// The functions behind an operation that is defined by functions of numbers.
 #[derive(Default)]
-struct Functions {
+struct OpFunctions {
     /// Within a few units of the last place of `f64`: enough for the narrower types.
     real: Option<RealFunction>,
     /// For `f64` itself, where `real` is not good enough.
@@ -246,14 +246,14 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Tanh, DType::F64) => sink.map_rounded::<Tanh>(),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
         _ => match op.functions() {
-            Functions { double: Some(f), .. } if dtype == DType::F64 => {
+            OpFunctions { double: Some(f), .. } if dtype == DType::F64 => {
                 sink.map(move |x: f64| lanes::one_nan(x, f(x)))
             }
-            Functions { real: Some(f), .. } if dtype.is_float() => real_function(f, dtype, sink),
-            Functions { complex: Some([single, double]), .. } if dtype.is_complex() => {
+            OpFunctions { real: Some(f), .. } if dtype.is_float() => real_function(f, dtype, sink),
+            OpFunctions { complex: Some([single, double]), .. } if dtype.is_complex() => {
                 complex_function(if dtype == DType::C128 { double } else { single }, dtype, sink)
             }
-            Functions { predicate: Some(f), .. } => dispatch!(
+            OpFunctions { predicate: Some(f), .. } => dispatch!(
                 dtype,
                 [float] T => sink.map_to(move |x: T| I1::new(f(x.to_f64()))),
                 else sink.unsupported()

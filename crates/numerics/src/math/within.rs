@@ -71,7 +71,7 @@ impl MemoryKernel {
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(OneLoop { memory, result, operand: x, count, f: &f, types });
+            isa.run(MemoryOneLoop { memory, result, operand: x, count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
@@ -91,7 +91,7 @@ impl MemoryKernel {
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(TwoLoop { memory, result, operands: [x, y], count, f: &f, types });
+            isa.run(MemoryTwoLoop { memory, result, operands: [x, y], count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
@@ -217,7 +217,7 @@ fn write_one<T: Element>(memory: &mut [u8], value: usize, element: T) {
     memory[value..value + size_of::<T>()].copy_from_slice(bytemuck::bytes_of(&element));
 }
 
-struct OneLoop<'a, T, R, F> {
+struct MemoryOneLoop<'a, T, R, F> {
     memory: &'a mut [u8],
     result: usize,
     operand: usize,
@@ -226,10 +226,10 @@ struct OneLoop<'a, T, R, F> {
     types: PhantomData<(T, R)>,
 }
 
-impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
+impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for MemoryOneLoop<'_, T, R, F> {
     #[inline(always)]
     fn run(self) {
-        let OneLoop { memory, result, operand, count, f, .. } = self;
+        let MemoryOneLoop { memory, result, operand, count, f, .. } = self;
         for start in (0..chunked(count)).step_by(LANES) {
             let xs: [T; LANES] = read(memory, operand, start);
             let mut results = [R::default(); LANES];
@@ -242,16 +242,16 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<T: Element, R: Element>(kernel: OneLoop<'_, T, R, &dyn Fn(T) -> R>) {
+        fn run<T: Element, R: Element>(kernel: MemoryOneLoop<'_, T, R, &dyn Fn(T) -> R>) {
             kernel.run();
         }
-        let OneLoop { memory, result, operand, count, types, f } = self;
+        let MemoryOneLoop { memory, result, operand, count, types, f } = self;
         let f: &dyn Fn(T) -> R = f;
-        run(OneLoop { memory, result, operand, count, types, f: &f });
+        run(MemoryOneLoop { memory, result, operand, count, types, f: &f });
     }
 }
 
-struct TwoLoop<'a, T, R, F> {
+struct MemoryTwoLoop<'a, T, R, F> {
     memory: &'a mut [u8],
     result: usize,
     operands: [usize; 2],
@@ -260,10 +260,10 @@ struct TwoLoop<'a, T, R, F> {
     types: PhantomData<(T, R)>,
 }
 
-impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
+impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for MemoryTwoLoop<'_, T, R, F> {
     #[inline(always)]
     fn run(self) {
-        let TwoLoop { memory, result, operands: [lhs, rhs], count, f, .. } = self;
+        let MemoryTwoLoop { memory, result, operands: [lhs, rhs], count, f, .. } = self;
         for start in (0..chunked(count)).step_by(LANES) {
             let xs: [T; LANES] = read(memory, lhs, start);
             let ys: [T; LANES] = read(memory, rhs, start);
@@ -277,11 +277,11 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<T: Element, R: Element>(kernel: TwoLoop<'_, T, R, &dyn Fn(T, T) -> R>) {
+        fn run<T: Element, R: Element>(kernel: MemoryTwoLoop<'_, T, R, &dyn Fn(T, T) -> R>) {
             kernel.run();
         }
-        let TwoLoop { memory, result, operands, count, types, f } = self;
+        let MemoryTwoLoop { memory, result, operands, count, types, f } = self;
         let f: &dyn Fn(T, T) -> R = f;
-        run(TwoLoop { memory, result, operands, count, types, f: &f });
+        run(MemoryTwoLoop { memory, result, operands, count, types, f: &f });
     }
 }

@@ -1,6 +1,6 @@
 //! Tests of `math/element.rs`.
 
-use numerics::math::element::{ElementKernel, Scalar};
+use numerics::math::element::{ElementKernel, ScalarElement};
 use numerics::math::{
     BinaryOp, Direction, UnaryOp, binary, compare, compare_total_order, convert, unary,
 };
@@ -23,7 +23,7 @@ fn kernels_have_the_bits_of_tensors() {
     for &dtype in DType::ALL {
         let samples = samples(dtype);
         for x in &samples {
-            let a = Scalar::of_tensor(x).unwrap();
+            let a = ScalarElement::of_tensor(x).unwrap();
             for &op in UnaryOp::ALL {
                 if let Some(kernel) = ElementKernel::unary(op, dtype) {
                     let result = kernel.apply(&a, &a).into_tensor();
@@ -37,7 +37,7 @@ fn kernels_have_the_bits_of_tensors() {
                 }
             }
             for y in &samples {
-                let b = Scalar::of_tensor(y).unwrap();
+                let b = ScalarElement::of_tensor(y).unwrap();
                 for &op in BinaryOp::ALL {
                     if let Some(kernel) = ElementKernel::binary(op, dtype) {
                         let result = kernel.apply(&a, &b).into_tensor();

@@ -1,6 +1,6 @@
 //! Tests of `iota.rs`.
 
-use numerics::{DType, Iota, Tensor};
+use numerics::{DType, IotaElements, Tensor};
 
 #[test]
 fn parts_are_those_of_the_whole() {
@@ -13,7 +13,7 @@ fn parts_are_those_of_the_whole() {
         };
         let expected: Vec<i32> = (0..count).map(index).collect();
         assert_eq!(whole.as_slice::<i32>().expect("its type"), expected);
-        let iota = Iota::new(DType::I32, shape, dimension).expect("a dimension");
+        let iota = IotaElements::new(DType::I32, shape, dimension).expect("a dimension");
         for first in 0..count {
             let mut part = vec![-1; count - first];
             iota.write(first, bytemuck::cast_slice_mut(&mut part)).expect("aligned");

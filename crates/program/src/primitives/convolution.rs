@@ -112,7 +112,7 @@ impl Convolution {
         for (index, (&input, &kernel)) in spatial.enumerate() {
             let at = output_spatial_dimensions.get(index).and_then(|&d| usize::try_from(d).ok());
             let steps = at.and_then(|at| output.get(at).copied()).unwrap_or(1);
-            let line = Line {
+            let line = SpatialLine {
                 input: shapes.size(0, input),
                 kernel: shapes.size(1, kernel),
                 output: steps,
@@ -125,14 +125,14 @@ impl Convolution {
 }
 
 /// One spatial dimension of a convolution.
-struct Line<'a> {
+struct SpatialLine<'a> {
     input: u64,
     kernel: u64,
     output: u64,
     dim: Option<&'a WindowDim>,
 }
 
-impl Line<'_> {
+impl SpatialLine<'_> {
     /// Number of pairs of an output position and a kernel position that meet an input element.
     fn products(&self) -> u64 {
         /// Larger lines are not counted one by one; padding is then counted, too.

@@ -1,6 +1,6 @@
 //! `stablo bisect`: finds the first op at which the values of two programs part.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::device;
 use crate::display::display;
 use crate::files::FileSet;
@@ -25,7 +25,7 @@ if their values part, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct BisectArgs {
     /// The program whose values are taken as right, in any format; `-` is standard input
     left: PathBuf,
     /// The other program
@@ -39,20 +39,20 @@ pub struct Options {
     save: Option<PathBuf>,
     /// Output format
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the values part, or the programs cannot be compared.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &BisectArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     let parting = find(options, io).map_err(trouble)?;
     if parting { Err(Failure::reported()) } else { Ok(()) }
 }
 
-fn find(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn find(options: &BisectArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
     let flags = &options.trials;
     let (left, right) = match &options.right {
         Some(right) => {
@@ -78,11 +78,11 @@ fn find(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
             continue;
         };
         match options.format {
-            Format::Json => {
+            ReportStyle::Json => {
                 let (seed, parting) = (json!(trial.seed), parting.to_json());
                 io.print(format!("{{\"parts\":true,\"seed\":{seed},\"parting\":{parting}}}\n"))?;
             }
-            Format::Human => print(&parting, &trial, flags, io)?,
+            ReportStyle::Human => print(&parting, &trial, flags, io)?,
         }
         if let Some(directory) = &options.save {
             save(directory, &parting, &trial, io)?;
@@ -90,8 +90,8 @@ fn find(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
         return Ok(true);
     }
     match options.format {
-        Format::Json => io.print("{\"parts\":false}\n")?,
-        Format::Human => io.print(format!("the results agree for {}\n", names.join(", ")))?,
+        ReportStyle::Json => io.print("{\"parts\":false}\n")?,
+        ReportStyle::Human => io.print(format!("the results agree for {}\n", names.join(", ")))?,
     }
     Ok(false)
 }

@@ -1,6 +1,6 @@
 //! `stablo check`: reports all errors in programs.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::io::{Cause, FAILURE, Failure, Io};
 use crate::source::{program_name, read_program};
 use stablo::{
@@ -16,14 +16,14 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct CheckArgs {
     /// Programs to check; `-` is standard input, and a directory stands for the programs in it and
     /// its subdirectories
     #[arg(required = true)]
     files: Vec<PathBuf>,
     /// Output format: readable text, or one JSON object per line
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
     /// Allow ops, types and attributes of unknown dialects
     #[arg(long)]
     allow_unregistered_dialect: bool,
@@ -33,7 +33,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If a program cannot be read or is not valid.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut failed = false;
     let mut labels = Vec::new();
     let load =
@@ -58,13 +58,13 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         failed |= has_errors(&diagnostics);
         labels.extend(diagnostics.iter().map(|d| d.label.to_string()));
         match options.format {
-            Format::Json => {
+            ReportStyle::Json => {
                 for diagnostic in &diagnostics {
                     let json = diagnostic_to_json(diagnostic, &name, source.as_deref());
                     io.print(format!("{json}\n"))?;
                 }
             }
-            Format::Human => {
+            ReportStyle::Human => {
                 for diagnostic in &diagnostics {
                     io.diagnose(std::slice::from_ref(diagnostic), source.as_deref());
                     io.report("\n");
@@ -73,7 +73,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
             }
         }
     }
-    if options.format == Format::Json {
+    if options.format == ReportStyle::Json {
         labels.clear();
     }
     if failed { Err(Failure { cause: Cause::Reported(labels), code: FAILURE }) } else { Ok(()) }

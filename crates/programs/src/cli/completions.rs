@@ -10,7 +10,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
@@ -19,7 +19,11 @@ pub struct Options {
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn run(options: &Options, mut command: clap::Command, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(
+    options: &CompletionsArgs,
+    mut command: clap::Command,
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut command, "stablo", &mut script);
     io.print(script)

@@ -18,7 +18,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct ConvertArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     input: PathBuf,
@@ -38,7 +38,7 @@ pub struct Options {
     extract_constants: Option<PathBuf>,
     /// Representation of moved constants
     #[arg(long, value_enum, default_value = "arguments", requires = "extract_constants")]
-    extract_to: Form,
+    extract_to: ConstantForm,
     /// Minimum size in bytes of constants to move
     #[arg(long, value_name = "N", default_value_t = 1024, requires = "extract_constants")]
     min_constant_bytes: usize,
@@ -52,7 +52,7 @@ pub struct Options {
 
 /// The representation of constants in a program without its weights.
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Form {
+enum ConstantForm {
     /// Arguments of the entry function, passed on by calls
     Arguments,
     /// `dense_resource` attributes without contents; in text and bytecode only, not in artifacts
@@ -63,7 +63,7 @@ enum Form {
 ///
 /// # Errors
 /// If the program cannot be read, is not valid, or cannot be expressed in the output format.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let format = output_format(&options.output, options.target.as_deref())?;
     if let Some(weights) = &options.extract_constants
         && is_same_file(&io.path(weights), &io.path(&options.output))
@@ -79,8 +79,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut extracted = Vec::new();
     if options.extract_constants.is_some() {
         let form = match options.extract_to {
-            Form::Arguments => WeightForm::Arguments,
-            Form::Resources => WeightForm::Resources,
+            ConstantForm::Arguments => WeightForm::Arguments,
+            ConstantForm::Resources => WeightForm::Resources,
         };
         extracted = stablo::extract_weights(&mut module, options.min_constant_bytes, form)?;
     }

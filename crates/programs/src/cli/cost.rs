@@ -1,6 +1,6 @@
 //! `stablo cost`: reports the arithmetic, memory traffic and memory of a program.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::display::printable;
 use crate::io::{Failure, Io};
 use crate::source::{load_bytes, program_name, read_program, select_platform};
@@ -22,7 +22,7 @@ apart. Loops count as often as they run, if a constant says how often.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct CostArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
@@ -40,7 +40,7 @@ pub struct Options {
     platform: Option<String>,
     /// Output format: a readable table, or a JSON object with the cost of each op
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -61,13 +61,13 @@ enum By {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &CostArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
     select_platform(&mut module, &bytes, options.platform.as_deref())?;
     let entry = options.entry.strip_prefix('@').unwrap_or(&options.entry);
     let cost = stablo::cost(&module, entry)?;
-    let Format::Human = options.format else {
+    let ReportStyle::Human = options.format else {
         return io.print(format!("{}\n", cost.to_json()));
     };
     let mut out = String::new();
@@ -117,7 +117,7 @@ fn bytes_of(bytes: u64) -> String {
     size(usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
-fn table(out: &mut String, cost: &Cost, options: &Options) -> std::fmt::Result {
+fn table(out: &mut String, cost: &Cost, options: &CostArgs) -> std::fmt::Result {
     /// Width of the longest bar.
     const BAR: u64 = 12;
     let (grouping, title) = match options.by {

@@ -1,6 +1,6 @@
 //! `stablo diff`: compares two programs.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::device;
 use crate::io::{Failure, Io};
 use crate::results::verdict;
@@ -22,7 +22,7 @@ Exit code: 0 if the programs are the same, 1 if they differ, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct DiffArgs {
     /// The first program, in any format; `-` is standard input
     left: PathBuf,
     /// The second program
@@ -38,14 +38,14 @@ pub struct Options {
     trials: TrialFlags,
     /// Output format
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// If the programs differ, or cannot be compared.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &DiffArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     if options.trials.device.is_some() && !options.run {
         return Err(Failure::usage("a device compares what programs compute: give `--run`, too"));
@@ -57,16 +57,16 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     if is_same.map_err(trouble)? { Ok(()) } else { Err(Failure::reported()) }
 }
 
-fn same_ops(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn same_ops(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
     // A device may take its place, but not here.
     let other = options.right.as_ref().unwrap_or(&options.left);
     let left = load(&options.left, io)?;
     let right = load(other, io)?;
     let diff = stablo::diff(&left, &right, &options.ignore);
     match options.format {
-        Format::Json => io.print(format!("{}\n", diff.to_json()))?,
-        Format::Human if diff.is_empty() => {}
-        Format::Human => {
+        ReportStyle::Json => io.print(format!("{}\n", diff.to_json()))?,
+        ReportStyle::Human if diff.is_empty() => {}
+        ReportStyle::Human => {
             let names = [&options.left, other].map(|file| program_name(file));
             io.print(format!("--- {}\n+++ {}\n{}", names[0], names[1], diff.to_text()))?;
             let changes = counted(diff.changes.len() as u64, "difference");
@@ -77,7 +77,7 @@ fn same_ops(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
     Ok(diff.is_empty())
 }
 
-fn same_results(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn same_results(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
     let flags = &options.trials;
     let (left, right) = match &options.right {
         Some(right) => {
@@ -110,14 +110,14 @@ fn same_results(options: &Options, io: &mut Io<'_>) -> Result<bool, Failure> {
             let (Ok(text) | Err(text)) = verdict;
             let name = names.get(index).and_then(Option::as_deref);
             let line = match options.format {
-                Format::Json => {
+                ReportStyle::Json => {
                     let line = json!({
                         "seed": trial.seed, "result": index, "name": name, "close": is_close,
                         "comparison": text,
                     });
                     line.to_string()
                 }
-                Format::Human => {
+                ReportStyle::Human => {
                     let name = name.map_or(String::new(), |name| format!(" ({name})"));
                     format!("{}: result {index}{name}: {text}", trial.name)
                 }

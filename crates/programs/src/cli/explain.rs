@@ -16,7 +16,7 @@ const SPECIFICATION: &str = "https://github.com/openxla/stablehlo/blob/main/docs
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct ExplainArgs {
     /// A label, such as `dot_general_c10`, or an op, such as `dot_general`
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     label: Option<String>,
@@ -29,7 +29,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If there is no such label.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(label) = options.label.as_deref() else {
         stablo::constraints().try_for_each(|(op, rule)| io.print(line(op, &rule)))?;
         return stablo::checks()

@@ -19,7 +19,7 @@ written, or none. Exit code: 0 for success, 1 for invalid input and for files th
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct FmtArgs {
     /// Programs in MLIR text; `-` is standard input, which needs --stdout or --check
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -42,7 +42,7 @@ pub struct Options {
 /// # Errors
 /// If a file cannot be read or written, is no text or not valid, has comments that would be lost,
 /// or is found by `--check`.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let is_input = |path: &PathBuf| path == Path::new("-");
     if options.files.iter().any(is_input) && !options.stdout && !options.check {
         return Err(Failure::usage("standard input has no file to write: use --stdout or --check"));
@@ -73,7 +73,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 
 /// The text of a program as MLIR prints it, after the comments before it.
 fn formatted(
-    options: &Options,
+    options: &FmtArgs,
     path: &Path,
     text: &str,
     io: &mut Io<'_>,

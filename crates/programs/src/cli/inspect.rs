@@ -1,6 +1,6 @@
 //! `stablo inspect`: reports the format and contents of a file.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::hex;
 use crate::io::{Failure, Io};
 use crate::source::{program_name, read_program, report};
@@ -18,13 +18,13 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct InspectArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
     /// Output format
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
     /// Dump the bytes of the file, annotated with their meaning
     #[arg(long)]
     hex: bool,
@@ -34,7 +34,7 @@ pub struct Options {
 ///
 /// # Errors
 /// If the file cannot be read or is not a valid program.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &InspectArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let bytes = read_program(io, &options.file)?;
     if options.hex {
         let (fields, diagnostics) = stablo::bytecode_fields(&bytes);
@@ -44,8 +44,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     let name = program_name(&options.file);
     let inspection = stablo::inspect(&name, bytes)?;
     match options.format {
-        Format::Human => io.print(to_text(&name, &inspection)),
-        Format::Json => io.print(format!("{}\n", inspection.to_json())),
+        ReportStyle::Human => io.print(to_text(&name, &inspection)),
+        ReportStyle::Json => io.print(format!("{}\n", inspection.to_json())),
     }
 }
 

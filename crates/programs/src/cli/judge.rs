@@ -5,7 +5,7 @@ use crate::device;
 use crate::format::output_format;
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io};
-use crate::recorded::Recorded;
+use crate::recorded::RecordedRun;
 use crate::source::{load, program_name};
 use crate::trials::trouble;
 use stablo::arrays::npz;
@@ -38,7 +38,7 @@ const MAX_TESTS: usize = 1000;
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct JudgeArgs {
     /// The program, in any format; `-` is standard input
     #[arg(required_unless_present = "ops")]
     file: Option<PathBuf>,
@@ -109,7 +109,7 @@ enum ReportFormat {
 ///
 /// # Errors
 /// If results are outside or cannot be decided, or something cannot be read.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     if options.ops {
         return options.measure(io).map_err(trouble);
     }
@@ -121,7 +121,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     }
 }
 
-impl Options {
+impl JudgeArgs {
     fn run(&self, io: &mut Io<'_>) -> Result<Verdict, Failure> {
         let model = self.model(io)?;
         let file = self.file.as_deref().unwrap_or(Path::new("-"));
@@ -167,7 +167,7 @@ impl Options {
             }
         };
         let mut recorded = match &self.trace {
-            Some(directory) => Some(Recorded::open(directory, program.module(), io)?),
+            Some(directory) => Some(RecordedRun::open(directory, program.module(), io)?),
             None => None,
         };
         let record = recorded.as_mut().map(|recorded| recorded as &mut dyn judging::Record);

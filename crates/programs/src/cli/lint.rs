@@ -1,6 +1,6 @@
 //! `stablo lint`: warns of what is valid, but probably not meant, or costs for nothing.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::format::output_format;
 use crate::io::{Failure, Io};
 use crate::source::{load, program_name};
@@ -20,7 +20,7 @@ some, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct LintArgs {
     /// The program, in any format; `-` is standard input
     file: PathBuf,
     /// Leave out warnings with this label
@@ -35,7 +35,7 @@ pub struct Options {
     o: PathBuf,
     /// Output format: readable text on standard error, or one JSON object per line
     #[arg(long, default_value = "human", conflicts_with = "fix")]
-    format: Format,
+    format: ReportStyle,
 }
 
 /// Accepts the labels of lints.
@@ -51,7 +51,7 @@ fn label(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If there are warnings, or the program cannot be read, is not valid or cannot be written.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &LintArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     match run_to_end(options, io).map_err(trouble)? {
         0 => Ok(()),
         _ => Err(Failure::reported()),
@@ -59,7 +59,7 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Returns the number of warnings.
-fn run_to_end(options: &Options, io: &mut Io<'_>) -> Result<usize, Failure> {
+fn run_to_end(options: &LintArgs, io: &mut Io<'_>) -> Result<usize, Failure> {
     let format = output_format(&options.o, None)?;
     let mut module = load(&options.file, io)?;
     let is_fixed = |label: &str| {
@@ -75,8 +75,8 @@ fn run_to_end(options: &Options, io: &mut Io<'_>) -> Result<usize, Failure> {
     }
     let source = module.source().cloned();
     match options.format {
-        Format::Human => io.diagnose(&findings, source.as_deref()),
-        Format::Json => {
+        ReportStyle::Human => io.diagnose(&findings, source.as_deref()),
+        ReportStyle::Json => {
             let name = program_name(&options.file);
             for finding in &findings {
                 let json = diagnostic_to_json(finding, &name, source.as_deref());
@@ -87,7 +87,7 @@ fn run_to_end(options: &Options, io: &mut Io<'_>) -> Result<usize, Failure> {
     Ok(findings.len())
 }
 
-fn findings(module: &Module, options: &Options) -> Diagnostics {
+fn findings(module: &Module, options: &LintArgs) -> Diagnostics {
     let mut findings = stablo::lint(module);
     findings.retain(|finding| !options.allow.iter().any(|label| *label == finding.label));
     findings

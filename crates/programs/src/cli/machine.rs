@@ -1,6 +1,6 @@
 //! `stablo machine`: prints the machine model, and measures the machine beside it.
 
-use crate::args::Format;
+use crate::args::ReportStyle;
 use crate::io::{Failure, Io};
 use stablo::{Host, Machine, Measurements, model_to_json};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ quiet machine.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct MachineArgs {
     /// A model: `generic`, `zen4`, `zen5`, `sapphire-rapids`, `haswell`, `neoverse`, `tiny`,
     /// `huge`, or a file of lines `name = value`
     #[arg(conflicts_with = "measure")]
@@ -38,14 +38,14 @@ pub struct Options {
     output: Option<PathBuf>,
     /// Output format: lines for people, or a JSON object
     #[arg(long, default_value = "human")]
-    format: Format,
+    format: ReportStyle,
 }
 
 /// Runs the command.
 ///
 /// # Errors
 /// If there is no such model, or nothing can be measured.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let model = match &options.model {
         Some(name) => match Machine::presets().iter().find(|preset| preset.name == **name) {
             Some(preset) => preset.clone(),
@@ -58,8 +58,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
     };
     if !options.measure {
         let text = match options.format {
-            Format::Human => model.to_string(),
-            Format::Json => format!("{}\n", model_to_json(&model)),
+            ReportStyle::Human => model.to_string(),
+            ReportStyle::Json => format!("{}\n", model_to_json(&model)),
         };
         return match &options.output {
             Some(path) => io.write(path, text.as_bytes()),
@@ -72,8 +72,8 @@ pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
         return Err(Failure::input("there is no clock, or no memory for what is measured"));
     };
     let text = match options.format {
-        Format::Human => measured.to_string(),
-        Format::Json => format!("{}\n", measured.to_json()),
+        ReportStyle::Human => measured.to_string(),
+        ReportStyle::Json => format!("{}\n", measured.to_json()),
     };
     io.print(text)?;
     match &options.output {

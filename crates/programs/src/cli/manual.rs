@@ -10,7 +10,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct ManualArgs {
     /// The directory of the pages: stablo.1, stablo-run.1, …
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -20,7 +20,11 @@ pub struct Options {
 ///
 /// # Errors
 /// If a page cannot be written.
-pub fn run(options: &Options, mut command: clap::Command, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(
+    options: &ManualArgs,
+    mut command: clap::Command,
+    io: &mut Io<'_>,
+) -> Result<(), Failure> {
     let directory = &options.directory;
     std::fs::create_dir_all(io.path(directory)).map_err(|e| {
         Failure::input(format!("cannot make the directory {}: {e}", directory.display()))

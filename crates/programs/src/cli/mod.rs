@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 /// Checks, runs, converts and inspects StableHLO programs.
 #[derive(Parser)]
 #[command(name = "stablo", version = version())]
-struct Options {
+struct CliArgs {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
@@ -39,43 +39,43 @@ struct Options {
 #[derive(Subcommand)]
 enum Command {
     /// Run a function of a program and print or save its results
-    Run(Box<run::Options>),
+    Run(Box<run::RunArgs>),
     /// Make a program with dynamic shapes static
-    Refine(refine::Options),
+    Refine(refine::RefineArgs),
     /// Report all errors in programs
-    Check(check::Options),
+    Check(check::CheckArgs),
     /// Convert a program to another format: text, bytecode or a portable artifact
-    Convert(convert::Options),
+    Convert(convert::ConvertArgs),
     /// Report the format and contents of a file
-    Inspect(inspect::Options),
+    Inspect(inspect::InspectArgs),
     /// Report the arithmetic, memory traffic and memory of a program
-    Cost(cost::Options),
+    Cost(cost::CostArgs),
     /// Show a program as a graph, in a page for browsers
-    View(view::Options),
+    View(view::ViewArgs),
     /// Compare two programs, but for names, locations and the order of independent ops
-    Diff(diff::Options),
+    Diff(diff::DiffArgs),
     /// Find the first op at which the values of two programs part
-    Bisect(bisect::Options),
+    Bisect(bisect::BisectArgs),
     /// Say of results of a backend if they are within the bounds of correct rounding
-    Judge(judge::Options),
+    Judge(judge::JudgeArgs),
     /// Warn of what is valid, but probably not meant, or costs for nothing
-    Lint(lint::Options),
+    Lint(lint::LintArgs),
     /// Format programs in MLIR text
-    Fmt(fmt::Options),
+    Fmt(fmt::FmtArgs),
     /// Serve an editor: the Language Server Protocol on standard input and output
-    Lsp(lsp::Options),
+    Lsp(lsp::LspArgs),
     /// Make a program as small as possible while a test passes
-    Reduce(reduce::Options),
+    Reduce(reduce::ReduceArgs),
     /// Print the machine model that kernels and plans ask, and measure the machine beside it
-    Machine(machine::Options),
+    Machine(machine::MachineArgs),
     /// Explain a label of a diagnostic
-    Explain(explain::Options),
+    Explain(explain::ExplainArgs),
     /// Rewrite expected diagnostics in lit tests to name the rules of ours
-    UpdateVerifyTests(update_verify_tests::Options),
+    UpdateVerifyTests(update_verify_tests::UpdateVerifyTestsArgs),
     /// Print a script that completes command lines in a shell
-    Completions(completions::Options),
+    Completions(completions::CompletionsArgs),
     /// Write the manual pages
-    Manual(manual::Options),
+    Manual(manual::ManualArgs),
 }
 
 /// The version of stablo, and of StableHLO that it writes.
@@ -98,8 +98,8 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
 }
 
 fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
-    let Some(matches) = args::parse(Options::command(), argv, io)? else { return Ok(()) };
-    let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let Some(matches) = args::parse(CliArgs::command(), argv, io)? else { return Ok(()) };
+    let options = CliArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
     options.diagnostics.apply(io);
     match options.command {
         Command::Run(options) => run::run(&options, io),
@@ -119,7 +119,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Command::Machine(options) => machine::run(&options, io),
         Command::Explain(options) => explain::run(&options, io),
         Command::UpdateVerifyTests(options) => update_verify_tests::run(&options, io),
-        Command::Completions(options) => completions::run(&options, Options::command(), io),
-        Command::Manual(options) => manual::run(&options, Options::command(), io),
+        Command::Completions(options) => completions::run(&options, CliArgs::command(), io),
+        Command::Manual(options) => manual::run(&options, CliArgs::command(), io),
     }
 }

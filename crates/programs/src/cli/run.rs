@@ -10,10 +10,10 @@ use crate::io::{Failure, Io};
 use crate::limits::{Deadline, LimitFlags};
 use crate::probes::Probes;
 use crate::profile;
-use crate::results::{ResultFlags, Results, folder};
+use crate::results::{ResultFlags, RunResults, folder};
 use crate::source::{program_name, read_program, report, select_platform};
 use crate::timings::{Timings, timed};
-use crate::trace::Trace;
+use crate::trace::ValueTrace;
 use crate::watch::Watcher;
 use stablo::dialects::func::FuncOp;
 use stablo::{
@@ -34,7 +34,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct RunArgs {
     /// The program, as MLIR text or bytecode, or a folder that torch_xla (with its weights) or
     /// TensorFlow saved; `-` is standard input
     file: PathBuf,
@@ -150,11 +150,11 @@ fn plan_passes() -> clap::builder::PossibleValuesParser {
 /// # Errors
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot
 /// be written.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &RunArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }
 
-impl Options {
+impl RunArgs {
     /// Runs the command within its limits.
     fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
         self.results.check(io)?;
@@ -178,7 +178,7 @@ impl Options {
         let function = stablo::entry_function(&module, name)?;
         if let Some(device) = &self.device {
             let results = self.run_on_device(device, &module, function, &mut timings, deadline, io);
-            Results::new(function, None, vec![results?]).output(&self.results, io)?;
+            RunResults::new(function, None, vec![results?]).output(&self.results, io)?;
             return self.write_timings(&timings, io);
         }
         let run = self.run_options()?;
@@ -225,7 +225,7 @@ impl Options {
         let profiled = self.write_profile(&program, io);
         let results = outcome?;
         profiled?;
-        Results::new(function, grid, results).output(&self.results, io)?;
+        RunResults::new(function, grid, results).output(&self.results, io)?;
         self.write_timings(&timings, io)
     }
 
@@ -379,7 +379,7 @@ impl Options {
             self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
         let pattern = self.trace_match.as_deref();
         let module = program.module();
-        let trace = |directory: &PathBuf| Trace::new(module, io.path(directory), pattern);
+        let trace = |directory: &PathBuf| ValueTrace::new(module, io.path(directory), pattern);
         let mut trace = self.trace.as_ref().map(trace).transpose().map_err(Failure::input)?;
         let mut watcher = Watcher::new(module.top(), io.stdout, display);
         watcher.outfeed = true;

@@ -24,7 +24,7 @@ const VERIFYING: [&str; 2] = ["stablehlo-opt", "stablehlo-translate"];
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Options {
+pub struct UpdateVerifyTestsArgs {
     /// Test files; a directory stands for the `.mlir` files in it
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -35,7 +35,7 @@ pub struct Options {
 /// # Errors
 /// If a file cannot be read or written, a RUN line cannot be run here, or a test fails after the
 /// update.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let mut files = Vec::new();
     for file in &options.files {
         if io.path(file).is_dir() {

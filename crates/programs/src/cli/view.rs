@@ -25,7 +25,7 @@ their times.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, group = clap::ArgGroup::new("runs").multiple(true))]
-pub struct Options {
+pub struct ViewArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
@@ -59,14 +59,14 @@ pub struct Options {
     limits: LimitFlags,
     /// Output format
     #[arg(long, default_value = "html")]
-    format: Format,
+    format: PageFormat,
     /// The output file; `-` is standard output
     #[arg(short, default_value = "-", value_name = "OUT")]
     o: PathBuf,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum Format {
+enum PageFormat {
     /// A page for browsers
     Html,
     /// The model that the page shows
@@ -76,7 +76,7 @@ enum Format {
 /// The values and times of runs, as far as they are asked for.
 type Observed = (Option<LastValues>, Option<Profile>);
 
-impl Options {
+impl ViewArgs {
     /// The function to run.
     fn entry(&self) -> Option<&str> {
         self.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name))
@@ -143,8 +143,8 @@ impl Options {
             view = view.beside(stablo::view(&other, &program_name(file), shown)?, &diff);
         }
         let text = match self.format {
-            Format::Html => view.to_html(),
-            Format::Json => format!("{}\n", view.to_json()),
+            PageFormat::Html => view.to_html(),
+            PageFormat::Json => format!("{}\n", view.to_json()),
         };
         io.write(&self.o, text.as_bytes())
     }
@@ -154,6 +154,6 @@ impl Options {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid, or cannot run, or the output cannot be written.
-pub fn run(options: &Options, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ViewArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }

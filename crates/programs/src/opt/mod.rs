@@ -25,7 +25,7 @@ use std::path::PathBuf;
 /// Parses MLIR text, runs passes on it and prints the result.
 #[derive(Parser)]
 #[command(name = "stablehlo-opt", version)]
-struct Options {
+struct OptArgs {
     #[command(flatten)]
     diagnostics: DiagnosticFlags,
     #[command(flatten)]
@@ -138,12 +138,12 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
             .default_missing_value("")
             .value_name("OPTIONS")
     };
-    let command = Options::command()
+    let command = OptArgs::command()
         .args(passes::all().iter().map(|pass| flag(pass.name, pass.doc)))
         .args(named_pipelines().iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
     args::check_supported(argv)?;
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
-    let options = Options::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let options = OptArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
     options.diagnostics.apply(io);
     let flags = &options.passes;
     if flags.list_passes || flags.show_dialects {
@@ -250,7 +250,7 @@ fn single_op(module: &Module) -> Result<Option<OpRef<'_>>, Box<Diagnostic>> {
 }
 
 /// The passes in the order of the command line.
-fn pipeline(matches: &ArgMatches, options: &Options) -> Result<Pipeline, Failure> {
+fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, Failure> {
     let passes = passes::all().iter().map(|pass| pass.name);
     let names = passes.chain(named_pipelines().iter().map(|pipeline| pipeline.name));
     let mut given = Vec::new();

@@ -4,7 +4,7 @@
 use super::attrs::{mesh_or_ref, shardings};
 use super::mesh::Mesh;
 use super::ops::{ConstantOp, ManualComputationOp, NamedComputationOp};
-use super::shards::{Cut, Shards, invalid};
+use super::shards::{ShardCut, Shards, invalid};
 use mlir::prepare::{Prepared, Preparer, native, native_with_env};
 use mlir::{Diagnostic, OpRef, RegionId, Type};
 use program::primitives;
@@ -60,7 +60,7 @@ impl Manual {
 /// If a dimension cannot be split into equal shards.
 pub fn shard_types(view: ManualComputationOp<'_>) -> Result<Option<Vec<Type>>, Diagnostic> {
     let Ok(Some(manual)) = Manual::of(view) else { return Ok(None) };
-    let shard = |(operand, (ty, cut)): (usize, (&Type, &Cut))| {
+    let shard = |(operand, (ty, cut)): (usize, (&Type, &ShardCut))| {
         cut.resized(ty, |axis, size, count| match size % count {
             0 => Ok(size / count),
             _ => Err(view.error(
@@ -85,7 +85,7 @@ pub(super) fn whole_types(op: OpRef<'_>) -> Option<Vec<Type>> {
     let view = ManualComputationOp(op);
     let manual = Manual::of(view).ok()??;
     let returned = returned_types(op, view.body())?;
-    let whole = |(ty, cut): (&Type, &Cut)| {
+    let whole = |(ty, cut): (&Type, &ShardCut)| {
         cut.resized(ty, |_, size, count| size.checked_mul(count).ok_or(())).ok()
     };
     returned.iter().zip(&manual.outputs.cuts).map(whole).collect()

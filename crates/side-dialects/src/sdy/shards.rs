@@ -12,15 +12,15 @@ use program::{EvalError, EvalResult, Evaluator, Origin, ProcessId, RuntimeValue}
 /// The sharding of a value along the manual axes: for each dimension the axis parts over which it
 /// is split, outermost first, and the axis parts over which it is unreduced: a part of a sum, for
 /// instance.
-pub(super) struct Cut {
+pub(super) struct ShardCut {
     dims: Vec<Vec<AxisPart>>,
     unreduced: Vec<AxisPart>,
     /// The reduction of the parts; a sum unless stated otherwise.
     reduction: BinaryOp,
 }
 
-impl Cut {
-    pub(super) fn of(mesh: &Mesh, sharding: &Attribute, manual: &[usize]) -> Option<Cut> {
+impl ShardCut {
+    pub(super) fn of(mesh: &Mesh, sharding: &Attribute, manual: &[usize]) -> Option<ShardCut> {
         let params = sharding.as_dialect(&SHARDING)?;
         let parts = |axes: &[Attribute]| -> Option<Vec<AxisPart>> {
             let mut parts =
@@ -36,7 +36,7 @@ impl Cut {
             "min" => BinaryOp::Minimum,
             _ => BinaryOp::Add,
         };
-        Some(Cut { dims, unreduced: parts(list(params, 3))?, reduction })
+        Some(ShardCut { dims, unreduced: parts(list(params, 3))?, reduction })
     }
 
     /// A type with each size changed for the number of shards of its dimension; an error is a
@@ -164,7 +164,7 @@ pub struct Shards {
     /// The manual axes, as parts of the mesh.
     axes: Vec<AxisPart>,
     /// The sharding of each value.
-    pub(super) cuts: Vec<Cut>,
+    pub(super) cuts: Vec<ShardCut>,
 }
 
 impl Shards {
@@ -183,7 +183,7 @@ impl Shards {
         let axes: Option<Vec<AxisPart>> = names.iter().map(axis).collect();
         let axes = axes.ok_or_else(|| invalid("list of manual axes"))?;
         let manual: Vec<usize> = axes.iter().map(|part| part.axis).collect();
-        let cuts = shardings.iter().map(|sharding| Cut::of(&mesh, sharding, &manual));
+        let cuts = shardings.iter().map(|sharding| ShardCut::of(&mesh, sharding, &manual));
         let cuts = cuts.collect::<Option<_>>().ok_or_else(|| invalid("sharding"))?;
         Ok(Shards { mesh, axes, cuts })
     }
@@ -212,7 +212,7 @@ impl Shards {
     /// A grid of another size than the mesh, and dimensions that cannot be split into equal shards.
     pub fn split(&self, values: Vec<RuntimeValue>, env: &mut dyn Evaluator) -> EvalResult {
         let (_, place) = self.place(env)?;
-        let shard = |(value, cut): (RuntimeValue, &Cut)| -> Result<RuntimeValue, EvalError> {
+        let shard = |(value, cut): (RuntimeValue, &ShardCut)| -> Result<RuntimeValue, EvalError> {
             match value {
                 RuntimeValue::Token => Ok(value),
                 _ => Ok(cut.shard(value.tensor()?, &place)?.into()),
@@ -239,7 +239,7 @@ impl Shards {
         let places: Vec<Vec<usize>> =
             group.iter().filter_map(|&device| self.mesh.place(device)).collect();
         let all = env.process_context()?.exchange(origin, &processes, 0, shards)?;
-        let whole = |(index, cut): (usize, &Cut)| {
+        let whole = |(index, cut): (usize, &ShardCut)| {
             all.shared(index, || {
                 let mut shards = Vec::with_capacity(places.len());
                 for (place, values) in places.iter().zip(all.iter()) {

@@ -2,14 +2,14 @@
 
 use super::attrs::mesh_or_ref;
 use super::mesh::Mesh;
-use super::shards::Cut;
+use super::shards::ShardCut;
 use mlir::{Attribute, OpRef};
 use numerics::math::BinaryOp;
 
 /// A sharding with its mesh, along all axes of which it divides a value.
 pub struct Tiling {
     mesh: Mesh,
-    cut: Cut,
+    cut: ShardCut,
 }
 
 impl Tiling {
@@ -17,7 +17,7 @@ impl Tiling {
     pub fn resolve(op: OpRef<'_>, sharding: &Attribute) -> Option<Tiling> {
         let mesh = Mesh::resolve(op, mesh_or_ref(sharding)?)?;
         let axes: Vec<usize> = (0..mesh.axes.len()).collect();
-        let cut = Cut::of(&mesh, sharding, &axes)?;
+        let cut = ShardCut::of(&mesh, sharding, &axes)?;
         Some(Tiling { mesh, cut })
     }
 

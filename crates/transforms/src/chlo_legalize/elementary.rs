@@ -4,7 +4,7 @@
 //! The formulas for complex numbers are by Hull, Fairgrieve and Tang, "Implementing the
 //! complex arcsine and arccosine functions using exception handling" (1997), with fewer regions.
 
-use super::expr::{Constants, Expr, atan2, complex, max, min, select};
+use super::expr::{Expr, FormulaConstants, atan2, complex, max, min, select};
 use std::f64::consts::{PI, SQRT_2};
 
 /// `sqrt(a² - x²) + i log(a + sqrt(a² - 1))` for `x = |re z|`, `y = |im z|` and
@@ -14,7 +14,7 @@ pub(super) fn asin_acos_kernel(z: Expr<'_>) -> Expr<'_> {
     let x = signed_x.abs();
     let signed_y = z.imag();
     let y = signed_y.abs();
-    let constants = Constants::new(signed_x);
+    let constants = FormulaConstants::new(signed_x);
     let k = |number| constants.get(number);
     // |u + iv| for positive u and v, without overflow, and exact where u = v.
     let hypot = |u, v| {

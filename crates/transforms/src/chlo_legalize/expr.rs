@@ -18,15 +18,15 @@ use std::cell::{Cell, RefCell};
 use std::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
 
 /// Emits the ops of formulas at the insertion point of a rewriter.
-pub(crate) struct Builder<'r, 'm> {
+pub(crate) struct FormulaBuilder<'r, 'm> {
     rewriter: RefCell<&'r mut Rewriter<'m>>,
     /// Set if a constant could not be made because its type has no representable values.
     failed: Cell<bool>,
 }
 
-impl<'r, 'm> Builder<'r, 'm> {
+impl<'r, 'm> FormulaBuilder<'r, 'm> {
     pub fn new(rewriter: &'r mut Rewriter<'m>) -> Self {
-        Builder { rewriter: RefCell::new(rewriter), failed: Cell::new(false) }
+        FormulaBuilder { rewriter: RefCell::new(rewriter), failed: Cell::new(false) }
     }
 
     /// The formula `value`.
@@ -40,7 +40,7 @@ impl<'r, 'm> Builder<'r, 'm> {
     }
 }
 
-/// The operations of a [`Builder`] that formulas use, independent of its lifetimes.
+/// The operations of a [`FormulaBuilder`] that formulas use, independent of its lifetimes.
 trait Build {
     /// Emits an op with one result: of type `ty`, else of the inferred type, else of the type of
     /// its first operand.
@@ -57,7 +57,7 @@ trait Build {
     fn fail(&self);
 }
 
-impl Build for Builder<'_, '_> {
+impl Build for FormulaBuilder<'_, '_> {
     fn emit(
         &self,
         def: &'static OpDef,
@@ -373,14 +373,14 @@ impl<'b> Not for Expr<'b> {
 }
 
 /// Constants shaped like one value; each is made on first use and cached.
-pub(crate) struct Constants<'b> {
+pub(crate) struct FormulaConstants<'b> {
     like: Expr<'b>,
     made: RefCell<Vec<(u64, Expr<'b>)>>,
 }
 
-impl<'b> Constants<'b> {
+impl<'b> FormulaConstants<'b> {
     pub fn new(like: Expr<'b>) -> Self {
-        Constants { like, made: RefCell::default() }
+        FormulaConstants { like, made: RefCell::default() }
     }
 
     /// The constant `number`.
@@ -408,7 +408,7 @@ pub(crate) fn replace_by<const N: usize>(
     formula: impl for<'b> Fn([Expr<'b>; N]) -> Expr<'b>,
 ) -> Option<()> {
     let operands: [Value; N] = rw.op(op).operands().try_into().ok()?;
-    let builder = Builder::new(rw);
+    let builder = FormulaBuilder::new(rw);
     let value = formula(operands.map(|v| builder.expr(v))).value();
     let complete = builder.is_complete();
     if !complete {

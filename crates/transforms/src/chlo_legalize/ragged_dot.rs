@@ -23,7 +23,7 @@ pub(super) static PATTERNS: &[Pattern] =
 const MAX_GROUPS: i64 = 1 << 16;
 
 /// The parameters of a `ragged_dot`.
-struct Product<'a> {
+struct RaggedProduct<'a> {
     lhs: Value,
     rhs: Value,
     group_sizes: Value,
@@ -51,7 +51,7 @@ fn ragged_dot(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-fn read<'a>(rw: &Rewriter<'_>, op: OpId, dims: RaggedDims<'a>) -> Option<Product<'a>> {
+fn read<'a>(rw: &Rewriter<'_>, op: OpId, dims: RaggedDims<'a>) -> Option<RaggedProduct<'a>> {
     let view = RaggedDotOp::cast(rw.op(op))?;
     let precision = view.precision_config().map(|cases| {
         let case = |case: &Attribute| {
@@ -59,7 +59,7 @@ fn read<'a>(rw: &Rewriter<'_>, op: OpId, dims: RaggedDims<'a>) -> Option<Product
         };
         Attribute::array(cases.iter().map(case).collect())
     });
-    Some(Product {
+    Some(RaggedProduct {
         lhs: view.lhs(),
         rhs: view.rhs(),
         group_sizes: view.group_sizes(),
@@ -71,7 +71,7 @@ fn read<'a>(rw: &Rewriter<'_>, op: OpId, dims: RaggedDims<'a>) -> Option<Product
 
 fn dot(
     rw: &mut Rewriter<'_>,
-    ragged: &Product<'_>,
+    ragged: &RaggedProduct<'_>,
     lhs: Value,
     rhs: Value,
     rhs_batching: &[i64],
@@ -91,7 +91,7 @@ fn dot(
 }
 
 /// `[b, m, k] x [g, b, k, n] -> [b, m, n]`: the sum over the groups of `mask(lhs) x rhs[g]`.
-fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
+fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &RaggedProduct<'_>) -> Option<Value> {
     let group_dim = *ragged.dims.rhs_group_dimensions.first()?;
     let at = usize::try_from(group_dim).ok()?;
     let groups = number_of_groups(*rw.ty(ragged.rhs).shape()?.get(at)?)?;
@@ -120,7 +120,7 @@ fn ragged_rows(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
 }
 
 /// `[b, m, k] x [b, k, n] -> [g, b, m, n]`: the products `mask(lhs) x rhs`, one per group.
-fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &Product<'_>) -> Option<Value> {
+fn ragged_contraction(rw: &mut Rewriter<'_>, ragged: &RaggedProduct<'_>) -> Option<Value> {
     let groups = number_of_groups(*rw.ty(ragged.group_sizes).shape()?.last()?)?;
     if groups == 0 {
         return zeros(rw, &ragged.result);
@@ -170,7 +170,7 @@ fn number_of_groups(size: i64) -> Option<i64> {
 
 /// Iterates over the groups: `lhs` with zeros outside of each group in turn.
 struct Masks<'a> {
-    ragged: &'a Product<'a>,
+    ragged: &'a RaggedProduct<'a>,
     lhs: TensorType,
     /// Shape of a group's start index: one for each index of the leading dimensions of the group
     /// sizes.
@@ -183,7 +183,7 @@ struct Masks<'a> {
 }
 
 impl<'a> Masks<'a> {
-    fn new(rw: &mut Rewriter<'_>, ragged: &'a Product<'a>) -> Option<Self> {
+    fn new(rw: &mut Rewriter<'_>, ragged: &'a RaggedProduct<'a>) -> Option<Self> {
         let lhs = rw.ty(ragged.lhs).as_tensor()?.clone();
         let sizes = rw.ty(ragged.group_sizes).as_tensor()?.clone();
         let batch = sizes.shape.split_last()?.1.to_vec();

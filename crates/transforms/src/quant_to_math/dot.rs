@@ -8,7 +8,7 @@
 //! q = (dot(q_l, q_r) - offset) * combined_scale + z,   combined_scale = s_l s_r / s
 //! ```
 
-use super::Quantized;
+use super::QuantizedOp;
 use super::emit::{Emit, axis};
 use hlo::attrs::{ConvDims, DOT_DIMENSION_NUMBERS};
 use hlo::compat;
@@ -20,19 +20,19 @@ use side_dialects::quant::{Granularity, Uniform};
 
 /// Dimension numbers of a product.
 struct Dims {
-    lhs: Side,
-    rhs: Side,
+    lhs: OperandDims,
+    rhs: OperandDims,
 }
 
 /// Dimension numbers of one operand.
 #[derive(Default)]
-struct Side {
+struct OperandDims {
     batching: Vec<i64>,
     spatial: Vec<i64>,
     contracting: Vec<i64>,
 }
 
-impl Side {
+impl OperandDims {
     /// The dimensions that are summed over: contracting and spatial ones.
     fn summed(&self) -> Vec<i64> {
         [&self.spatial[..], &self.contracting].concat()
@@ -40,7 +40,7 @@ impl Side {
 }
 
 /// The product of stored values. `None` if the op is no product, or its types are not supported.
-pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Option<Value> {
+pub fn lower(rw: &mut Rewriter<'_>, op: &QuantizedOp, operands: &[Value]) -> Option<Value> {
     let view = rw.op(op.op);
     if !view.is_any(&[DotOp::DEF, DotGeneralOp::DEF, ConvolutionOp::DEF]) {
         return None;
@@ -64,7 +64,7 @@ pub fn lower(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Optio
 /// A float `lhs` with quantized weights: the weights are dequantized.
 fn weights_only(
     rw: &mut Rewriter<'_>,
-    op: &Quantized,
+    op: &QuantizedOp,
     lhs: Value,
     rhs: Value,
     weights: &Uniform<'_>,
@@ -87,7 +87,7 @@ fn weights_only(
 
 fn product(
     rw: &mut Rewriter<'_>,
-    op: &Quantized,
+    op: &QuantizedOp,
     [mut lhs, rhs]: [Value; 2],
     [left, right, result]: [&Uniform<'_>; 3],
     dims: &Dims,
@@ -283,7 +283,7 @@ fn to_result(
     emit: &mut Emit<'_, '_>,
     part: Value,
     summed: &[i64],
-    side: &Side,
+    side: &OperandDims,
     first: i64,
     product: Value,
     ty: &Type,
@@ -333,20 +333,20 @@ fn result_sizes(emit: &mut Emit<'_, '_>, value: Value, ty: &Type) -> Option<Valu
 
 fn dims(
     op: OpRef<'_>,
-    quantized: &Quantized,
+    quantized: &QuantizedOp,
     right: &Uniform<'_>,
     result: &Uniform<'_>,
 ) -> Option<Dims> {
     if op.is(DotOp::DEF) {
-        let side = |d| Side { contracting: vec![d], ..Side::default() };
+        let side = |d| OperandDims { contracting: vec![d], ..OperandDims::default() };
         return Some(Dims { lhs: side(1), rhs: side(0) });
     }
     if op.is(DotGeneralOp::DEF) {
         let dims = DotGeneralOp(op).dot_dimension_numbers();
-        let side = |batching: &[i64], contracting: &[i64]| Side {
+        let side = |batching: &[i64], contracting: &[i64]| OperandDims {
             batching: batching.to_vec(),
             contracting: contracting.to_vec(),
-            ..Side::default()
+            ..OperandDims::default()
         };
         return Some(Dims {
             lhs: side(dims.lhs_batching_dimensions, dims.lhs_contracting_dimensions),
@@ -361,12 +361,12 @@ fn dims(
     let n = dims.input_spatial_dimensions.len() as i64;
     let spatial = |first: i64| (first..first + n).collect();
     Some(Dims {
-        lhs: Side {
+        lhs: OperandDims {
             batching: vec![0],
             spatial: spatial(layout.input_spatial),
             contracting: vec![layout.input_feature(n)],
         },
-        rhs: Side {
+        rhs: OperandDims {
             batching: vec![],
             spatial: spatial(layout.kernel_spatial),
             contracting: vec![layout.kernel_contracting(n)],
@@ -378,7 +378,7 @@ fn dims(
 /// channels.
 fn convolution_fits(
     op: OpRef<'_>,
-    quantized: &Quantized,
+    quantized: &QuantizedOp,
     right: &Uniform<'_>,
     result: &Uniform<'_>,
 ) -> bool {

@@ -49,13 +49,13 @@ static TYPES_ONLY: &[&OpDef] = &[
 ];
 
 /// An op with its original operand and result types.
-struct Quantized {
+struct QuantizedOp {
     op: OpId,
     operands: Vec<Type>,
     results: Vec<Type>,
 }
 
-impl Quantized {
+impl QuantizedOp {
     /// The quantization of an operand.
     fn operand(&self, index: usize) -> Option<Uniform<'_>> {
         quantized::quantized(self.operands.get(index)?)
@@ -105,13 +105,13 @@ fn stored(ty: &Type) -> Type {
 
 /// The ops of the StableHLO, CHLO and quantization dialects with quantized operands or results, in
 /// program order.
-fn quantized_ops(cx: &Context<'_>) -> Vec<Quantized> {
+fn quantized_ops(cx: &Context<'_>) -> Vec<QuantizedOp> {
     let known = |op: &OpRef<'_>| {
         op.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo" | "quant"))
     };
     let quantized = |op: OpRef<'_>| {
         let quantized = op.operand_types().chain(op.result_types()).any(|ty| stored(ty) != *ty);
-        quantized.then(|| Quantized {
+        quantized.then(|| QuantizedOp {
             op: op.id(),
             operands: op.operand_types().cloned().collect(),
             results: op.result_types().cloned().collect(),
@@ -147,7 +147,7 @@ fn store(cx: &mut Context<'_>) {
 }
 
 /// Lowers an op. `None` if it has no lowering.
-fn lower(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
+fn lower(rw: &mut Rewriter<'_>, op: &QuantizedOp) -> Option<()> {
     let view = rw.op(op.op);
     let one_scale = [op.operands.first(), op.operands.get(1), op.results.first()]
         .iter()
@@ -177,13 +177,13 @@ fn lower(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
     }
 }
 
-fn replace(rw: &mut Rewriter<'_>, op: &Quantized, value: Value) -> Option<()> {
+fn replace(rw: &mut Rewriter<'_>, op: &QuantizedOp, value: Value) -> Option<()> {
     rw.replace(op.op, &[value]);
     Some(())
 }
 
 /// `f(x, …) = quantize(f(dequantize(x), …))`
-fn around_floats(rw: &mut Rewriter<'_>, op: &Quantized) -> Option<()> {
+fn around_floats(rw: &mut Rewriter<'_>, op: &QuantizedOp) -> Option<()> {
     let operands = rw.op(op.op).operands().to_vec();
     let floats = |(value, ty): (Value, &Type)| match quantized::quantized(ty) {
         Some(_) => dequantize(rw, value, ty),
@@ -236,7 +236,7 @@ fn dequantize(rw: &mut Rewriter<'_>, q: Value, from: &Type) -> Option<Value> {
     Some(emit.broadcast(chlo::BroadcastMultiplyOp::DEF, floats, scales, dims.as_ref()))
 }
 
-fn quantize_or_requantize(rw: &mut Rewriter<'_>, op: &Quantized, x: Value) -> Option<Value> {
+fn quantize_or_requantize(rw: &mut Rewriter<'_>, op: &QuantizedOp, x: Value) -> Option<Value> {
     let to = op.result()?;
     let Some(from) = op.operand(0) else { return quantize(rw, x, &to) };
     let per_axis = |view: &Uniform<'_>| view.granularity() == Granularity::PerAxis;
@@ -303,7 +303,7 @@ fn requantize(
 }
 
 /// For operands with the parameters of the result: q = clamp(lhs + rhs - zero_point)
-fn add(rw: &mut Rewriter<'_>, op: &Quantized, operands: &[Value]) -> Option<Value> {
+fn add(rw: &mut Rewriter<'_>, op: &QuantizedOp, operands: &[Value]) -> Option<Value> {
     let &[lhs, rhs] = operands else { return None };
     let (left, right, result) = (op.operand(0)?, op.operand(1)?, op.result()?);
     let views = [&left, &right, &result];

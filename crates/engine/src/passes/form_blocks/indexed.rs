@@ -4,7 +4,7 @@ use crate::block::BlockOp;
 use crate::graph::Value;
 use crate::passes;
 use crate::passes::form_blocks::BlockBuilder;
-use kernels::{Form, Gather, Scatter};
+use kernels::{Form, GatherKernel, ScatterKernel};
 use numerics::DType;
 use numerics::math::SliceKernel;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl BlockBuilder<'_> {
 
     fn gather(
         &mut self,
-        gather: &Gather,
+        gather: &GatherKernel,
         operand: Value,
         indices: &[u8],
         output: Value,
@@ -66,7 +66,7 @@ impl BlockBuilder<'_> {
     /// the second ones, and so on.
     fn scatter(
         &mut self,
-        scatter: &Scatter,
+        scatter: &ScatterKernel,
         [input, updates]: [Value; 2],
         indices: &[u8],
         output: Value,

@@ -4,7 +4,7 @@
 //! Source: JAX, `jax/_src/lax/linalg.py` and `jax/_src/tpu/linalg`; XLA,
 //! `xla/hlo/builder/lib/{lu_decomposition,qr,self_adjoint_eig}.cc`.
 
-use super::{Call, Results};
+use super::{Results, RoutineCall};
 use crate::custom_calls::pivots;
 use crate::ops::CustomCallOp;
 use kernels::linalg;
@@ -15,7 +15,7 @@ use numerics::math::{self, BinaryOp};
 use program::EvalError;
 
 /// A call in terms of a routine.
-pub(super) struct Device {
+pub(super) struct DeviceCall {
     /// The name without `cu` or `hip`, for GPU; the whole name for TPU.
     name: &'static str,
     is_gpu: bool,
@@ -42,15 +42,15 @@ enum Kind {
     Lu,
 }
 
-const fn gpu(name: &'static str, routine: &'static str, kind: Kind) -> Device {
-    Device { name, is_gpu: true, routine, kind }
+const fn gpu(name: &'static str, routine: &'static str, kind: Kind) -> DeviceCall {
+    DeviceCall { name, is_gpu: true, routine, kind }
 }
 
-const fn tpu(name: &'static str, routine: &'static str, kind: Kind) -> Device {
-    Device { name, is_gpu: false, routine, kind }
+const fn tpu(name: &'static str, routine: &'static str, kind: Kind) -> DeviceCall {
+    DeviceCall { name, is_gpu: false, routine, kind }
 }
 
-static DEVICES: &[Device] = &[
+static DEVICES: &[DeviceCall] = &[
     gpu("blas_geqrf_batched_ffi", "geqrf", Kind::Plain),
     gpu("blas_getrf_batched_ffi", "getrf", Kind::Plain),
     gpu("solver_geqrf_ffi", "geqrf", Kind::Plain),
@@ -73,7 +73,7 @@ static DEVICES: &[Device] = &[
 ];
 
 /// The call that a target names.
-pub(super) fn of(target: &str) -> Option<&'static Device> {
+pub(super) fn of(target: &str) -> Option<&'static DeviceCall> {
     let on_gpu = target.strip_prefix("cu").or_else(|| target.strip_prefix("hip"));
     DEVICES.iter().find(|device| match device.is_gpu {
         true => on_gpu == Some(device.name),
@@ -98,7 +98,7 @@ fn either(condition: bool, then: char, otherwise: char) -> char {
     if condition { then } else { otherwise }
 }
 
-impl Device {
+impl DeviceCall {
     /// The attributes that the routine takes.
     ///
     /// # Errors
@@ -148,7 +148,7 @@ impl Device {
     }
 
     /// Converts the results of the routine to the results of the call.
-    pub(super) fn results(&self, call: &Call<'_>, mut results: Vec<Tensor>) -> Results {
+    pub(super) fn results(&self, call: &RoutineCall<'_>, mut results: Vec<Tensor>) -> Results {
         match self.kind {
             Kind::Plain | Kind::Triangle => {}
             Kind::Svd | Kind::SvdWithV if call.letter("mode")? == 'N' => {}

@@ -3,14 +3,14 @@
 //!
 //! Source: JAX 0.4.13 to 0.4.30, `jaxlib/lapack.py`.
 
-use super::Call;
+use super::RoutineCall;
 use mlir::attrs::{Attribute, Dictionary};
 use mlir::diag::counted;
 use numerics::{Complex64, DType, Tensor, math};
 use program::EvalError;
 
 /// The meaning of an operand.
-enum Operand {
+enum OperandMeaning {
     /// A size, which the matrices tell, too.
     Size,
     /// A factor, which must be one.
@@ -24,13 +24,13 @@ enum Operand {
     /// An operand of the newer call.
     Matrix,
 }
-use Operand::{Choice, Matrix, One, Option as Letter, Size, Unless};
+use OperandMeaning::{Choice, Matrix, One, Option as Letter, Size, Unless};
 
 /// A call in terms of its successor's.
 pub(super) struct Older {
     /// The name without `lapack_` or `blas_` and the letter of the element type.
     names: &'static [&'static str],
-    operands: &'static [Operand],
+    operands: &'static [OperandMeaning],
     /// An option that has no operand.
     fixed: Option<(&'static str, char)>,
     /// The results of the newer call that are those of the older one, for real and for complex
@@ -197,7 +197,7 @@ impl Older {
     /// The results of the older call.
     pub(super) fn results(
         &self,
-        call: &Call<'_>,
+        call: &RoutineCall<'_>,
         newer: &[Tensor],
         complex: bool,
     ) -> Result<Vec<Tensor>, EvalError> {

@@ -1,8 +1,8 @@
 //! Calls that solve tridiagonal systems.
 
-use super::{Call, Outputs, Results, info, precision_of};
+use super::{Outputs, Results, RoutineCall, info, precision_of};
 use ::lapack::{Matrix, Tridiagonal};
-use kernels::linalg::{self, Field, Stack};
+use kernels::linalg::{self, MatrixField, Stack};
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::{Complex64, Tensor};
@@ -10,7 +10,7 @@ use program::{EvalError, operands};
 
 /// A system of equations with the elements of its diagonals that are outside of the matrix: the
 /// first of the lower one and the last of the upper one.
-struct System<T> {
+struct TridiagonalSystem<T> {
     a: Tridiagonal<T>,
     before: Vec<T>,
     after: Vec<T>,
@@ -18,7 +18,7 @@ struct System<T> {
 }
 
 /// The systems of three diagonals and right sides.
-fn systems<T: Field>(operands: &[Tensor]) -> Result<Stack<System<T>>, EvalError> {
+fn systems<T: MatrixField>(operands: &[Tensor]) -> Result<Stack<TridiagonalSystem<T>>, EvalError> {
     let [lower, diagonal, upper, b] = operands else {
         return Err(EvalError::new("matrix", "expected three diagonals and the right sides"));
     };
@@ -40,18 +40,18 @@ fn systems<T: Field>(operands: &[Tensor]) -> Result<Stack<System<T>>, EvalError>
     let system = |(((mut before, diagonal), mut upper), b): (((Vec<T>, _), Vec<T>), _)| {
         let lower = before.split_off(n - inside);
         let after = upper.split_off(inside);
-        System { a: Tridiagonal { lower, diagonal, upper }, before, after, b }
+        TridiagonalSystem { a: Tridiagonal { lower, diagonal, upper }, before, after, b }
     };
     Ok(Stack { batch: b.batch, core: b.core, items: diagonals.zip(b.items).map(system).collect() })
 }
 
 /// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`.
-pub(super) fn gtsv<T: Field>(call: &Call<'_>) -> Results {
+pub(super) fn gtsv<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let Stack { batch, core, items } = systems::<T>(call.operands)?;
     let out = Outputs { batch: &batch, dtype: call.dtype };
     let (mut diagonals, mut solutions, mut infos) =
         ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());
-    for System { mut a, before, after, mut b } in items {
+    for TridiagonalSystem { mut a, before, after, mut b } in items {
         infos.push(info(::lapack::gtsv(&mut a, &mut b)));
         diagonals[0].extend(before.iter().chain(&a.lower));
         diagonals[1].extend(a.diagonal);
@@ -77,11 +77,11 @@ pub(in crate::custom_calls) fn solve_perturbed(op: OpRef<'_>, _: &mut Preparer<'
     })
 }
 
-fn solved<T: Field>(operands: &[Tensor]) -> Result<Tensor, EvalError> {
+fn solved<T: MatrixField>(operands: &[Tensor]) -> Result<Tensor, EvalError> {
     let Stack { batch, core, items } = systems::<T>(operands)?;
     let dtype = operands[0].dtype();
     let mut solutions = Vec::new();
-    for System { a, mut b, .. } in items {
+    for TridiagonalSystem { a, mut b, .. } in items {
         ::lapack::lagts(&a, &mut b, precision_of(dtype));
         solutions.extend(b.into_elements());
     }

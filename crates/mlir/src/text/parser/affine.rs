@@ -9,7 +9,7 @@ use std::sync::Arc;
 type Term = (AffineExpr, bool);
 
 /// Names of the dimensions and symbols of a map.
-struct Names<'a> {
+struct AffineNames<'a> {
     dims: Vec<&'a str>,
     symbols: Vec<&'a str>,
 }
@@ -68,8 +68,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn affine_names(&mut self) -> Parsed<Names<'a>> {
-        let mut names = Names { dims: Vec::new(), symbols: Vec::new() };
+    fn affine_names(&mut self) -> Parsed<AffineNames<'a>> {
+        let mut names = AffineNames { dims: Vec::new(), symbols: Vec::new() };
         let mut seen = FxHashSet::default();
         let mut name = |p: &mut Self, what| {
             let span = p.here();
@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         Ok(names)
     }
 
-    fn affine_sum(&mut self, names: &Names<'_>) -> Parsed<Term> {
+    fn affine_sum(&mut self, names: &AffineNames<'_>) -> Parsed<Term> {
         let mut left = self.affine_product(names)?;
         loop {
             if self.eat_punct(b'+') {
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn affine_product(&mut self, names: &Names<'_>) -> Parsed<Term> {
+    fn affine_product(&mut self, names: &AffineNames<'_>) -> Parsed<Term> {
         let mut left = self.affine_operand(names)?;
         loop {
             let op = match self.token.kind {
@@ -132,7 +132,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn affine_operand(&mut self, names: &Names<'_>) -> Parsed<Term> {
+    fn affine_operand(&mut self, names: &AffineNames<'_>) -> Parsed<Term> {
         if self.eat_punct(b'(') {
             let inner = self.nested(|p| p.affine_sum(names))?;
             self.expect_punct(b')')?;

@@ -18,7 +18,7 @@ const STACK_SIZE: usize = 8 << 20;
 
 /// The aliases at the end of a text, parsed by a second thread while this one parses the ops:
 /// location aliases can be half of the text.
-pub(super) struct Ahead<'scope, 'a> {
+pub(super) struct AliasesAhead<'scope, 'a> {
     /// Offset of their start.
     start: usize,
     /// Number of attribute and type aliases that were defined when the thread started.
@@ -78,7 +78,7 @@ impl<'a> Parser<'a> {
     pub(super) fn read_ahead<'scope>(
         &mut self,
         scope: &'scope Scope<'scope, '_>,
-    ) -> Option<Ahead<'scope, 'a>>
+    ) -> Option<AliasesAhead<'scope, 'a>>
     where
         'a: 'scope,
     {
@@ -98,7 +98,7 @@ impl<'a> Parser<'a> {
             tail
         };
         let thread = Host::current().spawn(scope, STACK_SIZE, read).ok()?;
-        Some(Ahead {
+        Some(AliasesAhead {
             start,
             known: (self.attribute_aliases.len(), self.type_aliases.len()),
             thread,
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
 
     /// Adopts the aliases parsed ahead if the parser has reached their start in the same state.
     /// Returns true if so.
-    pub(super) fn take_over(&mut self, ahead: &mut Option<Ahead<'_, 'a>>) -> bool {
+    pub(super) fn take_over(&mut self, ahead: &mut Option<AliasesAhead<'_, 'a>>) -> bool {
         let Some(ahead) = ahead.take_if(|ahead| ahead.start == self.token.span.start as usize)
         else {
             return false;

@@ -11,7 +11,7 @@ use crate::types::{Type, TypeKind, num_elements};
 use numerics::{Bytes, DType};
 
 /// Elements parsed so far, with the shape of their nested lists.
-struct Elements {
+struct ParsedElements {
     /// Stored numbers: in the form of [`crate::raw`] if there is no `dtype`.
     bytes: Vec<u8>,
     strings: Vec<Box<[u8]>>,
@@ -101,7 +101,7 @@ impl<'a> Parser<'a> {
         if self.token.kind == Kind::String && is_number {
             return self.dense_hex(ty, count, span);
         }
-        let mut elements = Elements { bytes: Vec::new(), strings: Vec::new() };
+        let mut elements = ParsedElements { bytes: Vec::new(), strings: Vec::new() };
         if self.at_punct(b'[') {
             self.dense_list(&shape, &element, dtype, &mut elements)?;
         } else {
@@ -188,7 +188,7 @@ impl<'a> Parser<'a> {
         shape: &[i64],
         element: &Type,
         dtype: Option<DType>,
-        elements: &mut Elements,
+        elements: &mut ParsedElements,
     ) -> Parsed<()> {
         let span = self.here();
         let Some((&size, inner)) = shape.split_first() else {
@@ -224,7 +224,7 @@ impl<'a> Parser<'a> {
         &mut self,
         element: &Type,
         dtype: Option<DType>,
-        elements: &mut Elements,
+        elements: &mut ParsedElements,
     ) -> Parsed<()> {
         if self.at_punct(b'[') {
             return self.error("a list is nested deeper than the rank of the type");

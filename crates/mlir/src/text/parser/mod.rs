@@ -35,7 +35,7 @@ use crate::node::MAX_NESTING;
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
 use locations::Located;
-use names::Names;
+use names::ParserNames;
 use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
 use std::sync::Arc;
@@ -169,7 +169,7 @@ pub struct Parser<'a> {
     diagnostics: Diagnostics,
     depth: usize,
     /// By name without `#`; most are locations.
-    attribute_aliases: Names<'a, Attribute>,
+    attribute_aliases: ParserNames<'a, Attribute>,
     type_aliases: FxHashMap<&'a str, Type>,
     /// Cache of ops by full name.
     ops: FxHashMap<&'a str, &'static OpDef>,
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
             options,
             diagnostics: Vec::new(),
             depth: 0,
-            attribute_aliases: Names::new("loc", text.len()),
+            attribute_aliases: ParserNames::new("loc", text.len()),
             type_aliases: FxHashMap::default(),
             ops: FxHashMap::default(),
             types: FxHashMap::default(),

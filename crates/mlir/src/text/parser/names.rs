@@ -8,7 +8,7 @@ const BYTES_OF_DEFINITION: usize = 16;
 
 /// A map from names to values.
 #[derive(Clone)]
-pub(super) struct Names<'a, T> {
+pub(super) struct ParserNames<'a, T> {
     prefix: &'static str,
     /// Values of names made of the prefix and a number.
     numbered: Vec<Option<T>>,
@@ -19,12 +19,18 @@ pub(super) struct Names<'a, T> {
     len: usize,
 }
 
-impl<'a, T> Names<'a, T> {
+impl<'a, T> ParserNames<'a, T> {
     /// An empty map for the names in a text of the given length.
-    pub(super) fn new(prefix: &'static str, length: usize) -> Names<'a, T> {
+    pub(super) fn new(prefix: &'static str, length: usize) -> ParserNames<'a, T> {
         // A text with consecutive numbers has at most this many.
         let max_numbered = length / BYTES_OF_DEFINITION;
-        Names { prefix, numbered: Vec::new(), max_numbered, others: FxHashMap::default(), len: 0 }
+        ParserNames {
+            prefix,
+            numbered: Vec::new(),
+            max_numbered,
+            others: FxHashMap::default(),
+            len: 0,
+        }
     }
 
     /// Number of names.

@@ -2,7 +2,7 @@
 
 use super::locations::Located;
 use super::regions::RegionArgument;
-use super::scope::Definition;
+use super::scope::ValueDefinition;
 use super::templates::OpText;
 use super::{Kind, OPERATION, Parsed, Parser};
 use crate::attrs::{Attribute, Dictionary, Name};
@@ -148,7 +148,9 @@ impl<'a> Parser<'a> {
 
     /// Defines the results of an op that could not be read, so that uses are no further errors.
     fn define_poisoned(&mut self, names: &[ResultName<'a>]) -> Parsed<()> {
-        names.iter().try_for_each(|&(name, _, span)| self.define(name, span, Definition::Poisoned))
+        names
+            .iter()
+            .try_for_each(|&(name, _, span)| self.define(name, span, ValueDefinition::Poisoned))
     }
 
     /// Reads an op that is not written like an earlier one.
@@ -201,7 +203,7 @@ impl<'a> Parser<'a> {
         let named: u64 = names.iter().map(|n| u64::from(n.1)).sum();
         if named != found as u64 {
             for &(name, _, span) in names {
-                self.define(name, span, Definition::Poisoned)?;
+                self.define(name, span, ValueDefinition::Poisoned)?;
             }
             let are = if named == 1 { "is" } else { "are" };
             let message =
@@ -210,7 +212,7 @@ impl<'a> Parser<'a> {
         }
         let mut first = 0;
         for &(name, count, span) in names {
-            self.define(name, span, Definition::Results { op, first, count })?;
+            self.define(name, span, ValueDefinition::Results { op, first, count })?;
             first += count;
         }
         Ok(())

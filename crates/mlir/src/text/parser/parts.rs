@@ -26,7 +26,7 @@ pub(super) struct PartSpans {
 }
 
 /// The part of an op that a message is about.
-enum Part<'m> {
+enum OpPart<'m> {
     Operand(usize),
     OperandType(usize),
     Result(usize),
@@ -64,14 +64,14 @@ pub fn narrow(diagnostics: &mut [Diagnostic], module: &Module) {
             continue;
         }
         let part = match focused {
-            Some(operand) => Some(Part::Operand(operand)),
+            Some(operand) => Some(OpPart::Operand(operand)),
             None => part_of(def, &diagnostic.message),
         };
         let Some(part) = part else { continue };
         let aliases: &Vec<usize> = aliases.get_or_insert_with(|| alias_lines(text));
         let mut parser = Parser::new(text, Module::new(module.registry()), options);
         let found = match part {
-            Part::Symbol(symbol) => symbol_at(text, start, symbol),
+            OpPart::Symbol(symbol) => symbol_at(text, start, symbol),
             part => parser.read_parts(start, aliases).find(def, &part, text),
         };
         *span = found.unwrap_or(*span);
@@ -107,13 +107,13 @@ fn alias_lines(text: &str) -> Vec<usize> {
 }
 
 /// The part that a message is about: the first that it names, unless it names several at once.
-fn part_of<'m>(def: &'static OpDef, message: &'m str) -> Option<Part<'m>> {
+fn part_of<'m>(def: &'static OpDef, message: &'m str) -> Option<OpPart<'m>> {
     let clause = message.split("; ").next().unwrap_or(message);
     if let Some((_, property)) = clause.split_once("has no property `") {
-        return property.split('`').next().map(Part::Attribute);
+        return property.split('`').next().map(OpPart::Attribute);
     }
     if let Some(start) = clause.find('@').filter(|_| clause.starts_with("there is no ")) {
-        return clause[start..].split(' ').next().map(Part::Symbol);
+        return clause[start..].split(' ').next().map(OpPart::Symbol);
     }
     let is_type = clause.contains(" type");
     let mut rest = clause;
@@ -123,16 +123,16 @@ fn part_of<'m>(def: &'static OpDef, message: &'m str) -> Option<Part<'m>> {
         let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
         rest = after;
         let number = after.trim_start().split(' ').next().and_then(|n| n.parse::<usize>().ok());
-        let operand = |i: usize| if is_type { Part::OperandType(i) } else { Part::Operand(i) };
+        let operand = |i: usize| if is_type { OpPart::OperandType(i) } else { OpPart::Operand(i) };
         let part = match (word, number) {
             ("operand", Some(i)) => Some(operand(i)),
-            ("result", Some(i)) => Some(Part::Result(i)),
-            _ if is_attribute(def, word) => Some(Part::Attribute(word)),
+            ("result", Some(i)) => Some(OpPart::Result(i)),
+            _ if is_attribute(def, word) => Some(OpPart::Attribute(word)),
             _ => match def.operands.iter().position(|slot| slot.name == word) {
                 Some(i) if is_single(def, i) => Some(operand(i)),
                 // Any of a list.
                 Some(_) => return None,
-                _ if word == "result" && def.results.len() == 1 => Some(Part::Result(0)),
+                _ if word == "result" && def.results.len() == 1 => Some(OpPart::Result(0)),
                 _ => None,
             },
         };
@@ -171,17 +171,17 @@ fn symbol_at(text: &str, start: u32, symbol: &str) -> Option<Span> {
 }
 
 impl PartSpans {
-    fn find(&self, def: &OpDef, part: &Part<'_>, text: &str) -> Option<Span> {
+    fn find(&self, def: &OpDef, part: &OpPart<'_>, text: &str) -> Option<Span> {
         let attribute = |name: &str| {
             self.attributes.iter().rfind(|(found, _)| &**found == name).map(|(_, span)| *span)
         };
         match *part {
-            Part::Operand(i) => self.operands.get(i).copied(),
-            Part::OperandType(i) if i < self.inputs => self.types.get(i).copied(),
-            Part::OperandType(i) => self.operands.get(i).copied(),
-            Part::Symbol(_) => None,
-            Part::Result(i) => self.types.get(self.inputs + i).or(self.types.last()).copied(),
-            Part::Attribute(name) => attribute(name).or_else(|| {
+            OpPart::Operand(i) => self.operands.get(i).copied(),
+            OpPart::OperandType(i) if i < self.inputs => self.types.get(i).copied(),
+            OpPart::OperandType(i) => self.operands.get(i).copied(),
+            OpPart::Symbol(_) => None,
+            OpPart::Result(i) => self.types.get(self.inputs + i).or(self.types.last()).copied(),
+            OpPart::Attribute(name) => attribute(name).or_else(|| {
                 let whole = attribute(owner(def, name)?)?;
                 Some(parameter(text, whole, name).unwrap_or(whole))
             }),

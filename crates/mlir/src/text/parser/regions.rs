@@ -1,7 +1,7 @@
 //! Regions, blocks and their arguments, and error recovery.
 
 use super::locations::{Located, TrailingLocation};
-use super::scope::Definition;
+use super::scope::ValueDefinition;
 use super::{Checkpoint, Kind, Parsed, Parser};
 use crate::attrs::Dictionary;
 use crate::diag::{Diagnostic, Span};
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
                     self.locate(Located::Argument(block, index), location);
                 }
                 if argument.name.is_some() {
-                    self.define(self.slice(span), span, Definition::Argument(value))?;
+                    self.define(self.slice(span), span, ValueDefinition::Argument(value))?;
                 }
             }
             self.block_ops(block)?;
@@ -152,7 +152,7 @@ impl<'a> Parser<'a> {
         if let Some(location) = self.trailing_location()? {
             self.locate(Located::Argument(block, index), &location);
         }
-        self.define(name, span, Definition::Argument(value))
+        self.define(name, span, ValueDefinition::Argument(value))
     }
 
     /// Parses ops up to the end of the block. After an op that fails to parse, continues with the

@@ -1,6 +1,6 @@
 //! Names of values and blocks, and forward references.
 
-use super::names::Names;
+use super::names::ParserNames;
 use super::{Parsed, Parser};
 use crate::builtin::UnrealizedConversionCastOp;
 use crate::diag::counted;
@@ -20,7 +20,7 @@ pub(super) struct Scopes<'a> {
 
 struct Isolated<'a> {
     /// Values by name, `%` included, with the position of their definition.
-    values: Names<'a, (Definition, Span)>,
+    values: ParserNames<'a, (ValueDefinition, Span)>,
     /// Uses before the definition, by name.
     forward: FxHashMap<&'a str, Vec<Forward>>,
     /// The values that replace placeholders for those uses.
@@ -32,7 +32,7 @@ struct Isolated<'a> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum Definition {
+pub(super) enum ValueDefinition {
     /// `count` results of `op` from `first`.
     Results { op: OpId, first: u32, count: u32 },
     /// A block argument.
@@ -63,7 +63,7 @@ impl<'a> Parser<'a> {
         if isolated {
             let share = self.text.len() / (self.scopes.isolated.len() + 1);
             self.scopes.isolated.push(Isolated {
-                values: Names::new("%", share),
+                values: ParserNames::new("%", share),
                 forward: FxHashMap::default(),
                 replacements: HashMap::new(),
                 regions: Vec::new(),
@@ -152,19 +152,22 @@ impl<'a> Parser<'a> {
         &mut self,
         name: &'a str,
         span: Span,
-        definition: Definition,
+        definition: ValueDefinition,
     ) -> Parsed<()> {
         if let Some(map) = &mut self.source_map {
             let values = match definition {
-                Definition::Results { op, first, count } => Defined::Results { op, first, count },
-                Definition::Argument(value) => Defined::Argument(value),
-                Definition::Poisoned => Defined::Unread,
+                ValueDefinition::Results { op, first, count } => {
+                    Defined::Results { op, first, count }
+                }
+                ValueDefinition::Argument(value) => Defined::Argument(value),
+                ValueDefinition::Poisoned => Defined::Unread,
             };
             map.define(span, values);
         }
         let Some(scope) = self.scopes.isolated.last_mut() else { return Ok(()) };
         if let Some(&(earlier, at)) = scope.values.insert(name, (definition, span)) {
-            if matches!(earlier, Definition::Poisoned) || matches!(definition, Definition::Poisoned)
+            if matches!(earlier, ValueDefinition::Poisoned)
+                || matches!(definition, ValueDefinition::Poisoned)
             {
                 return Ok(());
             }
@@ -197,23 +200,23 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn defined_value(&self, definition: Definition, index: u32) -> Option<Value> {
+    fn defined_value(&self, definition: ValueDefinition, index: u32) -> Option<Value> {
         match definition {
-            Definition::Results { op, first, count } => {
+            ValueDefinition::Results { op, first, count } => {
                 (index < count).then(|| self.module.op(op).result((first + index) as usize))
             }
-            Definition::Argument(value) => (index == 0).then_some(value),
-            Definition::Poisoned => None,
+            ValueDefinition::Argument(value) => (index == 0).then_some(value),
+            ValueDefinition::Poisoned => None,
         }
     }
 
     fn no_such_result<T>(
         &mut self,
         operand: UnresolvedOperand,
-        definition: Definition,
+        definition: ValueDefinition,
     ) -> Parsed<T> {
         let count = match definition {
-            Definition::Results { count, .. } => count,
+            ValueDefinition::Results { count, .. } => count,
             _ => 1,
         };
         let name = self.slice(operand.name);
@@ -271,7 +274,7 @@ impl<'a> Parser<'a> {
         let name = self.slice(operand.name);
         let known = self.scopes.isolated.last().and_then(|s| s.values.get(name)).copied();
         match known {
-            Some((Definition::Poisoned, _)) => Ok(self.stand_in(ty)),
+            Some((ValueDefinition::Poisoned, _)) => Ok(self.stand_in(ty)),
             Some((definition, span)) => match self.defined_value(definition, operand.index) {
                 Some(value) => {
                     let defined = self.module.ty(value).clone();

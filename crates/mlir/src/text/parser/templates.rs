@@ -24,12 +24,12 @@ pub(super) struct TextTemplate {
     op: OpId,
     span: Span,
     /// The token after the op, which did not belong to it.
-    next: Next,
+    next: NextToken,
 }
 
 /// The token after an op, as far as it decides whether the op goes on with it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum NextToken {
     /// `loc`
     Location,
     /// An op name.
@@ -130,12 +130,12 @@ impl Parser<'_> {
         Some(Ok(op))
     }
 
-    fn next(&self, token: Token) -> Next {
+    fn next(&self, token: Token) -> NextToken {
         match (token.kind, self.slice(token.span)) {
-            (Kind::Word, "loc") => Next::Location,
-            (Kind::Word, word) if word.contains('.') || word == "return" => Next::Op,
-            (Kind::Word, _) => Next::Word,
-            (kind, _) => Next::Other(kind),
+            (Kind::Word, "loc") => NextToken::Location,
+            (Kind::Word, word) if word.contains('.') || word == "return" => NextToken::Op,
+            (Kind::Word, _) => NextToken::Word,
+            (kind, _) => NextToken::Other(kind),
         }
     }
 
@@ -156,7 +156,7 @@ impl Parser<'_> {
         if is_plain
             && is_whole
             && has_full_name
-            && next != Next::Word
+            && next != NextToken::Word
             && let Entry::Vacant(entry) = self.templates.entry(text.hash)
         {
             entry.insert(TextTemplate { op, span: text.span, next });

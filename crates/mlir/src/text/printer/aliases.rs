@@ -17,7 +17,7 @@ pub(super) struct Aliases {
     definitions: Vec<(String, Attribute, bool)>,
 }
 
-struct Found {
+struct AliasUse {
     attribute: Attribute,
     word: String,
     depth: usize,
@@ -28,7 +28,7 @@ struct Found {
 /// occurrence.
 pub(super) struct Collector {
     registry: &'static Registry,
-    found: Vec<Found>,
+    found: Vec<AliasUse>,
     positions: FxHashMap<Attribute, usize>,
     visited: usize,
 }
@@ -135,7 +135,7 @@ impl Collector {
         let Some(word) = word else { return self.children(attribute, deferred) };
         let at = self.found.len();
         self.positions.insert(attribute.clone(), at);
-        self.found.push(Found { attribute: attribute.clone(), word, depth: 0, deferred });
+        self.found.push(AliasUse { attribute: attribute.clone(), word, depth: 0, deferred });
         let depth = self.children(attribute, deferred);
         self.found[at].depth = depth;
         depth + 1

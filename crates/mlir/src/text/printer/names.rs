@@ -27,12 +27,12 @@ enum ValueName {
 }
 
 /// Names in use in a region and the enclosing ones.
-struct Scope {
+struct NameScope {
     taken: FxHashSet<String>,
-    parent: Option<Rc<Scope>>,
+    parent: Option<Rc<NameScope>>,
 }
 
-impl Scope {
+impl NameScope {
     fn has(&self, name: &str) -> bool {
         let mut scope = Some(self);
         while let Some(s) = scope {
@@ -62,17 +62,17 @@ impl Names {
         let mut names =
             Names { values: vec![ValueName::Unknown; module.num_values()], ..Names::default() };
         let mut counters = Counters::default();
-        let mut top = Scope { taken: FxHashSet::default(), parent: None };
+        let mut top = NameScope { taken: FxHashSet::default(), parent: None };
         names.op(op, options, &mut counters, &mut top);
         let top = Rc::new(top);
-        let mut stack: Vec<(RegionId, Counters, Rc<Scope>)> =
+        let mut stack: Vec<(RegionId, Counters, Rc<NameScope>)> =
             op.regions().iter().map(|&r| (r, counters, top.clone())).collect();
         let unique = options.unique_ssa_ids || options.generic;
         while let Some((region, start, parent)) = stack.pop() {
             if !unique {
                 counters = start;
             }
-            let mut scope = Scope { taken: FxHashSet::default(), parent: Some(parent) };
+            let mut scope = NameScope { taken: FxHashSet::default(), parent: Some(parent) };
             names.region(module, region, options, &mut counters, &mut scope);
             let scope = Rc::new(scope);
             for &block in module.blocks(region) {
@@ -90,7 +90,7 @@ impl Names {
         region: RegionId,
         options: &PrintOptions,
         counters: &mut Counters,
-        scope: &mut Scope,
+        scope: &mut NameScope,
     ) {
         let parent = module.region_parent(region).map(|op| module.op(op));
         let hook =
@@ -126,7 +126,7 @@ impl Names {
         op: OpRef<'_>,
         options: &PrintOptions,
         counters: &mut Counters,
-        scope: &mut Scope,
+        scope: &mut NameScope,
     ) {
         let Some(first) = op.results().next() else {
             if options.value_users {
@@ -177,7 +177,7 @@ impl Names {
         self.words.push(name.to_string());
     }
 
-    fn word(&mut self, value: Value, name: String, counters: &mut Counters, scope: &mut Scope) {
+    fn word(&mut self, value: Value, name: String, counters: &mut Counters, scope: &mut NameScope) {
         let mut unique = name.clone();
         while scope.has(&unique) {
             unique = format!("{name}_{}", counters.conflict);

@@ -1,7 +1,7 @@
 //! Where a program parts from itself on a device, of which only results can be seen. The device is
 //! this library with one op in place of another.
 
-use analysis::bisect::{Executor, Recorder, bisect_on};
+use analysis::bisect::{Executor, ValueRecorder, bisect_on};
 use stablo::ir::OpId;
 use stablo::{Error, Module, Parting, Program, RunOptions, RuntimeValue, Tensor, Tolerance};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ fn part(text: &str, is_wrong: fn(&str) -> bool) -> (Option<Parting>, usize) {
     let mut device =
         Swapped { left: "stablehlo.floor", right: "stablehlo.ceil", is_wrong, compiled: 0 };
     let inputs = vec![Tensor::scalar(0.5f32).into()];
-    let mut recorder = Recorder::new(program.module().clone());
+    let mut recorder = ValueRecorder::new(program.module().clone());
     let expected = program.run_observed(inputs.clone(), &mut recorder).unwrap();
     let whole = device.compile(&module, "main").unwrap();
     let found = device.run(&whole, &inputs).unwrap();
