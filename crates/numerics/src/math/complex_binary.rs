@@ -77,7 +77,9 @@ fn real_angle(y: Complex64, x: Complex64) -> f64 {
     let root = direction_of_root(y, x);
     let part = |z: Complex64| sum_of_products(&[[z.re, root.re], [z.im, root.im]]).0.hi;
     let is_opposite = if is_right { part(x) < 0.0 } else { (part(y) < 0.0) != (angle.hi < 0.0) };
-    match (is_opposite, angle.hi > 0.0) {
+    // An angle that is too small for a number has the sign of the sine.
+    let is_positive = if angle.hi == 0.0 { sine.hi > 0.0 } else { angle.hi > 0.0 };
+    match (is_opposite, is_positive) {
         (false, _) => angle.value(),
         (true, true) => (angle - Double::PI).value(),
         (true, false) => (angle + Double::PI).value(),

@@ -167,6 +167,12 @@ fn parts_that_are_far_apart() {
     );
     let near_cut = [single(-8.624_838e-28, -1.672_616_4e-31), single(-0.006_827_423, 0.116_654_33)];
     assert_eq!(apply("atan2", &near_cut)[0].re, -std::f32::consts::PI);
+    // The angle of which this is the half is too small for a number, and tells the side of the cut.
+    let at_cut = [
+        double(0.274_731_795_444_897_84, 2.397_436_535_600_713e-35),
+        double(-1_629.477_902_059_324_4, 3.851_547_233_831_648e290),
+    ];
+    assert_eq!(apply("atan2", &at_cut)[0].re, -std::f64::consts::PI);
     let far = [single(-1.656_132e-10, 1.160_810_9e32), single(3.296_694_5e-8, 3.267_59e28)];
     assert_eq!(apply("atan2", &far)[0].re, -1.571_077_8);
     let quotient = apply(
