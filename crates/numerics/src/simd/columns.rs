@@ -4,7 +4,7 @@
 //! element of a type of 32 bits, or two of 16, which become numbers of 32 bits there.
 
 use super::Isa;
-use crate::{Complex32, Complex64, I1, Widen, bf16, f16};
+use crate::{Complex32, Complex64, I1, bf16, f16};
 
 /// Columns that are summed at a time with AVX2.
 pub const GROUP: usize = 8;
@@ -144,7 +144,8 @@ impl ColumnSums<Complex64> for Complex64 {}
 
 #[cfg(target_arch = "x86_64")]
 mod words {
-    use super::{Columns, GROUP, WIDE_GROUP, Widen, bf16, f16};
+    use super::{Columns, GROUP, WIDE_GROUP, bf16, f16};
+    use crate::Widen;
     use crate::simd::prefetch_at;
     use std::arch::x86_64::*;
 

@@ -24,7 +24,10 @@ impl Isa {
         // SAFETY: likewise.
         return Some(unsafe { single(rounds) });
         #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-        None
+        {
+            let _ = rounds;
+            None
+        }
     }
 
     /// Adds elements of slices.
