@@ -124,9 +124,9 @@ impl Default for Width {
 }
 
 impl Width {
-    /// The widest one of this machine.
+    /// The widest one whose instructions have full throughput on this machine.
     pub fn best() -> Width {
-        if Isa::best().has_avx512() { Width::Avx512 } else { Width::default() }
+        if Isa::best().has_fast_avx512() { Width::Avx512 } else { Width::default() }
     }
 
     /// The bytes of a vector.

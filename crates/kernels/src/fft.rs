@@ -26,10 +26,8 @@ const MAX_PLANS: usize = 8;
 const MAX_PLANNED: usize = 1 << 20;
 /// Lines that are transformed at a time,
 const LANES: usize = 4;
-/// Lines that are transformed at a time with AVX-512, if they have at most [`MAX_WIDE`] elements.
+/// Lines that are transformed at a time with AVX-512, if they have at most [`max_wide`] elements.
 const WIDE: usize = 8;
-/// Elements of lines of which the first-level cache holds [`WIDE`].
-const MAX_WIDE: usize = 1 << 8;
 /// At most this many lines are transformed one by one.
 const FEW_LINES: usize = 2;
 /// Their plans are for lines that are alone from this length on.
@@ -38,6 +36,11 @@ const MIN_ALONE: usize = 1 << 8;
 const KEPT_BYTES: usize = 4 << 20;
 /// This many bytes are checked for zeros at a time.
 const CHECKED_BYTES: usize = 1 << 8;
+
+/// Complex elements of lines of which the first-level cache holds [`WIDE`].
+fn max_wide() -> usize {
+    host::machine().l1.bytes / (WIDE * size_of::<[f64; 2]>())
+}
 
 /// Transforms the last `lengths.len()` dimensions. `lengths` are their sizes, on the real side of a
 /// real transform.
@@ -211,7 +214,7 @@ impl FourierTransform {
             let isa = Isa::best();
             if beside <= FEW_LINES || !<[f64; LANES]>::is_compiled(isa) {
                 run::<S, D, 1>(&passes, &dims, from, to, rooms)
-            } else if beside > LANES && <[f64; WIDE]>::is_compiled(isa) && size <= MAX_WIDE {
+            } else if beside > LANES && isa.has_fast_avx512() && size <= max_wide() {
                 run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
             } else {
                 run::<S, D, LANES>(&passes, &dims, from, to, rooms)

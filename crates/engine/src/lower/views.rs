@@ -8,12 +8,16 @@ use std::cell::Cell;
 
 /// The maximum number of movements that are looked through.
 const MAX_DEPTH: usize = 8;
-/// The maximum number of elements of memory that is read in any order.
-const ANY_ORDER: usize = 1 << 12;
 /// The maximum stride with which larger memory is read, so that most of what caches load is used.
 const MAX_STRIDE: isize = 4;
 /// The maximum number of entries in the tables of all prepared kernels of a plan.
 const MAX_TABLE_ENTRIES: usize = 1 << 20;
+
+/// The maximum number of elements of memory that is read in any order: the first-level cache holds
+/// these, of up to eight bytes each.
+fn any_order() -> usize {
+    host::machine().l1.bytes / 8
+}
 
 /// A value as a view of the memory of another one, or of itself.
 #[derive(Debug)]
@@ -34,7 +38,7 @@ impl Viewed {
     /// True if memory is read in an order that caches like.
     pub fn is_fast(&self) -> bool {
         let runs = shape::Runs::new(&self.view, self.len);
-        runs.is_ok_and(|runs| matches!(runs.stride(), 0..=MAX_STRIDE) || self.len <= ANY_ORDER)
+        runs.is_ok_and(|runs| matches!(runs.stride(), 0..=MAX_STRIDE) || self.len <= any_order())
     }
 }
 

@@ -64,6 +64,22 @@ fn empty_and_invalid() {
     assert!(fourier(Fourier::RealForward, x, &[]).is_err());
 }
 
+/// Lines at and beside the lengths of which caches hold four or eight, next to nine others.
+#[test]
+fn machine_models_do_not_change_bits() {
+    for length in [255, 256, 257, 384, 385, 512, 768, 769] {
+        let values = numbers(9 * length, length);
+        let x = Tensor::from_vec([9, length], values).unwrap();
+        let of = |machine| {
+            let _entered = host::Host::default().with_machine(machine).enter();
+            fourier(Fourier::Forward, x.clone(), &[length]).unwrap()
+        };
+        let results: Vec<Tensor> = host::Machine::presets().iter().map(of).collect();
+        let is_same = |result: &Tensor| result.bytes() == results[0].bytes();
+        assert!(results.iter().all(is_same), "{length}");
+    }
+}
+
 /// The sums of the definition along one axis of complex numbers.
 fn defined(values: &[Complex64], shape: &[usize], axis: usize, sign: f64) -> Vec<Complex64> {
     let (n, inner) = (shape[axis], shape[axis + 1..].iter().product::<usize>());

@@ -148,6 +148,12 @@ impl Isa {
         false
     }
 
+    /// True if its vectors of 512 bits have full throughput, by the machine model. Where they have
+    /// that of 256 bits, they only take more room in caches.
+    pub fn has_fast_avx512(self) -> bool {
+        self.has_avx512() && host::machine().full_rate_bits >= 512
+    }
+
     /// True if there are loops written for its vectors: vectors of AVX2, or of NEON, which is part
     /// of the baseline of AArch64.
     pub fn has_vectors(self) -> bool {
