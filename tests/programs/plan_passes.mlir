@@ -7,6 +7,7 @@
 // RUN: stablo run %s --entry rounds --dump-plan-after=identities | FileCheck %s --check-prefix=ROUNDS
 // RUN: stablo run %s --entry rounds --input 1.5 | FileCheck %s --check-prefix=ROUNDS-RUN
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
+// RUN: stablo run %s --entry movements --dump-plan-after=identities | FileCheck %s --check-prefix=MOVEMENTS
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
 // RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
@@ -19,6 +20,28 @@
 
 // UNKNOWN: invalid value 'nothing' for '--dump-plan-after <PASS>'
 // NONE: the program has no plan: it runs op by op
+
+// Movements that leave every element where it is are their operands; a slice of a part, an exchange of
+// dimensions of equal sizes, and a reversal are not.
+// MOVEMENTS-LABEL: @movements(
+// MOVEMENTS-NEXT: stablehlo.constant
+// MOVEMENTS-NEXT: %[[S:[0-9]+]] = stablehlo.slice %0 : 3x4xf32
+// MOVEMENTS-NEXT: %[[T:[0-9]+]] = stablehlo.transpose %0 : 4x4xf32
+// MOVEMENTS-NEXT: %[[R:[0-9]+]] = stablehlo.reverse %0 : 4x4xf32
+// MOVEMENTS-NEXT: return %0, %[[S]], %[[T]], %[[R]]
+func.func @movements(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<3x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.slice %x [0:4, 0:4] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = stablehlo.transpose %a, dims = [0, 1] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %c = stablehlo.reverse %b, dims = [] : tensor<4x4xf32>
+  %d = stablehlo.broadcast_in_dim %c, dims = [0, 1] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %e = stablehlo.pad %d, %zero, low = [0, 0], high = [0, 0], interior = [0, 0] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %f = stablehlo.reshape %e : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %s = stablehlo.slice %f [1:4, 0:4] : (tensor<4x4xf32>) -> tensor<3x4xf32>
+  %t = stablehlo.transpose %f, dims = [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %r = stablehlo.reverse %f, dims = [0] : tensor<4x4xf32>
+  return %f, %s, %t, %r : tensor<4x4xf32>, tensor<3x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
 
 // An unused product, an unused result of a branch and their operands are dropped; ops that may fail, may
 // not terminate or draw random numbers stay.

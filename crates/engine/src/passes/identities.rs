@@ -2,7 +2,7 @@
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, keep, rewrite};
-use program::{Primitive, primitives};
+use program::Primitive;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     rewrite(body, &mut Replacements::default(), &mut |node, replacements| {
@@ -22,13 +22,13 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
 fn same(graph: &Graph<'_>, node: &Node) -> Option<Value> {
     let is_static = node.operands.iter().all(|&operand| graph.shape(operand).is_some());
     match (&*node.primitive, &node.operands[..]) {
-        (Primitive::Pad(primitives::Pad { low, high, interior }), &[operand, ..]) => {
-            let is_nothing = low.iter().chain(high).chain(interior).all(|&count| count == 0);
-            is_nothing.then_some(operand)
-        }
         // Slices are within the operand, so that one of its size is all of it.
         (Primitive::DynamicSlice(_), &[operand, ..]) if is_static => Some(operand),
         (Primitive::DynamicUpdateSlice, &[_, update, ..]) if is_static => Some(update),
+        (primitive, &[operand, ..]) => {
+            let is_same = graph.shape(operand).is_some_and(|shape| primitive.is_identity(&shape));
+            is_same.then_some(operand)
+        }
         _ => None,
     }
 }

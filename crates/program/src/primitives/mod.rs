@@ -408,6 +408,18 @@ impl Primitive {
         self.operation().as_view(operand)
     }
 
+    /// True if the result has the elements of the first operand, which has that shape, in the same
+    /// order.
+    pub fn is_identity(&self, operand: &[usize]) -> bool {
+        if let Primitive::Pad(Pad { low, high, interior }) = self {
+            return low.iter().chain(high).chain(interior).all(|&count| count == 0);
+        }
+        // Values have no operand.
+        let operand = StridedView::dense(operand).ok().filter(|_| self.kind() == Kind::Movement);
+        let result = operand.and_then(|operand| Some((self.as_view(&operand)?, operand)));
+        result.is_some_and(|(view, operand)| view.is_dense() && view.shape() == operand.shape())
+    }
+
     /// [`Operation::arithmetic`].
     pub fn arithmetic(&self, shapes: &Shapes<'_>, body: BodyWork<'_>) -> Option<Work> {
         self.operation().arithmetic(shapes, body)
