@@ -183,61 +183,8 @@ pub fn prepare(
             let operands = sorting.operands().collect();
             Some(Prepared { kernel: Arc::new(sorting), operands, results })
         }
-        // A window is no list of operands, or there are several results.
-        Primitive::ReduceWindow(_) | Primitive::BatchNorm(_) | Primitive::RandomBits(_) => None,
-        // Values, and what only executors and their environments do.
-        Primitive::Identity
-        | Primitive::Token
-        | Primitive::Tuple
-        | Primitive::Untuple
-        | Primitive::TupleElement(_)
-        | Primitive::Constant(_)
-        | Primitive::Splat(_)
-        | Primitive::Infeed
-        | Primitive::Outfeed
-        | Primitive::ReplicaId
-        | Primitive::PartitionId
-        | Primitive::RandomNumbers(_)
-        | Primitive::Permute(_)
-        | Primitive::Send(_)
-        | Primitive::Receive(_)
-        | Primitive::Collective(_)
-        | Primitive::Block(_)
-        | Primitive::If(_)
-        | Primitive::Case(_)
-        | Primitive::While(_)
-        | Primitive::Call(_)
-        | Primitive::Native(_)
-        | Primitive::Invalid(_) => None,
-        // Elementwise functions and movement.
-        Primitive::Unary(_)
-        | Primitive::Binary(_)
-        | Primitive::Compare(_)
-        | Primitive::Select
-        | Primitive::Clamp
-        | Primitive::Convert(_)
-        | Primitive::Bitcast(_)
-        | Primitive::ReducePrecision(_)
-        | Primitive::Reshape(_)
-        | Primitive::BroadcastInDim(_)
-        | Primitive::Broadcast(_)
-        | Primitive::Transpose(_)
-        | Primitive::Reverse(_)
-        | Primitive::Slice(_)
-        | Primitive::Pad(_)
-        | Primitive::Concatenate(_)
-        | Primitive::DynamicSlice(_)
-        | Primitive::DynamicUpdateSlice
-        | Primitive::SetDimensionSize(_)
-        | Primitive::DimensionSize(_) => None,
-        // Kernels that are evaluated only.
-        Primitive::IndexSelect(_)
-        | Primitive::Einsum(_)
-        | Primitive::Map(_)
-        | Primitive::SelectAndScatter(_)
-        | Primitive::TopK(_)
-        | Primitive::Dynamic(_)
-        | Primitive::Quantized(_) => None,
+        // Evaluation computes all others.
+        _ => None,
     }
 }
 
