@@ -17,18 +17,31 @@ pub fn parallel<T: Send, E: Send>(
     tasks: Vec<T>,
     work: impl Fn(T) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
+    perform_all(tasks, &work)
+}
+
+/// A function of tasks. Not `dyn Fn`, whose tables have a second copy of the code, for `FnOnce`.
+trait TaskFunction<T, E>: Sync {
+    fn perform(&self, task: T) -> Result<(), E>;
+}
+
+impl<T, E, F: Fn(T) -> Result<(), E> + Sync> TaskFunction<T, E> for F {
+    fn perform(&self, task: T) -> Result<(), E> {
+        self(task)
+    }
+}
+
+/// As [`parallel`], compiled once for all functions of tasks of a type.
+fn perform_all<T: Send, E: Send>(tasks: Vec<T>, work: &dyn TaskFunction<T, E>) -> Result<(), E> {
     let helpers = workers().min(tasks.len()).saturating_sub(1);
     if helpers == 0 || tasks.len() > Queue::MAX {
-        for task in tasks {
-            perform(&work, task)?;
-        }
-        return Ok(());
+        return tasks.into_iter().try_for_each(|task| work.perform(task));
     }
     let tasks: Vec<_> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
     let failure: Mutex<Option<(usize, E)>> = Mutex::new(None);
     share_numbers(helpers, tasks.len(), &|index| {
         let task = tasks[index].lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(Err(error)) = task.map(|task| perform(&work, task)) {
+        if let Some(Err(error)) = task.map(|task| work.perform(task)) {
             let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
             if failure.as_ref().is_none_or(|&(first, _)| index < first) {
                 *failure = Some((index, error));
@@ -39,12 +52,6 @@ pub fn parallel<T: Send, E: Send>(
         Some((_, error)) => Err(error),
         None => Ok(()),
     }
-}
-
-/// Does a task. Not inlined, so that a kernel is compiled once for both loops that call it.
-#[inline(never)]
-fn perform<T, E>(work: &impl Fn(T) -> Result<(), E>, task: T) -> Result<(), E> {
-    work(task)
 }
 
 /// Calls `run` with the numbers below `count` on this thread and up to `helpers` others. Apart from

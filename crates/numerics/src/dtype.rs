@@ -198,6 +198,17 @@ impl DType {
         use DType::{BF16, F16, F32, F64, I32, U32};
         matches!(self, F32 | F64 | I32 | U32 | F16 | BF16)
     }
+
+    /// True for the types of one byte or less that programs convert, but hardly compute with:
+    /// integers and floats of few bits.
+    pub(crate) const fn is_rare(self) -> bool {
+        use DType::{
+            BF16, C64, C128, F16, F32, F64, I1, I8, I16, I32, I64, TF32, U8, U16, U32, U64,
+        };
+        let is_common = matches!(self, I8 | I16 | I32 | I64 | U8 | U16 | U32 | U64)
+            || matches!(self, I1 | BF16 | F16 | TF32 | F32 | F64 | C64 | C128);
+        !is_common
+    }
 }
 
 impl fmt::Display for DType {

@@ -106,7 +106,7 @@ pub struct ElementKernel {
 }
 
 impl ElementKernel {
-    fn one<T: Element, R: Element>(
+    pub(super) fn one<T: Element, R: Element>(
         f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> ElementKernel {
         ElementKernel {
@@ -115,7 +115,7 @@ impl ElementKernel {
         }
     }
 
-    fn two<T: Element, R: Element>(
+    pub(super) fn two<T: Element, R: Element>(
         f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> ElementKernel {
         ElementKernel {
@@ -195,6 +195,12 @@ impl ElementKernel {
     /// The type of the result.
     pub fn result(&self) -> DType {
         self.result
+    }
+
+    /// The byte of the result for the bytes of elements, all of types of one byte.
+    pub(super) fn apply_to_bytes(&self, x: u8, y: u8) -> u8 {
+        let Bits([result, ..]) = self.apply.call(&Bits::of(x), &Bits::of(y));
+        result
     }
 
     /// The result for elements of the types that the kernel was made for; a function of one element

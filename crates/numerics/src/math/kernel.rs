@@ -6,6 +6,7 @@
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
 use super::double_lanes::{Rounded, nearest};
+use super::element::ElementKernel;
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
@@ -555,6 +556,19 @@ pub(super) fn cast_mut<T: Element>(bytes: &mut [u8]) -> Option<&mut [T]> {
     bytemuck::try_cast_slice_mut(bytes).ok()
 }
 
+/// The kernel of a function of one or two elements of a rare type, whose results have one byte. Its
+/// loop calls the function by a pointer, so that no loop is compiled for each function.
+fn of_elements(kernel: ElementKernel, operand: DType, arity: usize) -> SliceKernel {
+    let result = kernel.result();
+    SliceKernel::of([operand; 3], arity, result, move |results, operands| {
+        let (xs, ys) = (operands.first()?, operands.last()?);
+        for ((result, &x), &y) in results.iter_mut().zip(*xs).zip(*ys) {
+            *result = kernel.apply_to_bytes(x, y);
+        }
+        Some(())
+    })
+}
+
 /// Makes kernels of functions.
 struct Compile;
 
@@ -562,6 +576,10 @@ impl ElementSink for Compile {
     type Output = Option<SliceKernel>;
 
     fn map<T: Element>(self, f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> Self::Output {
+        // A constant: there is no loop for rare types.
+        if const { T::DTYPE.is_rare() } {
+            return Some(of_elements(ElementKernel::one(f), T::DTYPE, 1));
+        }
         Some(SliceKernel::in_place(f))
     }
 
@@ -600,6 +618,9 @@ impl ElementSink for Compile {
         self,
         f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
+        if const { T::DTYPE.is_rare() && size_of::<R>() == 1 } {
+            return Some(of_elements(ElementKernel::one(f), T::DTYPE, 1));
+        }
         Some(SliceKernel::one(f))
     }
 
@@ -615,6 +636,9 @@ impl PairSink for Compile {
         self,
         f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> Self::Output {
+        if const { T::DTYPE.is_rare() && size_of::<R>() == 1 } {
+            return Some(of_elements(ElementKernel::two(f), T::DTYPE, 2));
+        }
         Some(SliceKernel::two(f))
     }
 

@@ -226,6 +226,14 @@ macro_rules! each {
             type Output = Plain<N>;
             #[inline(always)]
             fn $method(self, other: Plain<N>) -> Plain<N> {
+                #[inline(never)]
+                fn shared<const N: usize>(x: &[f64; N], y: &[f64; N]) -> [f64; N] {
+                    from_fn(|l| x[l].$method(y[l]))
+                }
+                // A fallback, whose code is to be little rather than fast.
+                if cfg!(target_arch = "x86_64") {
+                    return Plain(shared(&self.0, &other.0));
+                }
                 Plain(from_fn(|l| self.0[l].$method(other.0[l])))
             }
         }
