@@ -65,14 +65,13 @@ fn lanes(mut key: [u32; 2], first: u128) -> [[u32; LANES]; WORDS] {
     let [a, b, c, d] = &mut x;
     for _ in 0..ROUNDS {
         for lane in 0..LANES {
-            let products =
-                [MULTIPLIERS[0] * u64::from(a[lane]), MULTIPLIERS[1] * u64::from(c[lane])];
-            let [low, high] =
-                [0, 32].map(|shift| products.map(|product| (product >> shift) as u32));
-            a[lane] = high[1] ^ b[lane] ^ key[0];
-            b[lane] = low[1];
-            c[lane] = high[0] ^ d[lane] ^ key[1];
-            d[lane] = low[0];
+            // Without `map`, which some builds call for each lane.
+            let left = MULTIPLIERS[0] * u64::from(a[lane]);
+            let right = MULTIPLIERS[1] * u64::from(c[lane]);
+            a[lane] = (right >> 32) as u32 ^ b[lane] ^ key[0];
+            b[lane] = right as u32;
+            c[lane] = (left >> 32) as u32 ^ d[lane] ^ key[1];
+            d[lane] = left as u32;
         }
         key = [key[0].wrapping_add(WEYL[0]), key[1].wrapping_add(WEYL[1])];
     }
