@@ -4,6 +4,7 @@
 use super::accumulator::Accumulator;
 use super::matmul::{BLOCK, Product};
 use super::rows::Rows;
+use host::Machine;
 
 /// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
 /// are on too many pages, and fall on the same places of the caches.
@@ -18,13 +19,13 @@ const MIN_TILES: usize = 5;
 
 /// Number of elements of rows of `a` that are multiplied at a time: half of the second-level cache
 /// holds them as `f32`.
-fn rows_elements() -> usize {
-    host::machine().l2.bytes / 8
+fn rows_elements(machine: &Machine) -> usize {
+    machine.l2.bytes / 8
 }
 
 /// True if the second-level cache holds some rows of `a` beside columns of `b`.
 pub fn are_near<T>(a: &dyn Rows<T>, rows: usize, depth: usize) -> bool {
-    a.footprint(rows, depth) <= rows_elements()
+    a.footprint(rows, depth) <= rows_elements(&host::machine())
 }
 
 /// Number of elements of columns of `b` that the second-level cache holds as `f32`.
@@ -35,7 +36,10 @@ pub fn panels_elements() -> usize {
 /// Bytes of columns that are copied and multiplied with some rows after the others: these are in
 /// the third-level cache.
 pub fn deep_panels_bytes() -> usize {
-    let machine = host::machine();
+    deep_bytes(&host::machine())
+}
+
+fn deep_bytes(machine: &Machine) -> usize {
     (machine.l3.bytes / 4).min(8 * machine.l2.bytes)
 }
 
@@ -62,19 +66,24 @@ impl Blocking {
         columns: usize,
         is_shared: bool,
     ) -> Blocking {
-        let depth = product.depth;
+        let (depth, machine) = (product.depth, host::machine());
+        let most = rows_elements(&machine);
         let mut tall = rows.next_multiple_of(R);
-        while tall > R && !are_near(product.a, tall.min(rows), depth) {
+        let is_far = |tall: usize| {
+            let rows = tall.min(rows);
+            rows.saturating_mul(depth) > most && product.a.footprint(rows, depth) > most
+        };
+        while tall > R && is_far(tall) {
             tall = (tall / 2).next_multiple_of(R);
         }
         let has_chunks = depth > CHUNK * BLOCK && tall < rows && tall < MIN_TILES * R;
         if has_chunks {
             tall = MIN_TILES * R;
         }
-        let wide = (deep_panels_bytes() / size_of::<T>() / depth / C).max(1) * C;
+        let wide = (deep_bytes(&machine) / size_of::<T>() / depth / C).max(1) * C;
         let group = match has_chunks {
             true => wide,
-            false => (panels_elements() / 4 / depth / C * C)
+            false => (machine.l2.bytes / 16 / depth / C * C)
                 .clamp(C, (PANELS_BYTES / size_of::<T>()).max(C)),
         };
         let wide = if tall < rows || is_shared { wide } else { columns };

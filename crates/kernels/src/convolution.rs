@@ -611,7 +611,8 @@ impl PreparedConvolution {
             movement::gather(order, dtype, results, out)?;
         }
         // For the next convolution.
-        if rooms.iter().map(|room| room.len()).sum::<usize>() <= matmul::deep_panels_bytes() {
+        let kept = rooms.iter().map(|room| room.len()).sum::<usize>();
+        if kept <= WHOLE_BYTES || kept <= matmul::deep_panels_bytes() {
             ROOMS.set(rooms);
         }
         Ok(())

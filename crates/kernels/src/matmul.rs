@@ -32,6 +32,8 @@ pub const FEW: usize = 4;
 const SMALL: usize = 1 << 10;
 /// From this many rows on, a task may have all columns.
 const SHARED_ROWS: usize = 96;
+/// Memory for copies of columns that is kept for the next product on every machine.
+const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
     static ROOM: Cell<Room> = const { Cell::new(Room { bytes: AlignedBytes::new(), copied: None }) };
@@ -203,10 +205,10 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         false => !is_in_place,
     };
     let is_by_columns = is_read_once && rows <= depth;
-    let is_near = products.iter().all(|product| are_near(product.a, rows, depth));
+    let is_near = || products.iter().all(|product| are_near(product.a, rows, depth));
     let row_parts = match () {
         // Packing takes longer than to read all rows for a few columns.
-        () if is_by_columns && (depth > CHUNK * BLOCK || is_near) => 1,
+        () if is_by_columns && (depth > CHUNK * BLOCK || is_near()) => 1,
         () if is_by_columns => parts / panels.min(workers),
         () if is_in_place => workers,
         () => parts,
@@ -432,7 +434,7 @@ impl<T: Accumulator> Product<'_, T> {
             }
         }
         // For the next product.
-        if room.len() <= deep_panels_bytes() {
+        if room.len() <= KEPT_BYTES || room.len() <= deep_panels_bytes() {
             ROOM.set(Room { bytes: room, copied: kept });
         }
         Ok(())
