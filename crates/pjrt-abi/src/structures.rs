@@ -11,7 +11,10 @@ macro_rules! objects {
     )*};
 }
 
-objects! { Buffer Client Context Description Device Error Event Executable Loaded Memory Topology }
+objects! {
+    AliasFulfillment Buffer Client Context Description Device Error Event Executable Loaded Memory
+    Topology Tracking TransferManager
+}
 
 /// A memory layout, of the extension for layouts.
 #[derive(Debug)]
@@ -67,6 +70,8 @@ pub type PayloadFn =
     Option<unsafe extern "C" fn(*const c_char, usize, *const c_char, usize, *mut c_void)>;
 pub type ReadyFn = Option<unsafe extern "C" fn(*mut Error, *mut c_void)>;
 pub type ViewDeleteFn = Option<unsafe extern "C" fn(*mut c_void, *mut c_void)>;
+pub type RawToHostFn = Option<unsafe extern "C" fn(*mut RawToHostReady)>;
+pub type DependencyFn = Option<unsafe extern "C" fn(*mut DependencyReady)>;
 
 structures! {
     ApiVersion { major_version: c_int, minor_version: c_int }
@@ -210,6 +215,70 @@ structures! {
         buffer: Handle<Buffer>,
         memory: Handle<Memory>,
     }
+    ShapeSpec { dims: *const i64, num_dims: usize, element_type: c_int }
+    ClientCreateBuffersForAsyncTransfer {
+        client: Handle<Client>,
+        shapes: *const ShapeSpec,
+        num_shapes: usize,
+        layouts: *const *const MemoryLayout,
+        num_layouts: usize,
+        memory: Handle<Memory>,
+        manager: Handle<TransferManager>,
+    }
+    TransferManagerDestroy { manager: Handle<TransferManager> }
+    TransferData {
+        manager: Handle<TransferManager>,
+        index: c_int,
+        data: *const c_void,
+        offset: i64,
+        size: i64,
+        is_last: Flag,
+        done: Handle<Event>,
+    }
+    TransferLiteral {
+        manager: Handle<TransferManager>,
+        index: c_int,
+        data: *const c_void,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: c_int,
+        layout: *const MemoryLayout,
+        done: Handle<Event>,
+    }
+    TransferRetrieve { manager: Handle<TransferManager>, index: c_int, buffer: Handle<Buffer> }
+    TransferDevice { manager: Handle<TransferManager>, device: Handle<Device> }
+    TransferCount { manager: Handle<TransferManager>, count: usize }
+    TransferSize { manager: Handle<TransferManager>, index: c_int, size: usize }
+    TransferSetError {
+        manager: Handle<TransferManager>,
+        index: c_int,
+        error_code: c_int,
+        error_message: *const c_char,
+        error_message_size: usize,
+    }
+    TransferAddMetadata {
+        manager: Handle<TransferManager>,
+        metadata: *const NamedValue,
+        num_metadata: usize,
+    }
+    ClientCreateAliasBuffer {
+        client: Handle<Client>,
+        memory: Handle<Memory>,
+        dims: *const i64,
+        num_dims: usize,
+        element_type: c_int,
+        layout: *const MemoryLayout,
+        buffer: Handle<Buffer>,
+        fulfillment: Handle<AliasFulfillment>,
+    }
+    ClientFulfillAliasBuffer {
+        client: Handle<Client>,
+        buffer: Handle<Buffer>,
+        error_code: c_int,
+        error_message: *const c_char,
+        error_message_size: usize,
+        fulfillment: Handle<AliasFulfillment>,
+    }
 
     DescriptionId { description: Handle<Description>, id: c_int }
     DescriptionAttributes {
@@ -243,6 +312,13 @@ structures! {
         peak_allocated_bytes: Stat,
     }
     DeviceClearMemoryStats { device: Handle<Device> }
+    DeviceCreateTracking {
+        device: Handle<Device>,
+        description: *const c_char,
+        description_size: usize,
+        tracking: Handle<Tracking>,
+    }
+    TrackingDestroy { tracking: Handle<Tracking> }
     DeviceGetAttributes {
         device: Handle<Device>,
         attributes: *const NamedValue,
@@ -398,6 +474,20 @@ structures! {
         transfer_size: i64,
         event: Handle<Event>,
     }
+    BufferCopyRawToHostFuture {
+        buffer: Handle<Buffer>,
+        offset: i64,
+        transfer_size: i64,
+        event: Handle<Event>,
+        callback_data: *mut c_void,
+        callback: RawToHostFn,
+    }
+    BufferDonateWithDependency {
+        buffer: Handle<Buffer>,
+        callback_data: *mut c_void,
+        callback: DependencyFn,
+        donated: Handle<Buffer>,
+    }
     BufferCopyToDevice { buffer: Handle<Buffer>, device: Handle<Device>, copy: Handle<Buffer> }
     BufferCopyToMemory { buffer: Handle<Buffer>, memory: Handle<Memory>, copy: Handle<Buffer> }
     BufferBitcast {
@@ -433,6 +523,19 @@ structures! {
         attributes: *const NamedValue,
         num_attributes: usize,
     }
+    TopologySerialize {
+        topology: Handle<Topology>,
+        bytes: *const c_char,
+        bytes_size: usize,
+        owner: *mut c_void,
+        deleter: DeleteFn,
+    }
+    TopologyDeserialize {
+        bytes: *const c_char,
+        bytes_size: usize,
+        topology: Handle<Topology>,
+    }
+    TopologyMemoryKindIds { topology: Handle<Topology>, ids: *const c_int, num_ids: usize }
     TopologyFingerprint { topology: Handle<Topology>, fingerprint: u64 }
 
     LayoutDestroy { layout: Handle<MemoryOrder> }
@@ -487,6 +590,29 @@ structures! {
         value: Value,
         value_size: usize,
     }
+}
+
+/// The arguments of the callback that starts a copy to memory which was not known before.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RawToHostReady {
+    pub struct_size: usize,
+    pub callback_data: *mut c_void,
+    pub error_code: c_int,
+    pub error_message: *const c_char,
+    pub error_message_size: usize,
+    pub dst: *mut c_void,
+}
+
+/// The arguments of the callback that makes a donated buffer usable.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DependencyReady {
+    pub struct_size: usize,
+    pub callback_data: *mut c_void,
+    pub error_code: c_int,
+    pub error_message: *const c_char,
+    pub error_message_size: usize,
 }
 
 /// A `bool` of C, which has any bits in a structure whose client has not written it.

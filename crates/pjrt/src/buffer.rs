@@ -31,7 +31,7 @@ impl Shape {
     }
 
     /// The shape that a client states by number and sizes.
-    fn read(number: i32, dims: *const i64, num_dims: usize) -> Outcome<Shape> {
+    pub fn read(number: i32, dims: *const i64, num_dims: usize) -> Outcome<Shape> {
         Ok(Shape { dtype: types::dtype(number)?, sizes: sizes(array(dims, num_dims)?)? })
     }
 }
@@ -101,6 +101,22 @@ impl Buffer {
 
     pub fn device(&self) -> Handle<Device> {
         self.device
+    }
+
+    pub fn memory(&self) -> Handle<Memory> {
+        self.memory
+    }
+
+    /// The start and the length of bytes that a client asks for.
+    ///
+    /// # Errors
+    /// If they are not all in the buffer.
+    pub fn range(&self, offset: i64, size: i64) -> Outcome<(usize, usize)> {
+        let all = self.shape().bytes();
+        let range = usize::try_from(offset).ok().zip(usize::try_from(size).ok());
+        let is_within =
+            |(start, len): &(usize, usize)| start.checked_add(*len).is_some_and(|end| end <= all);
+        range.filter(is_within).ok_or_else(|| outside(offset, size, all))
     }
 
     fn deleted() -> Failure {
@@ -325,22 +341,25 @@ pub fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
 
 pub fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
     let buffer = args.buffer.get()?;
-    let all = buffer.shape().bytes();
-    let range = usize::try_from(args.offset).ok().zip(usize::try_from(args.transfer_size).ok());
-    let range = range.filter(|(start, len)| start.checked_add(*len).is_some_and(|end| end <= all));
-    let (start, len) = range.ok_or_else(|| {
-        let (offset, size) = (args.offset, args.transfer_size);
-        Failure::invalid(format!("{size} bytes from {offset} on are not in a buffer of {all}"))
-    })?;
+    let (start, len) = buffer.range(args.offset, args.transfer_size)?;
     let dst = Foreign(args.dst);
     args.event = copy_when_ready(buffer.value()?, move |tensor| {
-        let dst = dst;
-        let from = &tensor.bytes()[start..start + len];
-        // SAFETY: the client passes memory for that number of bytes.
-        unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), dst.0.cast(), len) };
+        copy_raw(tensor, start, len, dst);
         Ok(())
     })?;
     Ok(())
+}
+
+/// Copies bytes of a tensor, which are within it, to memory of a client.
+pub fn copy_raw(tensor: &Tensor, start: usize, len: usize, dst: Foreign) {
+    let from = &tensor.bytes()[start..start + len];
+    // SAFETY: the client passes memory for that number of bytes.
+    unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), dst.0.cast(), len) };
+}
+
+/// The failure for bytes that are not in a buffer.
+pub fn outside(offset: i64, size: i64, all: usize) -> Failure {
+    Failure::invalid(format!("{size} bytes from {offset} on are not in a buffer of {all}"))
 }
 
 pub fn copy_to_device(args: &mut BufferCopyToDevice) -> Outcome {

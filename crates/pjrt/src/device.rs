@@ -2,17 +2,18 @@
 //! holds when its `PJRT_Client` is gone may refer to them; clients have the first few of them.
 
 use crate::error::{Failure, Outcome};
-use crate::handle::{Foreign, Handle, Resolve, give, int, lend, null, options, parts};
+use crate::handle::{Foreign, Handle, Resolve, give, int, lend, null, options, parts, text};
 use crate::platform;
 use pjrt_abi::{
     DescriptionAttributes, DescriptionId, DescriptionText, DeviceAddressableMemories,
     DeviceClearMemoryStats, DeviceDefaultMemory, DeviceGetAttributes, DeviceGetDescription,
     DeviceIsAddressable, DeviceLocalHardwareId, DeviceMemoryStats, MemoryAddressableByDevices,
     MemoryId, MemoryText, Named, NamedValues, Stat, TopologyAttributes, TopologyCreate,
-    TopologyDestroy, TopologyFingerprint, TopologyGetDeviceDescriptions, TopologyText,
+    TopologyDeserialize, TopologyDestroy, TopologyFingerprint, TopologyGetDeviceDescriptions,
+    TopologyMemoryKindIds, TopologySerialize, TopologyText,
 };
 use std::collections::HashMap;
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
@@ -361,6 +362,46 @@ pub fn topology_descriptions(args: &mut TopologyGetDeviceDescriptions) -> Outcom
 pub fn topology_attributes(args: &mut TopologyAttributes) -> Outcome {
     args.topology.get()?;
     (args.attributes, args.num_attributes) = NONE.parts();
+    Ok(())
+}
+
+/// Bytes before a serialized topology.
+const TOPOLOGY_MAGIC: &str = "stablo topology 1\n";
+
+/// Frees the text of a serialized topology.
+unsafe extern "C" fn delete_text(text: *mut c_void) {
+    // SAFETY: clients free what `topology_serialize` gave them, once.
+    drop(unsafe { Box::from_raw(text.cast::<String>()) });
+}
+
+/// The number of devices and the name of the platform, as lines of text.
+pub fn topology_serialize(args: &mut TopologySerialize) -> Outcome {
+    let topology = args.topology.get()?;
+    let (count, platform) = (topology.descriptions.len(), &topology.platform);
+    let text = Box::new(format!("{TOPOLOGY_MAGIC}{count}\n{platform}"));
+    (args.bytes, args.bytes_size) = parts(text.as_bytes());
+    args.owner = Box::into_raw(text).cast();
+    args.deleter = Some(delete_text);
+    Ok(())
+}
+
+pub fn topology_deserialize(args: &mut TopologyDeserialize) -> Outcome {
+    let found = text(args.bytes, args.bytes_size)?;
+    let lines = found.strip_prefix(TOPOLOGY_MAGIC).and_then(|lines| lines.split_once('\n'));
+    let (count, platform) = lines.ok_or_else(|| {
+        Failure::invalid("the bytes are not a topology that this plugin serialized")
+    })?;
+    let options = [("num_devices".to_string(), Named::Text(count.to_string()))];
+    let devices = devices(number_of_devices(&options)?);
+    args.topology = give(Topology::new(platform.to_string(), &devices));
+    Ok(())
+}
+
+/// The ids of kinds of memory are their places.
+pub fn topology_memory_kind_ids(args: &mut TopologyMemoryKindIds) -> Outcome {
+    const IDS: [c_int; MEMORY_KINDS.len()] = [0, 1, 2];
+    args.topology.get()?;
+    (args.ids, args.num_ids) = (IDS.as_ptr(), IDS.len());
     Ok(())
 }
 

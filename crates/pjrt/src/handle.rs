@@ -32,6 +32,9 @@ macro_rules! objects {
 }
 
 objects! {
+    crate::deferred::AliasFulfillment = AliasFulfillment,
+    crate::deferred::Tracking = Tracking,
+    crate::deferred::TransferManager = TransferManager,
     crate::buffer::Buffer = Buffer,
     crate::client::Client = Client,
     crate::device::Description = Description,

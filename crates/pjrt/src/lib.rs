@@ -13,6 +13,7 @@ mod cache;
 pub mod call; // For tests, as the others.
 mod client;
 mod debug;
+mod deferred;
 mod device;
 mod error;
 mod event;

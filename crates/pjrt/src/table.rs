@@ -4,7 +4,7 @@ use crate::call::call;
 use crate::error::{Code, Error, Failure};
 use crate::handle::Handle;
 use crate::layouts::LAYOUTS_EXTENSION;
-use crate::{buffer, client, device, error, event, executable, execute, platform};
+use crate::{buffer, client, deferred, device, error, event, executable, execute, platform};
 use pjrt_abi::{ApiHeader, ApiVersion, Function, MAJOR, MINOR, Slot, for_each_slot};
 use std::ffi::c_void;
 
@@ -153,6 +153,7 @@ slots! {
     TopologyDescription_PlatformName = device::topology_platform_name,
     TopologyDescription_PlatformVersion = device::topology_platform_version,
     TopologyDescription_GetDeviceDescriptions = device::topology_descriptions,
+    TopologyDescription_Serialize = device::topology_serialize,
     TopologyDescription_Attributes = device::topology_attributes,
     Compile = executable::compile,
     Executable_OutputElementTypes = executable::output_types,
@@ -166,13 +167,30 @@ slots! {
     ExecuteContext_Create = execute::create_context,
     ExecuteContext_Destroy = execute::destroy_context,
     Buffer_CopyRawToHost = buffer::raw_to_host,
+    AsyncHostToDeviceTransferManager_Destroy = deferred::destroy_transfers,
+    AsyncHostToDeviceTransferManager_TransferData = deferred::transfer_data,
+    Client_CreateBuffersForAsyncHostToDevice = deferred::create_transfers,
+    AsyncHostToDeviceTransferManager_RetrieveBuffer = deferred::retrieve_transfer,
+    AsyncHostToDeviceTransferManager_Device = deferred::transfer_device,
+    AsyncHostToDeviceTransferManager_BufferCount = deferred::transfer_count,
+    AsyncHostToDeviceTransferManager_BufferSize = deferred::transfer_size,
+    AsyncHostToDeviceTransferManager_SetBufferError = deferred::transfer_error,
+    AsyncHostToDeviceTransferManager_AddMetadata = deferred::transfer_metadata,
     Client_DmaMap = client::dma_map,
     Client_DmaUnmap = client::dma_unmap,
     Client_CreateUninitializedBuffer = buffer::uninitialized,
     Client_UpdateGlobalProcessInfo = client::update_global_process_info,
+    TopologyDescription_Deserialize = device::topology_deserialize,
+    Client_CreateAliasBuffer = deferred::create_alias,
+    Client_FulfillAliasBuffer = deferred::fulfill_alias,
     LoadedExecutable_GetDeviceAssignment = executable::device_assignment,
     Client_CreateErrorBuffer = buffer::error_buffer,
+    AsyncHostToDeviceTransferManager_TransferLiteral = deferred::transfer_literal,
+    Buffer_CopyRawToHostFuture = deferred::copy_raw_to_future,
+    Device_CreateAsyncTrackingEvent = deferred::create_tracking,
+    AsyncTrackingEvent_Destroy = deferred::destroy_tracking,
     Executable_GetCompileOptions = executable::compile_options,
+    Buffer_DonateWithControlDependency = deferred::donate_with_dependency,
     Event_Create = event::create,
     Event_Set = event::set,
     Device_GetAttributes = device::get_attributes,
@@ -183,4 +201,5 @@ slots! {
     TopologyDescription_Fingerprint = device::topology_fingerprint,
     Executable_ParameterMemoryKinds = executable::parameter_memory_kinds,
     Device_ClearMemoryStats = device::clear_memory_stats,
+    TopologyDescription_GetMemorySpaceKindIds = device::topology_memory_kind_ids,
 }

@@ -23,6 +23,8 @@ const NULL_IS_FINE: &[&str] = &[
     "TopologyDescription_Destroy",
     "Plugin_Initialize",
     "Plugin_Attributes",
+    "AsyncHostToDeviceTransferManager_Destroy",
+    "AsyncTrackingEvent_Destroy",
 ];
 
 #[test]

@@ -26,6 +26,16 @@ fn structures_have_the_sizes_of_the_header() {
     assert_eq!(end!(BufferToHostBuffer, event, 8), 56);
     assert_eq!(end!(NamedValue, value_size, 8), 56);
     assert_eq!(end!(MemoryLayout, kind, 4), 76);
+    assert_eq!(size_of::<ShapeSpec>(), 40);
+    assert_eq!(end!(ClientCreateBuffersForAsyncTransfer, manager, 8), 72);
+    assert_eq!(end!(TransferData, done, 8), 72);
+    assert_eq!(end!(TransferLiteral, done, 8), 80);
+    assert_eq!(end!(TransferSetError, error_message_size, 8), 48);
+    assert_eq!(end!(ClientCreateAliasBuffer, fulfillment, 8), 80);
+    assert_eq!(end!(ClientFulfillAliasBuffer, fulfillment, 8), 64);
+    assert_eq!(end!(BufferCopyRawToHostFuture, callback, 8), 64);
+    assert_eq!(end!(BufferDonateWithDependency, donated, 8), 48);
+    assert_eq!(end!(TopologySerialize, deleter, 8), 56);
 }
 
 #[test]
