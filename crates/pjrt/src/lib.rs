@@ -20,12 +20,14 @@ mod event;
 mod executable;
 mod execute;
 mod extensions;
+mod factors;
 #[doc(hidden)]
 pub mod handle;
 mod host;
 mod layouts;
 mod parameters;
 mod platform;
+mod propagation;
 mod queue;
 #[doc(hidden)]
 pub mod table;

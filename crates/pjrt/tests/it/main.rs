@@ -8,3 +8,4 @@ mod deferred;
 mod devices;
 mod layout;
 mod run;
+mod shardings;

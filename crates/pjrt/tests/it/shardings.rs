@@ -1,0 +1,137 @@
+//! Shardings of results that programs leave open: those that JAX 0.10.2 gives them on four devices
+//! of XLA's CPU, with the same functions.
+
+use crate::client::*;
+use crate::run::{devices, optimized};
+
+/// The tilings of the results of a program with the arguments `a`, 8x4 along "x" and "y", and `v`,
+/// 8 along "x".
+fn shardings(body: &str, results: &str) -> String {
+    let client = client(4);
+    let text = format!(
+        "module {{
+          sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>
+          func.func private @f(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {{
+            %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+            return %0 : tensor<4x8xf32>
+          }}
+          func.func @main(
+              %a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{\"x\"}}, {{\"y\"}}]>}},
+              %v: tensor<8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{\"x\"}}]>}})
+              -> {results} {{
+            %c = stablehlo.constant dense<0.0> : tensor<f32>
+            {body} : {results}
+          }}
+        }}"
+    );
+    let program = compile_with(&client, &text, &devices(5, 4)).unwrap();
+    let text = optimized(&program);
+    let found =
+        text.split_once("spmd_output_sharding = \"").and_then(|(_, rest)| rest.split_once('"'));
+    found.map(|(sharding, _)| sharding.to_string()).unwrap_or(text)
+}
+
+/// `P("y", "x")` for two dimensions, and so on, on four devices.
+const SWAPPED: &str = "{devices=[2,2]0,2,1,3}";
+const BOTH: &str = "{devices=[2,2]0,1,2,3}";
+const X: &str = "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}";
+const Y: &str = "{devices=[2,2]0,2,1,3 last_tile_dim_replicate}";
+
+#[test]
+fn shardings_pass_through_ops() {
+    for (body, results, expected) in [
+        (
+            "%0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+             return %0",
+            "tensor<4x8xf32>",
+            SWAPPED,
+        ),
+        (
+            "%0 = stablehlo.reverse %a, dims = [0] : tensor<8x4xf32> return %0",
+            "tensor<8x4xf32>",
+            BOTH,
+        ),
+        (
+            "%0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [1]
+               : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32>
+             return %0",
+            "tensor<8xf32>",
+            X,
+        ),
+        (
+            "%0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0]
+               : (tensor<8x4xf32>, tensor<f32>) -> tensor<4xf32>
+             return %0",
+            "tensor<4xf32>",
+            Y,
+        ),
+        (
+            "%0 = stablehlo.reduce(%a init: %c) applies stablehlo.add across dimensions = [0, 1]
+               : (tensor<8x4xf32>, tensor<f32>) -> tensor<f32>
+             return %0",
+            "tensor<f32>",
+            "{replicated}",
+        ),
+        (
+            "%0 = stablehlo.dot_general %a, %v, contracting_dims = [0] x [0]
+               : (tensor<8x4xf32>, tensor<8xf32>) -> tensor<4xf32>
+             return %0",
+            "tensor<4xf32>",
+            Y,
+        ),
+        (
+            "%0 = stablehlo.reshape %a : (tensor<8x4xf32>) -> tensor<2x4x4xf32> return %0",
+            "tensor<2x4x4xf32>",
+            "{devices=[2,1,2]0,1,2,3}",
+        ),
+        (
+            "%0 = stablehlo.concatenate %a, %a, dim = 0
+               : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<16x4xf32>
+             return %0",
+            "tensor<16x4xf32>",
+            BOTH,
+        ),
+        (
+            "%0 = call @f(%a) : (tensor<8x4xf32>) -> tensor<4x8xf32> return %0",
+            "tensor<4x8xf32>",
+            SWAPPED,
+        ),
+        (
+            "%0 = stablehlo.broadcast_in_dim %v, dims = [1] : (tensor<8xf32>) -> tensor<3x8xf32>
+             return %0",
+            "tensor<3x8xf32>",
+            "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}",
+        ),
+    ] {
+        assert_eq!(shardings(body, results), expected, "{body}");
+    }
+}
+
+/// What is sharded by a constraint passes backwards to what it is made of, and on to other results.
+#[test]
+fn constraints_shard_what_they_are_made_of() {
+    let body = "%0 = stablehlo.sine %c0 : tensor<8x4xf32>
+      %1 = sdy.sharding_constraint %0 <@mesh, [{\"y\"}, {}]> : tensor<8x4xf32>
+      return %0, %1";
+    let body = format!("%c0 = stablehlo.constant dense<1.0> : tensor<8x4xf32> {body}");
+    let results = "tensor<8x4xf32>, tensor<8x4xf32>";
+    let client = client(4);
+    let text = format!(
+        "module {{
+          sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>
+          func.func @main() -> ({results}) {{ {body} : {results} }}
+        }}"
+    );
+    let text = optimized(&compile_with(&client, &text, &devices(5, 4)).unwrap());
+    let one = "{devices=[2,1,2]0,2,1,3 last_tile_dim_replicate}";
+    assert!(text.contains(&format!("spmd_output_sharding = \"{{{one}, {one}}}\"")), "{text}");
+}
+
+/// A dimension that axes do not divide equally stays whole: devices have equal shards.
+#[test]
+fn dimensions_that_cannot_be_divided_stay_whole() {
+    let body = "%0 = stablehlo.slice %a [0:3, 0:4] : (tensor<8x4xf32>) -> tensor<3x4xf32>
+      return %0";
+    let expected = "{devices=[1,2,2]0,2,1,3 last_tile_dim_replicate}";
+    assert_eq!(shardings(body, "tensor<3x4xf32>"), expected);
+}
