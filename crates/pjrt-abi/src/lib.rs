@@ -19,7 +19,7 @@ mod types;
 
 pub use handle::Handle;
 pub use named::{Named, NamedValues, array, read_named, text};
-pub use proto::{CompileOptions, write_assignment};
+pub use proto::{CompileOptions, Override, write_assignment};
 pub use slots::{ApiHeader, Function, Slot};
 pub use structures::*;
 pub use types::{TOKEN, dtype, number};

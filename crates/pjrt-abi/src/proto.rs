@@ -75,6 +75,18 @@ pub struct CompileOptions {
     pub devices: Vec<i64>,
     /// True if the program may run on any device, which an execution states.
     pub is_portable: bool,
+    /// Options of the compiler by name.
+    pub overrides: Vec<(String, Override)>,
+}
+
+/// The value of an option of the compiler.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Override {
+    Text(String),
+    Bool(bool),
+    Integer(i64),
+    /// A number of which nothing is read.
+    Float,
 }
 
 impl CompileOptions {
@@ -86,11 +98,13 @@ impl CompileOptions {
             num_partitions: 1,
             devices: Vec::new(),
             is_portable: false,
+            overrides: Vec::new(),
         };
         for field in Message(bytes) {
             match field {
                 (3, Value::Bytes(build)) => options.read_build_options(build),
                 (4, Value::Number(portable)) => options.is_portable = portable != 0,
+                (7, Value::Bytes(entry)) => options.overrides.extend(read_override(entry)),
                 _ => {}
             }
         }
@@ -128,6 +142,28 @@ impl CompileOptions {
             }
         }
     }
+}
+
+/// An entry of a map of names to `OptionOverrideProto`.
+fn read_override(bytes: &[u8]) -> Option<(String, Override)> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (mut name, mut value) = (None, None);
+    for field in Message(bytes) {
+        match field {
+            (1, Value::Bytes(own)) => name = Some(text(own)),
+            (2, Value::Bytes(own)) => {
+                value = Message(own).next().and_then(|field| match field {
+                    (1, Value::Bytes(own)) => Some(Override::Text(text(own))),
+                    (2, Value::Number(own)) => Some(Override::Bool(own != 0)),
+                    (3, Value::Number(own)) => Some(Override::Integer(own as i64)),
+                    (4, Value::Fixed) => Some(Override::Float),
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+    }
+    name.zip(value)
 }
 
 /// The ids of `DeviceAssignmentProto`, replica by replica.

@@ -122,6 +122,7 @@ impl Client {
             num_partitions: 1,
             devices: vec![self.device_id],
             is_portable: false,
+            overrides: Vec::new(),
         };
         let options = options.write();
         let format = "mlir";

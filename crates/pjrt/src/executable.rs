@@ -17,7 +17,7 @@ use pjrt_abi::{
     ExecutableOptimizedProgram, ExecutableOutputDimensions, ExecutableOutputElementTypes,
     LoadedAddressableDevices, LoadedDelete, LoadedDestroy, LoadedFingerprint,
     LoadedGetDeviceAssignment, LoadedGetExecutable, LoadedIsDeleted, LoadedLogicalIds, Named,
-    NamedValues, Program, write_assignment,
+    NamedValues, Override, Program, write_assignment,
 };
 use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::{CaseOp, CustomCallOp, IfOp};
@@ -155,6 +155,7 @@ impl Compiled {
         serialized_options: &[u8],
     ) -> Outcome<Compiled> {
         let options = CompileOptions::read(serialized_options);
+        check_overrides(&options)?;
         let fingerprint = format!("{source_hash:016x}");
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
         let title = debug::dump(&name, &source);
@@ -328,6 +329,30 @@ impl Compiled {
             ])
         })
     }
+}
+
+/// Options of XLA that are booleans, by names or their beginnings: clients test refusals with them.
+const BOOLEANS: [&str; 2] = ["xla_embed_ir_in_executable", "xla_cpu_enable_"];
+
+/// Checks options of the compiler. Those of XLA are accepted, and change nothing.
+fn check_overrides(options: &CompileOptions) -> Outcome {
+    for (name, value) in &options.overrides {
+        if !name.starts_with("xla_") {
+            return Err(Failure::invalid(format!("No such compile option: '{name}'")));
+        }
+        let found = match value {
+            Override::Bool(_) => continue,
+            Override::Text(text) if ["true", "false"].contains(&&*text.to_lowercase()) => continue,
+            Override::Text(text) => format!("{text:?}"),
+            Override::Integer(number) => number.to_string(),
+            Override::Float => "a number".to_string(),
+        };
+        if BOOLEANS.iter().any(|start| name.starts_with(start)) {
+            let message = format!("the compile option {name} must be true or false, found {found}");
+            return Err(Failure::invalid(message));
+        }
+    }
+    Ok(())
 }
 
 /// True if a program calls functions of the client.

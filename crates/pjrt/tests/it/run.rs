@@ -291,3 +291,30 @@ fn results_have_the_shardings_of_what_they_are_made_of() {
     let expected = "spmd_output_sharding = \"{{devices=[2]0,1}, {devices=[2]0,1}, {replicated}}\"";
     assert!(text.contains(expected), "{text}");
 }
+
+/// Serialized options with one option of the compiler, a text.
+fn compiler_option(name: &str, value: &str) -> Vec<u8> {
+    let field = |number: u8, content: &[u8]| {
+        [&[number << 3 | 2, content.len() as u8][..], content].concat()
+    };
+    let value = field(2, &field(1, value.as_bytes()));
+    field(7, &[field(1, name.as_bytes()), value].concat())
+}
+
+/// Options of XLA are accepted, and others refused with the message that clients look for.
+#[test]
+fn options_of_the_compiler_are_checked() {
+    let client = client(1);
+    for (name, value) in [("xla_dump_to", "x"), ("xla_embed_ir_in_executable", "True")] {
+        compile_with(&client, SUM, &compiler_option(name, value)).unwrap();
+    }
+    for (name, value, expected) in [
+        ("nope", "true", "No such compile option: 'nope'"),
+        ("xla_embed_ir_in_executable", "maybe", "must be true or false, found \"maybe\""),
+        ("xla_cpu_enable_fast_math", "1", "must be true or false, found \"1\""),
+    ] {
+        let options = compiler_option(name, value);
+        let (code, message) = compile_with(&client, SUM, &options).err().unwrap();
+        assert_eq!((code, message.contains(expected)), (3, true), "{message}");
+    }
+}
