@@ -156,7 +156,9 @@ impl Op<'_, '_> {
                     self.link(&[(first, dim), (result, of)]);
                 }
             }
-        } else if op.is_any(&[ReverseOp::DEF, SliceOp::DEF, PadOp::DEF, DynamicSliceOp::DEF]) {
+        } else if op.is_any(&[ReverseOp::DEF, SliceOp::DEF, PadOp::DEF]) {
+            self.link_all(&[first, result], 0..rank);
+        } else if op.is(DynamicSliceOp::DEF) {
             self.link_equal(first, result);
         } else if op.is(DynamicUpdateSliceOp::DEF) {
             let update = self.operands.get(1).copied().flatten();

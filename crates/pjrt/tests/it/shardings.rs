@@ -92,6 +92,12 @@ fn shardings_pass_through_ops() {
             BOTH,
         ),
         (
+            "%0 = stablehlo.slice %a [2:6, 0:4] : (tensor<8x4xf32>) -> tensor<4x4xf32>
+             return %0",
+            "tensor<4x4xf32>",
+            BOTH,
+        ),
+        (
             "%0 = call @f(%a) : (tensor<8x4xf32>) -> tensor<4x8xf32> return %0",
             "tensor<4x8xf32>",
             SWAPPED,
