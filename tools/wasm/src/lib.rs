@@ -18,6 +18,19 @@ unsafe extern "C" {
     safe fn now() -> f64;
 }
 
+/// The function that fused multiply-adds call: that of the compiler's library takes ten times as
+/// long.
+#[unsafe(no_mangle)]
+pub extern "C" fn fma(x: f64, y: f64, z: f64) -> f64 {
+    stablo::numerics::math::fused::fused_multiply_add(x, y, z)
+}
+
+/// Likewise for 32 bits.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmaf(x: f32, y: f32, z: f32) -> f32 {
+    stablo::numerics::math::fused::fused_multiply_add_f32(x, y, z)
+}
+
 /// Maximum nesting of calls and regions: JavaScript engines have stacks of less than a megabyte.
 const MAX_DEPTH: usize = 100;
 
