@@ -25,7 +25,7 @@ fn rows_elements(machine: &Machine) -> usize {
 
 /// True if the second-level cache holds some rows of `a` beside columns of `b`.
 pub fn are_near<T>(a: &dyn Rows<T>, rows: usize, depth: usize) -> bool {
-    a.footprint(rows, depth) <= rows_elements(&host::machine())
+    a.footprint(rows, depth) <= rows_elements(host::machine())
 }
 
 /// Number of elements of columns of `b` that the second-level cache holds as `f32`.
@@ -36,7 +36,7 @@ pub fn panels_elements() -> usize {
 /// Bytes of columns that are copied and multiplied with some rows after the others: these are in
 /// the third-level cache.
 pub fn deep_panels_bytes() -> usize {
-    deep_bytes(&host::machine())
+    deep_bytes(host::machine())
 }
 
 fn deep_bytes(machine: &Machine) -> usize {
@@ -67,7 +67,7 @@ impl Blocking {
         is_shared: bool,
     ) -> Blocking {
         let (depth, machine) = (product.depth, host::machine());
-        let most = rows_elements(&machine);
+        let most = rows_elements(machine);
         let mut tall = rows.next_multiple_of(R);
         let is_far = |tall: usize| {
             let rows = tall.min(rows);
@@ -80,7 +80,7 @@ impl Blocking {
         if has_chunks {
             tall = MIN_TILES * R;
         }
-        let wide = (deep_bytes(&machine) / size_of::<T>() / depth / C).max(1) * C;
+        let wide = (deep_bytes(machine) / size_of::<T>() / depth / C).max(1) * C;
         let group = match has_chunks {
             true => wide,
             false => (machine.l2.bytes / 16 / depth / C * C)

@@ -19,14 +19,14 @@ use std::ffi::{c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A buffer that transfers fill.
-struct Transfer {
+struct DeferredValue {
     shape: Shape,
     /// The elements so far. `None` once the value is set.
     elements: Mutex<Option<Tensor>>,
     value: Arc<Promise<Tensor>>,
 }
 
-impl Transfer {
+impl DeferredValue {
     /// Sets the value, unless it is set.
     fn finish(&self, value: Outcome<Tensor>) {
         self.elements.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -37,11 +37,11 @@ impl Transfer {
 /// `PJRT_AsyncHostToDeviceTransferManager`.
 pub struct TransferManager {
     memory: Handle<Memory>,
-    transfers: Vec<Transfer>,
+    transfers: Vec<DeferredValue>,
 }
 
 impl TransferManager {
-    fn transfer(&self, index: c_int) -> Outcome<&Transfer> {
+    fn transfer(&self, index: c_int) -> Outcome<&DeferredValue> {
         let found = usize::try_from(index).ok().and_then(|index| self.transfers.get(index));
         found.ok_or_else(|| {
             let count = self.transfers.len();
@@ -79,7 +79,7 @@ pub fn create_transfers(args: &mut ClientCreateBuffersForAsyncTransfer) -> Outco
         next = next.wrapping_byte_add(bytes.next_multiple_of(align_of::<ShapeSpec>()));
         let shape = Shape::read(spec.element_type, spec.dims, spec.num_dims)?;
         let elements = Mutex::new(Some(Tensor::zeros(shape.dtype, &shape.sizes)?));
-        transfers.push(Transfer { shape, elements, value: Arc::default() });
+        transfers.push(DeferredValue { shape, elements, value: Arc::default() });
     }
     args.manager = give(TransferManager { memory: args.memory, transfers });
     Ok(())

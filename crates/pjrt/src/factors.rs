@@ -17,13 +17,13 @@ type Place = (usize, usize);
 
 /// Factors of all ops: their places, and whether the op keeps shapes.
 #[derive(Default)]
-pub struct Factors {
+pub struct ShardingFactors {
     places: Vec<Place>,
     /// The end of each factor in `places`, and true if axes pass through its op first.
     ends: Vec<(usize, bool)>,
 }
 
-impl Factors {
+impl ShardingFactors {
     /// Adds a factor of an op that keeps shapes.
     pub fn pass(&mut self, places: &[Place]) {
         self.push(places, true);

@@ -7,7 +7,7 @@
 //!
 //! Source: Shardy, "Propagation"; its order of conflicts is followed where programs of JAX show it.
 
-use crate::factors::{Factors, operation};
+use crate::factors::{ShardingFactors, operation};
 use stablo::dialects::func::{CallOp, FuncOp};
 use stablo::dialects::sdy::{self, ManualComputationOp, NamedComputationOp};
 use stablo::dialects::stablehlo::{CaseOp, IfOp, WhileOp};
@@ -51,7 +51,7 @@ pub struct Propagation<'m> {
     entry: OpRef<'m>,
     nodes: Vec<Node>,
     numbers: HashMap<(usize, Value), usize>,
-    factors: Factors,
+    factors: ShardingFactors,
     meshes: HashMap<Attribute, Option<sdy::Mesh>>,
     num_calls: usize,
 }
@@ -63,7 +63,7 @@ pub fn result_shardings<'m>(module: &'m Module, function: OpRef<'m>) -> Vec<Opti
         entry: function,
         nodes: Vec::new(),
         numbers: HashMap::new(),
-        factors: Factors::default(),
+        factors: ShardingFactors::default(),
         meshes: HashMap::new(),
         num_calls: 0,
     };
@@ -123,7 +123,7 @@ impl<'m> Propagation<'m> {
         self.nodes[node].dims.iter().map(|dim| dim.size).collect()
     }
 
-    pub fn factors(&mut self) -> &mut Factors {
+    pub fn factors(&mut self) -> &mut ShardingFactors {
         &mut self.factors
     }
 
