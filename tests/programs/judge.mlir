@@ -33,6 +33,10 @@
 // RUN: stablo judge %s --entry chain --input '[1.0, 2.0, 3.0]' --results %t.out --trace %t.values --format json | FileCheck %s --check-prefix=BLAME
 // BLAME: {{.*}}"blames":{"accumulated":null,"compared":3,"isolated":[]}
 
+// Values that another backend has recorded go by the names in the text.
+// RUN: not stablo judge %s --entry named --input '[1.0, 2.0, 3.0]' --results %S/data/judge/named --trace %S/data/judge/named --format json | FileCheck %s --check-prefix=NAMED
+// NAMED: {{.*}}"compared":1,"isolated":[{{.*}}"op":"stablehlo.abs"
+
 // RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 --results %S/data/judge/sum --model abacus 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: error: there is no model `abacus`; there are ieee, xla-cpu, xla-gpu, tpu, and files that end in .toml
 
@@ -44,6 +48,12 @@
 // EXPECTS-WRONG: {{.*}}"verdict":"outside"
 // RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: there are neither results to judge nor ops of the check dialect
+
+func.func @named(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %7 = stablehlo.negate %x : tensor<3xf32>
+  %3 = stablehlo.abs %7 : tensor<3xf32>
+  return %3 : tensor<3xf32>
+}
 
 func.func @expects() {
   %x = stablehlo.constant dense<0.1> : tensor<f32>

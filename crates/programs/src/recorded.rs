@@ -4,9 +4,9 @@
 use crate::io::{Failure, Io};
 use serde_json::Value as Json;
 use stablo::arrays::npy;
-use stablo::ir::{OpId, ValueNames};
+use stablo::ir::OpId;
 use stablo::judging::Record;
-use stablo::{Module, Tensor, walk};
+use stablo::{Module, Tensor, TraceIndex, walk};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,13 @@ impl RecordedRun {
         let path = directory.join("index.jsonl");
         let bytes = io.read(&path)?;
         let text = crate::source::text(&bytes, &path)?;
-        let mut names = ValueNames::of(module.top());
+        let mut names = TraceIndex::of(module);
         let (mut by_name, mut ids) = (HashMap::new(), HashMap::new());
         let mut dtypes = HashMap::new();
         for op in walk(module) {
             ids.insert(op.id().index() as u64, op.id());
             for index in 0..op.num_results() {
-                let name = names.get(op.result(index));
+                let name = names.name(op, index).value;
                 // Regions may use a name again: values of such names are of no known op.
                 let own = Some((op.id(), index));
                 let entry = by_name.entry((name, op.name().to_string()));
