@@ -81,7 +81,7 @@ impl Analysis {
         })
     }
 
-    /// What ops cost in a run of `main`, or of the only function. Empty if there is no such
+    /// The costs of ops in a run of `main`, or of the only function. Empty if there is no such
     /// function, or the program has errors or is long: all of it is prepared for that.
     pub fn op_costs(&self) -> &FxHashMap<OpId, OpCost> {
         const MAX_BYTES: usize = 1 << 20;
@@ -102,7 +102,7 @@ impl Analysis {
         })
     }
 
-    /// What an op costs, for people.
+    /// The cost of an op, for people.
     pub fn cost_of(&self, op: OpId) -> Option<String> {
         let cost = self.op_costs().get(&op)?;
         let mut text = format!("{} FLOP, {} bytes moved", scaled(cost.flops), scaled(cost.bytes));

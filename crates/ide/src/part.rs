@@ -124,7 +124,7 @@ impl Part {
             function.define_others(own, types, &mut program)?;
             start = program.len();
             program.push_str(own);
-            // What is read ends in the middle of the body, unless that is its end.
+            // The part that is read ends in the middle of the body, unless that is its end.
             program.push_str(if range.end == function.end { "}\n" } else { "return\n}\n" });
         }
         let own = program[head.len()..].to_string();

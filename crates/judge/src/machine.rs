@@ -40,7 +40,7 @@ pub struct Requirement {
     pub relative: f64,
 }
 
-/// What the ops of a program say beyond their primitives.
+/// Facts about the ops of a program beyond their primitives.
 pub trait Source {
     /// The accuracy that an op is required to have by its own attributes.
     fn requirement(&self, op: Origin) -> Option<Requirement>;
@@ -130,7 +130,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What the ops of the program say beyond their primitives.
+    /// Facts about the ops of the program beyond their primitives.
     pub fn source(&self) -> &'a dyn Source {
         self.source
     }

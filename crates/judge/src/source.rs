@@ -1,4 +1,4 @@
-//! What the ops of a module say beyond their primitives.
+//! Facts about the ops of a module beyond their primitives.
 
 use crate::machine::{Requirement, Source};
 use hlo::attrs::RESULT_ACCURACY;

@@ -9,7 +9,7 @@ use super::narrow_integers;
 use super::rows::Matrix;
 use super::small_products;
 use super::widened::{self, Factor as WidenedFactor};
-use numerics::budget::{self, Reserved};
+use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::simd::TILE_ROWS;
@@ -394,15 +394,15 @@ impl Dot {
             return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
         let (dtype, [left, right, result]) = (self.dtype, self.types);
-        let Sizes { count, m, n, k } = self.sizes;
+        let Sizes { m, n, k, .. } = self.sizes;
         if narrow_integers::are_pairs([left, right], dtype, [m, n, k]) {
             let factors = [lhs.stored(a, left), rhs.stored(b, right)];
             if result == dtype {
                 return narrow_integers::multiply([m, n, k], factors, cast_mut(out)?);
             }
-            let mut sums = vec![0; count * m * n];
+            let mut sums: Scratch<i32> = Scratch::filled(out.len() / result.bytes(), 0)?;
             narrow_integers::multiply([m, n, k], factors, &mut sums)?;
-            return convert_into(bytemuck::cast_slice(&sums), [dtype, result], out);
+            return convert_into(bytemuck::cast_slice(&sums[..]), [dtype, result], out);
         }
         if self.is_streamed {
             if m * n == 0 {

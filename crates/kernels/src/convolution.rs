@@ -8,6 +8,7 @@ use super::accumulator::Accumulator;
 use super::contract::{
     MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, max_shared, packed,
 };
+use super::conv_kernels::{KernelView, Weights, all_finite};
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
 use super::fused::Registers;
@@ -21,7 +22,7 @@ use super::rows::{Matrix, Rows};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
-use numerics::simd::{self, Isa};
+use numerics::simd::Isa;
 use numerics::{DType, Element, Tensor, TensorError, math};
 use program::primitives::ConvDims;
 use program::{EvalError, WindowDim};
@@ -126,7 +127,7 @@ impl ConvSizes {
     }
 
     /// The number of products of a sum.
-    fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         self.taps().saturating_mul(self.kernel_features)
     }
 
@@ -162,58 +163,6 @@ pub struct PreparedConvolution {
     windows: Option<SomeWindows>,
     /// If each feature has a separate kernel: what is used where that is finite.
     depthwise: Option<(Windows, Vec<Alike>)>,
-}
-
-/// A kernel in another order than that of [`ConvSizes`].
-#[derive(Debug)]
-struct KernelView {
-    view: StridedView,
-    /// If products can read it as it is.
-    in_place: Option<KernelMatrix>,
-}
-
-/// A kernel as a matrix: where its elements are.
-#[derive(Debug)]
-struct KernelMatrix {
-    /// Distances between rows and between columns.
-    strides: [usize; 2],
-    /// Where the rows are, if the distances between them are not all equal.
-    order: Option<RowOrder>,
-}
-
-impl KernelView {
-    fn new(view: StridedView, sizes: &ConvSizes) -> KernelView {
-        let in_place = KernelMatrix::new(&view, sizes);
-        KernelView { view, in_place }
-    }
-}
-
-impl KernelMatrix {
-    fn new(view: &StridedView, sizes: &ConvSizes) -> Option<KernelMatrix> {
-        let distance = |stride: isize| usize::try_from(stride).ok();
-        let matrix = view.reshaped(&[sizes.depth(), sizes.output_features]);
-        if let Some(matrix) = matrix {
-            let &[row, column] = matrix.strides() else { return None };
-            return Some(KernelMatrix {
-                strides: [distance(row)?, distance(column)?],
-                order: None,
-            });
-        }
-        let (&column, rows) = view.strides().split_last()?;
-        // A sum of a few products reads its columns where they are.
-        let order =
-            RowOrder::new(&view.shape()[..rows.len()], rows).filter(|_| sizes.depth() > FEW)?;
-        Some(KernelMatrix { strides: [0, distance(column)?], order: Some(order) })
-    }
-}
-
-/// The kernel as the right factor of products: see [`Product`].
-#[derive(Clone, Copy)]
-struct Weights<'a, T> {
-    elements: &'a [T],
-    strides: [usize; 2],
-    order: Option<&'a RowOrder>,
-    panels: Option<&'a [T]>,
 }
 
 /// The windows as rows of a matrix.
@@ -775,22 +724,6 @@ impl RowWise for PreparedConvolution {
         }
         self.run_rows(range, [input.whole()?, kernel.whole()?], prepacked, result)
     }
-}
-
-/// True if zero times any of these is zero: else padding counts.
-fn all_finite<T: Accumulator>(weights: &[T]) -> bool {
-    struct AllFinite<'a, T>(&'a [T], &'a mut bool);
-    impl<T: Accumulator> simd::Kernel for AllFinite<'_, T> {
-        #[inline(always)]
-        fn run(self) {
-            // Without a branch, so that vectors are compared.
-            let is_finite = |weight: &T| weight.multiply(T::ZERO) == T::ZERO;
-            *self.1 = self.0.iter().fold(true, |all, weight| all & is_finite(weight));
-        }
-    }
-    let mut are_finite = false;
-    Isa::best().run(AllFinite(weights, &mut are_finite));
-    are_finite
 }
 
 fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {

@@ -9,6 +9,7 @@ mod blocking;
 mod body;
 mod collective;
 mod contract;
+mod conv_kernels;
 mod conv_windows;
 mod converted;
 mod convolution;

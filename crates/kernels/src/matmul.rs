@@ -133,8 +133,8 @@ pub struct Product<'a, T> {
 }
 
 /// Copies all columns of a right factor to panels, for several products with it; `None` if products
-/// of the type read them where they are, or large panels would be mostly empty. Its rows are in this
-/// `order`, if the distances between them are not all equal.
+/// of the type read them where they are, or large panels would be mostly empty. Its rows are in
+/// this `order`, if the distances between them are not all equal.
 ///
 /// # Errors
 /// If there is no memory for them.
@@ -298,8 +298,8 @@ impl<T: Accumulator> Product<'_, T> {
         true
     }
 
-    /// What is read after `width` columns of `b`, if `next` more of them are copied then: as lines of
-    /// their rows, or as their elements if these are adjacent.
+    /// Elements that are read after `width` columns of `b`, if `next` more columns are copied then:
+    /// lines of their rows, or adjacent columns.
     fn after_columns<'b, const C: usize>(
         &self,
         b: Matrix<'b, T>,
@@ -412,7 +412,7 @@ impl<T: Accumulator> Product<'_, T> {
                     if is_first {
                         isa.run(Pack { b, order: self.order, width, depth, panels });
                     }
-                    // What is copied after these columns.
+                    // Columns that are copied after these.
                     let next = if is_first { group.min(end - first_column - width) } else { 0 };
                     let (ahead, next) = self.after_columns::<C>(b, width, next);
                     let panels = match ready {
@@ -450,7 +450,7 @@ struct Block<'a, T, const C: usize> {
     panels: Panels<'a, T, C>,
     width: usize,
     ahead: Ahead<'a, T>,
-    /// What is read after these products.
+    /// Elements that are read after these products.
     next: &'a [T],
 }
 

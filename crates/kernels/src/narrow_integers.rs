@@ -5,7 +5,7 @@
 
 use super::parallel::task_size;
 use super::widened::Factor;
-use numerics::budget::reserve;
+use numerics::budget::Scratch;
 use numerics::simd::{Isa, PAIR_COLUMNS, PAIR_ROWS, Pair, multiply_pairs, transpose};
 use numerics::{DType, TensorError};
 use std::ops::Range;
@@ -35,9 +35,9 @@ pub fn multiply(
     }
     let (isa, depth) = (Isa::best(), k.div_ceil(2));
     let panels = n.div_ceil(PAIR_COLUMNS);
-    let _reserved = reserve::<Pair>(depth.saturating_mul(m + panels * PAIR_COLUMNS))?;
-    let mut left = vec![0; m * depth];
-    let mut right = vec![[0; PAIR_COLUMNS]; panels * depth];
+    let mut left: Scratch<Pair> = Scratch::filled(m.saturating_mul(depth), 0)?;
+    let mut right: Scratch<[Pair; PAIR_COLUMNS]> =
+        Scratch::filled(panels.saturating_mul(depth), [0; PAIR_COLUMNS])?;
     for (product, out) in out.chunks_exact_mut(m * n).enumerate() {
         let rows = task_size(m, k, 1);
         let tasks = left.chunks_mut(rows * depth).enumerate().collect();

@@ -176,8 +176,8 @@ impl Reduction {
     }
 }
 
-/// The sizes of the first dimensions, which are reduced, of the ones after, which are not, and of the
-/// last ones, which are; `None` for other dimensions.
+/// The sizes of the first dimensions, which are reduced, of the ones after, which are not, and of
+/// the last ones, which are; `None` for other dimensions.
 fn between(operand: &[usize], reduced: &[usize]) -> Option<[usize; 3]> {
     let first = reduced.iter().enumerate().take_while(|&(i, &axis)| i == axis).count();
     let last = operand.len() - (reduced.len() - first);

@@ -206,7 +206,7 @@ pub fn serve(connection: &Connection) -> bool {
     }
 }
 
-/// What a wait for a message came to.
+/// The result of waiting for a message.
 enum Wait {
     Message(Message),
     /// Something else was done.

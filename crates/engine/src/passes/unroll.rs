@@ -10,12 +10,21 @@ use program::Primitive;
 use rustc_hash::FxHashMap;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
+    if !has_loop(body) {
+        return;
+    }
     Unroll { graph, known: FxHashMap::default() }.region(body, &mut Replacements::default());
+}
+
+fn has_loop(region: &Region) -> bool {
+    region.nodes.iter().any(|node| {
+        matches!(*node.primitive, Primitive::While(_)) || node.regions.iter().any(has_loop)
+    })
 }
 
 struct Unroll<'g, 'c> {
     graph: &'g Graph<'c>,
-    /// The small values that are known so far.
+    /// The scalars that are known so far.
     known: FxHashMap<Value, Tensor>,
 }
 
@@ -86,24 +95,36 @@ impl Unroll<'_, '_> {
         Some(tensor.as_slice::<I1>().ok()?.first()?.get())
     }
 
-    /// Adds the results of nodes of small known values.
+    /// Adds the results of nodes of known scalars.
     fn evaluate(&self, nodes: &[Node], known: &mut FxHashMap<Value, Tensor>) {
         for node in nodes {
             let &[result] = &node.results[..] else { continue };
             let value = |value: &Value| known.get(value).or_else(|| self.known.get(value));
-            if let Some(tensor) = fold::evaluate(self.graph, node, result, value) {
+            if let Some(tensor) = self.scalar(node, result, value) {
                 known.insert(result, tensor);
             }
         }
     }
 
-    /// Notes the value of a node, if it is small and known.
+    /// Notes the value of a node, if it is a known scalar.
     fn note(&mut self, node: &Node) {
         let &[result] = &node.results[..] else { return };
         let value = |value: &Value| self.known.get(value);
-        if let Some(tensor) = fold::evaluate(self.graph, node, result, value) {
+        if let Some(tensor) = self.scalar(node, result, value) {
             self.known.insert(result, tensor);
         }
+    }
+
+    /// The value of a node of one element, as counters of loops have; others are left to the pass
+    /// that folds.
+    fn scalar<'t>(
+        &self,
+        node: &Node,
+        result: Value,
+        value: impl Fn(&Value) -> Option<&'t Tensor>,
+    ) -> Option<Tensor> {
+        let is_scalar = self.graph.elements(result) == Some(1);
+        if is_scalar { fold::evaluate(self.graph, node, result, value) } else { None }
     }
 }
 

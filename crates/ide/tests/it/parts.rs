@@ -177,7 +177,7 @@ fn findings_follow_edits() {
     assert!(file.edit(&edit));
     findings.retain_mut(|finding| finding.follow(&edit));
     assert_eq!(shown(&findings), shown(&file.diagnostics()));
-    // What is replaced has no findings any more.
+    // Replaced text has no findings any more.
     let span = findings[0].span;
     let edit = Edit::replace(Span { start: span.start + 1, end: span.start + 2 }, "");
     assert!(!findings[0].follow(&edit));

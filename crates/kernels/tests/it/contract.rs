@@ -262,8 +262,8 @@ fn matrices_are_multiplied_with_a_vector_by_rows() {
     }
 }
 
-/// Products of integers of 8 and 16 bits, of every order in memory, are exact modulo the type of the
-/// result.
+/// Products of integers of 8 and 16 bits, of every order in memory, are exact modulo the type of
+/// the result.
 #[test]
 fn products_of_small_integers() {
     let types = [DType::I8, DType::U8, DType::I16];

@@ -246,6 +246,31 @@ fn kernels_in_any_order() {
     assert!(packed_kernels > 100, "{packed_kernels} kernels were packed");
 }
 
+/// Sizes beside a zero need no tables, in whatever order the kernel is.
+#[test]
+fn kernels_without_elements() {
+    let huge = 1_usize << 31;
+    let dims = ConvDims {
+        kernel_output_feature_dimension: 0,
+        kernel_input_feature_dimension: 1,
+        kernel_spatial_dimensions: vec![2, 3],
+        ..NHWC.clone()
+    };
+    let window = WindowDim { stride: 1, base_dilation: 1, ..WINDOW };
+    let parameters = program::primitives::Convolution {
+        dims,
+        window: [window; 2].into_iter().collect(),
+        reversal: vec![],
+        feature_groups: 1,
+        batch_groups: 1,
+        dtype: DType::F32,
+    };
+    let types = [(DType::F32, &[0, 4, 4, huge][..]), (DType::F32, &[0, huge, 3, 3][..])];
+    let prepared = PreparedConvolution::new(&parameters, types).expect("nothing to compute");
+    assert_eq!(prepared.shape(), [0, 2, 2, 0]);
+    prepared.run(&[], &[], &mut []).expect("nothing to compute");
+}
+
 /// A copy of the input with zeros that is larger than caches is made in parts.
 #[test]
 fn large_inputs_are_padded_in_parts() {

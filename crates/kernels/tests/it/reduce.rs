@@ -61,8 +61,8 @@ fn threads_share_the_subtrees_of_one_result() {
     }
 }
 
-/// Channels between batch and lines, as PyTorch has them: elements before and after a result have the
-/// sums of the whole tree, in the order of their indices.
+/// Channels between batch and lines, as PyTorch has them: elements before and after a result have
+/// the sums of the whole tree, in the order of their indices.
 #[test]
 fn results_between_the_dimensions_that_are_reduced() {
     let add = |x: f32, y: f32| x + y;

@@ -30,7 +30,7 @@ pub struct Factors<'a, T> {
     /// Where the rows of the panel are copied to, consecutively, if they are. Then the elements on
     /// their right are asked for, which are the rows of the next panel.
     pub copy: Option<&'a mut [T]>,
-    /// What will be read after these products: it is asked for while they are computed.
+    /// Elements that are read after these products: they are prefetched while these are computed.
     pub next: &'a [T],
 }
 
@@ -100,7 +100,7 @@ mod vectors {
         panel: *const T,
         stride: usize,
         copy: Option<*mut T>,
-        /// What is read later, and the bytes of it that are asked for with each element.
+        /// Elements that are read later, and the bytes of them that are prefetched with each row.
         next: (*const T, usize),
         left: *const T,
         /// Bits of the tiles that are added.

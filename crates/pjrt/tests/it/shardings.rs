@@ -113,7 +113,7 @@ fn shardings_pass_through_ops() {
     }
 }
 
-/// What is sharded by a constraint passes backwards to what it is made of, and on to other results.
+/// The sharding of a constraint propagates backwards to operands, and on to other results.
 #[test]
 fn constraints_shard_what_they_are_made_of() {
     let body = "%0 = stablehlo.sine %c0 : tensor<8x4xf32>
