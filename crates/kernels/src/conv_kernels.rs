@@ -39,12 +39,12 @@ impl KernelMatrix {
         }
         let distance = |stride: isize| usize::try_from(stride).ok();
         let matrix = view.reshaped(&[sizes.depth(), sizes.output_features]);
-        if let Some(matrix) = matrix {
-            let &[row, column] = matrix.strides() else { return None };
-            return Some(KernelMatrix {
-                strides: [distance(row)?, distance(column)?],
-                order: None,
-            });
+        let strides = matrix.and_then(|matrix| match *matrix.strides() {
+            [row, column] => Some([distance(row)?, distance(column)?]),
+            _ => None,
+        });
+        if let Some(strides) = strides {
+            return Some(KernelMatrix { strides, order: None });
         }
         let (&column, rows) = view.strides().split_last()?;
         // A sum of a few products reads its columns where they are.

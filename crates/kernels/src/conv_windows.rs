@@ -137,13 +137,11 @@ fn positions(
     let [size, window_size] = [sizes.input_spatial[axis], window].map(|size| size as i128);
     let [stride, low] = [dim.stride, dim.pad_low].map(i128::from);
     let [base_dilation, window_dilation] = [dim.base_dilation, dim.window_dilation].map(i128::from);
-    let reversed = convolution.reversal.get(axis).copied().unwrap_or(false);
     let count =
         outputs.checked_mul(window).ok_or_else(|| invalid("convolution_c25", "too large"))?;
     let mut table = Scratch::new(count)?;
     for output in 0..outputs as i128 {
         for w in 0..window_size {
-            let w = if reversed { window_size - 1 - w } else { w };
             let at: i128 = output * stride + w * window_dilation - low;
             let inside = at >= 0 && at % base_dilation == 0 && at / base_dilation < size;
             table.push(inside.then_some((at / base_dilation) as usize));

@@ -51,7 +51,7 @@ pub struct Convolution<'a> {
     pub dims: &'a ConvDims,
     /// One entry a spatial dimension.
     pub window: &'a [WindowDim],
-    /// Spatial dimensions along which windows are reversed; empty for none.
+    /// Spatial dimensions along which the kernel is reversed; empty for none.
     pub reversal: &'a [bool],
     /// Number of groups of features, each convolved independently.
     pub feature_groups: usize,
@@ -210,9 +210,9 @@ impl Convolution<'_> {
         };
         let in_order = |shape: &[usize], order: &[usize]| -> Result<_, EvalError> {
             let view = StridedView::dense(shape)?.permute(order)?;
-            let sizes = view.shape().to_vec();
-            Ok((sizes, (!view.is_dense()).then_some(view)))
+            Ok((view.shape().to_vec(), view))
         };
+        let unless_dense = |view: StridedView| (!view.is_dense()).then_some(view);
         let batch = &[&[d.input_batch_dimension], &d.input_spatial_dimensions[..]].concat();
         let input_order = order(batch, &[d.input_feature_dimension], lhs.len(), "convolution_c13")?;
         let features = &[d.kernel_input_feature_dimension, d.kernel_output_feature_dimension];
@@ -221,7 +221,9 @@ impl Convolution<'_> {
         let (input_sizes, input) = in_order(lhs, &input_order)?;
         let (kernel_sizes, kernel) = in_order(rhs, &kernel_order)?;
         let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
-        let kernel = kernel.map(|view| KernelView::new(view, &sizes));
+        let kernel = reversed(kernel, self.reversal)
+            .ok_or_else(|| invalid("convolution_c9", "the kernel cannot be reversed"))?;
+        let kernel = unless_dense(kernel).map(|view| KernelView::new(view, &sizes));
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let batch = &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat();
@@ -261,9 +263,9 @@ impl Convolution<'_> {
         Ok(PreparedConvolution {
             dtype,
             sizes,
-            input,
+            input: unless_dense(input),
             kernel,
-            output,
+            output: unless_dense(output),
             shape,
             has_feature_groups,
             lens: [&input_sizes, &kernel_sizes].map(|sizes| num_elements(sizes)),
@@ -724,6 +726,17 @@ impl RowWise for PreparedConvolution {
         }
         self.run_rows(range, [input.whole()?, kernel.whole()?], prepacked, result)
     }
+}
+
+/// A kernel, with the spatial dimensions first, backwards along some of them.
+fn reversed(kernel: StridedView, reversal: &[bool]) -> Option<StridedView> {
+    if !reversal.contains(&true) {
+        return Some(kernel);
+    }
+    kernel.part(|d, size, stride| match reversal.get(d) {
+        Some(true) => Some((size.saturating_sub(1), size, stride.checked_neg()?)),
+        _ => Some((0, size, stride)),
+    })
 }
 
 fn elements<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {

@@ -206,9 +206,7 @@ impl Layout {
         let Some(dim) = convolution.window.get(axis) else {
             return segments.push(at..at + features);
         };
-        let is_reversed = convolution.reversal.get(axis).copied().unwrap_or(false);
         for tap in 0..dim.size {
-            let tap = if is_reversed { dim.size - 1 - tap } else { tap };
             let at = at + (tap * dim.window_dilation) as usize * self.strides[axis];
             self.push_taps(convolution, axis + 1, at, features, segments);
         }

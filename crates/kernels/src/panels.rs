@@ -24,26 +24,27 @@ pub struct RowOrder {
 
 impl RowOrder {
     /// The order of rows whose number is an index of an array of this shape, in row-major order,
-    /// with these distances in memory along its dimensions; `None` if one of them is negative.
+    /// with these distances in memory along its dimensions. Of a dimension whose distance is
+    /// negative, the last index is the first in memory.
     pub fn new(shape: &[usize], strides: &[isize]) -> Option<RowOrder> {
-        let mut dims: SmallVec<[(usize, usize, u32); 4]> = SmallVec::new();
+        let mut dims: SmallVec<[(usize, usize, u32, bool); 4]> = SmallVec::new();
         let mut step = 1_u32;
         for (&size, &stride) in shape.iter().zip(strides).rev() {
-            dims.push((usize::try_from(stride).ok()?, size, step));
+            dims.push((stride.unsigned_abs(), size, step, stride < 0));
             step = step.checked_mul(u32::try_from(size).ok()?)?;
         }
-        dims.retain(|&mut (_, size, _)| size > 1);
+        dims.retain(|&mut (_, size, ..)| size > 1);
         dims.sort_unstable();
         let (mut rows, mut starts, mut run) = (vec![0], vec![0], 1);
-        for (stride, size, step) in dims {
+        for (stride, size, step, is_reversed) in dims {
             let is_run = stride == run && starts.len() == 1;
-            let (some_rows, some_starts) = (rows.len(), starts.len());
-            for (i, index) in (1..size).zip(1..) {
-                rows.extend_from_within(..some_rows);
-                rows[i * some_rows..].iter_mut().for_each(|row| *row += index * step);
+            let (some_rows, some_starts) = (rows.clone(), starts.clone());
+            (rows, starts) = (Vec::new(), if is_run { starts } else { Vec::new() });
+            for (i, place) in (0..size).zip(0..) {
+                let index = if is_reversed { size as u32 - 1 - place } else { place };
+                rows.extend(some_rows.iter().map(|row| row + index * step));
                 if !is_run {
-                    starts.extend_from_within(..some_starts);
-                    starts[i * some_starts..].iter_mut().for_each(|start| *start += i * stride);
+                    starts.extend(some_starts.iter().map(|start| start + i * stride));
                 }
             }
             if is_run {

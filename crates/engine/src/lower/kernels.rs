@@ -106,16 +106,19 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             if let Some(product) = pointwise(definitions, [input, kernel], parameters, output) {
                 return Some(product);
             }
+            let (mut parameters, mut operands) = (Convolution::clone(parameters), [input, kernel]);
             // Zeros around the input are padding of the windows.
-            let padded = definitions.zero_padded(input);
-            let padded = padded
-                .and_then(|(input, low, high)| Some((input, parameters.with_padding(low, high)?)));
-            match padded {
-                Some((input, parameters)) => {
-                    prepared(definitions, &parameters.into(), &[input, kernel], position, output)
-                }
-                None => prepared(definitions, primitive, &[input, kernel], position, output),
+            if let Some((padded, low, high)) = definitions.zero_padded(input)
+                && let Some(with_padding) = parameters.with_padding(low, high)
+            {
+                (parameters, operands[0]) = (with_padding, padded);
             }
+            if let Some((reversed, dimensions)) = definitions.reversed(kernel)
+                && let Some(with_reversal) = parameters.with_reversal(dimensions)
+            {
+                (parameters, operands[1]) = (with_reversal, reversed);
+            }
+            prepared(definitions, &parameters.into(), &operands, position, output)
         }
         (Primitive::Fft(parameters), &[operand]) => {
             match padded_transform(definitions, parameters, operand, output) {

@@ -137,6 +137,15 @@ impl<'g> Definitions<'g> {
         (self.is_zero(padding) && is_around && is_whole).then_some((operand, &low[..], &high[..]))
     }
 
+    /// The operand of a reversal, and the dimensions along which it is.
+    pub fn reversed(&self, value: Value) -> Option<(Value, &'g [usize])> {
+        let node = self.nodes.get(&value)?;
+        match (&*node.primitive, &node.operands[..]) {
+            (Primitive::Reverse(reverse), &[operand]) => Some((operand, &reverse.dimensions)),
+            _ => None,
+        }
+    }
+
     /// True for a constant of zeros, also as what it was before a conversion.
     fn is_zero(&self, value: Value) -> bool {
         let unconverted = self.nodes.get(&value).and_then(|node| match node.operands[..] {

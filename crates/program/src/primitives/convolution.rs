@@ -43,6 +43,20 @@ impl Convolution {
         let count = low.iter().zip(high).filter(|&(low, high)| (*low, *high) != (0, 0)).count();
         (count == spatial).then_some(convolution)
     }
+
+    /// The convolution with the kernel reversed along these of its dimensions; `None` if one of
+    /// them is not spatial.
+    pub fn with_reversal(&self, dimensions: &[usize]) -> Option<Convolution> {
+        let mut convolution = self.clone();
+        let spatial = &self.dims.kernel_spatial_dimensions;
+        convolution.reversal.resize(spatial.len(), false);
+        for &dimension in dimensions {
+            let axis = spatial.iter().position(|&d| usize::try_from(d) == Ok(dimension))?;
+            let is_reversed = convolution.reversal.get_mut(axis)?;
+            *is_reversed = !*is_reversed;
+        }
+        Some(convolution)
+    }
 }
 
 /// Dimension numbers of `convolution`, named as in the specification.
