@@ -1,6 +1,9 @@
 //! `dot_general`, and what it shares with convolutions: sums of products.
 
 mod row_wise;
+mod scaled;
+
+pub use scaled::{ScaleLayout, ScaledDot};
 
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
 use super::kernel::{Form, Kernel, RowWise, expect_bytes};
@@ -12,7 +15,7 @@ use super::widened::{self, Factor as WidenedFactor};
 use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::TILE_ROWS;
+use numerics::simd::{Scales, TILE_ROWS};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
@@ -325,6 +328,16 @@ impl Dot {
         self.types != [self.dtype; 3]
     }
 
+    /// The numbers of rows and of columns of a product.
+    pub fn kept(&self) -> [usize; 2] {
+        [self.sizes.m, self.sizes.n]
+    }
+
+    /// True if elements are converted while they are multiplied, and no operand as a whole.
+    pub fn is_streamed(&self) -> bool {
+        self.is_streamed
+    }
+
     /// True if all elements of the operands' memory are converted to the type of sums.
     pub fn converts_all(&self) -> bool {
         self.is_converted() && !self.is_streamed
@@ -408,9 +421,7 @@ impl Dot {
             if m * n == 0 {
                 return Ok(());
             }
-            let (lhs, rhs) = (lhs.stored(a, left), rhs.stored(b, right));
-            let (sizes, sum) = ([m, n, k], dtype);
-            return widened::Products { sizes, lhs, rhs, sum, result }.write(out);
+            return multiply_stored(self, [lhs.stored(a, left), rhs.stored(b, right)], out);
         }
         let mut rooms = [const { AlignedBytes::new() }; 3];
         let [a_room, b_room, sums] = &mut rooms;
@@ -422,6 +433,16 @@ impl Dot {
         multiply(dtype, self.sizes, (a, lhs), (b, rhs), None, sums)?;
         convert_into(sums, [dtype, result], out)
     }
+}
+
+/// The products of a `dot` that converts the elements of its factors while they are multiplied.
+fn multiply_stored(
+    dot: &Dot,
+    [lhs, rhs]: [WidenedFactor<'_>; 2],
+    out: &mut [u8],
+) -> Result<(), TensorError> {
+    let (Sizes { m, n, k, .. }, sum, [.., result]) = (dot.sizes, dot.dtype, dot.types);
+    widened::Products { sizes: [m, n, k], lhs, rhs, sum, result }.write(out)
 }
 
 impl Kernel for Dot {
@@ -589,7 +610,8 @@ impl Matrices {
 
     /// The matrices of elements that are stored as `dtype`.
     fn stored<'a>(&'a self, bytes: &'a [u8], dtype: DType) -> WidenedFactor<'a> {
-        WidenedFactor { bytes, dtype, starts: &self.starts, strides: self.strides }
+        let (starts, strides, scales) = (&self.starts[..], self.strides, Scales::NONE);
+        WidenedFactor { bytes, dtype, starts, strides, scales, scaled_type: DType::F32 }
     }
 
     /// The matrices of a tensor's elements, as small ones.

@@ -4,7 +4,7 @@ use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::sums::Tree;
-use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP};
+use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, Scales, WIDE_GROUP};
 use numerics::{Number, Widen};
 
 /// Results that are summed at a time where columns are neighbours.
@@ -16,21 +16,23 @@ const COLUMNS: usize = GROUP;
 const LINE: usize = 16;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
-/// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type.
+/// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type; integers
+/// are multiplied with their scales, where there are some.
 pub struct VectorProduct<'a, T, S = T> {
     pub isa: Isa,
     pub a: &'a [T],
     pub b: Matrix<'a, S>,
+    pub scales: Scales<'a, T>,
     pub out: &'a mut [T],
 }
 
 impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T, S> {
     #[inline(always)]
     fn run(self) {
-        let VectorProduct { isa, a, b: Matrix { elements, strides }, out } = self;
-        match strides {
-            [row_stride, 1] => with_rows(a, elements, row_stride, out),
-            [_, column_stride] => with_columns(isa, a, (elements, column_stride), out),
+        let VectorProduct { isa, a, b, scales, out } = self;
+        match b.strides {
+            [_, 1] => with_rows(a, b, scales, out),
+            _ => with_columns(isa, a, b, scales, out),
         }
         for sum in out {
             *sum = sum.finish();
@@ -39,12 +41,13 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
 
     /// One result at a time.
     fn run_shared(self) {
-        let VectorProduct { a, b: Matrix { elements, strides }, out, .. } = self;
+        let VectorProduct { a, b: Matrix { elements, strides }, scales, out, .. } = self;
         for (column, out) in out.iter_mut().enumerate() {
             let mut tree = Tree::new();
             for (block, a) in a.chunks(BLOCK).enumerate() {
                 let first = block * BLOCK * strides[0] + column * strides[1];
-                let b = |k: usize| elements[first + k * strides[0]].widen();
+                let scales = scales.from(block * BLOCK, column);
+                let b = |k: usize| scaled(elements[first + k * strides[0]].widen(), scales, k, 0);
                 let step = |sum: T, (k, &a): (usize, &T)| sum.multiply_add(a, b(k));
                 tree.push(a.iter().enumerate().fold(T::ZERO, step), T::add);
             }
@@ -53,20 +56,34 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
     }
 }
 
+/// An element in a row and a column with its scale, if it has one.
+#[inline(always)]
+fn scaled<T: Accumulator>(element: T, scales: Scales<'_, T>, row: usize, column: usize) -> T {
+    if scales.are_some() { element.multiply(scales.of_row(row)[column]) } else { element }
+}
+
 /// The sums stay in the cache while the rows of `b` are read in order.
 #[inline(always)]
-fn with_rows<T: Accumulator, S: Widen<T>>(a: &[T], b: &[S], row_stride: usize, out: &mut [T]) {
+fn with_rows<T: Accumulator, S: Widen<T>>(
+    a: &[T],
+    b: Matrix<'_, S>,
+    scales: Scales<'_, T>,
+    out: &mut [T],
+) {
+    let row_stride = b.strides[0];
     for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
-        let b = &b[chunk * RESULTS..];
+        let b = &b.elements[chunk * RESULTS..];
+        let scales = |row| scales.from(row, chunk * RESULTS);
         out.fill(T::ZERO);
         if a.len() <= BLOCK {
-            add_rows_scaled(out, a, b, row_stride);
+            add_rows_scaled(out, a, b, row_stride, scales(0));
             continue;
         }
         let mut tree = Tree::new();
         for (block, a) in a.chunks(BLOCK).enumerate() {
             let mut sums = vec![T::ZERO; out.len()];
-            add_rows_scaled(&mut sums, a, &b[block * BLOCK * row_stride..], row_stride);
+            let first = block * BLOCK;
+            add_rows_scaled(&mut sums, a, &b[first * row_stride..], row_stride, scales(first));
             tree.push(sums, add_rows);
         }
         if let Some(sums) = tree.finish(add_rows) {
@@ -117,29 +134,41 @@ fn add_rows_scaled<T: Accumulator, S: Widen<T>>(
     a: &[T],
     b: &[S],
     row_stride: usize,
+    scales: Scales<'_, T>,
 ) {
     let (quads, rest) = a.as_chunks::<4>();
     for (quad, a) in quads.iter().enumerate() {
         let k = 4 * quad;
-        let rows = [k, k + 1, k + 2, k + 3].map(|k| &b[k * row_stride..]);
-        add_scaled(sums, *a, rows);
+        let rows = [k, k + 1, k + 2, k + 3];
+        add_scaled(sums, *a, rows.map(|k| &b[k * row_stride..]), rows.map(|k| scales.of_row(k)));
     }
-    for (i, &a) in rest.iter().enumerate() {
-        add_scaled(sums, [a], [&b[(4 * quads.len() + i) * row_stride..]]);
+    for (k, &a) in (4 * quads.len()..).zip(rest) {
+        add_scaled(sums, [a], [&b[k * row_stride..]], [scales.of_row(k)]);
     }
 }
 
-/// Adds the products of a few elements of `a` with rows of `b`, in order.
+/// Adds the products of a few elements of `a` with rows of `b`, in order, whose elements are
+/// multiplied with those of `scales` before, unless these are empty.
 #[inline(always)]
 fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
     sums: &mut [T],
     a: [T; N],
     b: [&[S]; N],
+    scales: [&[T]; N],
 ) {
     let b = b.map(|b| &b[..sums.len()]);
+    if scales.iter().any(|scales| scales.is_empty()) {
+        for (j, sum) in sums.iter_mut().enumerate() {
+            for (a, b) in a.iter().zip(b) {
+                *sum = sum.multiply_add(*a, b[j].widen());
+            }
+        }
+        return;
+    }
+    let scales = scales.map(|scales| &scales[..sums.len()]);
     for (j, sum) in sums.iter_mut().enumerate() {
-        for (a, b) in a.iter().zip(b) {
-            *sum = sum.multiply_add(*a, b[j].widen());
+        for ((a, b), scales) in a.iter().zip(b).zip(scales) {
+            *sum = sum.multiply_add(*a, b[j].widen().multiply(scales[j]));
         }
     }
 }
@@ -157,14 +186,17 @@ fn add_rows<T: Number>(mut left: Vec<T>, right: Vec<T>) -> Vec<T> {
 fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
     isa: Isa,
     a: &[T],
-    (b, column_stride): (&[S], usize),
+    b: Matrix<'_, S>,
+    scales: Scales<'_, T>,
     out: &mut [T],
 ) {
-    let mut done = in_registers::<T, S, WIDE_GROUP>(isa, a, (b, column_stride), out);
+    let (b, column_stride) = (b.elements, b.strides[1]);
+    let mut done = in_registers::<T, S, WIDE_GROUP>(isa, a, (b, column_stride), scales, out);
     if done < out.len() {
         // `b` may end with the last element of the last column.
-        let rest = &b[done * column_stride..];
-        done += in_registers::<T, S, GROUP>(isa, a, (rest, column_stride), &mut out[done..]);
+        let rest = (&b[done * column_stride..], column_stride);
+        let scales = scales.from(0, done);
+        done += in_registers::<T, S, GROUP>(isa, a, rest, scales, &mut out[done..]);
     }
     if done == out.len() {
         return;
@@ -176,7 +208,9 @@ fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
         let column = |j: usize| &b[(group * COLUMNS + j.min(out.len() - 1)) * column_stride..];
         let columns: [&[S]; COLUMNS] = std::array::from_fn(|j| &column(j)[..a.len()]);
         for (block, a) in a.chunks(BLOCK).enumerate() {
-            tree.push(chains(a, columns.map(|column| &column[block * BLOCK..])), add_columns);
+            let scales = scales.from(block * BLOCK, done + group * COLUMNS);
+            let columns = columns.map(|column| &column[block * BLOCK..]);
+            tree.push(chains(a, columns, scales), add_columns);
         }
         if let Some(sums) = tree.finish(add_columns) {
             out.copy_from_slice(&sums[..out.len()]);
@@ -192,16 +226,18 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     isa: Isa,
     a: &[T],
     (b, stride): (&[S], usize),
+    scales: Scales<'_, T>,
     out: &mut [T],
 ) -> usize {
-    let group = |vector, at: usize, columns: usize| {
-        let next = columns.saturating_mul(stride);
-        Columns { vector, elements: &b[at..], stride, next }
+    // The elements of a vector from `row` on, with those of some columns from `column` on.
+    let group = |vector, row: usize, column: usize, columns: usize| {
+        let (next, scales) = (columns.saturating_mul(stride), scales.from(row, column));
+        Columns { vector, elements: &b[column * stride + row..], stride, next, scales }
     };
     let mut done = 0;
     if a.len() <= BLOCK {
         while out.len() - done >= 2 * W {
-            let groups = [done, done + W].map(|column| group(a, column * stride, 2 * W));
+            let groups = [done, done + W].map(|column| group(a, 0, column, 2 * W));
             let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
             out[done..done + 2 * W].copy_from_slice(sums.as_flattened());
             done += 2 * W;
@@ -210,17 +246,18 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     let mut tree = Tree::new();
     for out in out[done..].as_chunks_mut::<W>().0 {
         for (pair, a) in a.chunks(2 * BLOCK).enumerate() {
-            let at = done * stride + 2 * pair * BLOCK;
+            let row = 2 * pair * BLOCK;
             let (left, right) = a.split_at(a.len().min(BLOCK));
             if left.len() == right.len() {
-                let groups = [group(left, at, W), group(right, at + BLOCK, W)];
+                let groups = [group(left, row, done, W), group(right, row + BLOCK, done, W)];
                 let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
                 sums.into_iter().for_each(|sums| tree.push(sums, add_columns));
                 continue;
             }
-            for (vector, at) in [(left, at), (right, at + BLOCK)] {
+            for (vector, row) in [(left, row), (right, row + BLOCK)] {
                 if !vector.is_empty() {
-                    let Some([sums]) = T::column_chains::<W, 1>(isa, [group(vector, at, W)]) else {
+                    let group = group(vector, row, done, W);
+                    let Some([sums]) = T::column_chains::<W, 1>(isa, [group]) else {
                         return done;
                     };
                     tree.push(sums, add_columns);
@@ -237,7 +274,22 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
 
 /// Chains of the products of the elements of `a` with the elements of the columns.
 #[inline(always)]
-fn chains<T: Accumulator, S: Widen<T>>(a: &[T], columns: [&[S]; COLUMNS]) -> [T; COLUMNS] {
+fn chains<T: Accumulator, S: Widen<T>>(
+    a: &[T],
+    columns: [&[S]; COLUMNS],
+    scales: Scales<'_, T>,
+) -> [T; COLUMNS] {
+    if scales.are_some() {
+        return std::array::from_fn(|j| {
+            let step = |sum: T, (k, &a): (usize, &T)| {
+                // The last column is repeated.
+                let row = scales.of_row(k);
+                let scale = row[j.min(row.len() - 1)];
+                sum.multiply_add(a, columns[j][k].widen().multiply(scale))
+            };
+            a.iter().enumerate().fold(T::ZERO, step)
+        });
+    }
     let mut sums = [T::ZERO; COLUMNS];
     let (lines, rest) = a.as_chunks::<LINE>();
     for (at, a) in (0..).step_by(LINE).zip(lines) {
@@ -295,7 +347,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, 
                 continue;
             }
             for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
-                VectorProduct { isa, a, b, out }.run();
+                VectorProduct { isa, a, b, scales: Scales::NONE, out }.run();
             }
         }
     }
@@ -305,7 +357,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, 
         let VectorsProduct { isa, a, depth, b, out } = self;
         let columns = out.len() / (a.len() / depth).max(1);
         for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
-            VectorProduct { isa, a, b, out }.run_shared();
+            VectorProduct { isa, a, b, scales: Scales::NONE, out }.run_shared();
         }
     }
 }
@@ -326,7 +378,7 @@ fn several<T: Accumulator + ColumnSums<S>, S: Widen<T>, const M: usize>(
     }
     let b = Matrix { elements: &b[done * stride..], strides: [1, stride] };
     for (a, out) in vectors.into_iter().zip(out.chunks_exact_mut(columns)) {
-        VectorProduct { isa, a, b, out: &mut out[done..] }.run();
+        VectorProduct { isa, a, b, scales: Scales::NONE, out: &mut out[done..] }.run();
     }
 }
 
@@ -356,7 +408,8 @@ fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: 
             let vectors = vectors.map(|vector| &vector[start..end]);
             let elements = &b[done * stride + start..];
             let next = W.saturating_mul(stride);
-            let group = Columns { vector: vectors[0], elements, stride, next };
+            let group =
+                Columns { vector: vectors[0], elements, stride, next, scales: Scales::NONE };
             let Some(sums) = T::shared_chains::<W, M>(isa, vectors, group) else { return done };
             tree.push(sums, add);
         }

@@ -14,7 +14,7 @@ use super::rows::Matrix;
 use super::vector_products::{VectorProduct, VectorsProduct};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnSums, Isa, WIDE_GROUP};
+use numerics::simd::{ColumnSums, Isa, Kernel, Scales, WIDE_GROUP};
 use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -22,8 +22,11 @@ use std::ops::Range;
 
 /// Memory for converted parts that is kept for the next product has at most this many bytes.
 const KEPT_BYTES: usize = 4 << 20;
-/// Maximum number of rows that are multiplied with stored elements, as vectors.
+/// Maximum number of rows that are multiplied with stored elements, as vectors, where several of
+/// them are with the elements in registers,
 const MAX_VECTORS: usize = 8;
+/// and where each reads all elements.
+const MAX_LONE_VECTORS: usize = 2;
 
 /// Memory for converted parts of both factors, for sums, and for elements in another order.
 type Rooms = [AlignedBytes; 4];
@@ -54,6 +57,10 @@ pub struct Factor<'a> {
     /// The distance between elements that belong to different results, and between elements that
     /// belong to different products of a result.
     pub strides: [usize; 2],
+    /// What elements are multiplied with before, a column for each result. Sums are of `f32` then.
+    pub scales: Scales<'a, f32>,
+    /// The type of the elements times their scales.
+    pub scaled_type: DType,
 }
 
 impl Factor<'_> {
@@ -93,6 +100,14 @@ impl Factor<'_> {
         room.resize(lines * line * size_of::<T>());
         let types = [self.dtype, T::DTYPE];
         let bytes = &self.bytes[first * size..];
+        if T::DTYPE == DType::F32 {
+            let step = if is_gathered { column } else { 1 };
+            let scales = self.scales.from(0, rows.start);
+            let places = Lines { line, stride, step, are_rows: strides[0] == 1 };
+            if self.widen(bytes, places, scales, room)? {
+                return Ok(Matrix { elements: bytemuck::cast_slice(room), strides });
+            }
+        }
         if !is_gathered && (stride == line || lines == 1) {
             convert_into(&bytes[..lines * line * size], types, room)?;
         } else {
@@ -111,6 +126,50 @@ impl Factor<'_> {
             }
         }
         Ok(Matrix { elements: bytemuck::cast_slice(room), strides })
+    }
+
+    /// Writes lines of elements of few bits, times their scales, as `f32`; false, and nothing is
+    /// written, if the type has more bits or is rare.
+    fn widen(
+        &self,
+        bytes: &[u8],
+        lines: Lines,
+        scales: Scales<'_, f32>,
+        room: &mut AlignedBytes,
+    ) -> Result<bool, TensorError> {
+        macro_rules! widen {
+            ($ty:ty) => {{
+                let elements: &[$ty] = bytemuck::cast_slice(bytes);
+                let out = bytemuck::cast_slice_mut(&mut room[..]);
+                Isa::best().run(WidenLines { elements, lines, scales, out });
+            }};
+        }
+        match self.dtype {
+            DType::I8 | DType::I4 | DType::I2 => widen!(i8),
+            DType::U8 | DType::U4 | DType::U2 => widen!(u8),
+            DType::I16 => widen!(i16),
+            DType::U16 => widen!(u16),
+            DType::BF16 => widen!(bf16),
+            DType::F16 => widen!(f16),
+            _ => return Ok(false),
+        }
+        if self.scaled_type != DType::F32 && scales.are_some() {
+            let mut rounded = AlignedBytes::new();
+            rounded.resize(room.len() / size_of::<f32>() * self.scaled_type.bytes());
+            convert_into(room, [DType::F32, self.scaled_type], &mut rounded)?;
+            convert_into(&rounded, [self.scaled_type, DType::F32], room)?;
+        }
+        Ok(true)
+    }
+
+    /// True if products with vectors of `depth` elements read the elements where they are.
+    fn is_read_in_place(&self, depth: usize) -> bool {
+        /// Elements of a column that are converted at a time.
+        const CONVERTED: usize = 16;
+        let Scales { factors, group, .. } = self.scales;
+        let is_one_group = factors.is_empty() || group >= depth;
+        let is_grouped = is_one_group || self.strides[0] == 1 || group % CONVERTED == 0;
+        is_grouped && self.scaled_type == DType::F32 && self.strides.contains(&1)
     }
 }
 
@@ -142,6 +201,56 @@ impl Factor<'_> {
             dtype => return Err(TensorError::Unsupported { op: "a product of halves", dtype }),
         }
         Ok(())
+    }
+}
+
+/// Lines of elements in memory.
+#[derive(Clone, Copy)]
+struct Lines {
+    /// The elements of a line.
+    line: usize,
+    /// The distance between lines.
+    stride: usize,
+    /// The distance between the elements of a line.
+    step: usize,
+    /// True if a line has an element of each column; else it is a column.
+    are_rows: bool,
+}
+
+/// Converts elements to `f32`, and multiplies them with their scales.
+struct WidenLines<'a, S> {
+    elements: &'a [S],
+    lines: Lines,
+    scales: Scales<'a, f32>,
+    out: &'a mut [f32],
+}
+
+impl<S: Widen<f32>> Kernel for WidenLines<'_, S> {
+    #[inline(always)]
+    fn run(self) {
+        let WidenLines { elements, lines: Lines { line, stride, step, are_rows }, scales, out } =
+            self;
+        for (number, out) in out.chunks_exact_mut(line).enumerate() {
+            let elements = &elements[number * stride..];
+            if step == 1 {
+                let elements = &elements[..line];
+                out.iter_mut().zip(elements).for_each(|(out, element)| *out = element.widen());
+            } else {
+                let elements = elements.iter().step_by(step);
+                out.iter_mut().zip(elements).for_each(|(out, element)| *out = element.widen());
+            }
+            if !scales.are_some() {
+                continue;
+            }
+            if are_rows {
+                out.iter_mut().zip(scales.of_row(number)).for_each(|(x, scale)| *x *= scale);
+                continue;
+            }
+            for (group, out) in out.chunks_mut(scales.group.min(line)).enumerate() {
+                let scale = scales.of_row(group * scales.group)[number];
+                out.iter_mut().for_each(|x| *x *= scale);
+            }
+        }
     }
 }
 
@@ -190,12 +299,20 @@ impl Products<'_> {
             return Err(TensorError::OutOfBounds);
         }
         let (vector, matrix) = if n == 1 { (self.rhs, self.lhs) } else { (self.lhs, self.rhs) };
-        let is_vector = (m == 1 || n == 1) && k > FEW && matrix.strides.contains(&1);
+        let is_vector = (m == 1 || n == 1) && k > FEW && matrix.is_read_in_place(k);
         if is_vector && self.sum == DType::F32 {
             match matrix.dtype {
-                DType::BF16 => return self.vectors::<f32, bf16>(vector, matrix, out),
-                DType::F16 => return self.vectors::<f32, f16>(vector, matrix, out),
-                DType::F32 => return self.vectors::<f32, f32>(vector, matrix, out),
+                DType::I8 | DType::I4 | DType::I2 => {
+                    return self.vectors::<i8>(vector, matrix, out);
+                }
+                DType::U8 | DType::U4 | DType::U2 => {
+                    return self.vectors::<u8>(vector, matrix, out);
+                }
+                DType::I16 => return self.vectors::<i16>(vector, matrix, out),
+                DType::U16 => return self.vectors::<u16>(vector, matrix, out),
+                DType::BF16 => return self.vectors::<bf16>(vector, matrix, out),
+                DType::F16 => return self.vectors::<f16>(vector, matrix, out),
+                DType::F32 => return self.vectors::<f32>(vector, matrix, out),
                 _ => {}
             }
         }
@@ -203,26 +320,35 @@ impl Products<'_> {
     }
 
     /// The products of vectors with matrices of elements that are stored as `S`.
-    fn vectors<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
+    fn vectors<S: Widen<f32>>(
         &self,
         vector: Factor<'_>,
         matrix: Factor<'_>,
         out: &mut [u8],
-    ) -> Result<(), TensorError> {
+    ) -> Result<(), TensorError>
+    where
+        f32: ColumnSums<S>,
+    {
         let [m, n, k] = self.sizes;
         let (count, len, bytes) = (vector.starts.len(), m.max(n), self.result.bytes());
         let elements: &[S] =
             bytemuck::try_cast_slice(matrix.bytes).map_err(|_| TensorError::OutOfBounds)?;
-        let _reserved = reserve::<T>(count.saturating_mul(k))?;
-        let mut vectors = vec![T::ZERO; count * k];
+        let _reserved = reserve::<f32>(count.saturating_mul(k).saturating_add(len))?;
+        let mut vectors = vec![0.0; count * k];
         with_rooms(|[room, gathered, ..]| {
             for (number, to) in vectors.chunks_exact_mut(k).enumerate() {
-                let part = vector.part::<T>(number, 0..1, k, [room, gathered])?;
+                let part = vector.part::<f32>(number, 0..1, k, [room, gathered])?;
                 let from = part.elements.iter().step_by(part.strides[1]);
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = *from);
             }
             Ok::<(), TensorError>(())
         })?;
+        // Columns of integers are read in registers with scales alone.
+        let [row, column] = matrix.strides;
+        let has_ones = matrix.dtype.is_integer() && row != 1 && !matrix.scales.are_some();
+        let ones = if has_ones { vec![1.0; len] } else { Vec::new() };
+        let scales =
+            if has_ones { Scales { factors: &ones, ..Scales::NONE } } else { matrix.scales };
         // Several products, or some results of one.
         let size = task_size(count * len, k, 2 * WIDE_GROUP);
         let size = if size >= len { size / len * len } else { size };
@@ -235,14 +361,13 @@ impl Products<'_> {
         host::parallel(tasks, |(product, first, out)| {
             with_rooms(|[.., sums, _]| {
                 for (at, out) in out.chunks_mut(len * bytes).enumerate() {
-                    let [row, column] = matrix.strides;
                     let start = matrix.starts[product + at] + first * row;
                     let b = Matrix { elements: &elements[start..], strides: [column, row] };
                     let a = &vectors[(product + at) * k..][..k];
-                    sums.resize(out.len() / bytes * size_of::<T>());
-                    let to: &mut [T] = bytemuck::cast_slice_mut(sums);
-                    let isa = Isa::best();
-                    isa.run(VectorProduct { isa, a, b, out: to });
+                    sums.resize(out.len() / bytes * size_of::<f32>());
+                    let to: &mut [f32] = bytemuck::cast_slice_mut(sums);
+                    let (isa, scales) = (Isa::best(), scales.from(0, first));
+                    isa.run(VectorProduct { isa, a, b, scales, out: to });
                     convert_into(sums, [self.sum, self.result], out)?;
                 }
                 Ok(())
@@ -304,7 +429,8 @@ impl Products<'_> {
     /// True if these rows are multiplied as vectors with the elements of the factor as they are.
     fn is_of_vectors(&self, rows: &Range<usize>, rhs: &Factor<'_>) -> bool {
         let is_stored = matches!(rhs.dtype, DType::BF16 | DType::F16) && rhs.strides.contains(&1);
-        is_stored && self.sum == DType::F32 && rows.len() <= MAX_VECTORS && self.sizes[2] > FEW
+        let most = if rhs.strides[0] == 1 { MAX_LONE_VECTORS } else { MAX_VECTORS };
+        is_stored && self.sum == DType::F32 && rows.len() <= most && self.sizes[2] > FEW
     }
 
     /// Some rows and columns of a product. `out` has the rows of results, or all of them column by

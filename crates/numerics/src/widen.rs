@@ -23,6 +23,19 @@ impl Widen<f32> for bf16 {
     }
 }
 
+macro_rules! integers {
+    ($($ty:ident)*) => {$(
+        impl Widen<f32> for $ty {
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.into()
+            }
+        }
+    )*};
+}
+
+integers!(i8 u8 i16 u16);
+
 impl Widen<f32> for f16 {
     #[inline(always)]
     fn widen(self) -> f32 {

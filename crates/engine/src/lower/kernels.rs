@@ -1,8 +1,8 @@
 //! The kernels of nodes, prepared for the types of their operands.
 
 use crate::graph::{Graph, Node, Value};
-use crate::lower::sorts;
 use crate::lower::views::{Definitions, Viewed};
+use crate::lower::{narrow_weights, sorts};
 use crate::plan::StepOp;
 use kernels::{
     Form, FourierTransform, Kernel, KernelOperand, LoopOutput, Prepared, Rearrangement, Sorted,
@@ -101,7 +101,10 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             let (sorting, operands) = sort(definitions, node, position)?;
             apply(graph, Arc::new(sorting), operands, output)
         }
-        (Primitive::Dot(_), &[lhs, rhs]) => product(definitions, primitive, [lhs, rhs], output),
+        (Primitive::Dot(dot), &[lhs, rhs]) => {
+            narrow_weights::product(definitions, dot, [lhs, rhs], output)
+                .or_else(|| product(definitions, primitive, [lhs, rhs], output))
+        }
         (Primitive::Convolution(parameters), &[input, kernel]) => {
             if let Some(product) = pointwise(definitions, [input, kernel], parameters, output) {
                 return Some(product);

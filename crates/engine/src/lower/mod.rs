@@ -3,6 +3,7 @@
 pub(crate) mod kernels;
 pub(crate) mod loops;
 pub(crate) mod moves;
+mod narrow_weights;
 pub(crate) mod outer;
 pub(crate) mod sorts;
 pub(crate) mod unrolled;

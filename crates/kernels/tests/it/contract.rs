@@ -1,7 +1,7 @@
 //! Tests of `contract.rs`.
 
 use kernels::fused::Registers;
-use kernels::{Dot, RowOperand, RowWise, dot_general};
+use kernels::{Dot, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
@@ -309,6 +309,65 @@ fn products_of_small_integers() {
                 let expected = math::convert(sums, result).expect("integers");
                 assert_eq!(found, expected, "{m} x {k} x {n} of {left} and {right}");
             }
+        }
+    }
+}
+
+/// Weights that are scaled while they are multiplied have the products of wide ones, which are
+/// rounded after they are scaled.
+#[test]
+fn scaled_weights_have_the_products_of_wide_ones() {
+    let numbers = |contracting: i64| DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![contracting],
+        ..DotDims::default()
+    };
+    let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
+    let floats = |shape: &[usize]| {
+        let count = shape.iter().product();
+        Tensor::from_vec(shape, (0..count).map(number).collect::<Vec<f32>>()).unwrap()
+    };
+    for (m, k, n) in [(1_usize, 512_usize, 37), (1, 300, 160), (2, 256, 64), (20, 128, 50)] {
+        for (group, is_transposed, ty) in [
+            (k, false, DType::I8),
+            (k, true, DType::U8),
+            (64, true, DType::I4),
+            (64, false, DType::I8),
+            (12, true, DType::I16),
+            (1, false, DType::U4),
+        ] {
+            let groups = k.div_ceil(group);
+            let (x, scales) = (floats(&[m, k]), floats(&[groups, n]));
+            let shape = if is_transposed { [n, k] } else { [k, n] };
+            let integers = (0..k * n).map(|i| ((i * 40503) >> 3) as i64 % 8).collect::<Vec<_>>();
+            let stored = math::convert(tensor(&shape, &integers), ty).unwrap();
+            let factors = scales.as_slice::<f32>().unwrap();
+            let wide = integers.iter().enumerate().map(|(i, &w)| {
+                let [k, n] = if is_transposed { [i % k, i / k] } else { [i / n, i % n] };
+                let w = math::convert(tensor(&[1], &[w]), ty).unwrap();
+                let w = math::convert(w, DType::F32).unwrap();
+                w.as_slice::<f32>().unwrap()[0] * factors[k / group * scales.shape()[1] + n]
+            });
+            let wide = Tensor::from_vec(shape, wide.collect::<Vec<f32>>()).unwrap();
+            let numbers = numbers(i64::from(is_transposed));
+            let expected = dot_general(x.clone(), wide, &numbers, DType::F32).unwrap();
+            let views = [x.shape(), &shape].map(|shape| StridedView::dense(shape).unwrap());
+            let dot = Dot::new((DType::F32, &views[0]), (ty, &views[1]), &numbers, DType::F32);
+            let layout = ScaleLayout { operand: 1, dtype: DType::F32, group, strides: [1, n] };
+            let scaled = ScaledDot::new(dot.unwrap(), layout).unwrap();
+            for workers in [1, 3] {
+                let _entered = host::Host::default().with_workers(workers).enter();
+                let mut result = Tensor::zeros(DType::F32, expected.shape()).unwrap();
+                let operands = [x.bytes(), stored.bytes(), scales.bytes()];
+                let operands = operands.each_ref().map(|bytes| &bytes[..]);
+                scaled.run(&operands, &mut [result.bytes_mut().unwrap()]).unwrap();
+                assert_eq!(result, expected, "{m} x {k} x {n} in groups of {group}, {ty:?}");
+            }
+            // Memory that is too short is an error.
+            let operands = [x.bytes(), stored.bytes(), scales.bytes()];
+            let short = &operands[2][..operands[2].len() - 4];
+            let mut out = vec![0; m * n * 4];
+            assert!(scaled.run(&[operands[0], operands[1], short], &mut [&mut out]).is_err());
         }
     }
 }

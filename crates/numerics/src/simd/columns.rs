@@ -1,7 +1,7 @@
 //! Products of a vector with columns of neighbouring elements, in registers.
 //!
 //! Columns are read some words of 32 bits at a time, which registers transpose; a word has an
-//! element of a type of 32 bits, or two of 16, which become numbers of 32 bits there.
+//! element of a type of 32 bits, two of 16 or four of 8, which become numbers of 32 bits there.
 
 use super::Isa;
 use crate::{Complex32, Complex64, I1, bf16, f16};
@@ -23,6 +23,46 @@ pub struct Columns<'a, T, S = T> {
     pub stride: usize,
     /// The distance to the columns that are read next, which are asked for.
     pub next: usize,
+    /// What the elements are multiplied with; nothing for floats.
+    pub scales: Scales<'a, T>,
+}
+
+/// Factors of the elements of the columns of a matrix, each of some consecutive ones: quantized
+/// weights are integers and such factors.
+#[derive(Clone, Copy)]
+pub struct Scales<'a, T> {
+    /// The factors of the first elements of all columns, of the next ones, and so on.
+    pub factors: &'a [T],
+    /// The distance between the factors of a column.
+    pub stride: usize,
+    /// The number of elements of a column with one factor.
+    pub group: usize,
+    /// The number of elements before these in their column.
+    pub first: usize,
+}
+
+impl<'a, T> Scales<'a, T> {
+    /// None: elements are what they are.
+    pub const NONE: Scales<'a, T> = Scales { factors: &[], stride: 0, group: usize::MAX, first: 0 };
+
+    /// True if the elements are multiplied.
+    #[inline(always)]
+    pub fn are_some(&self) -> bool {
+        !self.factors.is_empty()
+    }
+
+    /// The factors of a row of the matrix, column by column.
+    #[inline(always)]
+    pub fn of_row(&self, row: usize) -> &'a [T] {
+        self.factors.get((self.first + row) / self.group * self.stride..).unwrap_or_default()
+    }
+
+    /// Those from a row and a column on.
+    #[inline(always)]
+    pub fn from(&self, row: usize, column: usize) -> Scales<'a, T> {
+        let factors = self.factors.get(column..).unwrap_or_default();
+        Scales { factors, first: self.first + row, ..*self }
+    }
 }
 
 /// A type in which products with columns of elements that are stored as `S` are summed in vector
@@ -51,6 +91,22 @@ pub trait ColumnSums<S>: Sized {
     }
 }
 
+/// True if the factors of each of `step` elements are the same, and there are some where elements
+/// of this type need them.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn are_scaled<S: words::Words, const W: usize>(
+    columns: &Columns<'_, f32, S>,
+    words: usize,
+) -> bool {
+    let Scales { group, first, .. } = columns.scales;
+    let step = words * S::PER_WORD;
+    let last = columns.vector.len().saturating_sub(1);
+    !S::IS_SCALED
+        || columns.scales.of_row(last).len() >= W
+            && (group >= first + columns.vector.len() || group % step == 0 && first % step == 0)
+}
+
 /// The products of several vectors with the same columns; `None` as [`ColumnSums::shared_chains`]
 /// says.
 #[cfg(target_arch = "x86_64")]
@@ -63,7 +119,7 @@ fn shared_singles<S: words::Words, const W: usize, const M: usize>(
     let len = columns.vector.len();
     let end = columns.stride.checked_mul(W - 1).and_then(|last| last.checked_add(len));
     let fits = end.is_some_and(|end| end <= columns.elements.len());
-    if !fits || vectors.iter().any(|vector| vector.len() != len) {
+    if !fits || S::IS_SCALED || vectors.iter().any(|vector| vector.len() != len) {
         return None;
     }
     match W {
@@ -95,12 +151,13 @@ fn singles<S: words::Words, const W: usize, const N: usize>(
     if !groups.iter().all(fits) {
         return None;
     }
+    let are_scaled = |words| groups.iter().all(|group| are_scaled::<S, W>(group, words));
     match W {
-        GROUP if isa.has_avx2() => {
+        GROUP if isa.has_avx2() && are_scaled(words::NARROW_WORDS) => {
             // SAFETY: the instructions were detected, and all columns are in the elements.
             Some(unsafe { words::narrow(groups, len) })
         }
-        WIDE_GROUP if isa.has_avx512() => {
+        WIDE_GROUP if isa.has_avx512() && are_scaled(WIDE_GROUP) => {
             // SAFETY: likewise.
             Some(unsafe { words::wide(groups, len) })
         }
@@ -134,7 +191,7 @@ macro_rules! column_sums {
     )*};
 }
 
-column_sums!(f32 bf16 f16);
+column_sums!(f32 bf16 f16 i8 u8 i16 u16);
 impl ColumnSums<f64> for f64 {}
 impl ColumnSums<I1> for I1 {}
 impl ColumnSums<i32> for i32 {}
@@ -149,25 +206,31 @@ mod words {
     use crate::simd::prefetch_at;
     use std::arch::x86_64::*;
 
+    /// Words of a column that are read at a time with AVX2.
+    pub const NARROW_WORDS: usize = 4;
+
     /// An element whose vectors are read as words of 32 bits.
     ///
     /// # Safety
     /// Its size is that of `PER_WORD` parts of a word.
     pub unsafe trait Words: Copy + Widen<f32> {
-        /// Elements in a word: one or two.
+        /// Elements in a word: at most four.
         const PER_WORD: usize;
+        /// True if elements are multiplied with [`Scales`](super::Scales).
+        const IS_SCALED: bool = false;
 
-        /// The elements of each word, the lower ones first.
+        /// Element `e` of each word, of which the lowest is the first. Its number is a constant
+        /// where the function is inlined.
         ///
         /// # Safety
         /// The processor has AVX2.
-        unsafe fn narrow(words: __m256i) -> [__m256; 2];
+        unsafe fn narrow(words: __m256i, e: usize) -> __m256;
 
         /// As [`Words::narrow`].
         ///
         /// # Safety
         /// The processor has AVX-512 F.
-        unsafe fn wide(words: __m512i) -> [__m512; 2];
+        unsafe fn wide(words: __m512i, e: usize) -> __m512;
     }
 
     // SAFETY: four bytes.
@@ -175,15 +238,15 @@ mod words {
         const PER_WORD: usize = 1;
 
         #[inline(always)]
-        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+        unsafe fn narrow(words: __m256i, _: usize) -> __m256 {
             // SAFETY: the caller says so.
-            unsafe { [_mm256_castsi256_ps(words); 2] }
+            unsafe { _mm256_castsi256_ps(words) }
         }
 
         #[inline(always)]
-        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+        unsafe fn wide(words: __m512i, _: usize) -> __m512 {
             // SAFETY: likewise.
-            unsafe { [_mm512_castsi512_ps(words); 2] }
+            unsafe { _mm512_castsi512_ps(words) }
         }
     }
 
@@ -192,22 +255,24 @@ mod words {
         const PER_WORD: usize = 2;
 
         #[inline(always)]
-        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+        unsafe fn narrow(words: __m256i, e: usize) -> __m256 {
             // SAFETY: the caller says so.
             unsafe {
-                let upper = _mm256_and_si256(words, _mm256_set1_epi32(!0xFFFF));
-                let lower = _mm256_slli_epi32::<16>(words);
-                [_mm256_castsi256_ps(lower), _mm256_castsi256_ps(upper)]
+                _mm256_castsi256_ps(match e {
+                    0 => _mm256_slli_epi32::<16>(words),
+                    _ => _mm256_and_si256(words, _mm256_set1_epi32(!0xFFFF)),
+                })
             }
         }
 
         #[inline(always)]
-        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+        unsafe fn wide(words: __m512i, e: usize) -> __m512 {
             // SAFETY: likewise.
             unsafe {
-                let upper = _mm512_and_si512(words, _mm512_set1_epi32(!0xFFFF));
-                let lower = _mm512_slli_epi32::<16>(words);
-                [_mm512_castsi512_ps(lower), _mm512_castsi512_ps(upper)]
+                _mm512_castsi512_ps(match e {
+                    0 => _mm512_slli_epi32::<16>(words),
+                    _ => _mm512_and_si512(words, _mm512_set1_epi32(!0xFFFF)),
+                })
             }
         }
     }
@@ -217,49 +282,105 @@ mod words {
         const PER_WORD: usize = 2;
 
         #[inline(always)]
-        unsafe fn narrow(words: __m256i) -> [__m256; 2] {
+        unsafe fn narrow(words: __m256i, e: usize) -> __m256 {
             // SAFETY: the caller says so.
             unsafe {
                 // The sign, the exponent and the mantissa where an `f32` has them.
-                let halves = [_mm256_slli_epi32::<16>(words), words];
-                halves.map(|halves| {
-                    let sign = _mm256_and_si256(halves, _mm256_set1_epi32(i32::MIN));
-                    let magnitude = _mm256_and_si256(
-                        _mm256_srli_epi32::<3>(halves),
-                        _mm256_set1_epi32(0x0FFF_E000),
-                    );
-                    let is_special =
-                        _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32((0x7C00 << 13) - 1));
-                    let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << 23), magnitude);
-                    let bias = _mm256_set1_epi32(112 << 23);
-                    let normal = _mm256_add_epi32(magnitude, bias);
-                    // Infinities and NaNs have the greatest exponent there, too.
-                    let special = _mm256_and_si256(is_special, bias);
-                    let normal = _mm256_add_epi32(normal, special);
-                    // Subnormal numbers as the difference of two normal ones.
-                    let one = _mm256_set1_epi32(113 << 23);
-                    let small = _mm256_sub_ps(
-                        _mm256_castsi256_ps(_mm256_add_epi32(magnitude, one)),
-                        _mm256_castsi256_ps(one),
-                    );
-                    let magnitude = _mm256_blendv_ps(
-                        _mm256_castsi256_ps(normal),
-                        small,
-                        _mm256_castsi256_ps(is_small),
-                    );
-                    _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign))
-                })
+                let halves = match e {
+                    0 => _mm256_slli_epi32::<16>(words),
+                    _ => words,
+                };
+                let sign = _mm256_and_si256(halves, _mm256_set1_epi32(i32::MIN));
+                let magnitude = _mm256_and_si256(
+                    _mm256_srli_epi32::<3>(halves),
+                    _mm256_set1_epi32(0x0FFF_E000),
+                );
+                let is_special =
+                    _mm256_cmpgt_epi32(magnitude, _mm256_set1_epi32((0x7C00 << 13) - 1));
+                let is_small = _mm256_cmpgt_epi32(_mm256_set1_epi32(1 << 23), magnitude);
+                let bias = _mm256_set1_epi32(112 << 23);
+                let normal = _mm256_add_epi32(magnitude, bias);
+                // Infinities and NaNs have the greatest exponent there, too.
+                let special = _mm256_and_si256(is_special, bias);
+                let normal = _mm256_add_epi32(normal, special);
+                // Subnormal numbers as the difference of two normal ones.
+                let one = _mm256_set1_epi32(113 << 23);
+                let small = _mm256_sub_ps(
+                    _mm256_castsi256_ps(_mm256_add_epi32(magnitude, one)),
+                    _mm256_castsi256_ps(one),
+                );
+                let magnitude = _mm256_blendv_ps(
+                    _mm256_castsi256_ps(normal),
+                    small,
+                    _mm256_castsi256_ps(is_small),
+                );
+                _mm256_or_ps(magnitude, _mm256_castsi256_ps(sign))
             }
         }
 
         #[inline(always)]
-        unsafe fn wide(words: __m512i) -> [__m512; 2] {
+        unsafe fn wide(words: __m512i, e: usize) -> __m512 {
             // SAFETY: the caller says so.
             unsafe {
-                [words, _mm512_srli_epi32::<16>(words)]
-                    .map(|halves| _mm512_cvtph_ps(_mm512_cvtepi32_epi16(halves)))
+                let halves = match e {
+                    0 => words,
+                    _ => _mm512_srli_epi32::<16>(words),
+                };
+                _mm512_cvtph_ps(_mm512_cvtepi32_epi16(halves))
             }
         }
+    }
+
+    macro_rules! integers {
+        ($($ty:ident $right_256:ident $right_512:ident)*) => {$(
+            // SAFETY: a whole number of them is a word.
+            unsafe impl Words for $ty {
+                const PER_WORD: usize = size_of::<u32>() / size_of::<$ty>();
+                const IS_SCALED: bool = true;
+
+                #[inline(always)]
+                unsafe fn narrow(words: __m256i, e: usize) -> __m256 {
+                    // SAFETY: the caller says so.
+                    unsafe {
+                        // At the upper end of the word, and from there to the lower one.
+                        let upper = match (Self::PER_WORD, e) {
+                            (4, 0) => _mm256_slli_epi32::<24>(words),
+                            (4, 1) | (2, 0) => _mm256_slli_epi32::<16>(words),
+                            (4, 2) => _mm256_slli_epi32::<8>(words),
+                            _ => words,
+                        };
+                        _mm256_cvtepi32_ps(match Self::PER_WORD {
+                            4 => $right_256::<24>(upper),
+                            _ => $right_256::<16>(upper),
+                        })
+                    }
+                }
+
+                #[inline(always)]
+                unsafe fn wide(words: __m512i, e: usize) -> __m512 {
+                    // SAFETY: likewise.
+                    unsafe {
+                        let upper = match (Self::PER_WORD, e) {
+                            (4, 0) => _mm512_slli_epi32::<24>(words),
+                            (4, 1) | (2, 0) => _mm512_slli_epi32::<16>(words),
+                            (4, 2) => _mm512_slli_epi32::<8>(words),
+                            _ => words,
+                        };
+                        _mm512_cvtepi32_ps(match Self::PER_WORD {
+                            4 => $right_512::<24>(upper),
+                            _ => $right_512::<16>(upper),
+                        })
+                    }
+                }
+            }
+        )*};
+    }
+
+    integers! {
+        i8 _mm256_srai_epi32 _mm512_srai_epi32
+        u8 _mm256_srli_epi32 _mm512_srli_epi32
+        i16 _mm256_srai_epi32 _mm512_srai_epi32
+        u16 _mm256_srli_epi32 _mm512_srli_epi32
     }
 
     /// Adds products of elements from `k` on to chains, one by one.
@@ -272,15 +393,19 @@ mod words {
         for (chains, group) in chains.iter_mut().zip(groups) {
             for (column, chain) in chains.iter_mut().enumerate() {
                 let elements = &group.elements[column * group.stride..];
-                for (factor, element) in group.vector.iter().zip(elements).skip(k) {
-                    *chain = factor.mul_add(element.widen(), *chain);
+                for (i, (factor, element)) in group.vector.iter().zip(elements).enumerate().skip(k)
+                {
+                    let element = match S::IS_SCALED {
+                        true => element.widen() * group.scales.of_row(i)[column],
+                        false => element.widen(),
+                    };
+                    *chain = factor.mul_add(element, *chain);
                 }
             }
         }
     }
 
-    /// The elements of four words of each of eight columns as rows, one for each element of a
-    /// word, in the order of the words.
+    /// Four words of each of eight columns as rows.
     ///
     /// # Safety
     /// The processor has AVX2, and the columns have these elements.
@@ -290,7 +415,7 @@ mod words {
         first: *const S,
         stride: usize,
         next: Option<usize>,
-    ) -> [[__m256; 2]; 4] {
+    ) -> [__m256i; NARROW_WORDS] {
         // Four words of a column, and of that four columns further on.
         let pair = |column: usize| {
             let low = first.wrapping_add(column * stride);
@@ -311,13 +436,12 @@ mod words {
             [_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d)],
             [_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d)],
         ];
-        let mut rows = [[_mm256_setzero_ps(); 2]; 4];
+        let mut rows = [_mm256_setzero_si256(); NARROW_WORDS];
         for (i, half) in halves.into_iter().enumerate() {
             let [left, right] = half.map(|pair| _mm256_castps_pd(pair));
             let words = [_mm256_unpacklo_pd(left, right), _mm256_unpackhi_pd(left, right)];
             for (j, words) in words.into_iter().enumerate() {
-                // SAFETY: this function has the instructions.
-                rows[2 * i + j] = unsafe { S::narrow(_mm256_castpd_si256(words)) };
+                rows[2 * i + j] = _mm256_castpd_si256(words);
             }
         }
         rows
@@ -332,7 +456,7 @@ mod words {
         len: usize,
     ) -> [[f32; W]; N] {
         const { assert!(size_of::<S>() * S::PER_WORD == 4) }
-        let step = 4 * S::PER_WORD;
+        let step = NARROW_WORDS * S::PER_WORD;
         let mut sums = [_mm256_setzero_ps(); N];
         let mut k = 0;
         while k + step <= len {
@@ -341,9 +465,19 @@ mod words {
                 let next = k.is_multiple_of(4 * step).then_some(group.next);
                 // SAFETY: the columns have these elements.
                 let rows = unsafe { narrow_rows(first, group.stride, next) };
-                for (word, elements) in rows.into_iter().enumerate() {
-                    for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                let scales = match S::IS_SCALED {
+                    // SAFETY: there are as many in all groups.
+                    true => unsafe { _mm256_loadu_ps(group.scales.of_row(k).as_ptr()) },
+                    false => _mm256_setzero_ps(),
+                };
+                for (word, row) in rows.into_iter().enumerate() {
+                    for e in 0..S::PER_WORD {
                         let at = k + S::PER_WORD * word + e;
+                        // SAFETY: this function has the instructions.
+                        let mut elements = unsafe { S::narrow(row, e) };
+                        if S::IS_SCALED {
+                            elements = _mm256_mul_ps(elements, scales);
+                        }
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *group.vector.get_unchecked(at) };
                         *sum = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *sum);
@@ -371,7 +505,7 @@ mod words {
         len: usize,
     ) -> [[f32; W]; M] {
         const { assert!(size_of::<S>() * S::PER_WORD == 4) }
-        let step = 4 * S::PER_WORD;
+        let step = NARROW_WORDS * S::PER_WORD;
         let mut sums = [_mm256_setzero_ps(); M];
         let mut k = 0;
         while k + step <= len {
@@ -379,9 +513,11 @@ mod words {
             let next = k.is_multiple_of(4 * step).then_some(columns.next);
             // SAFETY: the columns have these elements.
             let rows = unsafe { narrow_rows(first, columns.stride, next) };
-            for (word, elements) in rows.into_iter().enumerate() {
-                for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+            for (word, row) in rows.into_iter().enumerate() {
+                for e in 0..S::PER_WORD {
                     let at = k + S::PER_WORD * word + e;
+                    // SAFETY: this function has the instructions.
+                    let elements = unsafe { S::narrow(row, e) };
                     for (sum, vector) in sums.iter_mut().zip(vectors) {
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *vector.get_unchecked(at) };
@@ -434,11 +570,19 @@ mod words {
                 let first = group.elements.as_ptr().wrapping_add(k);
                 // SAFETY: the columns have these elements.
                 let rows = unsafe { wide_rows(first, group.stride, group.next) };
+                let scales = match S::IS_SCALED {
+                    // SAFETY: there are as many in all groups.
+                    true => unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) },
+                    false => _mm512_setzero_ps(),
+                };
                 for (word, row) in rows.into_iter().enumerate() {
-                    // SAFETY: this function has the instructions.
-                    let elements = unsafe { S::wide(row) };
-                    for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                    for e in 0..S::PER_WORD {
                         let at = k + S::PER_WORD * word + e;
+                        // SAFETY: this function has the instructions.
+                        let mut elements = unsafe { S::wide(row, e) };
+                        if S::IS_SCALED {
+                            elements = _mm512_mul_ps(elements, scales);
+                        }
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *group.vector.get_unchecked(at) };
                         *sum = _mm512_fmadd_ps(_mm512_set1_ps(factor), elements, *sum);
@@ -474,10 +618,10 @@ mod words {
             // SAFETY: the columns have these elements.
             let rows = unsafe { wide_rows(first, columns.stride, columns.next) };
             for (word, row) in rows.into_iter().enumerate() {
-                // SAFETY: this function has the instructions.
-                let elements = unsafe { S::wide(row) };
-                for (e, elements) in elements.into_iter().take(S::PER_WORD).enumerate() {
+                for e in 0..S::PER_WORD {
                     let at = k + S::PER_WORD * word + e;
+                    // SAFETY: this function has the instructions.
+                    let elements = unsafe { S::wide(row, e) };
                     for (sum, vector) in sums.iter_mut().zip(vectors) {
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *vector.get_unchecked(at) };

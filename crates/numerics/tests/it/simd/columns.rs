@@ -1,6 +1,6 @@
 //! Tests of `simd/columns.rs`.
 
-use numerics::simd::{ColumnSums, Columns, GROUP, Isa, WIDE_GROUP};
+use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Scales, WIDE_GROUP};
 use numerics::{Widen, bf16, f16};
 
 /// Checks the chains of `W` columns, which there are if it `is_compiled`.
@@ -61,6 +61,7 @@ where
                 elements: &elements[at..],
                 stride,
                 next: 0,
+                scales: Scales::NONE,
             };
             for isa in Isa::available() {
                 check::<S, GROUP>(isa, isa.has_avx2(), [group(0), group(50)]);
@@ -73,7 +74,13 @@ where
 #[test]
 fn columns_that_are_too_short() {
     let (vector, elements) = (&[1.0; 9][..], &[1.0; 64][..]);
-    let group = |vector, elements, stride| Columns { vector, elements, stride, next: 0 };
+    let group = |vector, elements, stride| Columns {
+        vector,
+        elements,
+        stride,
+        next: 0,
+        scales: Scales::NONE,
+    };
     let whole = group(&vector[..8], elements, 8);
     for other in [
         group(vector, elements, 8),
@@ -82,5 +89,58 @@ fn columns_that_are_too_short() {
         group(&vector[..8], elements, usize::MAX),
     ] {
         assert!(f32::column_chains::<GROUP, 2>(Isa::best(), [whole, other]).is_none());
+    }
+}
+
+/// Integers are multiplied with the scale of their group, rounded, and added as products.
+#[test]
+fn columns_of_scaled_integers() {
+    scaled_chains(|i| ((i * 40503) >> 3) as i8);
+    scaled_chains(|i| ((i * 40503) >> 3) as u8);
+    scaled_chains(|i| (i * 40503) as i16);
+    scaled_chains(|i| (i * 40503) as u16);
+}
+
+fn scaled_chains<S: Widen<f32>>(element: impl Fn(usize) -> S)
+where
+    f32: ColumnSums<S>,
+{
+    let elements: Vec<S> = (0..WIDE_GROUP * 256).map(element).collect();
+    let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
+    let vector: Vec<f32> = (0..256).map(number).collect();
+    let factors: Vec<f32> = (0..20 * WIDE_GROUP).map(|i| number(5 * i)).collect();
+    for (len, group, first) in
+        [(256, 256, 0), (256, 64, 0), (250, 64, 64), (100, usize::MAX, 0), (7, 7, 0), (64, 16, 32)]
+    {
+        let scales = Scales { factors: &factors, stride: WIDE_GROUP, group, first };
+        let columns =
+            Columns { vector: &vector[..len], elements: &elements, stride: 256, next: 0, scales };
+        let expected = |column: usize| {
+            (0..len).fold(0.0, |sum: f32, k| {
+                let scale = factors[(first + k) / group * WIDE_GROUP + column];
+                vector[k].mul_add(elements[column * 256 + k].widen() * scale, sum)
+            })
+        };
+        for isa in Isa::available() {
+            let narrow = f32::column_chains::<GROUP, 1>(isa, [columns]);
+            assert_eq!(narrow.is_some(), isa.has_avx2(), "{isa:?} {len} {group}");
+            let narrow = narrow.into_iter().flatten().flatten().enumerate();
+            narrow.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
+            // Where a vector register has elements of several groups, there is no instruction.
+            let wide = f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]);
+            let wide = wide.into_iter().flatten().flatten().enumerate();
+            wide.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
+        }
+    }
+}
+
+#[test]
+fn columns_without_enough_scales() {
+    let (vector, elements, factors) = ([1.0; 64], [1_i8; 64 * WIDE_GROUP], [1.0; WIDE_GROUP - 1]);
+    for factors in [&factors[..], &[]] {
+        let scales = Scales { factors, stride: WIDE_GROUP, group: 64, first: 0 };
+        let columns =
+            Columns { vector: &vector[..], elements: &elements[..], stride: 64, next: 0, scales };
+        assert!(f32::column_chains::<WIDE_GROUP, 1>(Isa::best(), [columns]).is_none());
     }
 }

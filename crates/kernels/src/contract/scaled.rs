@@ -1,0 +1,90 @@
+//! Products of quantized weights: integers that are multiplied with scales.
+
+use super::{Dot, Sizes, multiply_stored};
+use crate::converted::convert_into;
+use crate::kernel::{Kernel, expect_bytes};
+use numerics::budget::reserve;
+use numerics::math::AlignedBytes;
+use numerics::simd::Scales;
+use numerics::{DType, TensorError};
+
+/// Where the scales of the elements of an operand are.
+#[derive(Clone, Debug)]
+pub struct ScaleLayout {
+    /// The operand: 0 or 1.
+    pub operand: usize,
+    /// The type of the scales, in which elements are multiplied with them.
+    pub dtype: DType,
+    /// The number of consecutive products of a result with the same scale.
+    pub group: usize,
+    /// The distances between the scales of different results, and between those of groups.
+    pub strides: [usize; 2],
+}
+
+/// A `dot_general` one of whose operands is stored as integers, converted to a float type and
+/// multiplied with scales, which are the third operand of the kernel. No wide operand is stored:
+/// elements are scaled when they are multiplied, with the same roundings.
+#[derive(Debug)]
+pub struct ScaledDot {
+    dot: Dot,
+    layout: ScaleLayout,
+}
+
+impl ScaledDot {
+    /// A product with scales of integers; `None` if it is not one of large matrices that are summed
+    /// in `f32`, or a scaled element could be rounded twice.
+    pub fn new(dot: Dot, layout: ScaleLayout) -> Option<ScaledDot> {
+        let stored = *dot.types.get(layout.operand)?;
+        // The product of numbers of few bits is exact before it is rounded.
+        let is_rounded_once = match layout.dtype {
+            DType::F32 => true,
+            DType::BF16 | DType::F16 => stored.bits() <= 8,
+            _ => false,
+        };
+        let is_large = dot.is_streamed && dot.sizes.count == 1 && dot.dtype == DType::F32;
+        let is_valid = stored.is_integer() && is_rounded_once && layout.group > 0;
+        (is_large && is_valid).then_some(ScaledDot { dot, layout })
+    }
+
+    /// The shape of the result.
+    pub fn shape(&self) -> &[usize] {
+        self.dot.shape()
+    }
+
+    /// The scales as numbers of `f32`: those of the first group of all results, and so on.
+    fn factors(&self, scales: &[u8], kept: usize) -> Result<Vec<f32>, TensorError> {
+        let ScaleLayout { dtype, group, strides: [row, column], .. } = self.layout;
+        let groups = self.dot.sizes.k.div_ceil(group);
+        let _reserved = reserve::<f32>(scales.len() / dtype.bytes() + kept * groups)?;
+        let mut wide = AlignedBytes::new();
+        wide.resize(scales.len() / dtype.bytes() * size_of::<f32>());
+        convert_into(scales, [dtype, DType::F32], &mut wide)?;
+        let wide: &[f32] = bytemuck::cast_slice(&wide);
+        let places = (0..groups).flat_map(|g| (0..kept).map(move |i| i * row + g * column));
+        let factors = places.map(|at| wide.get(at).copied().ok_or(TensorError::OutOfBounds));
+        factors.collect()
+    }
+}
+
+impl Kernel for ScaledDot {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let ([lhs, rhs, scales], out) = expect_bytes(operands, results)?;
+        let (dot, ScaleLayout { operand, dtype, group, .. }) = (&self.dot, self.layout.clone());
+        let Sizes { m, n, k, .. } = dot.sizes;
+        if m * n * k == 0 {
+            out.fill(0);
+            return Ok(());
+        }
+        let kept = [m, n][operand];
+        let factors = self.factors(scales, kept)?;
+        let scales = Scales { factors: &factors, stride: kept, group, first: 0 };
+        let [left, right, _] = dot.types;
+        let mut factors = [dot.lhs.stored(lhs, left), dot.rhs.stored(rhs, right)];
+        (factors[operand].scales, factors[operand].scaled_type) = (scales, dtype);
+        multiply_stored(dot, factors, out)
+    }
+
+    fn table_entries(&self) -> usize {
+        self.dot.table_entries()
+    }
+}
