@@ -86,42 +86,104 @@ _CallPython = ctypes.CFUNCTYPE(
 )
 
 
-def _call_python(
-    function: Any,
-    num_arguments: int,
-    arguments: Any,
-    num_results: int,
-    results: Any,
-    message: int,
-    message_size: int,
-) -> bool:
-    """Calls a Python function on the arguments, and copies what it returns to the results."""
-    try:
-        values = []
-        for argument in arguments[:num_arguments]:
-            is_token = argument.element_type == _TOKEN
-            value = None if is_token else argument.view().copy()
-            if value is not None:
-                value.flags.writeable = False
-            values.append(value)
-        outputs = function(*values)
-        for result, output in zip(results[:num_results], outputs):
-            if result.element_type != _TOKEN:
-                view = result.view()
-                view[...] = np.asarray(output, view.dtype)
-        return True
-    except BaseException as error:  # Nothing may unwind into the caller.
-        text = "".join(traceback.format_exception(error)).encode(errors="replace")
-        # Python's message is at the end.
-        text = b"CpuCallback error calling callback: " + text
-        if len(text) >= message_size:
-            text = text[:40] + b" ... " + text[46 + len(text) - message_size :]
-        ctypes.memmove(message, text + b"\0", len(text) + 1)
-        return False
+class _Buffer:
+    """What `jax.experimental.buffer_callback` gives a function for an operand or a result."""
+
+    def __init__(self, array: np.ndarray[Any, Any], writeable: bool) -> None:
+        self._array = array
+        self._array.flags.writeable = writeable
+
+    @property
+    def writeable(self) -> bool:
+        return self._array.flags.writeable
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._array.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self._array.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._array.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.array(self._array, dtype, copy=copy)
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._array.__dlpack_device__()
 
 
-# Kept for as long as programs may call it.
-_CALL_PYTHON = _CallPython(_call_python)
+class _Execution:
+    """The execution that calls a function with buffers."""
+
+    @property
+    def stage(self) -> Any:
+        return importlib.import_module("jax.experimental.buffer_callback").ExecutionStage.EXECUTE
+
+    @property
+    def stream(self) -> int:
+        errors = importlib.import_module("jax.errors")
+        raise errors.JaxRuntimeError("XLA FFI GPU context is not available: stablo is a CPU")
+
+
+def _answer(function: Any, arguments: list[_Array], results: list[_Array]) -> None:
+    """Calls a function on copies of the arguments, and copies what it returns to the results."""
+    values = []
+    for argument in arguments:
+        is_token = argument.element_type == _TOKEN
+        value = None if is_token else argument.view().copy()
+        if value is not None:
+            value.flags.writeable = False
+        values.append(value)
+    for result, output in zip(results, function(*values)):
+        if result.element_type != _TOKEN:
+            view = result.view()
+            view[...] = np.asarray(output, view.dtype)
+
+
+def _answer_in_place(function: Any, arguments: list[_Array], results: list[_Array]) -> None:
+    """Calls a function that writes the results."""
+    aliased = {result.data for result in results}
+    buffers = [_Buffer(own.view(), own.data in aliased) for own in arguments]
+    function(_Execution(), *buffers, *(_Buffer(own.view(), True) for own in results))
+
+
+def _reporting(answer: Any) -> Any:
+    """Makes a function that programs call, which writes what went wrong to the message."""
+
+    def call(
+        function: Any,
+        num_arguments: int,
+        arguments: Any,
+        num_results: int,
+        results: Any,
+        message: int,
+        message_size: int,
+    ) -> bool:
+        try:
+            answer(function, arguments[:num_arguments], results[:num_results])
+            return True
+        except BaseException as error:  # Nothing may unwind into the caller.
+            text = "".join(traceback.format_exception(error)).encode(errors="replace")
+            # Python's message is at the end.
+            text = b"CpuCallback error calling callback: " + text
+            if len(text) >= message_size:
+                text = text[:40] + b" ... " + text[46 + len(text) - message_size :]
+            ctypes.memmove(message, text + b"\0", len(text) + 1)
+            return False
+
+    return _CallPython(call)
+
+
+# Kept for as long as programs may call them.
+_CALL_PYTHON = _reporting(_answer)
+_CALL_IN_PLACE = _reporting(_answer_in_place)
 
 
 def _xla_bridge() -> Any:
@@ -169,7 +231,9 @@ def initialize() -> None:
         return
     path = _library()
     bridge.register_plugin(PLATFORM, priority=-100, library_path=path, options=_options())
-    ctypes.CDLL(path).stablo_pjrt_set_call_python(_CALL_PYTHON)
+    library = ctypes.CDLL(path)
+    library.stablo_pjrt_set_call_python(_CALL_PYTHON)
+    library.stablo_pjrt_set_call_in_place(_CALL_IN_PLACE)
     # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
     if hasattr(bridge, "register_backend_initialization_hook"):
         bridge.register_backend_initialization_hook(_answer_for_cpu)

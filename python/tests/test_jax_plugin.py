@@ -65,6 +65,31 @@ class JaxPlugin(unittest.TestCase):
         """
         self.assertEqual(self.run_program(program).split("\n"), ["x is 3.0", "6.0", "True"])
 
+    def test_callbacks_that_write_results(self):
+        program = """
+            from jax.experimental.buffer_callback import buffer_callback
+            def double(context, out, x):
+                np.asarray(out)[...] = 2 * np.asarray(x)
+                print(x.writeable, out.writeable, out.shape, context.stage.name)
+            x = jnp.arange(3.0)
+            out = jax.ShapeDtypeStruct.like(x)
+            print(jax.jit(buffer_callback(double, out))(x))
+            def increment(context, out, x):
+                np.asarray(out)[0] += 1
+            print(buffer_callback(increment, out, input_output_aliases={0: 0})(x), x)
+        """
+        expected = "False True (3,) EXECUTE\n[0. 2. 4.]\n[1. 1. 2.] [0. 1. 2.]"
+        self.assertEqual(self.run_program(program), expected)
+
+    def test_layouts(self):
+        program = """
+            from jax.experimental.layout import Format, Layout
+            x = jnp.arange(6.0).reshape(2, 3)
+            y = jax.jit(lambda x: x.T, out_shardings=Format(Layout.AUTO))(x)
+            print(y.format.layout.major_to_minor, (y + 1).ravel())
+        """
+        self.assertEqual(self.run_program(program), "(1, 0) [1. 4. 2. 5. 3. 6.]")
+
     def test_donation(self):
         program = """
             x = jnp.ones(4)

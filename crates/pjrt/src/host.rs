@@ -6,13 +6,15 @@
 use crate::execute::Context;
 use crate::handle::Foreign;
 use crate::types;
-use stablo::{CustomCall, CustomCalls, DType, EvalError, RuntimeValue, Tensor};
+use stablo::ir::AttrKind;
+use stablo::{Attribute, CustomCall, CustomCalls, DType, EvalError, RuntimeValue, Tensor};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The targets that call Python functions.
+/// The targets that call Python functions, and those of which the functions write the results.
 const TARGETS: [&str; 2] =
     ["xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"];
+const IN_PLACE: [&str; 1] = ["xla_buffer_python_cpu_callback"];
 
 /// A tensor, as the caller of Python functions sees it. The type 23 is that of tokens.
 #[repr(C)]
@@ -38,6 +40,7 @@ pub type CallPython = unsafe extern "C" fn(
 ) -> bool;
 
 static CALL_PYTHON: OnceLock<CallPython> = OnceLock::new();
+static CALL_IN_PLACE: OnceLock<CallPython> = OnceLock::new();
 
 /// Bytes for the message of a Python function that fails.
 const MESSAGE_BYTES: usize = 8192;
@@ -46,6 +49,12 @@ const MESSAGE_BYTES: usize = 8192;
 #[unsafe(no_mangle)]
 pub extern "C" fn stablo_pjrt_set_call_python(function: CallPython) {
     let _ = CALL_PYTHON.set(function);
+}
+
+/// Sets the function that calls Python functions which write the results; the first one stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn stablo_pjrt_set_call_in_place(function: CallPython) {
+    let _ = CALL_IN_PLACE.set(function);
 }
 
 /// The functions of JAX, as an execution's context has them.
@@ -72,10 +81,12 @@ impl Host {
     /// The custom calls that call the functions.
     pub fn custom_calls(&self) -> CustomCalls {
         let mut calls = CustomCalls::default();
-        for target in TARGETS {
+        let targets = TARGETS.map(|target| (target, &CALL_PYTHON)).into_iter();
+        for (target, caller) in targets.chain(IN_PLACE.map(|target| (target, &CALL_IN_PLACE))) {
             let host = self.clone();
             calls.register(target, move |call, operands| {
-                host.call(call, &operands).map_err(|message| EvalError::new("callback", message))
+                host.call(caller, call, &operands)
+                    .map_err(|message| EvalError::new("callback", message))
             });
         }
         calls
@@ -97,10 +108,11 @@ impl Host {
     /// Calls the Python function of a custom call.
     fn call(
         &self,
+        caller: &OnceLock<CallPython>,
         call: &CustomCall,
         operands: &[RuntimeValue],
     ) -> Result<Vec<RuntimeValue>, String> {
-        let call_python = CALL_PYTHON
+        let call_python = caller
             .get()
             .ok_or("programs can call Python functions only under JAX with the package stablo")?;
         // JAX writes the first for programs that StableHLO's own attribute cannot express.
@@ -110,11 +122,16 @@ impl Host {
             .and_then(|index| usize::try_from(index).ok())
             .ok_or("the call has no attribute `index`")?;
         let function = self.function(index)?;
+        let aliases = aliases(call);
         let mut results = Vec::new();
-        for ty in &call.result_types {
+        for (index, ty) in call.result_types.iter().enumerate() {
+            let alias = aliases.iter().find(|(result, _)| *result == index);
+            let operand = alias.and_then(|(_, operand)| operands.get(*operand)?.tensor().ok());
             let tensor = ty.as_tensor();
             let sizes = tensor.and_then(|tensor| tensor.static_shape());
             results.push(match (sizes, stablo::storage_dtype(ty)) {
+                // The function gets one array for both, which begins as the operand.
+                _ if let Some(operand) = operand => Some(operand.clone()),
                 (Some(sizes), Some(dtype)) => {
                     Some(Tensor::zeros(dtype, sizes).map_err(|error| error.to_string())?)
                 }
@@ -142,6 +159,11 @@ impl Host {
                 ty.as_ref().map(|(dtype, sizes)| (*dtype, &sizes[..])),
                 data.cast(),
             ));
+        }
+        for &(result, operand) in &aliases {
+            if let Some((argument, place)) = arguments.get_mut(operand).zip(places.get(result)) {
+                argument.data = place.data;
+            }
         }
         let arrays = |all: &[Lent]| all.iter().map(Lent::array).collect::<Vec<HostArray>>();
         let (arguments, outputs) = (arrays(&arguments), arrays(&places));
@@ -174,6 +196,20 @@ impl Host {
         };
         results.into_iter().map(value).collect()
     }
+}
+
+/// The results of a call that share the memory of operands: the numbers of both.
+fn aliases(call: &CustomCall) -> Vec<(usize, usize)> {
+    let list = call.attribute("output_operand_aliases").and_then(Attribute::as_array);
+    let alias = |alias: &Attribute| {
+        let AttrKind::Dialect(alias) = &**alias else { return None };
+        // The elements of the tuple that results are in are numbered from 0 on; one result is none.
+        let [within_results, operand, _] = &alias.params[..] else { return None };
+        let result = within_results.as_ref()?.as_int_array()?.first().copied().unwrap_or(0);
+        let operand = operand.as_ref()?.as_i64()?;
+        Some((usize::try_from(result).ok()?, usize::try_from(operand).ok()?))
+    };
+    list.unwrap_or(&[]).iter().filter_map(alias).collect()
 }
 
 /// A tensor that is lent to Python; without a type, a token.
