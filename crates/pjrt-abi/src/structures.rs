@@ -675,6 +675,13 @@ pub union Layout {
     pub strides: Strides,
 }
 
+/// `PJRT_HostBufferSemantics_kImmutableZeroCopy`: the client does not change the memory until it
+/// is told that it is no longer used.
+pub const IMMUTABLE_ZERO_COPY: c_int = 2;
+/// `PJRT_HostBufferSemantics_kMutableZeroCopy`: as [`IMMUTABLE_ZERO_COPY`], and the memory may be
+/// written.
+pub const MUTABLE_ZERO_COPY: c_int = 3;
+
 /// The kind of a [`MemoryLayout`] that lists dimensions.
 pub const TILED: c_int = 0;
 /// The kind of a [`MemoryLayout`] that has strides.

@@ -4,6 +4,7 @@ use crate::device::{Device, Memory};
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
 use crate::handle::{Foreign, Handle, Resolve, array, give, null, text};
+use crate::order::Order;
 use crate::transfer::{self, sizes};
 use crate::types;
 use pjrt_abi::{
@@ -12,16 +13,17 @@ use pjrt_abi::{
     BufferGetMemoryLayout, BufferIsDeleted, BufferIsOnCpu, BufferMemory, BufferOnDeviceSizeInBytes,
     BufferPointer, BufferReadyEvent, BufferToHostBuffer, ClientBufferFromHostBuffer,
     ClientCreateErrorBuffer, ClientCreateUninitializedBuffer, ClientCreateViewOfDeviceBuffer,
-    Layout, MemoryLayout, TILED, Tiled, ViewDeleteFn,
+    IMMUTABLE_ZERO_COPY, Layout, MUTABLE_ZERO_COPY, MemoryLayout, TILED, Tiled, ViewDeleteFn,
 };
 use stablo::{Bytes, DType, Tensor};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Element type and shape of a buffer.
+/// Element type and shape of a buffer, and the order of its elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
     pub dtype: DType,
     pub sizes: Vec<usize>,
+    pub order: Order,
 }
 
 impl Shape {
@@ -30,9 +32,21 @@ impl Shape {
         self.sizes.iter().fold(self.dtype.bytes(), |bytes, &size| bytes.saturating_mul(size))
     }
 
-    /// The shape that a client states by number and sizes.
+    /// The shape that a client states by number and sizes, in row-major order.
     pub fn read(number: i32, dims: *const i64, num_dims: usize) -> Outcome<Shape> {
-        Ok(Shape { dtype: types::dtype(number)?, sizes: sizes(array(dims, num_dims)?)? })
+        let (dtype, sizes) = (types::dtype(number)?, sizes(array(dims, num_dims)?)?);
+        Ok(Shape { dtype, sizes, order: Order::default() })
+    }
+
+    /// The same with the order of a layout.
+    fn with_layout(self, layout: *const MemoryLayout) -> Outcome<Shape> {
+        let order = Order::of_layout(layout, self.sizes.len())?;
+        Ok(Shape { order, ..self })
+    }
+
+    /// The sizes in the order of memory, which are those of the tensor of a buffer.
+    pub fn sizes_in_memory(&self) -> Vec<usize> {
+        self.order.in_memory(&self.sizes)
     }
 }
 
@@ -58,6 +72,7 @@ pub struct Buffer {
     dtype: DType,
     dims: Box<[i64]>,
     minor_to_major: Box<[i64]>,
+    order: Order,
     /// `None` once it is deleted or donated.
     contents: Mutex<Option<Contents>>,
     /// Values that other frameworks use, whatever becomes of the buffer.
@@ -76,13 +91,14 @@ impl Buffer {
         if let Some(device) = device.get_if_any() {
             device.usage.add(bytes);
         }
-        let rank = shape.sizes.len() as i64;
+        let minor_to_major = shape.order.minor_to_major(shape.sizes.len());
         Buffer {
             device,
             memory,
             dtype: shape.dtype,
             dims: shape.sizes.iter().map(|&size| size as i64).collect(),
-            minor_to_major: (0..rank).rev().collect(),
+            minor_to_major: minor_to_major.into_iter().map(|dim| dim as i64).collect(),
+            order: shape.order.clone(),
             contents: Mutex::new(Some(Contents { value, bytes, device })),
             shared: Mutex::default(),
         }
@@ -90,13 +106,17 @@ impl Buffer {
 
     pub fn shape(&self) -> Shape {
         let sizes = self.dims.iter().map(|&dim| dim as usize).collect();
-        Shape { dtype: self.dtype, sizes }
+        Shape { dtype: self.dtype, sizes, order: self.order.clone() }
     }
 
     /// True if element type and shape are these.
     pub fn has_shape(&self, shape: &Shape) -> bool {
         let sizes = shape.sizes.iter().map(|&size| size as i64);
         self.dtype == shape.dtype && self.dims.iter().copied().eq(sizes)
+    }
+
+    pub fn order(&self) -> &Order {
+        &self.order
     }
 
     pub fn device(&self) -> Handle<Device> {
@@ -167,21 +187,70 @@ fn give_buffer(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) ->
 pub fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
     args.client.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let shape = shape.with_layout(args.device_layout)?;
     let strides = array(args.byte_strides, args.num_byte_strides)?;
-    let strides = Some(strides).filter(|strides| !strides.is_empty());
     let memory = memory_of(args.memory, args.device)?;
-    let tensor = transfer::read(args.data, shape.dtype, &shape.sizes, strides)?;
+    let (rank, element, len) = (shape.sizes.len(), shape.dtype.bytes(), shape.bytes());
+    let strides = match strides.len() {
+        0 => transfer::row_major(&shape.sizes, element),
+        count if count == rank => strides.to_vec(),
+        count => {
+            let message = format!("{count} strides are given for {rank} dimensions");
+            return Err(Failure::invalid(message));
+        }
+    };
+    let (sizes, strides) = (shape.sizes_in_memory(), shape.order.in_memory(&strides));
+    let is_dense = strides == transfer::row_major(&sizes, element);
+    let is_lent = [IMMUTABLE_ZERO_COPY, MUTABLE_ZERO_COPY].contains(&args.host_buffer_semantics);
+    let data = Foreign(args.data.cast_mut());
+    let is_aligned = !data.0.is_null() && data.0.addr().is_multiple_of(ALIGNMENT);
+    if is_lent && is_aligned && is_dense && len >= LEAST_LENT {
+        let done = Arc::new(Promise::<()>::default());
+        let lent = Lent { data, len, done: done.clone() };
+        let tensor = Tensor::from_bytes(shape.dtype, &sizes, Bytes::from_owner(Arc::new(lent)))?;
+        args.buffer = give_buffer(memory, &shape, Ok(tensor));
+        args.done_with_host_buffer = Event::of(done);
+        return Ok(());
+    }
+    let tensor = transfer::read(args.data, shape.dtype, &sizes, Some(&strides))?;
     args.buffer = give_buffer(memory, &shape, Ok(tensor));
     // The elements were copied.
     args.done_with_host_buffer = Event::ready();
     Ok(())
 }
 
+/// The alignment at which arrays of clients are used where they are, as by XLA on CPUs.
+const ALIGNMENT: usize = 16;
+
+/// The least number of bytes that are not copied.
+const LEAST_LENT: usize = 16 << 10;
+
+/// Memory of a client that it does not change until an event.
+struct Lent {
+    data: Foreign,
+    len: usize,
+    done: Arc<Promise<()>>,
+}
+
+impl AsRef<[u8]> for Lent {
+    fn as_ref(&self) -> &[u8] {
+        // SAFETY: the client passes that number of bytes, unchanged until the event.
+        unsafe { std::slice::from_raw_parts(self.data.0.cast(), self.len) }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        self.done.set(Ok(()));
+    }
+}
+
 pub fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
     args.client.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let shape = shape.with_layout(args.layout)?;
     let memory = memory_of(args.memory, args.device)?;
-    let tensor = Tensor::zeros(shape.dtype, &shape.sizes)?;
+    let tensor = Tensor::zeros(shape.dtype, shape.sizes_in_memory())?;
     args.buffer = give_buffer(memory, &shape, Ok(tensor));
     Ok(())
 }
@@ -225,15 +294,23 @@ impl Drop for View {
 
 pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
     args.client.get()?;
-    let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
+    let mut shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let memory = memory_of(args.memory, args.device)?;
     let len = shape.bytes();
     if args.device_buffer_ptr.is_null() && len != 0 {
         return Err(Failure::invalid("elements are required, found null"));
     }
-    let strides = transfer::strides(args.layout, &shape.sizes, shape.dtype.bytes())?;
+    let data = Foreign(args.device_buffer_ptr);
+    // The memory is copied if it is not in the order of a layout, and else used where it is.
+    let strides = match Order::of_layout(args.layout, shape.sizes.len()) {
+        Ok(order) => {
+            shape.order = order;
+            None
+        }
+        Err(_) => transfer::strides(args.layout, &shape.sizes, shape.dtype.bytes())?,
+    };
     let view = View {
-        data: Foreign(args.device_buffer_ptr),
+        data,
         len,
         on_delete: args.on_delete_callback,
         argument: Foreign(args.on_delete_callback_arg),
@@ -241,7 +318,10 @@ pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
     let tensor = match strides {
         // The view is dropped once its elements are copied.
         Some(strides) => transfer::read(view.data.0, shape.dtype, &shape.sizes, Some(&strides))?,
-        None => Tensor::from_bytes(shape.dtype, &shape.sizes, Bytes::from_owner(Arc::new(view)))?,
+        None => {
+            let bytes = Bytes::from_owner(Arc::new(view));
+            Tensor::from_bytes(shape.dtype, shape.sizes_in_memory(), bytes)?
+        }
     };
     args.buffer = give_buffer(memory, &shape, Ok(tensor));
     Ok(())
@@ -330,7 +410,16 @@ pub fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
         args.dst_size = shape.bytes();
         return Ok(());
     }
-    let strides = transfer::strides(args.host_layout, &shape.sizes, shape.dtype.bytes())?;
+    let element = shape.dtype.bytes();
+    // Without a layout, the elements are in the order of the buffer.
+    let strides = match args.host_layout.is_null() {
+        true => None,
+        false => {
+            let strides = transfer::strides(args.host_layout, &shape.sizes, element)?;
+            let strides = strides.unwrap_or_else(|| transfer::row_major(&shape.sizes, element));
+            Some(shape.order.in_memory(&strides))
+        }
+    };
     let (dst, size) = (Foreign(args.dst), args.dst_size);
     args.event = copy_when_ready(buffer.value()?, move |tensor| {
         let dst = dst;

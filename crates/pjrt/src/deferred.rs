@@ -198,6 +198,10 @@ pub fn fulfill_alias(args: &mut ClientFulfillAliasBuffer) -> Outcome {
             if !buffer.has_shape(&alias.shape) {
                 return Err(other_shape("buffer", &buffer.shape(), "alias", &alias.shape));
             }
+            if !buffer.order().is_row_major() {
+                let message = "aliases of buffers in another order than row-major";
+                return Err(Failure::new(Code::Unimplemented, message));
+            }
             let value = buffer.value()?;
             if Arc::ptr_eq(&value, &alias.value) {
                 return Err(Failure::invalid("an alias cannot be fulfilled by itself"));

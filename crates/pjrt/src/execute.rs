@@ -84,7 +84,12 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
     }
     let argument = |(index, buffer): (usize, &Handle<Buffer>)| {
         let buffer = buffer.get()?;
-        if is_donated(index) { buffer.take() } else { buffer.value() }
+        let value = if is_donated(index) { buffer.take() } else { buffer.value() }?;
+        if buffer.order().is_row_major() {
+            return Ok(value);
+        }
+        let tensor = buffer.order().to_row_major(tensor(value)?, &buffer.shape());
+        Ok(Arc::new(Promise::from(tensor)))
     };
     buffers.iter().enumerate().map(argument).collect()
 }
@@ -149,9 +154,13 @@ fn shards(declared: &Parameter, value: RuntimeValue, count: usize) -> Outcome<Ve
         RuntimeValue::Token => Tensor::zeros(DType::I1, [0])?,
         value => value.into_tensor().map_err(unsharded)?,
     };
+    let order = &declared.shape.order;
     match &declared.distribution {
-        Some(distribution) => distribution.split(&tensor).map_err(unsharded),
-        None => Ok(vec![tensor; count]),
+        Some(distribution) => {
+            let shards = distribution.split(&tensor).map_err(unsharded)?;
+            shards.into_iter().map(|shard| order.of_row_major(shard)).collect()
+        }
+        None => Ok(vec![order.of_row_major(tensor)?; count]),
     }
 }
 

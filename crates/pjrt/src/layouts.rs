@@ -1,4 +1,4 @@
-//! The extension for memory layouts: all arrays are in row-major order.
+//! The extension for memory layouts.
 //!
 //! Without it, JAX reads the layouts of each program from its text, which takes longer than to
 //! compile it.
@@ -9,40 +9,39 @@ use crate::call::call;
 use crate::error::{Error, Outcome};
 use crate::extensions::{Base, FFI_EXTENSION};
 use crate::handle::{Handle, Resolve, give, parts};
+use crate::order::Order;
 use crate::parameters::Parameter;
 use pjrt_abi::{
     Function, LayoutDestroy, LayoutOfBuffer, LayoutOfClient, LayoutOfTopology, LayoutSerialize,
     LayoutsOfExecutable,
 };
+use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// `PJRT_Layouts_MemoryLayout`: a serialized layout. There is one for each rank, which is never
-/// freed, so that clients may or may not do that.
+/// `PJRT_Layouts_MemoryLayout`: a serialized layout. There is one for each order of dimensions,
+/// which is never freed, so that clients may or may not do that.
 pub struct Layout(String);
 
-impl Layout {
-    /// The text of row-major order, such as `{1,0}`.
-    fn new(rank: usize) -> Layout {
-        let dims: Vec<String> = (0..rank).rev().map(|dim| dim.to_string()).collect();
-        Layout(format!("{{{}}}", dims.join(",")))
-    }
+/// The layout of arrays of an order.
+fn of_order(order: &Order, rank: usize) -> Handle<Layout> {
+    static ALL: Mutex<BTreeMap<Vec<usize>, Handle<Layout>>> = Mutex::new(BTreeMap::new());
+    let dims = order.minor_to_major(rank);
+    // Such as `{1,0}` for a matrix in row-major order.
+    let list: Vec<String> = dims.iter().map(usize::to_string).collect();
+    let layout = || give(Layout(format!("{{{}}}", list.join(","))));
+    *ALL.lock().unwrap_or_else(PoisonError::into_inner).entry(dims).or_insert_with(layout)
 }
 
-/// The layout of arrays of a rank.
-pub fn of_rank(rank: usize) -> Handle<Layout> {
-    static ALL: Mutex<Vec<Handle<Layout>>> = Mutex::new(Vec::new());
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    while all.len() <= rank {
-        let rank = all.len();
-        all.push(give(Layout::new(rank)));
-    }
-    all[rank]
+/// The layout of arrays of a rank in row-major order.
+fn of_rank(rank: usize) -> Handle<Layout> {
+    of_order(&Order::default(), rank)
 }
 
 /// The layouts of arguments or results.
 pub fn of_parameters(parameters: &[Parameter]) -> Vec<Handle<Layout>> {
-    parameters.iter().map(|own| of_rank(own.shape.sizes.len())).collect()
+    let layout = |own: &Parameter| of_order(&own.shape.order, own.shape.sizes.len());
+    parameters.iter().map(layout).collect()
 }
 
 /// `PJRT_Extension_Type_Layouts`.
@@ -113,7 +112,8 @@ fn of_topology(args: &mut LayoutOfTopology) -> Outcome {
 }
 
 fn of_buffer(args: &mut LayoutOfBuffer) -> Outcome {
-    args.layout = of_rank(args.buffer.get()?.shape().sizes.len());
+    let shape = args.buffer.get()?.shape();
+    args.layout = of_order(&shape.order, shape.sizes.len());
     Ok(())
 }
 

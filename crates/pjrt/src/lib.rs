@@ -25,6 +25,7 @@ mod factors;
 pub mod handle;
 mod host;
 mod layouts;
+mod order;
 mod parameters;
 mod platform;
 mod propagation;

@@ -3,6 +3,7 @@
 use crate::buffer::Shape;
 use crate::device::MEMORY_KINDS;
 use crate::error::{Code, Failure, Outcome};
+use crate::order::{self, Order};
 use crate::propagation::result_shardings;
 use crate::types;
 use stablo::ir::OpRef;
@@ -32,6 +33,7 @@ fn parameter(
     attributes: Option<&Attribute>,
     function: OpRef<'_>,
     partitions: usize,
+    automatic: impl FnOnce() -> Order,
 ) -> Outcome<Parameter> {
     let is_token = stablo::value_fits(&RuntimeValue::Token, ty);
     let sizes = ty.as_tensor().and_then(|tensor| tensor.static_shape());
@@ -58,7 +60,10 @@ fn parameter(
         Some(distribution) => distribution.tile_shape(&sizes).map_err(unsharded)?,
         None => sizes,
     };
-    Ok(Parameter { distribution, shape: Shape { dtype, sizes }, is_token, is_donated, memory })
+    let mode = attribute("mhlo.layout_mode").and_then(Attribute::as_str).unwrap_or("default");
+    let order = Order::of_mode(mode, sizes.len(), automatic)?;
+    let shape = Shape { dtype, sizes, order };
+    Ok(Parameter { distribution, shape, is_token, is_donated, memory })
 }
 
 /// The failure of a sharding that cannot be applied.
@@ -71,11 +76,13 @@ pub fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>
     let function =
         stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
     let (inputs, results) = function.signature();
+    let body = function.regions().first().and_then(|&body| module.entry(body));
+    let returned = body.and_then(|body| module.terminator(body)).map_or(&[][..], OpRef::operands);
     let derived = match partitions {
         0 | 1 => Vec::new(),
         _ => result_shardings(module, *function),
     };
-    let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>| {
+    let list = |what: &str, types: &[Type], attributes: Option<&[Attribute]>, orders: &[Order]| {
         let each = types.iter().enumerate().map(|(index, ty)| {
             let attributes = attributes.and_then(|all| all.get(index));
             let own = attributes.and_then(Attribute::as_dictionary);
@@ -87,11 +94,17 @@ pub fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>
                 Some(Attribute::from(all))
             });
             let attributes = derived.as_ref().or(attributes);
-            parameter(&format!("{what} {index}"), ty, attributes, *function, partitions)
+            let automatic = || match returned.get(index).filter(|_| what == "result") {
+                Some(&value) => order::automatic(module, value, orders),
+                None => Order::default(),
+            };
+            let what = format!("{what} {index}");
+            parameter(&what, ty, attributes, *function, partitions, automatic)
         });
         each.collect::<Outcome<Vec<Parameter>>>()
     };
-    let arguments = list("argument", inputs, function.arg_attrs())?;
-    let results = list("result", results, function.res_attrs())?;
+    let arguments = list("argument", inputs, function.arg_attrs(), &[])?;
+    let orders: Vec<Order> = arguments.iter().map(|own| own.shape.order.clone()).collect();
+    let results = list("result", results, function.res_attrs(), &orders)?;
     Ok((arguments, results))
 }

@@ -2,9 +2,10 @@
 
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{array, structure};
+use crate::order::Order;
 use pjrt_abi::{MemoryLayout, STRIDES, TILED};
 use stablo::{DType, Tensor};
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 /// Sizes as PJRT gives them.
 ///
@@ -18,13 +19,13 @@ pub fn sizes(dims: &[i64]) -> Outcome<Vec<usize>> {
 }
 
 /// The distances in bytes between elements in row-major order.
-fn row_major(shape: &[usize], element: usize) -> Vec<i64> {
+pub fn row_major(shape: &[usize], element: usize) -> Vec<i64> {
     strides_of(shape, element, (0..shape.len()).rev())
 }
 
 /// The distances in bytes between elements that are dense, by the dimensions from the one that
 /// varies fastest on.
-fn strides_of(
+pub fn strides_of(
     shape: &[usize],
     element: usize,
     minor_to_major: impl Iterator<Item = usize>,
@@ -36,6 +37,41 @@ fn strides_of(
         distance = distance.saturating_mul(shape[dim] as i64);
     }
     strides
+}
+
+/// The kind of a layout of a client with its numbers: dimensions from the one that varies fastest
+/// on, or strides.
+///
+/// # Errors
+/// If it has tiles.
+pub fn numbers_of_layout(layout: *const MemoryLayout, rank: usize) -> Outcome<(c_int, Vec<i64>)> {
+    let layout = structure(layout)?;
+    let numbers = match layout.kind {
+        TILED => {
+            // SAFETY: the kind says which field of the union the client wrote.
+            let tiled = unsafe { layout.layout.tiled };
+            if tiled.num_tiles != 0 {
+                return Err(Failure::new(Code::Unimplemented, "layouts with tiles"));
+            }
+            // jaxlib lists the dimensions of views in memory that it has freed.
+            if rank <= 1 {
+                return Ok((TILED, (0..rank as i64).collect()));
+            }
+            array(tiled.minor_to_major, tiled.minor_to_major_size)?
+        }
+        STRIDES => {
+            // SAFETY: as above.
+            let strides = unsafe { layout.layout.strides };
+            array(strides.byte_strides, strides.num_byte_strides)?
+        }
+        other => return Err(Failure::invalid(format!("{other} is not a kind of layout"))),
+    };
+    Ok((layout.kind, numbers.to_vec()))
+}
+
+/// The failure for a layout of another shape.
+pub fn wrong_layout() -> Failure {
+    Failure::invalid("the layout does not have the dimensions of the shape")
 }
 
 /// The strides that a layout of a client states; row-major order for null.
@@ -50,36 +86,16 @@ pub fn strides(
     if layout.is_null() {
         return Ok(None);
     }
-    let layout = structure(layout)?;
-    let wrong = || Failure::invalid("the layout does not have the dimensions of the shape");
-    let strides = match layout.kind {
-        TILED => {
-            // SAFETY: the kind says which field of the union the client wrote.
-            let tiled = unsafe { layout.layout.tiled };
-            if tiled.num_tiles != 0 {
-                return Err(Failure::new(Code::Unimplemented, "layouts with tiles"));
-            }
-            let dims = array(tiled.minor_to_major, tiled.minor_to_major_size)?;
-            let mut order = Vec::new();
-            for &dim in dims {
-                let dim = usize::try_from(dim).ok().filter(|&dim| dim < shape.len());
-                let dim = dim.filter(|dim| !order.contains(dim)).ok_or_else(wrong)?;
-                order.push(dim);
-            }
-            if order.len() != shape.len() {
-                return Err(wrong());
-            }
-            strides_of(shape, element, order.into_iter())
+    let (kind, numbers) = numbers_of_layout(layout, shape.len())?;
+    let strides = match kind {
+        STRIDES => numbers,
+        _ => {
+            let order = Order::of_minor_to_major(&numbers, shape.len()).ok_or_else(wrong_layout)?;
+            strides_of(shape, element, order.minor_to_major(shape.len()).into_iter())
         }
-        STRIDES => {
-            // SAFETY: as above.
-            let strides = unsafe { layout.layout.strides };
-            array(strides.byte_strides, strides.num_byte_strides)?.to_vec()
-        }
-        other => return Err(Failure::invalid(format!("{other} is not a kind of layout"))),
     };
     if strides.len() != shape.len() {
-        return Err(wrong());
+        return Err(wrong_layout());
     }
     Ok((strides != row_major(shape, element)).then_some(strides))
 }

@@ -7,5 +7,6 @@ mod contract;
 mod deferred;
 mod devices;
 mod layout;
+mod orders;
 mod run;
 mod shardings;

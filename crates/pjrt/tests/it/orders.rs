@@ -1,0 +1,184 @@
+//! Elements in memory: in the order that a client asks for, and where the client has them.
+
+use crate::client::*;
+use pjrt_abi::*;
+use std::ptr::null_mut;
+
+/// A matrix of two rows, and its elements column by column.
+const X: [f32; 6] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+const BY_COLUMNS: [f32; 6] = [1.0, 4.0, 2.0, 5.0, 3.0, 6.0];
+
+/// The layout of dimensions from the one that varies fastest on.
+fn layout(minor_to_major: &[i64]) -> MemoryLayout {
+    let tiled = Tiled {
+        struct_size: size_of::<Tiled>(),
+        extension_start: null_mut(),
+        minor_to_major: minor_to_major.as_ptr(),
+        minor_to_major_size: minor_to_major.len(),
+        tile_dims: std::ptr::null(),
+        tile_dim_sizes: std::ptr::null(),
+        num_tiles: 0,
+    };
+    let mut layout: MemoryLayout = args();
+    (layout.layout, layout.kind) = (Layout { tiled }, TILED);
+    layout
+}
+
+/// A buffer of 2x3 numbers that the client has in row-major order.
+fn matrix(client: &ClientCreate, layout: *const MemoryLayout) -> ClientBufferFromHostBuffer {
+    let mut create = buffer(client, &[2, 3], &X);
+    create.device_layout = layout;
+    create.dims = [2i64, 3].as_ptr();
+    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
+    create
+}
+
+/// The order of a buffer, its elements as they are in memory, and in row-major order.
+fn contents<B: Copy>(buffer: B) -> (Vec<i64>, Vec<f32>, Vec<f32>) {
+    let mut order: BufferGetMemoryLayout = args();
+    // SAFETY: callers pass a handle of a buffer.
+    order.buffer = unsafe { std::mem::transmute_copy(&buffer) };
+    call(Slot::Buffer_GetMemoryLayout, &mut order).unwrap();
+    // SAFETY: the plugin gives layouts that list dimensions.
+    let dims = unsafe {
+        let tiled = order.layout.layout.tiled;
+        std::slice::from_raw_parts(tiled.minor_to_major, tiled.minor_to_major_size).to_vec()
+    };
+    let mut row_major = vec![0f32; 6];
+    let natural = layout(&[1, 0]);
+    let mut copy: BufferToHostBuffer = args();
+    (copy.src, copy.host_layout) = (order.buffer, (&raw const natural).cast_mut());
+    (copy.dst, copy.dst_size) = (row_major.as_mut_ptr().cast(), 24);
+    call(Slot::Buffer_ToHostBuffer, &mut copy).unwrap();
+    let mut wait: EventAwait = args();
+    wait.event = copy.event;
+    call(Slot::Event_Await, &mut wait).unwrap();
+    (dims, elements(buffer, 6).unwrap(), row_major)
+}
+
+#[test]
+fn a_buffer_has_the_order_that_is_asked_for() {
+    let client = client(1);
+    let columns = layout(&[0, 1]);
+    let found = contents(matrix(&client, &columns).buffer);
+    assert_eq!(found, (vec![0, 1], BY_COLUMNS.to_vec(), X.to_vec()));
+    for wrong in [&[0][..], &[0, 0], &[0, 2]] {
+        let mut create = matrix(&client, std::ptr::null());
+        let wrong = layout(wrong);
+        (create.device_layout, create.dims) = (&wrong, [2i64, 3].as_ptr());
+        let (code, message) = call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap_err();
+        let expected = "the layout does not have the dimensions of the shape";
+        assert_eq!((code, &message[..]), (3, expected));
+    }
+}
+
+/// Arguments are taken in any order; results have the one that the program states.
+#[test]
+fn a_program_states_the_order_of_its_results() {
+    let client = client(1);
+    let columns = layout(&[0, 1]);
+    let arguments = [matrix(&client, &columns), matrix(&client, std::ptr::null())];
+    let doubled = |all: [f32; 6]| all.map(|x| 2.0 * x).to_vec();
+    for (mode, dims, in_memory) in [
+        ("default", vec![1, 0], doubled(X)),
+        ("{1,0}", vec![1, 0], doubled(X)),
+        ("{0,1}", vec![0, 1], doubled(BY_COLUMNS)),
+    ] {
+        let text = format!(
+            "func.func @main(%x: tensor<2x3xf32> {{mhlo.layout_mode = \"{{0,1}}\"}},
+                             %y: tensor<2x3xf32>)
+                -> (tensor<2x3xf32> {{mhlo.layout_mode = \"{mode}\"}}) {{
+              %0 = stablehlo.add %x, %y : tensor<2x3xf32>
+              return %0 : tensor<2x3xf32>
+            }}"
+        );
+        let program = compile(&client, &text).unwrap();
+        let found = contents(execute(&program, &arguments).unwrap());
+        assert_eq!(found, (dims, in_memory, doubled(X)), "{mode}");
+    }
+    for mode in ["{1}", "{0,0}", "{2,0}", "row", "{x,0}"] {
+        let text = format!(
+            "func.func @main(%x: tensor<2x3xf32> {{mhlo.layout_mode = \"{mode}\"}})
+                -> tensor<2x3xf32> {{ return %x : tensor<2x3xf32> }}"
+        );
+        let (code, message) = compile(&client, &text).err().unwrap();
+        assert_eq!((code, message), (3, format!("{mode} is not a layout of 2 dimensions")));
+    }
+}
+
+/// The order `auto` of a result is the one that moves no elements.
+#[test]
+fn an_order_is_chosen_where_the_program_leaves_it_open() {
+    let client = client(1);
+    let x = matrix(&client, std::ptr::null());
+    let by_rows = [3.0, 6.0, 9.0, 12.0, 15.0, 18.0];
+    let transposed =
+        "%1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>";
+    let reshaped = "%1 = stablehlo.reshape %0 : (tensor<2x3xf32>) -> tensor<3x2xf32>";
+    for (op, dims) in [(transposed, vec![0, 1]), (reshaped, vec![1, 0])] {
+        let text = format!(
+            "func.func @main(%x: tensor<2x3xf32>)
+                -> (tensor<3x2xf32> {{mhlo.layout_mode = \"auto\"}}) {{
+              %c = stablehlo.constant dense<3.0> : tensor<2x3xf32>
+              %0 = stablehlo.multiply %x, %c : tensor<2x3xf32>
+              {op}
+              return %1 : tensor<3x2xf32>
+            }}"
+        );
+        let program = compile(&client, &text).unwrap();
+        let (found, in_memory, row_major) = contents(execute(&program, &[x]).unwrap());
+        assert_eq!((found, in_memory), (dims, by_rows.to_vec()), "{op}");
+        let expected = match op == transposed {
+            true => [3.0, 12.0, 6.0, 15.0, 9.0, 18.0],
+            false => by_rows,
+        };
+        assert_eq!(row_major, expected, "{op}");
+    }
+}
+
+/// The client hears that its memory is free again once neither buffer nor execution has it.
+#[test]
+fn memory_of_the_client_is_used_where_it_is() {
+    let client = client(1);
+    const COUNT: usize = 1 << 14;
+    let numbers = vec![1.5f32; COUNT];
+    let mut create = buffer(&client, &[1], &[0.0]);
+    (create.data, create.dims) = (numbers.as_ptr().cast(), [COUNT as i64].as_ptr());
+    create.host_buffer_semantics = IMMUTABLE_ZERO_COPY;
+    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
+    let is_done = |event| {
+        let mut ready: EventIsReady = args();
+        ready.event = event;
+        call(Slot::Event_IsReady, &mut ready).unwrap();
+        ready.is_ready.is_set()
+    };
+    let mut pointer: BufferPointer = args();
+    pointer.buffer = create.buffer;
+    call(Slot::Buffer_UnsafePointer, &mut pointer).unwrap();
+    // Allocations of this size are aligned.
+    assert_eq!(pointer.pointer, numbers.as_ptr().addr());
+    assert!(!is_done(create.done_with_host_buffer));
+    let text = format!(
+        "func.func @main(%x: tensor<{COUNT}xf32>) -> tensor<{COUNT}xf32> {{
+          %0 = stablehlo.negate %x : tensor<{COUNT}xf32>
+          return %0 : tensor<{COUNT}xf32>
+        }}"
+    );
+    let program = compile(&client, &text).unwrap();
+    let result = execute(&program, &[create]).unwrap();
+    assert_eq!(elements(result, COUNT).unwrap(), vec![-1.5; COUNT]);
+    assert_eq!(numbers, vec![1.5; COUNT]);
+    let mut destroy: BufferDestroy = args();
+    destroy.buffer = create.buffer;
+    call(Slot::Buffer_Destroy, &mut destroy).unwrap();
+    assert!(is_done(create.done_with_host_buffer));
+    // A donated argument is not written either.
+    let donating = text
+        .replace("%x: tensor<16384xf32>", "%x: tensor<16384xf32> {tf.aliasing_output = 0 : i32}");
+    let program = compile(&client, &donating).unwrap();
+    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
+    let result = execute(&program, &[create]).unwrap();
+    assert_eq!(elements(result, COUNT).unwrap(), vec![-1.5; COUNT]);
+    assert_eq!(numbers, vec![1.5; COUNT]);
+    assert!(is_done(create.done_with_host_buffer));
+}
