@@ -105,6 +105,7 @@ def run(platform, file, options, outcomes, only):
     command += [f"--timeout={options.timeout}", "--tb=short", f"tests/{file}"]
     if options.select:
         command += ["-k", options.select]
+    deadline = time.time() + options.limit if options.limit else float("inf")
     while True:
         with tempfile.TemporaryDirectory() as folder:
             events, chosen = pathlib.Path(folder, "events"), pathlib.Path(folder, "chosen")
@@ -113,7 +114,7 @@ def run(platform, file, options, outcomes, only):
             environment.update(JAX_TESTS_EVENTS=str(events), JAX_TESTS_CHOSEN=str(chosen))
             events.touch()
             with open(pathlib.Path(folder, "output"), "w+") as output:
-                code = finish(command, environment, events, output, options)
+                code = finish(command, environment, events, output, options, deadline)
                 output.seek(0)
                 text = output.read()[-4000:]
             running = None
@@ -125,8 +126,8 @@ def run(platform, file, options, outcomes, only):
                     if outcomes.get(name, {"outcome": "passed"})["outcome"] == "passed":
                         outcomes[name] = event
                     running = None
-            # All tests have run, passed or failed, or there are none.
-            if code in (0, 1, 5):
+            # All tests have run, passed or failed, or there are none; or there is no time left.
+            if code in (0, 1, 5) or time.time() > deadline:
                 return
             found = "hung" if code is None else f"crashed with code {code}"
             name = running or "(the process)"
@@ -135,8 +136,9 @@ def run(platform, file, options, outcomes, only):
                 return
 
 
-def finish(command, environment, events, output, options):
-    """The exit code of a process of pytest; None if it stopped to make progress and was ended."""
+def finish(command, environment, events, output, options, deadline):
+    """The exit code of a process of pytest; None if it was ended: it stopped to make progress, or
+    its time is over."""
     with subprocess.Popen(
         command, cwd=options.checkout, env=environment, stdout=output, stderr=subprocess.STDOUT
     ) as process:
@@ -144,8 +146,10 @@ def finish(command, environment, events, output, options):
             try:
                 return process.wait(timeout=1)
             except subprocess.TimeoutExpired:
-                if time.time() - events.stat().st_mtime > options.timeout + GRACE:
+                is_hanging = time.time() - events.stat().st_mtime > options.timeout + GRACE
+                if is_hanging or time.time() > deadline:
                     process.kill()
+                    process.wait()
                     return None
 
 
@@ -196,6 +200,9 @@ def main():
     parser.add_argument("--devices", type=int, default=1)
     parser.add_argument("--x64", action="store_true")
     parser.add_argument("--timeout", type=int, default=120, help="seconds for a test")
+    parser.add_argument(
+        "--limit", type=int, help="seconds for a file; --again runs the tests that are left"
+    )
     parser.add_argument("--select", help="tests, as for pytest -k")
     parser.add_argument(
         "--sample",

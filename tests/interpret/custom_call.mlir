@@ -32,6 +32,7 @@ func.func private @others() {
   check.expect_eq %3, %zero : tensor<2xf32>
   %placed = stablehlo.custom_call @LayoutConstraint(%zero) : (tensor<2xf32>) -> tensor<2xf32>
   check.expect_eq %placed, %zero : tensor<2xf32>
+  stablehlo.custom_call @dce_sink(%zero) {has_side_effect = true} : (tensor<2xf32>) -> ()
   func.call @tridiagonal() : () -> ()
   func.return
 }

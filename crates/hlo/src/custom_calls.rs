@@ -51,6 +51,7 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     ("cu_lu_pivots_to_permutation", pivots::to_permutation),
     ("cu_threefry2x32", threefry::threefry),
     ("cu_threefry2x32_ffi", threefry::threefry),
+    ("dce_sink", nothing),
     ("dynamic_ducc_fft", fft::dynamic),
     ("hip_lu_pivots_to_permutation", pivots::to_permutation),
     ("hip_threefry2x32", threefry::threefry),
@@ -235,6 +236,11 @@ fn check_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         }
         Ok(vec![Tensor::scalar(I1::new(true)).into()])
     })
+}
+
+/// Uses values, and does nothing: it keeps them from being dropped as unused.
+fn nothing(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    native(op, |_| Ok(Vec::new()))
 }
 
 /// A check of two operands without results.

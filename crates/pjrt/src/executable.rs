@@ -267,6 +267,8 @@ impl Compiled {
             }
             false => Module::clone(own),
         };
+        // Nothing computes what is not used: clients look for that.
+        stablo::run_pipeline(&mut module, "cse").map_err(Failure::of(Code::Internal))?;
         if self.options.num_partitions > 1 {
             let text = |own: &Parameter| match &own.distribution {
                 Some(distribution) => distribution.to_text(),
@@ -348,7 +350,10 @@ fn check_overrides(options: &CompileOptions) -> Outcome {
             Override::Float => "a number".to_string(),
         };
         if BOOLEANS.iter().any(|start| name.starts_with(start)) {
-            let message = format!("the compile option {name} must be true or false, found {found}");
+            // Clients look for the last words.
+            let message = format!(
+                "the compile option {name} must be true or false: {found} is not a valid bool value."
+            );
             return Err(Failure::invalid(message));
         }
     }

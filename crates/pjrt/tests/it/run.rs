@@ -310,8 +310,8 @@ fn options_of_the_compiler_are_checked() {
     }
     for (name, value, expected) in [
         ("nope", "true", "No such compile option: 'nope'"),
-        ("xla_embed_ir_in_executable", "maybe", "must be true or false, found \"maybe\""),
-        ("xla_cpu_enable_fast_math", "1", "must be true or false, found \"1\""),
+        ("xla_embed_ir_in_executable", "maybe", "must be true or false: \"maybe\" is not a valid"),
+        ("xla_cpu_enable_fast_math", "1", "must be true or false: \"1\" is not a valid"),
     ] {
         let options = compiler_option(name, value);
         let (code, message) = compile_with(&client, SUM, &options).err().unwrap();
