@@ -1,8 +1,8 @@
 //! A program as far as it can be read, with the places of its parts.
 
 use crate::hints::scaled;
-use crate::names::SymbolDefinition;
-use rustc_hash::{FxHashMap, FxHashSet};
+use crate::names::{SymbolDefinition, SymbolIndex};
+use rustc_hash::FxHashMap;
 use stablo::ir::{OpId, OpRef, Value};
 use stablo::syntax::{Defined, OpExtent, SourceMap, Token, TokenKind, tokens};
 use stablo::{Diagnostics, LoadOptions, Module, Source, Span};
@@ -21,7 +21,6 @@ pub(crate) struct OpCost {
 
 /// A section of a file, read and verified.
 pub(crate) struct Analysis {
-    text: String,
     pub module: Module,
     pub map: SourceMap,
     pub diagnostics: Diagnostics,
@@ -32,18 +31,17 @@ pub(crate) struct Analysis {
     lints: OnceCell<Diagnostics>,
     costs: OnceCell<FxHashMap<OpId, OpCost>>,
     pub(crate) symbols: OnceCell<Vec<SymbolDefinition>>,
-    pub(crate) symbol_spans: OnceCell<FxHashSet<Span>>,
+    pub(crate) symbol_index: OnceCell<SymbolIndex>,
     /// Aliases in alphabetical order, with the place of their definition.
     pub(crate) aliases: OnceCell<Vec<(Box<str>, Span)>>,
 }
 
 impl Analysis {
-    pub fn new(name: &str, text: &str, allow_unregistered: bool) -> Analysis {
+    pub fn new(source: Source, allow_unregistered: bool) -> Analysis {
         let options =
             LoadOptions::default().allow_unregistered_dialects(allow_unregistered).source_map(true);
-        let loaded = options.load_source(Source::new(name, text));
+        let loaded = options.load_source(source);
         Analysis {
-            text: text.to_string(),
             module: loaded.module,
             map: loaded.source_map.map(|map| *map).unwrap_or_default(),
             diagnostics: loaded.diagnostics,
@@ -54,18 +52,19 @@ impl Analysis {
             lints: OnceCell::new(),
             costs: OnceCell::new(),
             symbols: OnceCell::new(),
-            symbol_spans: OnceCell::new(),
+            symbol_index: OnceCell::new(),
             aliases: OnceCell::new(),
         }
     }
 
+    /// The text of the section.
     pub fn text(&self) -> &str {
-        &self.text
+        self.module.source().map_or("", |source| source.text())
     }
 
     /// The text of a span; empty if it is out of range.
     pub fn slice(&self, span: Span) -> &str {
-        self.text.get(span.start as usize..span.end as usize).unwrap_or_default()
+        self.text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// True if the program has no errors.
@@ -86,7 +85,7 @@ impl Analysis {
     pub fn op_costs(&self) -> &FxHashMap<OpId, OpCost> {
         const MAX_BYTES: usize = 1 << 20;
         self.costs.get_or_init(|| {
-            let is_short = self.text.len() <= MAX_BYTES;
+            let is_short = self.text().len() <= MAX_BYTES;
             let cost = (is_short && self.is_valid()).then(|| stablo::cost(&self.module, "main"));
             match cost {
                 Some(Ok(cost)) => {
@@ -114,7 +113,7 @@ impl Analysis {
 
     /// All tokens.
     pub fn tokens(&self) -> &[Token] {
-        self.tokens.get_or_init(|| tokens(&self.text).collect())
+        self.tokens.get_or_init(|| tokens(self.text()).collect())
     }
 
     /// Index of the first token that ends after byte `at`.

@@ -1,11 +1,12 @@
-//! All findings of a text without the places of its parts, which cost more than reading it: for
-//! large texts, and for threads other than the editor's.
+//! Checks of a text on any thread: of large ones, which keep an editor waiting.
 
+use crate::analysis::Analysis;
 use crate::diagnostics::Finding;
 use crate::expectations::Expectations;
 use crate::part::ValueTypes;
-use stablo::{Diagnostics, LoadOptions, Module, Severity, Source};
+use stablo::{Diagnostics, Module, Severity, Source};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Separates the sections of a file: each is a program.
 const SEPARATOR: &str = "// -----";
@@ -25,21 +26,36 @@ pub(crate) fn sections(text: &str) -> Vec<Range<usize>> {
     sections
 }
 
+/// Returns a part of a text, which is shared if it is all of it.
+pub(crate) fn part(text: &Arc<String>, at: Range<usize>) -> Arc<String> {
+    match at == (0..text.len()) {
+        true => text.clone(),
+        false => Arc::new(text[at].to_string()),
+    }
+}
+
 /// A version of a text, to be checked on any thread.
 pub struct Snapshot {
     name: String,
-    text: String,
+    text: Arc<String>,
     allow_unregistered: bool,
 }
 
 impl Snapshot {
-    pub(crate) fn new(name: &str, text: &str, allow_unregistered: bool) -> Snapshot {
-        Snapshot { name: name.to_string(), text: text.to_string(), allow_unregistered }
+    pub(crate) fn new(name: &str, text: &Arc<String>, allow_unregistered: bool) -> Snapshot {
+        Snapshot { name: name.to_string(), text: text.clone(), allow_unregistered }
     }
 
     /// Reads and verifies the text.
     pub fn check(self) -> Checked {
-        Checked::new(&self.name, &self.text, self.allow_unregistered)
+        let Snapshot { name, text, allow_unregistered } = self;
+        let ranges = sections(&text);
+        let section = |at: Range<usize>| {
+            let start = at.start as u32;
+            let source = Source::shared(&*name, part(&text, at));
+            CheckedSection { start, analysis: Analysis::new(source, allow_unregistered) }
+        };
+        Checked(ranges.into_iter().map(section).collect())
     }
 }
 
@@ -48,53 +64,48 @@ pub struct Checked(Vec<CheckedSection>);
 
 struct CheckedSection {
     start: u32,
-    module: Module,
-    diagnostics: Diagnostics,
+    analysis: Analysis,
 }
 
 impl Checked {
-    /// Reads and verifies a text.
-    pub(crate) fn new(name: &str, text: &str, allow_unregistered: bool) -> Checked {
-        let options = LoadOptions::default().allow_unregistered_dialects(allow_unregistered);
-        let section = |range: Range<usize>| {
-            let start = range.start as u32;
-            let loaded = options.load_source(Source::new(name, &text[range]));
-            CheckedSection { start, module: loaded.module, diagnostics: loaded.diagnostics }
-        };
-        Checked(sections(text).into_iter().map(section).collect())
-    }
-
-    /// The errors and warnings of reading and verifying, without fixes.
+    /// Returns the errors and warnings of reading and verifying, without fixes.
     pub fn errors(&self) -> Vec<Finding> {
-        self.findings(|_| Diagnostics::new())
+        const NONE: &Diagnostics = &Diagnostics::new();
+        self.findings(|_| NONE)
     }
 
-    /// All findings, with the lints', without fixes.
+    /// Returns all findings, with the lints', without fixes.
     pub fn all(&self) -> Vec<Finding> {
-        self.findings(|section| match stablo::has_errors(&section.diagnostics) {
-            true => Diagnostics::new(),
-            false => stablo::lint(&section.module),
-        })
+        self.findings(Analysis::lints)
     }
 
-    /// The types of values of large functions.
+    /// Returns the types of values of large functions.
     pub fn value_types(&self) -> ValueTypes {
         let mut types = ValueTypes::default();
-        self.0.iter().for_each(|section| types.add(&section.module));
+        self.0.iter().for_each(|section| types.add(&section.analysis.module));
         types
     }
 
-    fn findings(&self, lints: impl Fn(&CheckedSection) -> Diagnostics) -> Vec<Finding> {
-        let mut findings = Vec::new();
-        for section in &self.0 {
-            let lints = lints(section);
-            let all = section.diagnostics.iter().chain(&lints);
-            let found = all.map(Finding::new).collect();
-            let mut found = mark_expected(found, &section.diagnostics, &lints, &section.module);
-            found.sort_by_key(|finding: &Finding| finding.span.start);
-            findings.extend(found.into_iter().map(|finding| finding.moved(section.start)));
-        }
-        findings
+    /// Returns the analyses of the sections, in order.
+    pub(crate) fn into_analyses(self) -> impl Iterator<Item = Analysis> {
+        self.0.into_iter().map(|section| section.analysis)
+    }
+
+    fn findings<'a>(&'a self, lints: impl Fn(&'a Analysis) -> &'a Diagnostics) -> Vec<Finding> {
+        let sections = self.0.iter();
+        sections.flat_map(|s| s.analysis.findings(lints(&s.analysis), s.start)).collect()
+    }
+}
+
+impl Analysis {
+    /// Returns the findings of reading and verifying and those of lints, without fixes, in the
+    /// order of the text, for a section that starts at `start`.
+    pub(crate) fn findings(&self, lints: &Diagnostics, start: u32) -> Vec<Finding> {
+        let all = self.diagnostics.iter().chain(lints);
+        let found = all.map(Finding::new).collect();
+        let mut found = mark_expected(found, &self.diagnostics, lints, &self.module);
+        found.sort_by_key(|finding: &Finding| finding.span.start);
+        found.into_iter().map(|finding| finding.moved(start)).collect()
     }
 }
 

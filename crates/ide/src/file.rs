@@ -4,10 +4,11 @@ use crate::analysis::Analysis;
 use crate::check::{self, Checked, Snapshot};
 use crate::part::{Part, ValueTypes};
 use rustc_hash::FxHashMap;
-use stablo::{LoadOptions, Span};
+use stablo::{LoadOptions, Source, Span};
 use std::cell::{OnceCell, RefCell};
 use std::hash::{BuildHasher, BuildHasherDefault};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Texts of at least this many bytes are large: while they are typed, only the part around an edit
 /// is read.
@@ -42,10 +43,12 @@ impl Edit {
 /// A program in MLIR text, or several between `// -----` lines, as it is edited.
 pub struct File {
     name: String,
-    text: String,
+    /// Analyses of the whole and checks on other threads share it.
+    text: Arc<String>,
     allow_unregistered: bool,
     sections: OnceCell<Vec<Section>>,
-    /// Analyses of sections by the hash of their text. Those of the last edit but one are dropped.
+    /// Analyses of sections by the hash of their text. Those of the last edit but one are dropped,
+    /// and those of large sections at once.
     cache: RefCell<FxHashMap<u64, Rc<Analysis>>>,
     /// Types of the values of large functions, as they were when the text was last checked.
     value_types: ValueTypes,
@@ -74,7 +77,7 @@ impl File {
         let allow_unregistered = allows_unregistered(&text);
         File {
             name: name.into(),
-            text,
+            text: Arc::new(text),
             allow_unregistered,
             sections: OnceCell::new(),
             cache: RefCell::default(),
@@ -121,7 +124,7 @@ impl File {
         let cache = self.reusable();
         self.cache = RefCell::new(cache);
         self.sections = OnceCell::new();
-        self.text.replace_range(range, &edit.text);
+        Arc::make_mut(&mut self.text).replace_range(range, &edit.text);
         self.allow_unregistered = allows_unregistered(&self.text);
         true
     }
@@ -129,7 +132,8 @@ impl File {
     /// The analyses that another version of the text may have, too.
     fn reusable(&mut self) -> FxHashMap<u64, Rc<Analysis>> {
         let sections = self.sections.take().unwrap_or_default();
-        let known = sections.into_iter();
+        let large = self.large as u32;
+        let known = sections.into_iter().filter(|s| s.end - s.start < large);
         let known = known.filter_map(|s| Some((s.hash.into_inner()?, s.analysis.into_inner()?)));
         let known: FxHashMap<_, _> = known.collect();
         if known.is_empty() { self.cache.take() } else { known }
@@ -166,11 +170,6 @@ impl File {
         Snapshot::new(&self.name, &self.text, self.allow_unregistered)
     }
 
-    /// Reads and verifies the text.
-    pub(crate) fn checked(&self) -> Checked {
-        Checked::new(&self.name, &self.text, self.allow_unregistered)
-    }
-
     /// The options by which parts of the text are read.
     pub(crate) fn load_options(&self) -> LoadOptions {
         LoadOptions::default().allow_unregistered_dialects(self.allow_unregistered)
@@ -181,9 +180,28 @@ impl File {
         &self.value_types
     }
 
+    /// True if requests need not read the program: all of it has been read since the last edit.
+    pub fn is_analysed(&self) -> bool {
+        self.sections().iter().all(|section| section.analysis.get().is_some())
+    }
+
+    /// Keeps what a check has read, if it was of the present text.
+    pub fn adopt(&self, checked: Checked) {
+        for (section, analysis) in self.sections().iter().zip(checked.into_analyses()) {
+            if *analysis.text() == self.text[section.start as usize..section.end as usize] {
+                // A section that was read meanwhile is as good.
+                let _ = section.analysis.set(Rc::new(analysis));
+            }
+        }
+    }
+
     /// Sets the types of values of large functions, which an edit changes little.
     pub fn set_value_types(&mut self, types: ValueTypes) {
         self.value_types = types;
+    }
+
+    fn analyse(&self, text: Arc<String>) -> Analysis {
+        Analysis::new(Source::shared(&*self.name, text), self.allow_unregistered)
     }
 
     /// The section that holds a byte.
@@ -196,11 +214,12 @@ impl File {
     /// The analysis of a section, made on first use.
     pub(crate) fn analysis(&self, section: &Section) -> Rc<Analysis> {
         let analysis = section.analysis.get_or_init(|| {
-            let text = &self.text[section.start as usize..section.end as usize];
+            let range = section.start as usize..section.end as usize;
+            let text = &self.text[range.clone()];
             let known = self.cache.borrow().get(&self.hash(section)).cloned();
             match known {
                 Some(analysis) if analysis.text() == text => analysis,
-                _ => Rc::new(Analysis::new(&self.name, text, self.allow_unregistered)),
+                _ => Rc::new(self.analyse(check::part(&self.text, range))),
             }
         });
         analysis.clone()
@@ -217,8 +236,8 @@ impl File {
         let here = self.within(section, offset);
         let part = Part::around(text, here as usize..here as usize, &self.value_types);
         let Some(part) = part else { return self.analysis_at(offset) };
-        let analysis = Analysis::new(&self.name, &part.program, self.allow_unregistered);
         let distance = part.distance();
+        let analysis = self.analyse(Arc::new(part.program));
         (Rc::new(analysis), section.start.wrapping_add(distance), here.wrapping_sub(distance))
     }
 

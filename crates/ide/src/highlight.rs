@@ -157,7 +157,7 @@ impl Analysis {
             }
             TokenKind::Caret => Kind::Label,
             TokenKind::Symbol => {
-                let is_definition = self.symbols_by_span().contains(&token.span);
+                let is_definition = self.symbol_index().at(token.span).is_some();
                 return Some(Highlight { is_definition, ..plain(token.span, Kind::Function) });
             }
             TokenKind::Hash => {
@@ -218,10 +218,6 @@ impl Analysis {
             None => (HighlightKind::Variable, false),
         };
         Highlight { is_definition: own.is_some(), is_constant, ..plain(token.span, kind) }
-    }
-
-    fn symbols_by_span(&self) -> &rustc_hash::FxHashSet<Span> {
-        self.symbol_spans.get_or_init(|| self.symbols().iter().map(|s| s.span).collect())
     }
 }
 

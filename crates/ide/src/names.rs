@@ -2,6 +2,7 @@
 
 use crate::analysis::Analysis;
 use crate::file::{File, moved};
+use rustc_hash::FxHashMap;
 use stablo::Span;
 use stablo::ir::Trait;
 use stablo::syntax::{Token, TokenKind};
@@ -50,6 +51,35 @@ pub(crate) struct SymbolDefinition {
     pub span: Span,
     /// Index of the extent of the symbol table.
     pub table: Option<usize>,
+}
+
+/// The symbols of a text by place and by name: indices of their definitions.
+#[derive(Default)]
+pub(crate) struct SymbolIndex {
+    by_span: FxHashMap<Span, usize>,
+    /// By symbol table. The first of a name counts.
+    by_name: FxHashMap<Option<usize>, FxHashMap<Box<str>, usize>>,
+}
+
+impl SymbolIndex {
+    fn new(symbols: &[SymbolDefinition]) -> SymbolIndex {
+        let mut index = SymbolIndex::default();
+        for (number, symbol) in symbols.iter().enumerate() {
+            index.by_span.entry(symbol.span).or_insert(number);
+            let names = index.by_name.entry(symbol.table).or_default();
+            names.entry(symbol.name.as_str().into()).or_insert(number);
+        }
+        index
+    }
+
+    /// Returns the symbol whose name is at a place.
+    pub fn at(&self, name: Span) -> Option<usize> {
+        self.by_span.get(&name).copied()
+    }
+
+    fn named(&self, table: Option<usize>, name: &str) -> Option<usize> {
+        self.by_name.get(&table)?.get(name).copied()
+    }
 }
 
 impl File {
@@ -108,10 +138,7 @@ impl Analysis {
                 known.then(|| Target::Alias(text.to_string()))
             }
             // The name of a symbol in the generic form.
-            TokenKind::String => {
-                let is_it = |symbol: &SymbolDefinition| symbol.span == token.span;
-                self.symbols().iter().position(is_it).map(Target::Symbol)
-            }
+            TokenKind::String => self.symbol_index().at(token.span).map(Target::Symbol),
             _ => None,
         }
     }
@@ -267,6 +294,25 @@ impl Analysis {
         })
     }
 
+    /// The symbols by place and name.
+    pub fn symbol_index(&self) -> &SymbolIndex {
+        self.symbol_index.get_or_init(|| SymbolIndex::new(self.symbols()))
+    }
+
+    /// Counts the references to each symbol.
+    pub fn symbol_references(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.symbols().len()];
+        for (index, token) in self.tokens().iter().enumerate() {
+            if token.kind == TokenKind::Symbol
+                && let Some(symbol) = self.symbol_at(index, *token)
+                && self.symbols()[symbol].span != token.span
+            {
+                counts[symbol] += 1;
+            }
+        }
+        counts
+    }
+
     /// The symbol that an op defines.
     fn symbol_of(&self, index: usize) -> Option<SymbolDefinition> {
         let extent = &self.map.ops[index];
@@ -317,8 +363,8 @@ impl Analysis {
 
     /// Index of the symbol that a token refers to.
     fn symbol_at(&self, index: usize, token: Token) -> Option<usize> {
-        let symbols = self.symbols();
-        if let Some(found) = symbols.iter().position(|symbol| symbol.span == token.span) {
+        let index_of = self.symbol_index();
+        if let Some(found) = index_of.at(token.span) {
             return Some(found);
         }
         let name = symbol_name(self.slice(token.span));
@@ -326,13 +372,12 @@ impl Analysis {
         let is_nested = index >= 2 && tokens[index - 1].kind == TokenKind::ColonColon;
         if is_nested {
             let outer = self.symbol_at(index - 2, tokens[index - 2])?;
-            let table = Some(symbols[outer].op);
-            return symbols.iter().position(|s| s.table == table && s.name == name);
+            return index_of.named(Some(self.symbols()[outer].op), name);
         }
         // From the innermost symbol table outwards.
         let mut around = self.op_index_at(token.span.start);
         loop {
-            if let Some(found) = symbols.iter().position(|s| s.table == around && s.name == name) {
+            if let Some(found) = index_of.named(around, name) {
                 return Some(found);
             }
             around = self.parent(around?);

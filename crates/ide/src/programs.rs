@@ -51,7 +51,8 @@ impl File {
         let mut lenses = Vec::new();
         for section in self.sections() {
             let analysis = self.analysis(section);
-            for (index, symbol) in analysis.symbols().iter().enumerate() {
+            let references = analysis.symbol_references();
+            for (symbol, references) in analysis.symbols().iter().zip(references) {
                 let Some(function) = analysis.op(&analysis.map.ops[symbol.op]) else { continue };
                 let Some(function) = FuncOp::cast(function) else { continue };
                 let has_body =
@@ -63,8 +64,6 @@ impl File {
                 let is_static = inputs
                     .iter()
                     .all(|ty| ty.as_tensor().is_none_or(|t| t.static_shape().is_some()));
-                let references =
-                    analysis.references(&crate::names::Target::Symbol(index)).len() - 1;
                 let mut kinds = vec![LensKind::Cost, LensKind::Graph];
                 let first: &[LensKind] = match is_static {
                     true => &[LensKind::Run, LensKind::Trace],

@@ -9,7 +9,7 @@ use crate::workspace;
 use ide::{ActionKind, Edit, File, Span};
 use ls_types as types;
 use ls_types::Uri;
-use lsp_server::ErrorCode;
+use lsp_server::{ErrorCode, Request, RequestId};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -125,6 +125,18 @@ fn call<P: DeserializeOwned, R: serde::Serialize>(
     serde_json::to_value(answer(params)?).map_err(failed)
 }
 
+/// True if a request reads all of a program, rather than the part around a place.
+pub fn reads_all(method: &str) -> bool {
+    let rest = method.strip_prefix("textDocument/");
+    let is_local = |rest| {
+        matches!(
+            rest,
+            "completion" | "signatureHelp" | "formatting" | "rangeFormatting" | "foldingRange"
+        )
+    };
+    rest.is_some_and(|rest| !is_local(rest))
+}
+
 /// Answers a request.
 pub fn request(server: &mut Server, method: &str, params: Value) -> Answer {
     match method {
@@ -183,6 +195,8 @@ pub fn notification(server: &mut Server, method: &str, params: Value) {
             };
             let uri = params.text_document.uri;
             let encoding = server.encoding;
+            let modified = "the text has changed";
+            server.refuse_waiting(|of, _| *of == uri, ErrorCode::ContentModified, modified);
             let Some(document) = server.documents.get_mut(&uri) else { return };
             for change in params.content_changes {
                 match change.range {
@@ -201,9 +215,16 @@ pub fn notification(server: &mut Server, method: &str, params: Value) {
             else {
                 return;
             };
-            server.documents.remove(&params.text_document.uri);
+            let uri = &params.text_document.uri;
+            server.refuse_waiting(|of, _| of == uri, ErrorCode::ContentModified, "it is closed");
+            server.documents.remove(uri);
             // Publishes an empty list.
             server.changed(params.text_document.uri);
+        }
+        "$/cancelRequest" => {
+            let id = serde_json::from_value::<RequestId>(params["id"].clone()).ok();
+            let is_it = |_: &Uri, request: &Request| Some(&request.id) == id.as_ref();
+            server.refuse_waiting(is_it, ErrorCode::RequestCanceled, "cancelled");
         }
         _ => {}
     }
@@ -519,9 +540,16 @@ fn new_file(beside: &Uri, text: String) -> types::WorkspaceEdit {
     }
 }
 
+/// In longer texts, only tokens of ranges have classes: a response about all would be many times as
+/// long as the text.
+const MAX_TOKENS: usize = 1 << 20;
+
 fn tokens(server: &Server, params: types::SemanticTokensParams) -> Found<Value> {
     let document = server.document(&params.text_document.uri)?;
     let end = document.file.text().len() as u32;
+    if end as usize > MAX_TOKENS {
+        return Ok(Value::Null);
+    }
     Ok(json!({"data": encoded(document, Span { start: 0, end })}))
 }
 

@@ -4,7 +4,7 @@
 
 use crate::handlers;
 use crate::position::{Encoding, LineIndex};
-use crate::worker::{Job, Outcome, Worker};
+use crate::worker::{Job, Outcome, Progress, Worker};
 use ide::{Edit, File, Finding, Severity, Span};
 use ls_types::Uri;
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -124,6 +124,8 @@ pub struct Server {
     stale: BTreeSet<Uri>,
     /// When the first of them became so.
     stale_since: Option<Instant>,
+    /// Requests about large texts that wait for their check.
+    waiting: Vec<(Uri, Request)>,
     worker: Worker,
     /// The number of requests to the client.
     asked: i32,
@@ -141,6 +143,7 @@ pub fn serve(connection: &Connection) -> bool {
         results: None,
         stale: BTreeSet::new(),
         stale_since: None,
+        waiting: Vec::new(),
         worker: Worker::start(),
         asked: 0,
         sender: connection.sender.clone(),
@@ -167,6 +170,8 @@ pub fn serve(connection: &Connection) -> bool {
                 let response = match (phase, &*request.method) {
                     (_, "shutdown") => {
                         phase = Phase::ShutDown;
+                        let code = ErrorCode::RequestCanceled;
+                        server.refuse_waiting(|_, _| true, code, "the server is shut down");
                         Response::new_ok(request.id, Value::Null)
                     }
                     (Phase::New, "initialize") => {
@@ -189,7 +194,10 @@ pub fn serve(connection: &Connection) -> bool {
                         ErrorCode::RequestCanceled as i32,
                         "cancelled".into(),
                     ),
-                    (Phase::Running, _) => server.respond(request),
+                    (Phase::Running, _) => match server.defer(request) {
+                        Some(request) => server.respond(request),
+                        None => continue,
+                    },
                 };
                 server.send(response.into());
             }
@@ -348,24 +356,73 @@ impl Server {
         }
     }
 
+    /// Defers a request about a large text whose check is not finished. Returns the request if it is
+    /// to be answered now.
+    fn defer(&mut self, request: Request) -> Option<Request> {
+        let uri = request.params["textDocument"]["uri"].as_str().and_then(|uri| uri.parse().ok());
+        let document = uri.as_ref().and_then(|uri: &Uri| self.documents.get(uri));
+        let waits = handlers::reads_all(&request.method)
+            && self.worker.is_running
+            && document.is_some_and(|open| open.file.is_large() && !open.file.is_analysed());
+        match (uri, waits) {
+            (Some(uri), true) => {
+                self.waiting.push((uri, request));
+                None
+            }
+            _ => Some(request),
+        }
+    }
+
+    /// Answers the requests about a text that waited for its check.
+    fn answer_waiting(&mut self, uri: &Uri) {
+        for (_, request) in self.waiting.extract_if(.., |(of, _)| of == uri).collect::<Vec<_>>() {
+            let response = self.respond(request);
+            self.send(response.into());
+        }
+    }
+
+    /// Refuses the requests that wait and satisfy a predicate.
+    pub fn refuse_waiting(
+        &mut self,
+        which: impl Fn(&Uri, &Request) -> bool,
+        code: ErrorCode,
+        message: &str,
+    ) {
+        let refused = self.waiting.extract_if(.., |(uri, request)| which(uri, request));
+        for (_, request) in refused.collect::<Vec<_>>() {
+            self.send(Response::new_err(request.id, code as i32, message.to_string()).into());
+        }
+    }
+
     /// Takes what the check of a text as a whole has found.
     fn finished(&mut self, outcome: Outcome) {
-        let Outcome { uri, version, findings, value_types, is_final } = outcome;
+        let Outcome { uri, version, progress } = outcome;
         let Some(document) = self.documents.get_mut(&uri) else { return };
-        if let Some(types) = value_types {
-            document.file.set_value_types(types);
+        let is_current = document.version == version;
+        match progress {
+            Progress::Errors { mut findings, value_types } => {
+                document.file.set_value_types(value_types);
+                if !is_current {
+                    return;
+                }
+                if !findings.iter().any(|finding| finding.severity == Severity::Error) {
+                    // The lints follow; until then the former ones stand.
+                    let former = std::mem::take(&mut document.findings).into_iter();
+                    findings.extend(former.filter(|finding| finding.severity != Severity::Error));
+                }
+                document.findings = findings;
+            }
+            Progress::All { findings, checked } if is_current => {
+                document.findings = findings;
+                document.file.adopt(*checked);
+                self.answer_waiting(&uri);
+            }
+            Progress::Failed if is_current => self.answer_waiting(&uri),
+            Progress::All { .. } | Progress::Failed => return,
         }
-        if document.version != version {
-            return;
+        if let Some(document) = self.documents.get_mut(&uri) {
+            document.edited = None;
         }
-        let mut findings = findings;
-        if !is_final && !findings.iter().any(|finding| finding.severity == Severity::Error) {
-            // The lints follow; until then the former ones stand.
-            let former = std::mem::take(&mut document.findings).into_iter();
-            findings.extend(former.filter(|finding| finding.severity != Severity::Error));
-        }
-        document.findings = findings;
-        document.edited = None;
         self.publish(&uri);
     }
 

@@ -1,13 +1,18 @@
 //! Messages over standard input and output. A message that cannot be read is answered by an error
 //! and skipped, so that one bad client request does not end the server.
 
-use lsp_server::{Connection, Message};
+use lsp_server::{Connection, Message, Notification, Request, RequestId, Response, ResponseError};
+use serde::Deserialize;
+use serde_json::Value;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::thread::{self, JoinHandle};
 
 /// Longer messages are skipped.
 const MAX_MESSAGE: u64 = 1 << 30;
+
+/// Memory is reserved for messages up to this size.
+const MAX_RESERVED: u64 = 64 << 20;
 
 /// The connection over the standard streams of the process, and the thread that writes, which ends
 /// when the connection is dropped.
@@ -21,7 +26,9 @@ pub fn stdio() -> io::Result<(Connection, JoinHandle<io::Result<()>>)> {
     let answers = own.sender.clone();
     let reader = move || {
         while let Ok(Some(body)) = read(&mut input) {
-            let message = match serde_json::from_slice::<Message>(&body) {
+            let parsed = serde_json::from_slice::<Envelope>(&body).map_err(|e| e.to_string());
+            drop(body);
+            let message = match parsed.and_then(Envelope::open) {
                 Ok(message) => message,
                 Err(error) => {
                     let _ = answers.send(unreadable(&error));
@@ -54,6 +61,34 @@ fn standard_input() -> io::Result<File> {
     Ok(File::from(input))
 }
 
+/// A message of any kind. `Message` itself is read by trial, for which the whole message is copied.
+#[derive(Deserialize)]
+struct Envelope {
+    id: Option<RequestId>,
+    method: Option<String>,
+    #[serde(default)]
+    params: Value,
+    #[serde(default)]
+    result: Value,
+    error: Option<ResponseError>,
+}
+
+impl Envelope {
+    /// Returns the message.
+    fn open(self) -> Result<Message, String> {
+        let Envelope { id, method, params, result, error } = self;
+        Ok(match (id, method) {
+            (Some(id), Some(method)) => Request { id, method, params }.into(),
+            (None, Some(method)) => Notification { method, params }.into(),
+            (Some(id), None) => {
+                let response_result = error.map_or(Ok(result), Err);
+                Response { id, response_result }.into()
+            }
+            (None, None) => return Err("it has neither `id` nor `method`".to_string()),
+        })
+    }
+}
+
 /// The body of the next message; `None` at the end of the input.
 fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut length: Option<u64> = None;
@@ -81,14 +116,15 @@ fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         io::copy(&mut input.take(length), &mut io::sink())?;
         return Ok(Some(Vec::new()));
     }
-    let mut body = Vec::new();
+    // Most messages come whole; memory for the others is taken as they come.
+    let mut body = Vec::with_capacity(length.min(MAX_RESERVED) as usize);
     let read = input.take(length).read_to_end(&mut body)?;
     Ok((read as u64 == length).then_some(body))
 }
 
 /// The notification to log a message that cannot be read: it has no id to respond to.
-fn unreadable(error: &serde_json::Error) -> Message {
+fn unreadable(error: &str) -> Message {
     let message = format!("a message cannot be read and is skipped: {error}");
     let params = serde_json::json!({"type": 1, "message": message});
-    Message::Notification(lsp_server::Notification::new("window/logMessage".into(), params))
+    Message::Notification(Notification::new("window/logMessage".into(), params))
 }

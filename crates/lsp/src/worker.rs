@@ -1,7 +1,7 @@
 //! Checks of large texts on a thread of their own.
 
 use crossbeam_channel::{Receiver, Sender};
-use ide::{Finding, Snapshot, ValueTypes};
+use ide::{Checked, Finding, Snapshot, ValueTypes};
 use ls_types::Uri;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,15 +14,21 @@ pub struct Job {
     pub snapshot: Snapshot,
 }
 
-/// The findings in a text.
+/// A result of a check.
 pub struct Outcome {
     pub uri: Uri,
     pub version: i32,
-    pub findings: Vec<Finding>,
-    /// The types of values, with the first findings.
-    pub value_types: Option<ValueTypes>,
-    /// False if lints are still to come.
-    pub is_final: bool,
+    pub progress: Progress,
+}
+
+/// The stages of a check.
+pub enum Progress {
+    /// Errors were found, or none; lints are still to come.
+    Errors { findings: Vec<Finding>, value_types: ValueTypes },
+    /// All findings, and the program that was read.
+    All { findings: Vec<Finding>, checked: Box<Checked> },
+    /// The check stopped at a fault.
+    Failed,
 }
 
 /// The thread and its jobs. Jobs that wait are replaced by newer ones of the same text.
@@ -31,6 +37,8 @@ pub struct Worker {
     wake: Sender<()>,
     /// Outcomes in the order in which they are found.
     pub outcomes: Receiver<Outcome>,
+    /// True if the thread could be started.
+    pub is_running: bool,
 }
 
 #[derive(Default)]
@@ -59,13 +67,16 @@ impl Worker {
                     job
                 };
                 // A fault of the checks is one of this text; others are checked.
-                let _ = catch_unwind(AssertUnwindSafe(|| check(job, &shared, &sender)));
+                let (uri, version) = (job.uri.clone(), job.version);
+                if catch_unwind(AssertUnwindSafe(|| check(job, &shared, &sender))).is_err() {
+                    let _ = sender.send(Outcome { uri, version, progress: Progress::Failed });
+                }
             }
         };
         let name = "checks of large texts".to_string();
         // Without a thread, large texts have the diagnostics of parts alone.
-        let _ = thread::Builder::new().name(name).stack_size(stablo::STACK_BYTES).spawn(work);
-        Worker { jobs, wake, outcomes }
+        let thread = thread::Builder::new().name(name).stack_size(stablo::STACK_BYTES).spawn(work);
+        Worker { jobs, wake, outcomes, is_running: thread.is_ok() }
     }
 
     /// Checks a text.
@@ -93,13 +104,12 @@ fn check(job: Job, jobs: &Mutex<Jobs>, sender: &Sender<Outcome>) {
     let Job { uri, version, snapshot } = job;
     let is_cancelled = || lock(jobs).running.as_ref() != Some(&uri);
     let checked = snapshot.check();
-    let value_types = Some(checked.value_types());
-    let send = |findings, value_types, is_final| {
+    let send = |progress| {
         // The receiver is gone when the server ends.
-        let _ = sender.send(Outcome { uri: uri.clone(), version, findings, value_types, is_final });
+        let _ = sender.send(Outcome { uri: uri.clone(), version, progress });
     };
-    send(checked.errors(), value_types, false);
+    send(Progress::Errors { findings: checked.errors(), value_types: checked.value_types() });
     if !is_cancelled() {
-        send(checked.all(), None, true);
+        send(Progress::All { findings: checked.all(), checked: Box::new(checked) });
     }
 }

@@ -192,7 +192,7 @@ impl std::error::Error for Diagnostic {}
 #[derive(Debug)]
 pub struct Source {
     name: Arc<str>,
-    text: String,
+    text: Arc<String>,
     line_starts: OnceLock<Vec<u32>>,
     first_line: u32,
     /// True if the text is a chunk of a split file.
@@ -202,8 +202,13 @@ pub struct Source {
 impl Source {
     /// A source text that starts at line 1.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<String>) -> Source {
+        Source::shared(name, Arc::new(text.into()))
+    }
+
+    /// Likewise, of a text that others read, too.
+    pub fn shared(name: impl Into<Arc<str>>, text: Arc<String>) -> Source {
         let line_starts = OnceLock::new();
-        Source { name: name.into(), text: text.into(), line_starts, first_line: 1, is_chunk: false }
+        Source { name: name.into(), text, line_starts, first_line: 1, is_chunk: false }
     }
 
     /// The start offset of each line.

@@ -348,6 +348,19 @@ mod heap {
         ]);
     }
 
+    /// Gives large blocks back to the system when they are freed: a server waits most of the time,
+    /// and has the memory of the largest program that it has read, not of all messages and copies.
+    pub fn begin_waiting() {
+        const PADDING: i32 = 1 << 20;
+        const LARGEST_IN_HEAP: i32 = 1 << 20;
+        const KEPT_FREE: i32 = 4 << 20;
+        set(&[
+            (libc::M_TOP_PAD, PADDING),
+            (libc::M_MMAP_THRESHOLD, LARGEST_IN_HEAP),
+            (libc::M_TRIM_THRESHOLD, KEPT_FREE),
+        ]);
+    }
+
     /// Gives memory back to the system that is free, and when it is freed, so that the process has
     /// little more than what is in use, which is what a limit counts.
     pub fn keep_nothing_free() {
@@ -366,7 +379,13 @@ mod heap {
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 mod heap {
     pub fn begin_large() {}
+    pub fn begin_waiting() {}
     pub fn keep_nothing_free() {}
+}
+
+/// Prepares the memory of the process for a server.
+pub fn begin_waiting() {
+    heap::begin_waiting();
 }
 
 /// Runs this process as one of the programs: the one that its first argument names, as

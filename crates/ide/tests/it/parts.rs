@@ -111,6 +111,26 @@ fn checks_find_what_files_find() {
 }
 
 #[test]
+fn checks_are_kept_until_the_next_edit() {
+    for text in [functions(), format!("{}// -----\n{}", functions(), function(20))] {
+        let mut file = large(&text);
+        assert!(!file.is_analysed());
+        let checked = file.snapshot().check();
+        file.adopt(checked);
+        assert!(file.is_analysed());
+        let fresh = File::new("test.mlir", &*text);
+        assert_eq!(file.symbols(), fresh.symbols());
+        assert_eq!(file.lenses(), fresh.lenses());
+        // A check of another text is of no use.
+        let late = file.snapshot().check();
+        assert!(file.edit(&Edit::insert(0, "// new\n")));
+        file.adopt(late);
+        assert!(!file.is_analysed());
+        assert_eq!(file.symbols(), File::new("test.mlir", file.text()).symbols());
+    }
+}
+
+#[test]
 fn parts_are_functions() {
     let text = functions();
     for (old, new) in [

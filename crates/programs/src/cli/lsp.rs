@@ -23,6 +23,7 @@ pub fn run(_: &LspArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     if !io.own_process {
         return Err(Failure::usage("the server needs the streams of a process for itself"));
     }
+    crate::io::begin_waiting();
     let cannot_read = |error| Failure::input(format!("cannot read standard input: {error}"));
     let (connection, writer) = lsp::stdio().map_err(cannot_read)?;
     let is_over = lsp::serve(&connection);

@@ -373,6 +373,57 @@ fn settled(session: &mut Session, version: u64) -> Value {
 }
 
 #[test]
+fn requests_about_large_texts_wait_for_their_check() {
+    let mut text = String::from("module {\n");
+    for number in 0..4000 {
+        text.push_str(&format!("  func.func @f{number}(%x: tensor<f32>) -> tensor<f32> {{\n    %0 = stablehlo.sine %x : tensor<f32>\n    return %0 : tensor<f32>\n  }}\n"));
+    }
+    text.push_str("}\n");
+    let mut session = initialized();
+    let uri = "file:///large.mlir";
+    open(&mut session, uri, &text);
+    let edit = |session: &mut Session, version: u64| {
+        let at = json!({"line": 0, "character": 0});
+        let changes = json!([{"range": {"start": at, "end": at}, "text": "\n"}]);
+        let document = json!({"uri": uri, "version": version});
+        session.notify(
+            "textDocument/didChange",
+            json!({"textDocument": document, "contentChanges": changes}),
+        );
+    };
+    let outline = json!({"textDocument": {"uri": uri}});
+    edit(&mut session, 2);
+    let found = session.request("textDocument/documentSymbol", outline.clone());
+    assert_eq!(found["result"].as_array().map(Vec::len), Some(4001));
+    let start = &found["result"][0]["location"]["range"]["start"];
+    assert_eq!(start["line"], 1, "the outline is of the edited text");
+    // What waits is refused when the text changes or the client does not want it any more, and
+    // nothing else waits for it.
+    let ask = |session: &mut Session, id: i64| {
+        let method = "textDocument/documentSymbol";
+        let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": outline});
+        session.send(&request.to_string());
+    };
+    let answer = |session: &mut Session, id: i64| loop {
+        let message = session.receive();
+        if message["id"] == id {
+            return message;
+        }
+    };
+    edit(&mut session, 3);
+    ask(&mut session, 1001);
+    let folds = session.request("textDocument/foldingRange", outline.clone());
+    assert_eq!(folds["result"].as_array().map(Vec::len), Some(4001));
+    edit(&mut session, 4);
+    assert_eq!(answer(&mut session, 1001)["error"]["code"], -32801);
+    ask(&mut session, 1002);
+    session.notify("$/cancelRequest", json!({"id": 1002}));
+    assert_eq!(answer(&mut session, 1002)["error"]["code"], -32800);
+    ask(&mut session, 1003);
+    assert_eq!(session.end(), 0);
+}
+
+#[test]
 fn edits_of_large_and_small_texts_have_the_diagnostics_of_fresh_ones() {
     let line = "    %0 = stablehlo.sine %x : tensor<f32> loc(\"\u{e9}\u{1d4b3}\")\r\n";
     for functions in [3, 4000] {
