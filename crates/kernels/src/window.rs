@@ -324,13 +324,13 @@ impl WindowReduction {
         let Some(padding) = &self.padding else {
             return combine_converted(self.op, types, input, init, &layout, out);
         };
-        let mut padded = Tensor::zeros(self.dtype, [padding.elements])?;
+        let mut padded = Tensor::unwritten(self.dtype, [padding.elements])?;
         let bytes = padded.bytes_mut()?;
         math::fill(bytes, init);
         match &padding.read {
             None => padding.write.write_bytes(self.dtype, input, bytes)?,
             Some(read) => {
-                let mut moved = Tensor::zeros(self.dtype, [padding.moved])?;
+                let mut moved = Tensor::unwritten(self.dtype, [padding.moved])?;
                 read.read_bytes(self.dtype, input, 0, moved.bytes_mut()?)?;
                 padding.write.write_bytes(self.dtype, moved.bytes(), bytes)?;
             }

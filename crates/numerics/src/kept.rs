@@ -9,7 +9,7 @@ pub const MIN_BYTES: usize = 64 << 10;
 /// The greatest number of bytes of all memory that is kept.
 const MAX_BYTES: usize = 512 << 20;
 /// The greatest number of tensors whose memory is kept.
-const MAX_COUNT: usize = 32;
+const MAX_COUNT: usize = 512;
 
 static KEPT: Mutex<Kept> = Mutex::new(Kept { memory: Vec::new(), bytes: 0 });
 

@@ -52,6 +52,10 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     if bytes < MIN_ALIGNED_BYTES {
         return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
     }
+    if let Some(mut memory) = kept::take(bytes) {
+        memory.fill(0);
+        return Ok(Bytes::from_memory(memory));
+    }
     kept::make_room(bytes);
     let memory = Memory::zeros(bytes).or_else(|| {
         kept::clear();
