@@ -51,12 +51,6 @@ impl Registers {
             }
         }
     }
-
-    /// Memory for this many bytes.
-    pub fn scratch(&mut self, bytes: usize) -> &mut [u8] {
-        self.reserve(&[1], bytes);
-        &mut self.tiles[0][..bytes]
-    }
 }
 
 /// Runs a loop on the bytes of its operands, and writes the bytes of its results.

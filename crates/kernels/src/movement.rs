@@ -8,8 +8,6 @@ use program::EvalError;
 
 /// Rows of the result that threads transpose at a time are a multiple of this.
 const ROWS: usize = 16;
-/// Elements that a thread reads at a time are a multiple of this.
-const PIECE: usize = 1024;
 
 /// The operand with its dimensions in the order of `permutation`, on several threads where that
 /// pays.
@@ -93,29 +91,6 @@ pub fn gather(
         let first = task * count;
         let part = squeezed.rows(first, count.min(rows - first))?;
         part.gather_bytes(dtype, elements, out)
-    })
-}
-
-/// Writes the first elements of a view that is read piece by piece, given as bytes, to `out`, on
-/// several threads where that pays.
-///
-/// # Errors
-/// If the bytes are not aligned for the type.
-pub fn read_view(
-    runs: &Runs,
-    dtype: DType,
-    elements: &[u8],
-    out: &mut [u8],
-) -> Result<(), TensorError> {
-    let bytes = dtype.bytes();
-    let count = out.len() / bytes;
-    let size = task_size(count, bytes, PIECE);
-    if size >= count {
-        return runs.read_bytes(dtype, elements, 0, out);
-    }
-    let tasks = out.chunks_mut(size * bytes).enumerate();
-    host::parallel(tasks.collect(), |(task, out): (usize, &mut [u8])| {
-        runs.read_bytes(dtype, elements, task * size, out)
     })
 }
 

@@ -506,6 +506,30 @@ impl Runs {
         self.offset
     }
 
+    /// The position of the first element, if all are adjacent and in order.
+    pub fn contiguous(&self) -> Option<usize> {
+        matches!(self.axes[..], [] | [Axis { stride: 1, .. }]).then_some(self.offset)
+    }
+
+    /// The number of rows, and the elements of memory from one to the next, if rows follow each
+    /// other from the start of the memory and none reaches into the next one.
+    pub fn rows(&self) -> Option<[usize; 2]> {
+        let (first, inner) = self.axes.split_first()?;
+        let row = usize::try_from(first.stride).ok()?;
+        let last = inner.iter().try_fold(self.offset, |last, axis| {
+            let stride = usize::try_from(axis.stride).ok()?;
+            last.checked_add(axis.size.checked_sub(1)?.checked_mul(stride)?)
+        });
+        (last? < row).then_some([first.size, row])
+    }
+
+    /// The first ones of [`Runs::rows`].
+    pub fn first_rows(&self, count: usize) -> Runs {
+        let mut runs = self.clone();
+        runs.axes.first_mut().into_iter().for_each(|axis| axis.size = axis.size.min(count));
+        runs
+    }
+
     /// After how many elements the same ones come again; `None` if they do not.
     pub fn period(&self) -> Option<usize> {
         let (first, rest) = self.axes.split_first()?;

@@ -21,9 +21,9 @@ use interpreter::errors::{called_from, internal, use_before_definition};
 use interpreter::{Machine, Session, check_types, copy_bytes, mismatch};
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
-use kernels::{Kernel, LoopOutput};
+use kernels::{Copied, Kernel, LoopOutput};
 use numerics::budget;
-use numerics::math::{self, AlignedBytes};
+use numerics::math::AlignedBytes;
 use numerics::shape::{self, Sizes};
 use numerics::{DType, Tensor, TensorError, TensorRef};
 use program::{EvalError, EvalResult, Evaluation, FunctionId, Origin, RuntimeValue, ValueType};
@@ -210,9 +210,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                     Some((buffer, rest)) => (buffer, rest),
                     None => (self.destination(*output, ty)?, &parts[..]),
                 };
-                let mut registers = std::mem::take(&mut self.frame.registers);
-                self.run_move(parts, *fill, ty.dtype, buffer.bytes_mut()?, &mut registers)?;
-                self.frame.registers = registers;
+                self.run_move(parts, *fill, ty.dtype, buffer.bytes_mut()?)?;
                 self.put(*output, buffer)
             }
             StepOp::Apply { kernel, operands, output, ty, .. } => {
@@ -347,25 +345,22 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         fill: Option<Value>,
         dtype: DType,
         result: &mut [u8],
-        registers: &mut Registers,
     ) -> Result<(), EvalError> {
-        if let Some(fill) = fill {
-            math::fill(result, self.bytes(fill)?);
-        }
+        let fill = fill.map(|fill| self.bytes(fill)).transpose()?;
+        let mut copied: SmallVec<[Copied<'_>; 4]> = SmallVec::new();
         for part in parts {
             let source = self.bytes(part.operand)?;
             let source = &source[self.offset(&part.read_from)? * dtype.bytes()..];
+            let CopyRegion { elements, ref read, ref write, .. } = *part;
+            copied.push(Copied { source, elements, read: read.as_ref(), write: write.as_ref() });
+        }
+        if parts.iter().all(|part| part.write_to.is_empty()) {
+            return Ok(kernels::copy(&copied, fill, dtype, result)?);
+        }
+        kernels::copy(&[], fill, dtype, result)?;
+        for (part, copied) in parts.iter().zip(copied) {
             let result = &mut result[self.offset(&part.write_to)? * dtype.bytes()..];
-            match (&part.read, &part.write) {
-                (None, None) => result.copy_from_slice(source),
-                (Some(view), None) => kernels::read_view(view, dtype, source, result)?,
-                (None, Some(view)) => view.write_bytes(dtype, source, result)?,
-                (Some(read), Some(write)) => {
-                    let moved = registers.scratch(part.elements * dtype.bytes());
-                    read.read_bytes(dtype, source, 0, moved)?;
-                    write.write_bytes(dtype, moved, result)?;
-                }
-            }
+            kernels::copy(&[copied], None, dtype, result)?;
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 mod batch_norm;
 mod contract;
 mod convolution;
+mod copies;
 mod einsum;
 mod extremum;
 mod features;
