@@ -122,10 +122,10 @@ impl Group {
         before: &mut Vec<Step>,
     ) -> Group {
         let mut group = Group::new(rows, row);
-        let mut first = before.len();
-        while first > 0 && group.elements(&before[first - 1].op).is_some() {
-            first -= 1;
-        }
+        let may_join =
+            |step: &Step| group.elements(&step.op).is_some() || is_small_step(graph, &step.op);
+        let joining = before.iter().rev().take(2 * MAX_STEPS).take_while(|step| may_join(step));
+        let first = before.len() - joining.count();
         let candidates: Vec<Step> = before.drain(first..).chain([step]).collect();
         for step in candidates {
             if let Some(refused) = group.add(graph, step) {
