@@ -1,7 +1,7 @@
 //! Kernels of convolutions in every order of dimensions, as right factors of products.
 
 use super::accumulator::Accumulator;
-use super::convolution::ConvSizes;
+use super::conv_sizes::ConvSizes;
 use super::matmul::FEW;
 use super::panels::RowOrder;
 use numerics::shape::StridedView;

@@ -2,7 +2,8 @@
 
 use super::accumulator::Accumulator;
 use super::contract::invalid;
-use super::convolution::{ConvSizes, Convolution};
+use super::conv_sizes::ConvSizes;
+use super::convolution::Convolution;
 use super::rows::{RowScratch, Rows, SomeRows};
 use numerics::budget::Scratch;
 use program::EvalError;

@@ -4,15 +4,15 @@
 //! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
 //! a time are copied.
 
+mod row_wise;
+
 use super::accumulator::Accumulator;
-use super::contract::{
-    MIN_MATRIX_ROWS, TILE_UNIT, accumulation, dispatch_sum, distinct, invalid, max_shared, packed,
-};
+use super::contract::{accumulation, dispatch_sum, distinct, invalid, max_shared, packed};
+use super::conv_features_first::{FeaturesFirst, multiply_windows};
 use super::conv_kernels::{KernelView, Weights, all_finite};
+use super::conv_sizes::ConvSizes;
 use super::conv_windows::{Patches, Windows};
 use super::depthwise::{Alike, depthwise};
-use super::fused::Registers;
-use super::kernel::{Kernel, RowOperand, RowWise, expect_bytes};
 use super::matmul::{self, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
@@ -45,6 +45,14 @@ thread_local! {
     static ROOMS: Cell<[AlignedBytes; 4]> = const { Cell::new([const { AlignedBytes::new() }; 4]) };
 }
 
+/// Keeps memory for the next convolution.
+fn keep(rooms: [AlignedBytes; 4]) {
+    let kept = rooms.iter().map(|room| room.len()).sum::<usize>();
+    if kept <= WHOLE_BYTES || kept <= matmul::deep_panels_bytes() {
+        ROOMS.set(rooms);
+    }
+}
+
 /// The windows of a convolution.
 pub struct Convolution<'a> {
     /// Which dimensions are batch, feature and spatial ones.
@@ -72,7 +80,7 @@ impl<'a> Convolution<'a> {
     }
 }
 
-/// A window of the size of a kernel of shape `kernel`.
+/// A window of the size of a kernel.
 fn sized(window: &[WindowDim], dims: &ConvDims, kernel: &[usize]) -> Vec<WindowDim> {
     let sizes = dims.kernel_spatial_dimensions.iter().map(|&d| {
         usize::try_from(d).ok().and_then(|d| kernel.get(d)).map_or(0, |&size| size as i64)
@@ -94,57 +102,6 @@ pub fn evaluate(
     Convolution::new(parameters, &window).eval(lhs, rhs, parameters.dtype)
 }
 
-/// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the
-/// kernel: spatial dimensions, input features, output features).
-#[derive(Debug)]
-pub struct ConvSizes {
-    /// The spatial dimensions of the input,
-    pub input_spatial: Vec<usize>,
-    /// of the kernel,
-    pub kernel_spatial: Vec<usize>,
-    /// and of the output.
-    pub output_spatial: Vec<usize>,
-    /// Batches of the input,
-    pub batch: usize,
-    /// and of a group of batches.
-    pub group_batch: usize,
-    /// Features of the input,
-    pub input_features: usize,
-    /// and of one kernel.
-    pub kernel_features: usize,
-    /// Features of the output,
-    pub output_features: usize,
-    /// and of one group.
-    pub group_features: usize,
-    /// The number of groups.
-    pub groups: usize,
-}
-
-impl ConvSizes {
-    /// The number of positions of a window.
-    pub fn taps(&self) -> usize {
-        self.kernel_spatial.iter().product()
-    }
-
-    /// The number of products of a sum.
-    pub fn depth(&self) -> usize {
-        self.taps().saturating_mul(self.kernel_features)
-    }
-
-    /// The number of places in tables of windows.
-    fn places(&self) -> usize {
-        let positions = self.output_spatial.iter().zip(&self.kernel_spatial);
-        let tables = positions.map(|(outputs, taps)| outputs.saturating_mul(*taps));
-        tables.fold(self.taps(), usize::saturating_add)
-    }
-
-    /// The number of elements of the input.
-    pub fn input_len(&self) -> usize {
-        let sizes = [&[self.batch], &self.input_spatial[..], &[self.input_features]].concat();
-        num_elements(&sizes).unwrap_or(0)
-    }
-}
-
 /// A convolution of operands of known shapes, whose type is that of its sums.
 #[derive(Debug)]
 pub struct PreparedConvolution {
@@ -155,6 +112,8 @@ pub struct PreparedConvolution {
     kernel: Option<KernelView>,
     /// and those of results in that of the output.
     output: Option<StridedView>,
+    /// If results have the features first, and are computed so.
+    features_first: Option<FeaturesFirst>,
     shape: Vec<usize>,
     has_feature_groups: bool,
     /// The numbers of elements of input and kernel.
@@ -223,7 +182,6 @@ impl Convolution<'_> {
         let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
         let kernel = reversed(kernel, self.reversal)
             .ok_or_else(|| invalid("convolution_c9", "the kernel cannot be reversed"))?;
-        let kernel = unless_dense(kernel).map(|view| KernelView::new(view, &sizes));
         let shape =
             [&[sizes.group_batch], &sizes.output_spatial[..], &[sizes.output_features]].concat();
         let batch = &[&[d.output_batch_dimension], &d.output_spatial_dimensions[..]].concat();
@@ -234,8 +192,14 @@ impl Convolution<'_> {
             inverse[to] = from;
         }
         let (shape, output) = in_order(&shape, &inverse)?;
+        let in_memory = StridedView::dense(&shape)?.permute(&output_order)?;
         // The other sizes of nothing may be too large for tables, or to be multiplied.
         let is_empty = kernel_sizes.contains(&0) || shape.contains(&0);
+        let features_first = match is_empty {
+            true => None,
+            false => FeaturesFirst::new(dtype, &kernel, &in_memory, &sizes),
+        };
+        let kernel = unless_dense(kernel).map(|view| KernelView::new(view, &sizes));
         if !is_empty && sizes.places() > most {
             return Err(invalid("convolution_c25", "too large"));
         }
@@ -266,6 +230,7 @@ impl Convolution<'_> {
             input: unless_dense(input),
             kernel,
             output: unless_dense(output),
+            features_first: features_first.filter(|_| depthwise.is_none()),
             shape,
             has_feature_groups,
             lens: [&input_sizes, &kernel_sizes].map(|sizes| num_elements(sizes)),
@@ -371,9 +336,11 @@ impl PreparedConvolution {
 
     /// True if [`PreparedConvolution::pack`] makes it faster.
     pub fn is_packable(&self) -> bool {
-        let is_product = self.windows.is_some() && self.depthwise.is_none();
-        let depth = self.sizes.depth();
-        is_product && self.sizes.groups == 1 && depth > FEW && self.sizes.output_features > 1
+        if self.depthwise.is_some() {
+            return self.kernel.is_some();
+        }
+        let (has_windows, depth) = (self.windows.is_some(), self.sizes.depth());
+        has_windows && self.sizes.groups == 1 && depth > FEW && self.sizes.output_features > 1
     }
 
     /// The kernel in the order in which products read it, which does not change from run to run;
@@ -388,12 +355,15 @@ impl PreparedConvolution {
         if self.lens[1] != Some(rhs.len() / self.dtype.bytes()) {
             return Err(TensorError::OutOfBounds);
         }
-        let (view, strides, order) = self.kernel_order(true);
+        let (view, strides, order) = self.kernel_order(self.depthwise.is_none());
         let copied = if view.is_some() { rhs.len() } else { 0 };
         let _reserved = reserve::<u8>(copied)?;
         let mut room = AlignedBytes::new();
         room.resize(copied);
         let kernel = gathered(self.dtype, rhs, view, &mut room)?;
+        if self.depthwise.is_some() {
+            return Ok(Some(room));
+        }
         let (depth, features) = (self.sizes.depth(), self.sizes.output_features);
         dispatch_sum!(self.dtype, T, R, C => {
             let b = Matrix { elements: elements::<T>(kernel)?, strides };
@@ -432,7 +402,9 @@ impl PreparedConvolution {
     /// True if the results are rows, of the features of a window each, consecutively, and
     /// some of them take no more work alone than among all.
     pub fn is_of_rows(&self) -> bool {
-        let is_in_order = self.input.is_none() && self.kernel.is_none() && self.output.is_none();
+        // A kernel for each feature has few elements to put in order.
+        let is_kernel_near = self.kernel.is_none() || self.depthwise.is_some();
+        let is_in_order = self.input.is_none() && is_kernel_near && self.output.is_none();
         let is_divisible = match &self.windows {
             Some(SomeWindows::Padded(windows)) => {
                 self.depthwise.is_some() || self.is_divisible(windows, 1)
@@ -470,8 +442,7 @@ impl PreparedConvolution {
 
     /// The number of windows.
     pub fn rows(&self) -> usize {
-        let sizes = self.sizes.output_spatial.iter().copied();
-        sizes.fold(self.sizes.group_batch, usize::saturating_mul)
+        self.sizes.windows()
     }
 
     /// The number of features of a window.
@@ -527,11 +498,20 @@ impl PreparedConvolution {
             out.fill(0);
             return Ok(());
         };
+        if let Some(features_first) =
+            self.features_first.as_ref().filter(|_| rows.is_none() && panels.is_none())
+        {
+            return self.run_features_first(windows, features_first, [lhs, rhs], out);
+        }
         // A kernel that is copied once serves all parts.
         let has_parts = rows.is_none()
             && matches!(windows, SomeWindows::Padded(windows) if self.part_rows(windows).is_some());
         let (view, strides, order) = self.kernel_order(self.depthwise.is_none() && !has_parts);
         let view = view.filter(|_| panels.is_none());
+        let (ordered, panels) = match self.depthwise {
+            Some(_) => (panels.filter(|ordered| ordered.len() == rhs.len()), None),
+            None => (None, panels),
+        };
         let sizes = [
             (self.input.as_ref(), lhs.len()),
             (view, rhs.len()),
@@ -545,7 +525,10 @@ impl PreparedConvolution {
         }
         let [input, kernel, results, padded] = &mut rooms;
         let input = gathered(dtype, lhs, self.input.as_ref(), input)?;
-        let kernel = gathered(dtype, rhs, view, kernel)?;
+        let kernel = match ordered {
+            Some(ordered) => ordered,
+            None => gathered(dtype, rhs, view, kernel)?,
+        };
         let in_own_order = match &self.output {
             Some(_) => &mut results[..],
             None => &mut *out,
@@ -561,11 +544,50 @@ impl PreparedConvolution {
         if let Some(order) = &self.output {
             movement::gather(order, dtype, results, out)?;
         }
-        // For the next convolution.
-        let kept = rooms.iter().map(|room| room.len()).sum::<usize>();
-        if kept <= WHOLE_BYTES || kept <= matmul::deep_panels_bytes() {
-            ROOMS.set(rooms);
-        }
+        keep(rooms);
+        Ok(())
+    }
+
+    /// All results, which have the features first.
+    fn run_features_first(
+        &self,
+        windows: &SomeWindows,
+        FeaturesFirst { kernel }: &FeaturesFirst,
+        [lhs, rhs]: [&[u8]; 2],
+        out: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let copied = if self.input.is_some() { lhs.len() } else { 0 };
+        let _reserved = reserve::<u8>(copied.saturating_add(rhs.len()))?;
+        let mut rooms = ROOMS.take();
+        let [input, weights, panels, padded] = &mut rooms;
+        input.resize(copied);
+        weights.resize(rhs.len());
+        let input = gathered(self.dtype, lhs, self.input.as_ref(), input)?;
+        let weights = gathered(self.dtype, rhs, Some(kernel), weights)?;
+        dispatch_sum!(self.dtype, T, R, C => {
+            let (input, weights) = (elements::<T>(input)?, elements(weights)?);
+            let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
+            let sizes = &*self.sizes;
+            let mut multiply = |windows: &dyn Rows<T>| {
+                multiply_windows::<T, R, C>(weights, windows, sizes, panels, &mut *out)
+            };
+            match windows {
+                SomeWindows::Padded(windows) if windows.are_elements() => {
+                    multiply(&Matrix { elements: input, strides: [sizes.input_features, 1] })
+                }
+                SomeWindows::Padded(windows) => {
+                    let _reserved = reserve::<T>(windows.copied())?;
+                    padded.resize(windows.copied().saturating_mul(size_of::<T>()));
+                    let copy = bytemuck::cast_slice_mut(&mut padded[..]);
+                    multiply(&windows.over(input, copy)?.group(0, 0))
+                }
+                SomeWindows::Patches(windows) => {
+                    let _reserved = reserve::<Option<usize>>(sizes.taps())?;
+                    multiply(&Patches { windows, input, first: [0, 0] })
+                }
+            }
+        })?;
+        keep(rooms);
         Ok(())
     }
 
@@ -651,80 +673,6 @@ impl PreparedConvolution {
                 multiply_groups::<T, R, C, _>(sizes, patches, kernel, rows, out)
             }
         }
-    }
-}
-
-impl Kernel for PreparedConvolution {
-    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
-        self.run_prepacked(operands, None, results)
-    }
-
-    fn table_entries(&self) -> usize {
-        self.sizes.places()
-    }
-
-    fn is_packable(&self) -> bool {
-        self.is_packable()
-    }
-
-    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
-        self.pack(operand)
-    }
-
-    fn run_prepacked(
-        &self,
-        operands: &[&[u8]],
-        prepacked: Option<&[u8]>,
-        results: &mut [&mut [u8]],
-    ) -> Result<(), TensorError> {
-        let ([lhs, rhs], result) = expect_bytes(operands, results)?;
-        self.run_packed(lhs, rhs, prepacked, result)
-    }
-
-    fn row_wise(&self) -> Option<&dyn RowWise> {
-        let has_many = self.rows() >= MIN_MATRIX_ROWS && self.kernel_len() <= max_shared();
-        (has_many && self.is_of_rows()).then_some(self)
-    }
-}
-
-impl RowWise for PreparedConvolution {
-    fn rows(&self) -> Option<usize> {
-        Some(self.rows())
-    }
-
-    fn row_results(&self, rows: usize) -> Option<usize> {
-        (rows == self.rows()).then_some(self.features())
-    }
-
-    fn reads_rows(&self, _: usize, _: usize, _: usize) -> bool {
-        // A window sees other rows.
-        false
-    }
-
-    fn tile_rows(&self) -> usize {
-        TILE_UNIT
-    }
-
-    fn work(&self) -> usize {
-        self.rows().saturating_mul(self.row_work())
-    }
-
-    fn run_rows(
-        &self,
-        rows: usize,
-        range: Range<usize>,
-        operands: &[RowOperand<'_>],
-        prepacked: Option<&[u8]>,
-        results: &mut [&mut [u8]],
-        _: &mut Registers,
-    ) -> Result<(), TensorError> {
-        let (&[input, kernel], [result]) = (operands, results) else {
-            return Err(TensorError::OutOfBounds);
-        };
-        if rows != self.rows() {
-            return Err(TensorError::OutOfBounds);
-        }
-        self.run_rows(range, [input.whole()?, kernel.whole()?], prepacked, result)
     }
 }
 

@@ -4,7 +4,8 @@
 //! for all windows: in the input, or in a copy with zeros around it and between its elements.
 
 use super::accumulator::Accumulator;
-use super::convolution::{ConvSizes, Convolution};
+use super::conv_sizes::ConvSizes;
+use super::convolution::Convolution;
 use super::matmul::{BLOCK, FEW};
 use super::parallel::task_size;
 use super::rows::{RowScratch, Rows, Segments, SomeRows};

@@ -165,7 +165,8 @@ fn convolutions_follow_the_formula() {
     assert!(parts > 100, "{parts} results were rows");
 }
 
-/// A kernel is read in every order of its dimensions, for the same sums.
+/// A kernel is read in every order of its dimensions, for the same sums, and results have their
+/// features last or first.
 #[test]
 fn kernels_in_any_order() {
     let mut state = 7u64;
@@ -203,7 +204,13 @@ fn kernels_in_any_order() {
             feature_groups: groups,
             batch_groups: 1,
         };
-        let expected = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
+        let mut expected = c.eval(lhs.clone(), rhs.clone(), DType::F32).unwrap();
+        let is_features_first = round % 2 == 0;
+        if is_features_first {
+            let view = numerics::shape::StridedView::dense(expected.shape()).unwrap();
+            expected = expected.gather(&view.permute(&[3, 0, 1, 2]).unwrap()).unwrap();
+        }
+        let output = |dimension: i64| (dimension + i64::from(is_features_first)) % 4;
         // The dimension of `rhs` that each one of the kernel is.
         let mut order = vec![0, 1, 2, 3];
         for i in 1..4 {
@@ -216,6 +223,9 @@ fn kernels_in_any_order() {
             kernel_spatial_dimensions: vec![position(0), position(1)],
             kernel_input_feature_dimension: position(2),
             kernel_output_feature_dimension: position(3),
+            output_batch_dimension: output(0),
+            output_feature_dimension: output(3),
+            output_spatial_dimensions: vec![output(1), output(2)],
             ..NHWC.clone()
         };
         let parameters = program::primitives::Convolution {
