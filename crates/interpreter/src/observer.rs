@@ -76,6 +76,15 @@ pub trait Observer: Send {
         ))
     }
 
+    /// Called with the operand of a `check.expect_within`, which is `op`.
+    ///
+    /// # Errors
+    /// If it is not within the bounds of the op, or these are not known.
+    fn within(&mut self, process: ProcessId, op: OpRef<'_>, tensor: &Tensor) -> Result<(), String> {
+        let _ = (process, op, tensor);
+        Err("bounds are not derived in this run".to_string())
+    }
+
     /// Called with the values that a process writes to the outfeed.
     ///
     /// # Errors

@@ -83,4 +83,10 @@ impl ProcessContext for Machine<'_, '_> {
     fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), EvalError> {
         self.session.observe(|observer| observer.probed(name, iteration))
     }
+
+    fn within(&mut self, origin: Origin, tensor: &Tensor) -> Result<(), EvalError> {
+        let (op, process) = (self.session.program.op(origin), self.process());
+        let within = self.session.observe(|observer| Ok(observer.within(process, op, tensor)))?;
+        within.map_err(|message| EvalError::new("check.expect_within", message))
+    }
 }

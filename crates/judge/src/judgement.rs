@@ -2,7 +2,7 @@
 
 use crate::array::{Array, Value};
 use crate::doubts::Doubts;
-use crate::machine::{Expectation, Limits, Machine, Source, Unwatched, Watch};
+use crate::machine::{Check, CheckedValue, Limits, Machine, Source, Unwatched, Watch};
 use crate::model::Model;
 use crate::record::{Blame, Comparison, Found, RandomRounding, Record, Widths};
 use crate::source::ModuleSource;
@@ -15,6 +15,7 @@ use mlir::text::ValueNames;
 use numerics::Tensor;
 use program::{EvalError, Origin, RuntimeValue};
 use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// Options of a judgement.
 #[derive(Clone, Debug)]
@@ -174,7 +175,7 @@ pub struct Enclosure {
 struct Run {
     results: Vec<Array>,
     doubts: Doubts,
-    expectations: Vec<Expectation>,
+    checked: Vec<CheckedValue>,
 }
 
 /// Runs a program on arrays.
@@ -197,8 +198,8 @@ fn run(
     for value in results {
         leaves(value, &mut arrays);
     }
-    let Machine { doubts, expectations, .. } = machine;
-    Ok(Run { results: arrays, doubts, expectations })
+    let Machine { doubts, checked, .. } = machine;
+    Ok(Run { results: arrays, doubts, checked })
 }
 
 /// Appends the tensors of a value.
@@ -340,10 +341,12 @@ pub fn judge_expectations(
     options: &Options,
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
-    let Run { doubts, expectations, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let Run { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
     let mut names = ValueNames::of(program.module().top());
-    let mut outputs = Vec::with_capacity(expectations.len());
-    for (index, Expectation { origin, actual, expected }) in expectations.iter().enumerate() {
+    let mut outputs = Vec::with_capacity(checked.len());
+    for CheckedValue { origin, actual, check } in &checked {
+        let Check::Value(expected) = check else { continue };
+        let index = outputs.len();
         let op = program.module().op(OpId::from(*origin));
         let found = (expected.dtype(), expected.shape());
         if found != (actual.dtype, &actual.shape[..]) {
@@ -364,6 +367,63 @@ pub fn judge_expectations(
         growth: Vec::new(),
         blames: None,
     })
+}
+
+/// Bounds of the values that the ops `check.expect_within` of a program check, for its inputs.
+pub struct DerivedBounds {
+    model: String,
+    /// By op: the values, in the order of the run.
+    values: FxHashMap<OpId, VecDeque<Array>>,
+    doubts: Doubts,
+    located: Vec<DoubtAt>,
+    widest: Option<f64>,
+}
+
+/// Derives the bounds of all values that ops `check.expect_within` check. The program must have
+/// been prepared for the engine `reference`.
+///
+/// # Errors
+/// If inputs do not have the number and types that the program has, an op fails, or a limit is
+/// exceeded.
+pub fn derive_bounds(
+    program: &Program,
+    inputs: Vec<RuntimeValue>,
+    options: &Options,
+) -> Result<DerivedBounds, Diagnostics> {
+    let model = (&options.model, options.limits);
+    let Run { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let mut values: FxHashMap<OpId, VecDeque<Array>> = FxHashMap::default();
+    for CheckedValue { origin, actual, check } in checked {
+        if matches!(check, Check::Within) {
+            values.entry(OpId::from(origin)).or_default().push_back(actual);
+        }
+    }
+    let located = located(program, &doubts);
+    let (model, widest) = (options.model.name.clone(), options.widest);
+    Ok(DerivedBounds { model, values, doubts, located, widest })
+}
+
+impl DerivedBounds {
+    /// Compares the next value of a `check.expect_within` with its bounds.
+    ///
+    /// # Errors
+    /// If an element is outside, or it cannot be decided.
+    pub fn check(&mut self, op: OpId, actual: &Tensor) -> Result<(), String> {
+        let Some(array) = self.values.get_mut(&op).and_then(VecDeque::pop_front) else {
+            return Err("rounding has changed the path of the program to this op".to_string());
+        };
+        if (array.dtype, &array.shape[..]) != (actual.dtype(), actual.shape()) {
+            return Err("rounding has changed the shape of the value".to_string());
+        }
+        let output = verdict::judge(0, &array, actual, &self.doubts, self.widest);
+        let output = output.map_err(|error| error.message().to_string())?;
+        match output.verdict() {
+            Verdict::Inside => Ok(()),
+            Verdict::Undecided | Verdict::Outside => {
+                Err(crate::report::failed_check(&output, &self.located, &self.model))
+            }
+        }
+    }
 }
 
 /// At most this many ops are listed at which errors grow.

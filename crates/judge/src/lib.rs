@@ -36,8 +36,8 @@ mod verdict;
 
 pub use array::{Array, Elements, Number};
 pub use judgement::{
-    Blames, Enclosure, Estimate, Growth, Judgement, Licence, Options, enclose, judge,
-    judge_expectations,
+    Blames, DerivedBounds, Enclosure, Estimate, Growth, Judgement, Licence, Options, derive_bounds,
+    enclose, judge, judge_expectations,
 };
 pub use machine::Limits;
 pub use model::Model;

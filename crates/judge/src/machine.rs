@@ -46,20 +46,29 @@ pub trait Source {
     fn requirement(&self, op: Origin) -> Option<Requirement>;
     /// True if a sort keeps the order of equal elements.
     fn is_stable(&self, op: Origin) -> bool;
-    /// The value that an op of the check dialect requires of its first operand, given the second
+    /// The requirement that an op of the check dialect has for its first operand, given the second
     /// operand, if it has one; `None` for any other op.
-    fn expected(&self, op: Origin, operand: Option<&Tensor>) -> Option<Tensor>;
+    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<Check>;
 }
 
-/// A value of the program that an op of the check dialect compares with an expected one.
+/// The requirement of an op of the check dialect.
 #[derive(Clone, Debug)]
-pub struct Expectation {
+pub enum Check {
+    /// A value.
+    Value(Tensor),
+    /// Any value that a conforming backend may compute.
+    Within,
+}
+
+/// A value of the program that an op of the check dialect has a requirement for.
+#[derive(Clone, Debug)]
+pub struct CheckedValue {
     /// The op.
     pub origin: Origin,
     /// The value.
     pub actual: Array,
-    /// The expected value.
-    pub expected: Tensor,
+    /// The requirement.
+    pub check: Check,
 }
 
 /// Limits of a run.
@@ -94,8 +103,8 @@ pub struct Machine<'a> {
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
     source: &'a dyn Source,
-    /// The values that ops of the check dialect have compared.
-    pub expectations: Vec<Expectation>,
+    /// The values that ops of the check dialect have requirements for.
+    pub checked: Vec<CheckedValue>,
 }
 
 /// The error that a block of exact values gave others.
@@ -126,7 +135,7 @@ impl<'a> Machine<'a> {
             steps: 0,
             lanes: None,
             source,
-            expectations: Vec::new(),
+            checked: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@ use crate::judgement::{Blames, Estimate, Growth, Judgement};
 use crate::record::Blame;
 use crate::verdict::{DoubtAt, Element, Output, Verdict};
 use analysis::Location;
+use mlir::diag::counted;
 use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
@@ -142,6 +143,26 @@ impl Output {
             Verdict::Outside => format!("OUTSIDE: {outside} of {total} elements"),
         }
     }
+}
+
+/// The message of a `check.expect_within` that fails.
+pub(crate) fn failed_check(output: &Output, doubts: &[DoubtAt], model: &str) -> String {
+    let total: usize = output.counts.iter().sum();
+    let [_, undecided, outside] = output.counts;
+    let (count, verdict) = match output.verdict() {
+        Verdict::Outside => (outside, "outside of the bounds"),
+        Verdict::Inside | Verdict::Undecided => (undecided, "undecided by the bounds"),
+    };
+    let are = if count == 1 { "is" } else { "are" };
+    let elements = counted(total as u64, "element");
+    let mut text = format!("{count} of {elements} {are} {verdict} of the model {model}");
+    if let Some(worst) = &output.worst {
+        text += &format!("; the worst {}", worst.describe());
+        if let Some(doubt) = worst.doubt.and_then(|index| doubts.get(index)) {
+            text += &format!("; {}: {}: {}", place(&doubt.location), doubt.description, doubt.text);
+        }
+    }
+    text
 }
 
 impl Judgement {

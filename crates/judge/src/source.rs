@@ -1,11 +1,12 @@
 //! Facts about the ops of a module beyond their primitives.
 
-use crate::machine::{Requirement, Source};
+use crate::machine::{Check, Requirement, Source};
 use hlo::attrs::RESULT_ACCURACY;
 use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
 use mlir::{Attribute, Module, OpId, OpRef};
 use numerics::Tensor;
 use program::Origin;
+use side_dialects::check::ExpectWithinOp;
 
 /// The ops of a module, by their origins.
 pub(crate) struct ModuleSource<'m>(pub &'m Module);
@@ -28,8 +29,11 @@ impl Source for ModuleSource<'_> {
             || op.attr("is_stable").and_then(|stable| stable.as_bool()).unwrap_or(false)
     }
 
-    fn expected(&self, op: Origin, operand: Option<&Tensor>) -> Option<Tensor> {
+    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<Check> {
         let op = self.op(op);
+        if op.is(ExpectWithinOp::DEF) {
+            return Some(Check::Within);
+        }
         let target = op.attr("call_target_name").and_then(|target| target.as_str());
         let is_check =
             |name: &str| name.starts_with("check.expect_") && !name.contains("serialized");
@@ -37,7 +41,7 @@ impl Source for ModuleSource<'_> {
             return None;
         }
         let constant = op.attr("value").and_then(Attribute::to_tensor).and_then(Result::ok);
-        operand.cloned().or(constant)
+        operand.cloned().or(constant).map(Check::Value)
     }
 }
 

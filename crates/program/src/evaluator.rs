@@ -188,4 +188,11 @@ pub trait ProcessContext {
     /// # Errors
     /// If there is no such tensor.
     fn probed(&mut self, name: &str, iteration: usize) -> Result<(String, Tensor), EvalError>;
+
+    /// Compares a tensor, the first operand of the op, with bounds that are derived from the
+    /// program and its inputs.
+    ///
+    /// # Errors
+    /// If an element is outside, it cannot be decided, or bounds are not derived in this run.
+    fn within(&mut self, origin: Origin, tensor: &Tensor) -> Result<(), EvalError>;
 }

@@ -21,6 +21,7 @@ pub static CHECK: Dialect = Dialect {
         ExpectEqOp::DEF,
         ExpectEqConstOp::DEF,
         ExpectSerializedEqOp::DEF,
+        ExpectWithinOp::DEF,
     ],
     ..Dialect::EMPTY
 };
@@ -128,6 +129,29 @@ op! {
             prepare: prepare_serialized_eq,
         }
     }
+}
+
+op! {
+    /// Fails unless each element of `actual` is one that a backend may compute from the inputs of
+    /// the program if each op rounds as the model named `model` allows: bounds are derived by
+    /// `stablo judge`, in place of a tolerance. Fails, too, if rounding can flip a decision that an
+    /// element depends on, or bounds are too wide to say anything.
+    pub ExpectWithinOp, "check.expect_within" {
+        operands { actual: single FLOAT_OR_COMPLEX_TENSOR }
+        attributes { model: default String => DefaultValue::String("ieee") }
+        hooks {
+            format: "$actual (`,` `model` `=` $model^)? attr-dict `:` type($actual)",
+            prepare: prepare_within,
+        }
+    }
+}
+
+fn prepare_within(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    native_with_env(op, move |origin, operands, env| {
+        let [actual] = operands::tensors(operands)?;
+        env.process_context()?.within(origin, &actual)?;
+        Ok(Vec::new())
+    })
 }
 
 fn prepare_serialized_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {

@@ -1,6 +1,7 @@
 //! Programs that are ready to run.
 
 use crate::specialized::Specializations;
+use crate::within::BoundsProgram;
 use crate::{Error, Profile, Result, Roofline};
 use interpreter::{Conventions, Engine, Grid, MAX_PROCESSES, Observer, RunOptions, Unobserved};
 use mlir::diag::Diagnostics;
@@ -24,6 +25,8 @@ pub struct Program {
     program: interpreter::Program,
     /// Its static forms, if it is dynamic.
     specializations: Option<Specializations>,
+    /// The program of which bounds are derived, if runs check values against such.
+    bounds: Option<BoundsProgram>,
     /// The grid that the program is written for.
     grid: Grid,
     /// Types of the inputs and of the results.
@@ -51,8 +54,9 @@ impl Program {
         }
         let options = options.into();
         let specializations = Specializations::of(&module, entry, &options);
+        let bounds = BoundsProgram::of(&module, entry, &options).map_err(|e| error(e, &module))?;
         let program = prepare(module.clone(), entry, options).map_err(|e| error(e, &module))?;
-        Ok(Program { program, specializations, grid, signature })
+        Ok(Program { program, specializations, bounds, grid, signature })
     }
 
     fn error(&self, errors: Diagnostics) -> Error {
@@ -225,7 +229,7 @@ impl Program {
     ) -> Result<()> {
         let failed = |errors| self.error(errors);
         let check = || self.program.check_borrowed(inputs, outputs).map_err(failed);
-        if self.grid == Grid::SINGLE {
+        if self.grid == Grid::SINGLE && self.bounds.is_none() {
             let Some(specializations) = self.specializations(observer) else {
                 return self.program.run_into(inputs, outputs, observer).map_err(failed);
             };
@@ -279,6 +283,12 @@ impl Program {
         observer: &mut dyn Observer,
     ) -> Result<Vec<Vec<RuntimeValue>>> {
         let failed = |errors| self.error(errors);
+        if let Some(bounds) = &self.bounds {
+            let mut processes = inputs.iter();
+            processes.try_for_each(|inputs| self.program.check_inputs(inputs)).map_err(failed)?;
+            let mut checking = bounds.observer(grid, &inputs, observer).map_err(failed)?;
+            return self.program.run_grid(grid, inputs, &mut checking).map_err(failed);
+        }
         if let Some(specializations) = self.specializations(observer) {
             let mut processes = inputs.iter();
             processes.try_for_each(|inputs| self.program.check_inputs(inputs)).map_err(failed)?;

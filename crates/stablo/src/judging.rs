@@ -1,6 +1,7 @@
 //! Judging results of backends by proof: true values, bounds of conforming rounding, verdicts.
 
 pub use crate::op_accuracy::{OpAccuracy, Run, measure_ops, model_of, table_of};
+pub use crate::within::check_within;
 
 pub use judge::{
     Array, Blame, Blames, DoubtAt, Element, Elements, Enclosure, Estimate, Growth, Judgement,

@@ -69,6 +69,8 @@ mod stack;
 mod trace;
 #[cfg(feature = "run")]
 mod weights;
+#[cfg(feature = "run")]
+mod within;
 mod write;
 
 #[cfg(feature = "devices")]

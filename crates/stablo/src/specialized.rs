@@ -5,6 +5,7 @@ use hlo::ops::RngOp;
 use interpreter::{Conventions, Engine, Profiling, Program, RunOptions};
 use mlir::types::DYNAMIC;
 use mlir::{Module, OpRef, Type};
+use side_dialects::check::ExpectWithinOp;
 use side_dialects::interpreter::INTERPRETER;
 use smallvec::SmallVec;
 use std::iter::once;
@@ -54,10 +55,13 @@ impl Specializations {
         if transforms::dynamic_entry(module)? != function.id() {
             return None;
         }
-        // Random numbers depend on the order of ops; probes have the types of the program.
+        // Random numbers depend on the order of ops; probes have the types of the program; bounds
+        // are those of its ops.
         let depends_on_ops = |op: OpRef<'_>| {
             let dialect = op.def().map(|def| def.dialect());
-            op.is(RngOp::DEF) || dialect == Some(INTERPRETER.namespace)
+            op.is(RngOp::DEF)
+                || op.is(ExpectWithinOp::DEF)
+                || dialect == Some(INTERPRETER.namespace)
         };
         if module.walk(module.top().id()).any(depends_on_ops) {
             return None;

@@ -22,7 +22,7 @@ mod windows;
 use crate::array::{Array, Value};
 use crate::bounds::Rounding;
 use crate::doubts::Kind;
-use crate::machine::{Expectation, Machine, Requirement, is_inexact};
+use crate::machine::{CheckedValue, Machine, Requirement, is_inexact};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives;
@@ -84,7 +84,7 @@ impl<'a> Op<'a> {
         machine: &mut Machine<'_>,
         operands: Vec<Value>,
     ) -> Result<Vec<Value>, EvalError> {
-        if self.expects(machine, &operands)? {
+        if self.is_check(machine, &operands)? {
             return Ok(Vec::new());
         }
         if let Some(results) = self.alone(&operands)? {
@@ -301,8 +301,8 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// Notes the value that an op of the check dialect compares with an expected one.
-    fn expects(&self, machine: &mut Machine<'_>, operands: &[Value]) -> Result<bool, EvalError> {
+    /// Notes the value that an op of the check dialect has a requirement for.
+    fn is_check(&self, machine: &mut Machine<'_>, operands: &[Value]) -> Result<bool, EvalError> {
         let is_check =
             matches!(self.primitive(), Primitive::Native(_)) && self.instruction.results.is_empty();
         let Some(Value::Array(actual)) = operands.first().filter(|_| is_check) else {
@@ -312,11 +312,10 @@ impl<'a> Op<'a> {
         let given =
             operands.get(1).map(|value| value.array()?.approximate().map_err(EvalError::from));
         let given = given.transpose()?;
-        let Some(expected) = machine.source().expected(self.origin(), given.as_ref()) else {
+        let Some(check) = machine.source().check(self.origin(), given.as_ref()) else {
             return Ok(false);
         };
-        let (origin, actual) = (self.origin(), actual.clone());
-        machine.expectations.push(Expectation { origin, actual, expected });
+        machine.checked.push(CheckedValue { origin: self.origin(), actual: actual.clone(), check });
         Ok(true)
     }
 

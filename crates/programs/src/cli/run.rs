@@ -93,6 +93,11 @@ pub struct RunArgs {
     /// from `schedule` on a plan
     #[arg(long, value_name = "PASS", value_parser = plan_passes(), conflicts_with = "explain_plan")]
     dump_plan_after: Option<String>,
+    /// Compare results with bounds that are derived from the program and its inputs, in place of
+    /// the expected values and tolerances of its `check` ops; a model of rounding, as for `stablo
+    /// judge`
+    #[arg(long, value_name = "MODEL", conflicts_with_all = ["device", "replicas", "partitions"])]
+    within: Option<String>,
     /// Number of runs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = at_least_one::<u32>)]
     repeat: u32,
@@ -172,6 +177,12 @@ impl RunArgs {
         timings.verify = verify;
         verified?;
         select_platform(&mut module, &bytes, self.platform.as_deref())?;
+        if let Some(model) = &self.within
+            && stablo::judging::check_within(&mut module, model)? == 0
+        {
+            let message = "the program has no `check` ops that compare floating-point numbers";
+            return Err(Failure::input(message));
+        }
         let module = Arc::new(module);
 
         let name = self.entry.strip_prefix('@').unwrap_or(&self.entry);
