@@ -22,11 +22,32 @@
 // RUN: stablo judge %s --entry multiply_add --input 0.1 --input 0.1 --input -0.01 --results %S/data/judge/fused --model %S/data/judge/fma.toml | FileCheck %s --check-prefix=FMA
 // FMA: all results are inside of the bounds (model fma)
 
-// Decisions that rounding can flip are named, and nobody is blamed for them.
-// RUN: not stablo judge %s --entry decide --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index | FileCheck %s --check-prefix=DECIDE
-// DECIDE: output 0: undecided: 1 of 1 elements
-// DECIDE: judge.mlir:{{[0-9]+}}:{{[0-9]+}}: rounding can flip this decision: {{.*}}stablehlo.convert
-// DECIDE: it cannot be decided whether the results are right
+// Of decisions that rounding can flip, both sides are followed: (0.1 + 0.2 + 0.3) - 0.6 + 1 in any
+// order is 1 or the number below it, so that the integer is 1 or 0, and nothing else.
+// RUN: stablo judge %s --entry decide --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index --format json | FileCheck %s --check-prefix=DECIDE
+// DECIDE: {"blames":null,"doubts":[{"distance_ulps":{{[^,]*}},"elements":1,"example":"[{{.*}}]","kind":"decision",{{.*}}stablehlo.convert{{.*}}"inside":1,
+// RUN: stablo judge %s --entry decide --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: not stablo judge %s --entry decide --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two | FileCheck %s --check-prefix=DECIDE-OUT
+// DECIDE-OUT: output 0: OUTSIDE: 1 of 1 elements
+
+// What depends on such a decision follows from both sides: the element 10 or 20 of a table, by an
+// index that is 0 or 1; of a branch, 1 or 2; of the larger of two, its place.
+// RUN: stablo judge %s --entry looked_up --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/ten
+// RUN: stablo judge %s --entry looked_up --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/twenty
+// RUN: not stablo judge %s --entry looked_up --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/thirty | FileCheck %s --check-prefix=LOOKED-UP
+// LOOKED-UP: output 0: OUTSIDE: 1 of 1 elements
+// RUN: stablo judge %s --entry branch --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: stablo judge %s --entry branch --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two
+// RUN: not stablo judge %s --entry branch --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index
+// RUN: stablo judge %s --entry largest --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index
+// RUN: stablo judge %s --entry largest --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: not stablo judge %s --entry largest --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two
+
+// The number of iterations of a loop is not followed: the place, and the distance from the flip.
+// RUN: not stablo judge %s --entry repeats --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index | FileCheck %s --check-prefix=REPEATS
+// REPEATS: output 0: undecided: 1 of 1 elements
+// REPEATS: judge.mlir:{{[0-9]+}}:{{[0-9]+}}: rounding can change the path of the program: {{.*}}stablehlo.while
+// REPEATS: it cannot be decided whether the results are right
 
 // The op to blame is found by recorded values.
 // RUN: stablo run %s --entry chain --input '[1.0, 2.0, 3.0]' --trace %t.values --outputs %t.out
@@ -102,4 +123,77 @@ func.func @chain(%x: tensor<3xf32>) -> tensor<3xf32> {
   %1 = stablehlo.multiply %0, %0 : tensor<3xf32>
   %2 = stablehlo.log %1 : tensor<3xf32>
   return %2 : tensor<3xf32>
+}
+
+// A sum that is 1 or the number below it, less one: 0 or a negative number, and whether it is 1.
+func.func private @near(%x: tensor<4xf32>) -> tensor<f32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  %1 = stablehlo.constant dense<1.0> : tensor<f32>
+  %2 = stablehlo.add %0, %1 : tensor<f32>
+  return %2 : tensor<f32>
+}
+
+func.func @looked_up(%x: tensor<4xf32>) -> tensor<1xi32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %1 = stablehlo.convert %0 : (tensor<f32>) -> tensor<i32>
+  %table = stablehlo.constant dense<[10, 20, 30]> : tensor<3xi32>
+  %2 = stablehlo.dynamic_slice %table, %1, sizes = [1] : (tensor<3xi32>, tensor<i32>) -> tensor<1xi32>
+  return %2 : tensor<1xi32>
+}
+
+func.func @branch(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %1 = stablehlo.compare LT, %0, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %2 = "stablehlo.if"(%1) ({
+    %3 = stablehlo.constant dense<1> : tensor<i32>
+    stablehlo.return %3 : tensor<i32>
+  }, {
+    %3 = stablehlo.constant dense<2> : tensor<i32>
+    stablehlo.return %3 : tensor<i32>
+  }) : (tensor<i1>) -> tensor<i32>
+  return %2 : tensor<i32>
+}
+
+func.func @largest(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %1 = stablehlo.reshape %0 : (tensor<f32>) -> tensor<1xf32>
+  %one = stablehlo.constant dense<1.0> : tensor<1xf32>
+  %less = stablehlo.constant dense<-5.0> : tensor<1xf32>
+  %2 = stablehlo.concatenate %one, %1, %less, dim = 0 : (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> tensor<3xf32>
+  %3 = stablehlo.iota dim = 0 : tensor<3xi32>
+  %4 = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %5 = stablehlo.constant dense<0> : tensor<i32>
+  %6:2 = stablehlo.reduce(%2 init: %4), (%3 init: %5) across dimensions = [0] : (tensor<3xf32>, tensor<3xi32>, tensor<f32>, tensor<i32>) -> (tensor<f32>, tensor<i32>)
+    reducer(%a: tensor<f32>, %b: tensor<f32>) (%i: tensor<i32>, %j: tensor<i32>) {
+      %7 = stablehlo.compare GT, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %8 = stablehlo.compare NE, %a, %a, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %9 = stablehlo.or %7, %8 : tensor<i1>
+      %10 = stablehlo.compare EQ, %a, %b, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      %11 = stablehlo.compare LT, %i, %j, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %12 = stablehlo.and %10, %11 : tensor<i1>
+      %13 = stablehlo.or %9, %12 : tensor<i1>
+      %14 = stablehlo.select %9, %a, %b : tensor<i1>, tensor<f32>
+      %15 = stablehlo.select %13, %i, %j : tensor<i1>, tensor<i32>
+      stablehlo.return %14, %15 : tensor<f32>, tensor<i32>
+    }
+  return %6#1 : tensor<i32>
+}
+
+func.func @repeats(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %1:2 = stablehlo.while(%a = %0, %n = %i) : tensor<f32>, tensor<i32>
+    cond {
+      %one = stablehlo.constant dense<1.0> : tensor<f32>
+      %2 = stablehlo.compare LT, %a, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %2 = stablehlo.add %n, %one : tensor<i32>
+      %3 = stablehlo.add %a, %a : tensor<f32>
+      stablehlo.return %3, %2 : tensor<f32>, tensor<i32>
+    }
+  return %1#1 : tensor<i32>
 }

@@ -28,7 +28,7 @@
 // RUN: not stablo run %s --entry integers --within ieee 2>&1 | FileCheck %s --check-prefix=INTEGERS
 // INTEGERS: error[check.expect_eq]
 
-// RUN: not stablo run %S/data/judge/nothing.mlir --within ieee 2>&1 | FileCheck %s --check-prefix=NOTHING
+// RUN: not stablo run %S/data/judge/nothing.txt --within ieee 2>&1 | FileCheck %s --check-prefix=NOTHING
 // NOTHING: error: the program has no `check` ops that compare floating-point numbers
 // RUN: not stablo run %s --entry nothing --within abacus 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: error[check.expect_within]: there is no model `abacus`; there are ieee, xla-cpu, xla-gpu, tpu

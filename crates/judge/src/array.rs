@@ -65,6 +65,9 @@ pub struct Array {
     /// For each element, the doubt that it depends on, a code of `doubts.rs`, or 0; `None` without
     /// doubts.
     pub doubts: Option<Tensor>,
+    /// Of exact elements, the other values that all decisions lead to of which elements are in
+    /// doubt, if these are known: tensors of the same type.
+    pub others: Vec<Tensor>,
 }
 
 /// A value at run time.
@@ -189,6 +192,7 @@ impl Array {
             shape: tensor.shape().to_vec(),
             elements: Elements::Exact(tensor),
             doubts: None,
+            others: Vec::new(),
         }
     }
 
@@ -207,16 +211,27 @@ impl Array {
             Some(values) => Elements::Exact(from_f64s(dtype, &shape, values)?),
             None => Elements::Numbers(numbers.into()),
         };
-        Ok(Array { dtype, shape, elements, doubts: None })
+        Ok(Array { dtype, shape, elements, doubts: None, others: Vec::new() })
     }
 
-    /// The same array with doubts.
+    /// The same array with doubts, whose values are not known.
     #[must_use]
     pub fn with_doubts(self, doubts: Option<Tensor>) -> Array {
         let some = |doubts: &Tensor| {
             doubts.as_slice::<u32>().is_ok_and(|doubts| doubts.iter().any(|&doubt| doubt != 0))
         };
-        Array { doubts: doubts.filter(some), ..self }
+        Array { doubts: doubts.filter(some), others: Vec::new(), ..self }
+    }
+
+    /// The other values after movement of all elements.
+    ///
+    /// # Errors
+    /// Those of the movement.
+    pub fn moved_others<E>(
+        &self,
+        movement: impl Fn(&Tensor) -> Result<Tensor, E>,
+    ) -> Result<Vec<Tensor>, E> {
+        self.others.iter().map(movement).collect()
     }
 
     /// The number of elements.

@@ -52,6 +52,9 @@ pub struct Doubt {
     pub kind: Kind,
     /// The number of elements that it arose at.
     pub elements: usize,
+    /// The least distance from the flip, in units in the last place; `None` if there is no such
+    /// distance.
+    pub distance: Option<f64>,
     /// An example, such as the operands of a comparison.
     pub example: String,
 }
@@ -71,13 +74,20 @@ impl Doubts {
         origin: Origin,
         kind: Kind,
         is_truth: bool,
+        distance: Option<f64>,
         example: impl FnOnce() -> String,
     ) -> u32 {
         let index = *self.known.entry((origin, kind.clone())).or_insert_with(|| {
-            self.list.push(Doubt { origin, kind, elements: 0, example: example() });
+            self.list.push(Doubt { origin, kind, elements: 0, distance, example: example() });
             self.list.len() - 1
         });
-        self.list[index].elements += 1;
+        let own = &mut self.list[index];
+        own.elements += 1;
+        if let Some(distance) = distance
+            && own.distance.is_none_or(|known| distance < known)
+        {
+            own.distance = Some(distance);
+        }
         (index as u32 + 1) << 1 | u32::from(is_truth)
     }
 

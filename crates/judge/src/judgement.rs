@@ -145,7 +145,7 @@ pub struct Judgement {
     pub licences: Vec<Licence>,
     /// Estimates where bounds are too wide.
     pub estimates: Vec<Estimate>,
-    /// Where bounds are too wide: the ops at which errors grow most, in descending order.
+    /// Of ill-conditioned programs, the ops at which errors grow most, in descending order.
     pub growth: Vec<Growth>,
     /// The ops to blame; `None` without recorded values.
     pub blames: Option<Blames>,
@@ -222,6 +222,7 @@ fn located(program: &Program, doubts: &Doubts) -> Vec<DoubtAt> {
             location: Location::of(op),
             text: analysis::line(op, &mut names),
             elements: doubt.elements,
+            distance: doubt.distance,
             example: doubt.example.clone(),
         }
     };
@@ -300,7 +301,7 @@ pub fn judge(
         blames,
     };
     let wide = |output: &Output| (0..output.verdicts.len()).any(|i| output.is_wide(i));
-    if judgement.outputs.iter().any(wide) {
+    if judgement.outputs.iter().any(|output| wide(output) || output.is_ill_conditioned()) {
         judgement.growth = growth(program, &relative);
     }
     let outside: usize = judgement.outputs.iter().map(|output| output.counts[2]).sum();

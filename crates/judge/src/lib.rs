@@ -9,10 +9,12 @@
 //! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of
 //!   arithmetic, and everything else runs in the kernels of the interpreter; `source.rs` has what
 //!   ops say beyond their primitives;
-//! - `doubts.rs` has decisions that rounding can flip, and ops without a rule;
+//! - `doubts.rs` has decisions that rounding can flip, and ops without a rule; `alternatives.rs`
+//!   the values that decisions lead to;
 //! - `verdict.rs` compares results with bounds, `record.rs` recorded values of all ops,
 //!   `report.rs` writes what is found.
 
+mod alternatives;
 #[doc(hidden)]
 pub mod array; // For its tests.
 #[doc(hidden)]

@@ -1,5 +1,6 @@
 //! Runs a program on arrays: frames of slots, blocks, control flow and calls.
 
+use crate::alternatives::{MAX_ALTERNATIVES, after_decision};
 use crate::array::{Array, Value};
 use crate::doubts::{Doubts, Kind};
 use crate::model::Model;
@@ -269,18 +270,40 @@ impl<'a> Machine<'a> {
         match &*instruction.primitive {
             Primitive::If(primitives::If { branches: [on_true, on_false] }) => {
                 let (condition, doubt) = self.decision(&operands)?;
-                let condition = program::operands::boolean(&condition)?;
-                let branch = if condition { *on_true } else { *on_false };
-                let results = self.run_block(branch, Vec::new())?;
-                self.in_doubt(origin, doubt, results)
+                let sides = match program::operands::boolean(&condition)? {
+                    true => [*on_true, *on_false],
+                    false => [*on_false, *on_true],
+                };
+                let count = if doubt == 0 { 1 } else { 2 };
+                self.sides(origin, doubt, &sides[..count])
             }
             Primitive::Case(primitives::Case { branches }) => {
                 let (index, doubt) = self.decision(&operands)?;
-                let branch = usize::try_from(index.item::<i32>()?).ok();
-                let branch = branch.and_then(|index| branches.get(index)).or(branches.last());
-                let branch = *branch.ok_or_else(|| internal("there are no branches"))?;
-                let results = self.run_block(branch, Vec::new())?;
-                self.in_doubt(origin, doubt, results)
+                let branch = |index: &Tensor| -> Result<BlockId, EvalError> {
+                    let branch = usize::try_from(index.item::<i32>()?).ok();
+                    let branch = branch.and_then(|index| branches.get(index)).or(branches.last());
+                    branch.copied().ok_or_else(|| internal("there are no branches"))
+                };
+                let mut sides = vec![branch(&index)?];
+                match operands.first().and_then(|value| value.array().ok()) {
+                    Some(array) if doubt != 0 => match array.alternatives()? {
+                        Some(all) => {
+                            for index in &all[1..] {
+                                let side = branch(index)?;
+                                if !sides.contains(&side) {
+                                    sides.push(side);
+                                }
+                            }
+                        }
+                        // Any branch.
+                        None => {
+                            let chosen = sides[0];
+                            sides.extend(branches.iter().filter(|&&side| side != chosen));
+                        }
+                    },
+                    _ => {}
+                }
+                self.sides(origin, doubt, &sides)
             }
             Primitive::While(primitives::While { cond, body }) => {
                 let mut values = operands;
@@ -312,6 +335,52 @@ impl<'a> Machine<'a> {
         Ok((tensor.clone(), doubt))
     }
 
+    /// The results of a branch that was decided in doubt: of all that may be taken, the first of
+    /// which is that of true values.
+    fn sides(
+        &mut self,
+        origin: Origin,
+        doubt: u32,
+        blocks: &[BlockId],
+    ) -> Result<Vec<Value>, EvalError> {
+        let [chosen, others @ ..] = blocks else { return Err(internal("there are no branches")) };
+        if others.is_empty() || others.len() >= MAX_ALTERNATIVES {
+            let results = self.run_block(*chosen, Vec::new())?;
+            return self.in_doubt(origin, doubt, results);
+        }
+        // Each side takes values from the frame.
+        let before = self.frame()?.clone();
+        let mut sides = vec![self.run_block(*chosen, Vec::new())?];
+        let after = self.frame()?.clone();
+        for &other in others {
+            *self.frame()? = before.clone();
+            let results = self.run_block(other, Vec::new());
+            *self.frame()? = after.clone();
+            match results {
+                Ok(results) => sides.push(results),
+                // A side that fails says nothing about results.
+                Err(_) => {
+                    let results = sides.swap_remove(0);
+                    return self.in_doubt(origin, doubt, results);
+                }
+            }
+        }
+        let code = self.control_doubt(origin, doubt);
+        let result = |index: usize| {
+            let sides: Vec<Value> =
+                sides.iter().filter_map(|side| side.get(index).cloned()).collect();
+            after_decision(&sides, code)
+        };
+        (0..sides[0].len()).map(result).collect()
+    }
+
+    /// The code of a doubt about the path of the program.
+    fn control_doubt(&mut self, origin: Origin, doubt: u32) -> u32 {
+        self.doubts.code(origin, Kind::Control, doubt & 1 == 1, None, || {
+            "the condition depends on a decision in doubt".into()
+        })
+    }
+
     /// Results of control flow that was decided in doubt.
     fn in_doubt(
         &mut self,
@@ -322,9 +391,7 @@ impl<'a> Machine<'a> {
         if doubt == 0 {
             return Ok(results);
         }
-        let code = self.doubts.code(origin, Kind::Control, doubt & 1 == 1, || {
-            "the condition depends on a decision in doubt".into()
-        });
+        let code = self.control_doubt(origin, doubt);
         let result = |value: Value| match value {
             Value::Array(array) => {
                 let doubts = Tensor::splat(&array.shape, code)?;

@@ -168,7 +168,7 @@ impl RandomRounding {
 impl Watch for RandomRounding {
     fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
         if array.tensor().is_some() {
-            return Ok(Array { doubts: None, ..array });
+            return Ok(Array { doubts: None, others: Vec::new(), ..array });
         }
         let numbers = array.numbers()?;
         let chosen = numbers.iter().map(|number| self.choose(number, array.dtype)).collect();

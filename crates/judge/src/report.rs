@@ -22,6 +22,7 @@ fn element(element: &Element) -> Json {
         "low": number(element.bounds.0),
         "high": number(element.bounds.1),
         "nan": element.bounds.2,
+        "others": element.others.iter().copied().map(number).collect::<Vec<Json>>(),
         "ulps": number(element.ulps),
         "doubt": element.doubt,
     })
@@ -41,6 +42,8 @@ fn output(output: &Output) -> Json {
         "outside": output.counts[2],
         "max_ulps": number(output.max_ulps()),
         "max_width": number(output.max_width()),
+        "amplification": number(output.amplification),
+        "ill_conditioned": output.is_ill_conditioned(),
         "worst": output.worst.as_ref().map(element),
     })
 }
@@ -51,6 +54,7 @@ fn doubt(doubt: &DoubtAt) -> Json {
         "location": doubt.location.to_value(),
         "text": doubt.text,
         "elements": doubt.elements,
+        "distance_ulps": doubt.distance.map(number),
         "example": doubt.example,
     })
 }
@@ -111,8 +115,23 @@ impl Element {
             ulps if ulps.is_infinite() => String::new(),
             ulps => format!(", off by {ulps:.3} ulp"),
         };
+        let others = self.others.iter().map(|value| format!(" or {value:e}"));
+        let bounds = bounds + &others.collect::<String>();
         let Element { index, found, truth, .. } = self;
         format!("at {index:?}: found {found:e}, true {truth}{ulps}, allowed {bounds}")
+    }
+}
+
+impl DoubtAt {
+    /// The example, and the distance from the flip.
+    fn example(&self) -> Option<String> {
+        let example = if self.example.is_empty() { None } else { Some(&self.example) };
+        let distance = self.distance.map(|ulps| format!("{ulps:.3} ulp from the flip"));
+        match (example, distance) {
+            (Some(example), Some(distance)) => Some(format!("such as {example}, {distance}")),
+            (Some(example), None) => Some(format!("such as {example}")),
+            (None, distance) => distance,
+        }
     }
 }
 
@@ -206,11 +225,19 @@ impl Judgement {
                 if let Some(doubt) = worst.doubt.and_then(|index| self.doubts.get(index)) {
                     write!(out, "  {}: {}", place(&doubt.location), doubt.description)?;
                     writeln!(out, ": {}", doubt.text)?;
-                    if !doubt.example.is_empty() {
-                        writeln!(out, "    such as {}", doubt.example)?;
+                    if let Some(example) = doubt.example() {
+                        writeln!(out, "    {example}")?;
                     }
                 }
             }
+        }
+        for output in self.outputs.iter().filter(|output| output.is_ill_conditioned()) {
+            let (name, amplification) = (output.name(), output.amplification);
+            writeln!(
+                out,
+                "{name}: ill-conditioned: errors of rounding are amplified {amplification:.2e} \
+                 times"
+            )?;
         }
         for Estimate { output, samples, elements, apart, spread_ulps } in &self.estimates {
             writeln!(

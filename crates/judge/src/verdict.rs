@@ -45,6 +45,8 @@ pub struct Element {
     pub truth: String,
     /// The bounds of conforming values, and true if NaN is one.
     pub bounds: (f64, f64, bool),
+    /// Of an integer that decisions in doubt lead to several values of: the others.
+    pub others: Vec<f64>,
     /// The distance from the true value in units of its last place.
     pub ulps: f64,
     /// The index of the doubt that it depends on.
@@ -71,6 +73,9 @@ pub struct Output {
     pub ulps: Vec<f64>,
     /// The width of the bounds of each element in such units.
     pub widths: Vec<f64>,
+    /// The width of the widest bounds in units in the last place of the largest element: how often
+    /// the program amplifies an error of rounding.
+    pub amplification: f64,
     /// The worst element: of those with the worst verdict, the one that is furthest off.
     pub worst: Option<Element>,
 }
@@ -88,6 +93,12 @@ impl Output {
     /// True if an element is undecided and a float.
     pub(crate) fn is_wide(&self, element: usize) -> bool {
         self.verdicts[element] == Verdict::Undecided && self.dtype.float_format().is_some()
+    }
+
+    /// True if rounding may change half of the digits of the largest element, or more.
+    pub fn is_ill_conditioned(&self) -> bool {
+        let precision = self.dtype.part().float_format().map(|format| format.precision());
+        precision.is_some_and(|precision| self.amplification > 2f64.powf(precision as f64 / 2.0))
     }
 
     /// The largest distance from a true value, in units of its last place.
@@ -110,6 +121,8 @@ pub struct DoubtAt {
     pub text: String,
     /// The number of elements.
     pub elements: usize,
+    /// The least distance from the flip, in units in the last place, where there is one.
+    pub distance: Option<f64>,
     /// An example, such as the operands of a comparison.
     pub example: String,
 }
@@ -187,8 +200,11 @@ pub fn judge(
     let exact_equal = |i: usize| -> bool {
         let size = array.dtype.bytes();
         let at = i * size..(i + 1) * size;
-        array.tensor().is_some_and(|own| own.bytes()[at.clone()] == found.bytes()[at])
+        let equals = |own: &Tensor| own.bytes()[at.clone()] == found.bytes()[at.clone()];
+        array.tensor().is_some_and(equals) || array.others.iter().any(equals)
     };
+    // Integers in doubt whose values are known are decided; of booleans, that says nothing.
+    let is_settled = !is_float && !array.others.is_empty() && array.dtype != DType::I1;
     let width_of = array.width();
     let part = array.dtype.part();
     let n = array.len();
@@ -208,11 +224,12 @@ pub fn judge(
         verdicts: Vec::with_capacity(n),
         ulps: Vec::with_capacity(n),
         widths: Vec::with_capacity(n),
+        amplification: 0.0,
         worst: None,
     };
     let mut worst: Option<(Verdict, f64, usize, usize)> = None;
     for i in 0..n {
-        let code = codes.as_ref().map_or(0, |codes| codes[i]);
+        let code = codes.as_ref().map_or(0, |codes| if is_settled { 0 } else { codes[i] });
         let mut own = (Verdict::Inside, 0.0f64, i * width_of);
         let mut widest_part = 0.0f64;
         for at in i * width_of..(i + 1) * width_of {
@@ -229,6 +246,10 @@ pub fn judge(
                 (0, false) => Verdict::Outside,
                 _ => Verdict::Undecided,
             };
+            if is_float && unit > 0.0 {
+                let own = spread(number.bounds, part) / unit;
+                output.amplification = output.amplification.max(own);
+            }
             let distance = match is_float {
                 true => distance(value, number, part),
                 false if exact_equal(i) => 0.0,
@@ -249,21 +270,36 @@ pub fn judge(
             worst = Some((verdict, distance, i, at));
         }
     }
-    output.worst = worst.map(|(verdict, ulps, i, at)| {
-        let number = &stored(numbers[at], part);
-        let code = codes.as_ref().map_or(0, |codes| codes[i]);
-        let doubt = doubts.index_of(code);
-        Element {
-            index: position(i, &array.shape),
-            verdict,
-            found: values[at].truth.hi,
-            truth: crate::digits::decimal(number.truth),
-            bounds: (number.bounds.low, number.bounds.high, number.bounds.nan),
-            ulps,
-            doubt,
-        }
-    });
+    let describe =
+        |(verdict, ulps, i, at): (Verdict, f64, usize, usize)| -> Result<Element, EvalError> {
+            let number = &stored(numbers[at], part);
+            let code = codes.as_ref().map_or(0, |codes| codes[i]);
+            let doubt = doubts.index_of(code);
+            Ok(Element {
+                index: position(i, &array.shape),
+                verdict,
+                found: values[at].truth.hi,
+                truth: crate::digits::decimal(number.truth),
+                bounds: (number.bounds.low, number.bounds.high, number.bounds.nan),
+                others: others(array, i)?,
+                ulps,
+                doubt,
+            })
+        };
+    output.worst = worst.map(describe).transpose()?;
     Ok(output)
+}
+
+/// The other values of an exact element that decisions in doubt lead to.
+fn others(array: &Array, element: usize) -> Result<Vec<f64>, EvalError> {
+    let own = |tensor: &Tensor| Ok(crate::array::to_f64s(tensor)?[element]);
+    let mut values = array.others.iter().map(own).collect::<Result<Vec<f64>, EvalError>>()?;
+    if let Some(first) = array.tensor().filter(|_| !values.is_empty()) {
+        let first = own(first)?;
+        values.retain(|&value| value != first);
+    }
+    values.dedup();
+    Ok(values)
 }
 
 /// The index of an element in row-major order.

@@ -173,7 +173,7 @@ fn compares_floats(op: OpRef<'_>) -> bool {
         let dtype = crate::storage_dtype(ty);
         dtype.is_some_and(|dtype| dtype.is_float() || dtype.is_complex())
     };
-    is_check && op.operands().first().is_some() && is_float(op.operand_type(0))
+    is_check && !op.operands().is_empty() && is_float(op.operand_type(0))
 }
 
 /// Replaces each op of a module that compares floats with expected ones by a

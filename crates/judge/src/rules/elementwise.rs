@@ -2,6 +2,7 @@
 
 use super::functions::{atan2_image, function, gamma_image, power_image};
 use super::{Op, common_doubts, common_shape};
+use crate::alternatives::{MAX_ALTERNATIVES, of_tensors};
 use crate::array::{Array, Number, from_f64s, to_f64s};
 use crate::ball::Ball;
 use crate::bounds::{Bounds, Image, Rounding, smallest_normal};
@@ -188,6 +189,7 @@ impl Op<'_> {
         decisions: impl Iterator<Item = ((Outcomes, Option<bool>), [Number; 2])>,
     ) -> Elementwise {
         let shape = common_shape(arrays);
+        let dtype = arrays.first().map_or(DType::F64, |array| array.dtype.part());
         let merged = common_doubts(arrays)?;
         let mut doubts = match merged {
             Some(doubts) => doubts.to_vec::<u32>()?,
@@ -203,7 +205,8 @@ impl Op<'_> {
             let is_true = outcome.is_some() && (outcome == truth || !machine.has_truth);
             if !is_true && doubts[i] == 0 {
                 let (origin, kind) = (self.origin(), Kind::Decision);
-                doubts[i] = machine.doubts.code(origin, kind, truth.is_none(), || {
+                let distance = apart(a, b, dtype);
+                doubts[i] = machine.doubts.code(origin, kind, truth.is_none(), distance, || {
                     format!("{} and {}", shown(a), shown(b))
                 });
             }
@@ -365,6 +368,7 @@ impl Op<'_> {
             let at = i * size..(i + 1) * size;
             a.bytes()[at.clone()] == b.bytes()[at]
         };
+        let is_settled = x.doubts.is_none();
         let mut doubts = x.doubt_codes()?.unwrap_or_else(|| vec![0; numbers.len()]);
         let mut result = below.clone();
         let size = to.bytes();
@@ -382,8 +386,30 @@ impl Op<'_> {
             }
             if doubts[i] == 0 {
                 let is_truth = !same(&below, &above, i);
-                doubts[i] =
-                    machine.doubts.code(self.origin(), Kind::Decision, is_truth, || shown(*number));
+                let (origin, kind) = (self.origin(), Kind::Decision);
+                let nearest = Number::exact(number.truth.hi.round());
+                let distance = apart(*number, nearest, x.dtype);
+                let example = || shown(*number);
+                doubts[i] = machine.doubts.code(origin, kind, is_truth, distance, example);
+            }
+        }
+        // All integers that the bounds are converted to are followed.
+        let has_nan = numbers.iter().any(|n| n.bounds.nan || n.truth.is_unknown());
+        if is_settled && !has_nan && to != DType::I1 && doubts.iter().any(|&doubt| doubt != 0) {
+            let first = |n: &Number| n.bounds.low.min(n.truth.lower()).trunc();
+            let last = |n: &Number| n.bounds.high.max(n.truth.upper()).trunc();
+            let mut tensors = vec![result.clone()];
+            for step in 0..=MAX_ALTERNATIVES {
+                // One more than may be followed shows that there are too many.
+                let value = |(n, &doubt): (&Number, &u32)| match doubt {
+                    0 => n.bounds.low,
+                    _ => (first(n) + step as f64).min(last(n)),
+                };
+                let values = numbers.iter().zip(&doubts).map(value).collect();
+                tensors.push(math::convert(crate::array::tensor(&x.shape, values)?, to)?);
+            }
+            if let Some(array) = of_tensors(&tensors, &|i| doubts[i])? {
+                return Ok(Some(array));
             }
         }
         let doubts = crate::array::tensor(&x.shape, doubts)?;
@@ -430,6 +456,18 @@ impl Outcomes {
             self.is_false = true;
         }
     }
+}
+
+/// The distance of the true values of two numbers in units in the last place of the larger one.
+pub(super) fn apart(a: Number, b: Number, dtype: DType) -> Option<f64> {
+    let format = dtype.part().float_format()?;
+    let (x, y) = (a.truth, b.truth);
+    if !x.is_finite() || !y.is_finite() {
+        return None;
+    }
+    let unit = ulp(x.hi.abs().max(y.hi.abs()), format);
+    let distance = (x - y).abs();
+    Some((distance.hi / unit).abs())
 }
 
 /// A number for people: its bounds, or its value.

@@ -66,20 +66,22 @@ pub(super) fn taken(array: &Array, places: &[usize]) -> Result<Array, EvalError>
         }
         None => None,
     };
+    let gathered = |tensor: &Tensor| {
+        let size = tensor.dtype().bytes();
+        let bytes = places.iter().flat_map(|&at| &tensor.bytes()[at * size..(at + 1) * size]);
+        let bytes: Vec<u8> = bytes.copied().collect();
+        Tensor::from_bytes(array.dtype, &shape, bytes.into())
+    };
+    let others = array.moved_others(gathered)?;
     let elements = match &array.elements {
-        Elements::Exact(tensor) => {
-            let size = tensor.dtype().bytes();
-            let bytes = places.iter().flat_map(|&at| &tensor.bytes()[at * size..(at + 1) * size]);
-            let bytes: Vec<u8> = bytes.copied().collect();
-            Elements::Exact(Tensor::from_bytes(array.dtype, &shape, bytes.into())?)
-        }
+        Elements::Exact(tensor) => Elements::Exact(gathered(tensor)?),
         Elements::Numbers(numbers) => {
             let width = array.width();
             let parts = places.iter().flat_map(|&at| &numbers[at * width..(at + 1) * width]);
             Elements::Numbers(parts.copied().collect::<Vec<_>>().into())
         }
     };
-    Ok(Array { dtype: array.dtype, shape, elements, doubts })
+    Ok(Array { dtype: array.dtype, shape, elements, doubts, others })
 }
 
 impl Op<'_> {
@@ -226,7 +228,8 @@ impl Op<'_> {
         if is_open {
             for (doubt, _) in doubts.iter_mut().zip(&differs).filter(|(_, differs)| **differs) {
                 if *doubt == 0 {
-                    *doubt = machine.doubts.code(self.origin(), Kind::Reduction, true, String::new);
+                    let (origin, kind) = (self.origin(), Kind::Reduction);
+                    *doubt = machine.doubts.code(origin, kind, true, None, String::new);
                 }
             }
         }
@@ -474,5 +477,5 @@ fn joined(a: &Array, b: &Array) -> Result<Array, EvalError> {
             Some(crate::array::tensor(&shape, codes)?)
         }
     };
-    Ok(Array { dtype: a.dtype, shape, elements, doubts })
+    Ok(Array { dtype: a.dtype, shape, elements, doubts, others: Vec::new() })
 }

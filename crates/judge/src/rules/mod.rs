@@ -8,6 +8,7 @@ mod choices;
 mod complex;
 mod elementwise;
 mod folds;
+mod follow;
 mod fourier;
 mod functions;
 mod matrices;
@@ -80,6 +81,20 @@ pub(crate) struct Op<'a> {
 impl<'a> Op<'a> {
     /// The results on operands.
     fn apply(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let in_doubt = |value: &Value| matches!(value, Value::Array(a) if a.doubts.is_some());
+        if !operands.iter().any(in_doubt) {
+            return self.apply_once(machine, operands);
+        }
+        let results = self.apply_once(machine, operands.clone())?;
+        self.followed(machine, &operands, results)
+    }
+
+    /// The results on operands, without other values of these.
+    fn apply_once(
         &self,
         machine: &mut Machine<'_>,
         operands: Vec<Value>,
@@ -457,7 +472,7 @@ impl<'a> Op<'a> {
             Err(error) if is_inexact(&error) => self.zeros()?,
             results => results?,
         };
-        let doubt = machine.doubts.code(self.origin(), Kind::NoRule, true, String::new);
+        let doubt = machine.doubts.code(self.origin(), Kind::NoRule, true, None, String::new);
         fn unknown(value: RuntimeValue, doubt: u32) -> Result<Value, EvalError> {
             match value {
                 RuntimeValue::Tensor(tensor) => Ok(Array::unknown(&tensor, doubt)?.into()),
@@ -520,14 +535,16 @@ fn reshaped(array: &Array, shape: &[usize]) -> Result<Array, EvalError> {
         };
         let doubts = array.doubts.as_ref().map(|doubts| doubts.broadcast_scalar(shape));
         let doubts = doubts.transpose()?;
-        return Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts });
+        let others = array.moved_others(|tensor| tensor.broadcast_scalar(shape))?;
+        return Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts, others });
     }
     let elements = match &array.elements {
         Elements::Exact(tensor) => Elements::Exact(tensor.reshape(shape)?),
         Elements::Numbers(numbers) => Elements::Numbers(numbers.clone()),
     };
     let doubts = array.doubts.as_ref().map(|doubts| doubts.reshape(shape)).transpose()?;
-    Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts })
+    let others = array.moved_others(|tensor| tensor.reshape(shape))?;
+    Ok(Array { dtype: array.dtype, shape: shape.to_vec(), elements, doubts, others })
 }
 
 /// Some doubt of some element, or 0.

@@ -182,6 +182,7 @@ fn gathered(
 pub(super) fn transposed(array: &Array, permutation: &[usize]) -> Result<Array, EvalError> {
     let doubts = array.doubts.as_ref();
     let doubts = doubts.map(|doubts| kernels::transpose(doubts, permutation)).transpose()?;
+    let others = array.moved_others(|tensor| kernels::transpose(tensor, permutation))?;
     let shape: Vec<usize> = permutation.iter().map(|&d| array.shape[d]).collect();
     let elements = match &array.elements {
         Elements::Exact(tensor) => Elements::Exact(kernels::transpose(tensor, permutation)?),
@@ -198,5 +199,5 @@ pub(super) fn transposed(array: &Array, permutation: &[usize]) -> Result<Array, 
             Elements::Numbers(moved.into())
         }
     };
-    Ok(Array { dtype: array.dtype, shape, elements, doubts })
+    Ok(Array { dtype: array.dtype, shape, elements, doubts, others })
 }

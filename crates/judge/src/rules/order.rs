@@ -1,15 +1,18 @@
 //! The order of elements: sorts, the largest elements, the index of the largest one.
 
+use super::elementwise::apart;
 use super::movement::transposed;
 use super::{Op, Ruled};
+use crate::alternatives::{MAX_ALTERNATIVES, of_tensors, rotations, with_exchanges};
 use crate::array::{Array, Elements, Number};
 use crate::ball::Ball;
 use crate::bounds::Bounds;
 use crate::doubts::Kind;
 use crate::machine::Machine;
-use numerics::Tensor;
+use numerics::{DType, Tensor};
 use program::primitives;
 use program::{EvalError, Extremum};
+use std::ops::Range;
 
 /// An array with some dimensions last, in order, and the sizes of the others.
 pub(super) fn rows(array: &Array, dimensions: &[usize]) -> Result<(Array, Vec<usize>), EvalError> {
@@ -29,7 +32,7 @@ struct Rows {
 struct Column {
     numbers: Vec<Number>,
     doubts: Vec<u32>,
-    /// The element as it is, if all are exact.
+    /// The elements as they are, if all are exact.
     tensor: Option<Tensor>,
 }
 
@@ -60,8 +63,10 @@ impl Op<'_> {
         let mut found = Vec::with_capacity(outer);
         let size = tensor.dtype().bytes();
         let (mut bytes, mut doubts) = (Vec::with_capacity(outer * size), vec![0u32; outer]);
-        for (row, doubt) in doubts.iter_mut().enumerate() {
-            let row = row * length..(row + 1) * length;
+        // By row: the places of elements that may be the largest, that of the true one first.
+        let mut options: Vec<Vec<usize>> = Vec::with_capacity(outer);
+        for (row_number, doubt) in doubts.iter_mut().enumerate() {
+            let row = row_number * length..(row_number + 1) * length;
             let all: Vec<Number> = numbers[row.clone()].iter().map(of).collect();
             let initial = of(&init);
             let largest = all.iter().chain(std::iter::once(&initial)).copied();
@@ -86,6 +91,10 @@ impl Op<'_> {
                     None => return Ok(None),
                 },
             }
+            options.push(chosen.map_or(vec![], |at| {
+                let others = candidates.iter().copied().filter(|&i| i != at);
+                std::iter::once(at).chain(others).map(|i| row.start + i).collect()
+            }));
             let ties = |i: &usize| {
                 let value = all[candidates[0]].bounds.value();
                 value.is_some() && all[*i].bounds.value() == value
@@ -95,19 +104,30 @@ impl Op<'_> {
             if candidates.len() > 1 && !candidates.iter().all(ties)
                 || (!is_true && !candidates.is_empty())
             {
-                *doubt = machine.doubts.code(self.origin(), Kind::Order, false, || {
-                    let other = candidates.get(1).copied().or(truest).unwrap_or_default();
-                    let [a, b] = [candidates[0], other].map(|i| row.start + i);
-                    let [a, b] = [a, b].map(|i| super::elementwise::shown(numbers[i]));
+                let own = chosen.unwrap_or(candidates[0]);
+                let near = candidates.iter().copied().filter(|&i| i != own).max_by(best);
+                let near = near.or(truest).unwrap_or(own);
+                let pair = [own, near].map(|i| numbers[row.start + i]);
+                let distance = apart(pair[0], pair[1], values.dtype);
+                *doubt = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
+                    let [a, b] = pair.map(super::elementwise::shown);
                     format!("{a} and {b}")
                 });
+                // Nothing may exceed the initial value, or what is largest is none of these.
+                if chosen.is_none() || !is_true || initial.bounds.high >= largest.bounds.low {
+                    options[row_number].resize(MAX_ALTERNATIVES + 1, 0);
+                }
+            } else {
+                options[row_number].truncate(1);
             }
             found.push(of(&largest));
         }
         let values = Array::of_numbers(values.dtype, shape.clone(), found)?;
         let indices = Tensor::from_bytes(tensor.dtype(), &shape, bytes.into())?;
+        let followed = indices_of(&indices, tensor, &options, &doubts)?;
         let doubts = crate::array::tensor(&shape, doubts)?;
-        let mut results = vec![values, Array::exact(indices).with_doubts(Some(doubts))];
+        let indices = followed.unwrap_or(Array::exact(indices).with_doubts(Some(doubts)));
+        let mut results = vec![values, indices];
         let doubt = super::any_doubt(operands)?;
         if doubt != 0 {
             for result in &mut results {
@@ -152,7 +172,7 @@ impl Op<'_> {
     ) -> Ruled {
         let (Some(k), Some(&input)) = (top_k.k, operands.first()) else { return Ok(None) };
         let Some(dimension) = input.shape.len().checked_sub(1) else { return Ok(None) };
-        let indices = kernels::iota(&input.shape, numerics::DType::I32, dimension)?;
+        let indices = kernels::iota(&input.shape, DType::I32, dimension)?;
         let indices = Array::exact(indices);
         let both = [input, &indices];
         let Some(sorted) = self.sorted(machine, &both, 0, dimension, top_k.largest)? else {
@@ -193,7 +213,7 @@ impl Op<'_> {
         }
         let n = rows.arrays[key].len();
         let mut order: Vec<usize> = Vec::with_capacity(n);
-        let mut clusters = vec![0u32; n];
+        let (mut codes, mut clusters) = (vec![0u32; n], Vec::new());
         let mut keys: Vec<Number> = Vec::with_capacity(n);
         for start in (0..n).step_by(length.max(1)) {
             let numbers = &columns[key].numbers[start..start + length];
@@ -208,36 +228,38 @@ impl Op<'_> {
                     .unwrap_or(std::cmp::Ordering::Equal)
             });
             keys.extend(order_statistics(numbers, &own, descending));
-            let clusters = &mut clusters[start..start + length];
-            self.mark(machine, numbers, &own, descending, clusters);
+            let found = self.clusters(machine, numbers, &own, (descending, operands[key].dtype));
+            for (range, code) in found {
+                let range = start + range.start..start + range.end;
+                codes[range.clone()].fill(code);
+                clusters.push(range);
+            }
             order.extend(own.into_iter().map(|i| start + i));
         }
         let mut results = Vec::new();
         let inverse = inverse_of_rows(operands[0].shape.len(), dimension);
         for (index, (column, array)) in columns.iter().zip(&rows.arrays).enumerate() {
             let mut doubts: Vec<u32> = order.iter().map(|&i| column.doubts[i]).collect();
-            let elements = if index == key {
-                Elements::Numbers(keys.clone().into())
-            } else {
-                for (own, &cluster) in doubts.iter_mut().zip(&clusters) {
-                    *own = if *own == 0 { cluster } else { *own };
+            let sorted = match &column.tensor {
+                Some(tensor) if index != key && !array.dtype.is_float() => {
+                    let own = rotations(n, &clusters).filter(|_| array.doubts.is_none());
+                    let places = own.unwrap_or_else(|| vec![(0..n).collect()]);
+                    let open = doubts.iter_mut().zip(&codes).filter(|(own, _)| **own == 0);
+                    open.for_each(|(own, &code)| *own = code);
+                    exchanged(tensor, &order, &places, &doubts)?
                 }
-                match &column.tensor {
-                    Some(tensor) => {
-                        let size = tensor.dtype().bytes();
-                        let at = |&i: &usize| &tensor.bytes()[i * size..(i + 1) * size];
-                        let bytes: Vec<u8> = order.iter().flat_map(at).copied().collect();
-                        let (dtype, shape) = (tensor.dtype(), &array.shape);
-                        Elements::Exact(Tensor::from_bytes(dtype, shape, bytes.into())?)
-                    }
-                    None => {
-                        let numbers = order.iter().map(|&i| column.numbers[i]);
-                        Elements::Numbers(numbers.collect::<Vec<_>>().into())
-                    }
+                _ => {
+                    let numbers = match index == key {
+                        true => keys.clone(),
+                        false => order.iter().map(|&i| column.numbers[i]).collect(),
+                    };
+                    let elements = Elements::Numbers(numbers.into());
+                    let sorted = Array { elements, others: Vec::new(), ..array.clone() };
+                    let exchanges = if index == key { &[][..] } else { &clusters };
+                    let doubts = crate::array::tensor(&array.shape, doubts)?;
+                    with_exchanges(&sorted, exchanges)?.with_doubts(Some(doubts))
                 }
             };
-            let doubts = crate::array::tensor(&array.shape, doubts)?;
-            let sorted = Array { elements, ..array.clone() }.with_doubts(Some(doubts));
             let sorted = transposed(&sorted, &inverse)?;
             results.push(match &sorted.elements {
                 Elements::Numbers(numbers) => {
@@ -251,43 +273,102 @@ impl Op<'_> {
         Ok(Some(results))
     }
 
-    /// Marks positions of a sorted row whose elements rounding can exchange with others.
-    fn mark(
+    /// The ranges of positions of a sorted row whose elements rounding can exchange, with their
+    /// doubts.
+    fn clusters(
         &self,
         machine: &mut Machine<'_>,
         numbers: &[Number],
         order: &[usize],
-        descending: bool,
-        clusters: &mut [u32],
-    ) {
-        let mut start = 0;
+        (descending, dtype): (bool, DType),
+    ) -> Vec<(Range<usize>, u32)> {
+        let (mut found, mut start) = (Vec::new(), 0);
         while start < order.len() {
             // A cluster of elements whose bounds overlap.
             let (mut end, mut bounds) = (start + 1, numbers[order[start]].bounds);
             while end < order.len() {
                 let next = numbers[order[end]].bounds;
-                let apart = match descending {
+                let is_apart = match descending {
                     true => next.high < bounds.low,
                     false => next.low > bounds.high,
                 };
-                if apart {
+                if is_apart {
                     break;
                 }
                 bounds = bounds.hull(next);
                 end += 1;
             }
             if end - start > 1 && bounds.value().is_none() {
-                for cluster in &mut clusters[start..end] {
-                    *cluster = machine.doubts.code(self.origin(), Kind::Order, false, || {
-                        let [a, b] = [start, start + 1].map(|i| numbers[order[i]]);
+                let mut code = 0;
+                for at in start..end - 1 {
+                    let [a, b] = [at, at + 1].map(|i| numbers[order[i]]);
+                    let distance = apart(a, b, dtype);
+                    code = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
                         let [a, b] = [a, b].map(super::elementwise::shown);
                         format!("{a} and {b}")
                     });
                 }
+                found.push((start..end, code));
             }
             start = end;
         }
+        found
     }
+}
+
+/// The elements of a tensor in a new order, in its shape.
+pub(super) fn permuted(tensor: &Tensor, order: &[usize]) -> Result<Tensor, EvalError> {
+    let size = tensor.dtype().bytes();
+    let bytes = order.iter().flat_map(|&i| &tensor.bytes()[i * size..(i + 1) * size]);
+    let bytes: Vec<u8> = bytes.copied().collect();
+    Ok(Tensor::from_bytes(tensor.dtype(), tensor.shape(), bytes.into())?)
+}
+
+/// The elements of a tensor in a new order, some of which may be exchanged: `places` has the
+/// positions of each rotation of these, `codes` the doubts by position.
+pub(super) fn exchanged(
+    tensor: &Tensor,
+    order: &[usize],
+    places: &[Vec<usize>],
+    codes: &[u32],
+) -> Result<Array, EvalError> {
+    let rotated = |places: &Vec<usize>| {
+        permuted(tensor, &places.iter().map(|&at| order[at]).collect::<Vec<_>>())
+    };
+    if places.len() > 1 {
+        let tensors = places.iter().map(rotated).collect::<Result<Vec<Tensor>, EvalError>>()?;
+        if let Some(array) = of_tensors(&tensors, &|i| codes[i])? {
+            return Ok(array);
+        }
+    }
+    let doubts = crate::array::tensor(tensor.shape(), codes.to_vec())?;
+    Ok(Array::exact(permuted(tensor, order)?).with_doubts(Some(doubts)))
+}
+
+/// Indices of extrema with those of all elements that may be extrema, if they are few.
+fn indices_of(
+    indices: &Tensor,
+    all: &Tensor,
+    options: &[Vec<usize>],
+    doubts: &[u32],
+) -> Result<Option<Array>, EvalError> {
+    let longest = options.iter().map(Vec::len).max().unwrap_or(0);
+    if longest > MAX_ALTERNATIVES {
+        return Ok(None);
+    }
+    let size = all.dtype().bytes();
+    let mut tensors = vec![indices.clone()];
+    for number in 1..longest {
+        let mut bytes = indices.bytes().to_vec();
+        for (row, own) in options.iter().enumerate() {
+            if let Some(&at) = own.get(number) {
+                let element = &all.bytes()[at * size..(at + 1) * size];
+                bytes[row * size..(row + 1) * size].copy_from_slice(element);
+            }
+        }
+        tensors.push(Tensor::from_bytes(indices.dtype(), indices.shape(), bytes.into())?);
+    }
+    of_tensors(&tensors, &|row| doubts[row])
 }
 
 /// The sorted numbers: the bounds of the one at a position are those at that position of the sorted
@@ -339,5 +420,6 @@ pub(super) fn first(array: &Array, dimension: usize, limit: usize) -> Result<Arr
             Elements::Numbers(moved.collect::<Vec<_>>().into())
         }
     };
-    Ok(Array { dtype: array.dtype, shape: limits, elements, doubts })
+    let others = array.moved_others(cut)?;
+    Ok(Array { dtype: array.dtype, shape: limits, elements, doubts, others })
 }

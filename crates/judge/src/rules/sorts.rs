@@ -1,14 +1,16 @@
 //! Sorts by any comparator, which is tried on all pairs of elements of a row.
 
 use super::movement::transposed;
-use super::order::{first, inverse_of_rows, rows};
+use super::order::{exchanged, first, inverse_of_rows, rows};
 use super::{Op, Ruled, flat};
+use crate::alternatives::{rotations, with_exchanges};
 use crate::array::{Array, Elements, Value};
 use crate::doubts::Kind;
 use crate::machine::{Machine, is_inexact};
-use numerics::{I1, Tensor};
+use numerics::I1;
 use program::primitives::Sort;
 use program::{EvalError, Primitive, RuntimeValue};
+use std::ops::Range;
 
 /// At most this many pairs are tried, which takes about as many steps as the comparator has.
 const MAX_PAIRS: usize = 1 << 22;
@@ -233,46 +235,37 @@ impl Op<'_> {
         order: &[usize],
         clusters: &[u32],
     ) -> Result<Array, EvalError> {
-        let mut sorted = super::folds::taken(column, order)?;
+        let sorted = super::folds::taken(column, order)?;
         let n = order.len();
-        let is_float = column.dtype.is_float() || column.dtype.is_complex();
+        let mut ranges: Vec<Range<usize>> = Vec::new();
+        for (at, &cluster) in clusters.iter().enumerate().filter(|(_, cluster)| **cluster != 0) {
+            match ranges.last_mut() {
+                Some(range) if range.end == at && clusters[range.start] == cluster => {
+                    range.end += 1
+                }
+                _ => ranges.push(at..at + 1),
+            }
+        }
         let mut doubts = sorted.doubt_codes()?.unwrap_or_else(|| vec![0; n]);
-        let mut numbers = match is_float {
-            true => sorted.numbers()?.to_vec(),
-            false => Vec::new(),
+        if column.dtype.is_float() || column.dtype.is_complex() {
+            let numbers = with_exchanges(&sorted, &ranges)?.numbers()?.to_vec();
+            let sorted = Array::of_numbers(column.dtype, vec![n], numbers)?;
+            return Ok(sorted.with_doubts(Some(crate::array::tensor(&[n], doubts)?)));
+        }
+        let (Some(tensor), Some(before)) = (sorted.tensor(), column.tensor()) else {
+            return Ok(sorted);
         };
-        let width = column.width();
-        let mut start = 0;
-        while start < n {
-            let cluster = clusters[start];
-            let mut end = start + 1;
-            while cluster != 0 && end < n && clusters[end] == cluster {
-                end += 1;
-            }
-            if cluster != 0 && is_float {
-                for part in 0..width {
-                    let at = |i: usize| i * width + part;
-                    let hull = (start..end).map(|i| numbers[at(i)]).reduce(|a, b| a.hull(b));
-                    for i in start..end {
-                        numbers[at(i)] = hull.unwrap_or(numbers[at(i)]);
-                    }
-                }
-            } else if cluster != 0 {
-                let size = column.dtype.bytes();
-                let element =
-                    |tensor: &Tensor, i: usize| tensor.bytes()[i * size..(i + 1) * size].to_vec();
-                let same = sorted.tensor().is_some_and(|tensor| {
-                    (start..end).all(|i| element(tensor, i) == element(tensor, start))
-                });
-                for doubt in doubts[start..end].iter_mut().filter(|doubt| !same && **doubt == 0) {
-                    *doubt = machine.doubts.code(self.origin(), Kind::Order, true, String::new);
-                }
-            }
-            start = end;
+        let size = column.dtype.bytes();
+        let element = |i: usize| &tensor.bytes()[i * size..(i + 1) * size];
+        ranges.retain(|range| range.clone().any(|i| element(i) != element(range.start)));
+        for at in
+            ranges.iter().flat_map(Range::clone).filter(|&at| doubts[at] == 0).collect::<Vec<_>>()
+        {
+            let (origin, kind) = (self.origin(), Kind::Order);
+            doubts[at] = machine.doubts.code(origin, kind, true, None, String::new);
         }
-        if is_float {
-            sorted = Array::of_numbers(column.dtype, vec![n], numbers)?;
-        }
-        Ok(sorted.with_doubts(Some(crate::array::tensor(&[n], doubts)?)))
+        let own = rotations(n, &ranges).filter(|_| sorted.doubts.is_none());
+        let places = own.unwrap_or_else(|| vec![(0..n).collect()]);
+        exchanged(before, order, &places, &doubts)
     }
 }

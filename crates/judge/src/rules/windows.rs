@@ -1,6 +1,6 @@
 //! Selected elements of windows, and updates that are not added.
 
-use super::elementwise::extreme;
+use super::elementwise::{apart, extreme};
 use super::sums::{Sums, ball, first_tensor, product_of};
 use super::{Op, Ruled};
 use crate::array::{Array, Number, tensor};
@@ -87,7 +87,6 @@ impl Op<'_> {
                 false => candidates.iter().copied().max_by(order),
             };
             let Some(chosen) = chosen else { continue };
-            added[chosen].push(source);
             let tied = value(&candidates[0]).bounds.value();
             let ties =
                 tied.is_some() && candidates.iter().all(|at| value(at).bounds.value() == tied);
@@ -97,14 +96,26 @@ impl Op<'_> {
             };
             let is_true = truest == Some(chosen) || !machine.has_truth;
             if candidates.len() > 1 && !ties || !is_true {
-                let code = machine.doubts.code(self.origin(), Kind::Order, false, || {
-                    let other = candidates.get(1).copied().or(truest).unwrap_or(chosen);
-                    let [a, b] =
-                        [candidates[0], other].map(|i| super::elementwise::shown(numbers[i]));
+                let near = candidates.iter().copied().filter(|&at| at != chosen).max_by(order);
+                let pair = [chosen, near.or(truest).unwrap_or(chosen)].map(|at| numbers[at]);
+                let distance = apart(pair[0], pair[1], operand.dtype);
+                let code = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
+                    let [a, b] = pair.map(super::elementwise::shown);
                     format!("{a} and {b}")
                 });
+                if op == BinaryOp::Add && is_true {
+                    // Each candidate may be the one.
+                    let zero = Number::exact(0.0);
+                    for &at in &candidates {
+                        let truth = if at == chosen { source.truth } else { zero.truth };
+                        let bounds = source.bounds.hull(zero.bounds);
+                        added[at].push(Number { truth, bounds });
+                    }
+                    continue;
+                }
                 candidates.iter().chain(&truest).for_each(|&at| doubts[at] = code);
             }
+            added[chosen].push(source);
         }
         let dtype = operand.dtype;
         if !is_combined(op) {
