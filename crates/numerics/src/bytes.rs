@@ -1,7 +1,7 @@
 //! Immutable bytes that many tensors can share.
 
 use crate::pages::Memory;
-use crate::{TensorError, kept};
+use crate::{TensorError, kept, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use host::{Charge, OverBudget};
@@ -204,8 +204,31 @@ impl Bytes {
     ///
     /// # Errors
     /// Errors of `source`, and if it has more bytes.
-    pub fn read(mut source: impl Read, expected: usize, limit: usize) -> io::Result<Bytes> {
+    pub fn read(source: impl Read, expected: usize, limit: usize) -> io::Result<Bytes> {
+        Bytes::read_to(Vec::new(), source, expected, limit)
+    }
+
+    /// As [`Bytes::read`], of a source that has `len` bytes: a file. They are in large pages where
+    /// the system has them.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_file(source: impl Read, len: usize) -> io::Result<Bytes> {
         let mut bytes = Vec::new();
+        // With room for one more, the end is found without another allocation.
+        let room = len.saturating_add(1);
+        if host::check(room).is_ok() && bytes.try_reserve_exact(room).is_ok() {
+            pages::prefer_large(&bytes);
+        }
+        Bytes::read_to(bytes, source, len, usize::MAX)
+    }
+
+    fn read_to(
+        mut bytes: Vec<u8>,
+        mut source: impl Read,
+        expected: usize,
+        limit: usize,
+    ) -> io::Result<Bytes> {
         let over = |error: OverBudget| io::Error::new(io::ErrorKind::OutOfMemory, error);
         loop {
             if bytes.len() == bytes.capacity() {

@@ -188,7 +188,7 @@ impl Io<'_> {
         let file = File::open(full).map_err(failed)?;
         let expected = file.metadata().map_or(0, |metadata| metadata.len());
         let expected = usize::try_from(expected).unwrap_or(0);
-        Bytes::read(file, expected, usize::MAX).map(Bytes::into_vec).map_err(failed)
+        Bytes::read_file(file, expected).map(Bytes::into_vec).map_err(failed)
     }
 
     /// Reads a file, or standard input for `-`. A large binary file is mapped, so that only the

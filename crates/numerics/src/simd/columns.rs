@@ -203,7 +203,7 @@ impl ColumnSums<Complex64> for Complex64 {}
 mod words {
     use super::{Columns, GROUP, WIDE_GROUP, bf16, f16};
     use crate::Widen;
-    use crate::simd::prefetch_at;
+    use crate::simd::prefetch_later;
     use std::arch::x86_64::*;
 
     /// Words of a column that are read at a time with AVX2.
@@ -422,8 +422,8 @@ mod words {
             let high = low.wrapping_add(4 * stride);
             if let Some(next) = next {
                 // The line of the columns that are read next.
-                prefetch_at(low.wrapping_add(next));
-                prefetch_at(high.wrapping_add(next));
+                prefetch_later(low.wrapping_add(next));
+                prefetch_later(high.wrapping_add(next));
             }
             // SAFETY: both columns have these elements.
             let [low, high] =
@@ -546,7 +546,7 @@ mod words {
         for (column, words) in columns.iter_mut().enumerate() {
             let at = first.wrapping_add(column * stride);
             // The columns that are read next.
-            prefetch_at(at.wrapping_add(next));
+            prefetch_later(at.wrapping_add(next));
             // SAFETY: the column has these elements.
             *words = unsafe { _mm512_loadu_si512(at.cast()) };
         }
