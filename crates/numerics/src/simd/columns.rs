@@ -566,20 +566,26 @@ mod words {
         let mut sums = [_mm512_setzero_ps(); N];
         let mut k = 0;
         while k + step <= len {
-            for (sum, group) in sums.iter_mut().zip(&groups) {
+            let mut rows = [[_mm512_setzero_si512(); WIDE_GROUP]; N];
+            let mut scales = [_mm512_setzero_ps(); N];
+            for ((rows, scales), group) in rows.iter_mut().zip(&mut scales).zip(&groups) {
                 let first = group.elements.as_ptr().wrapping_add(k);
                 // SAFETY: the columns have these elements.
-                let rows = unsafe { wide_rows(first, group.stride, group.next) };
-                let scales = match S::IS_SCALED {
+                *rows = unsafe { wide_rows(first, group.stride, group.next) };
+                if S::IS_SCALED {
                     // SAFETY: there are as many in all groups.
-                    true => unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) },
-                    false => _mm512_setzero_ps(),
-                };
-                for (word, row) in rows.into_iter().enumerate() {
-                    for e in 0..S::PER_WORD {
-                        let at = k + S::PER_WORD * word + e;
+                    *scales = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
+                }
+            }
+            // The chains in turn, as each step waits for the one before.
+            for word in 0..WIDE_GROUP {
+                for e in 0..S::PER_WORD {
+                    let at = k + S::PER_WORD * word + e;
+                    for (((sum, group), rows), scales) in
+                        sums.iter_mut().zip(&groups).zip(&rows).zip(scales)
+                    {
                         // SAFETY: this function has the instructions.
-                        let mut elements = unsafe { S::wide(row, e) };
+                        let mut elements = unsafe { S::wide(rows[word], e) };
                         if S::IS_SCALED {
                             elements = _mm512_mul_ps(elements, scales);
                         }
