@@ -433,10 +433,10 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Chain<'_, T, F> {
         let line = (out.len() / line_starts.len().max(1)).max(1);
         for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
             // Different loops, so that each becomes vector instructions.
-            if stride == 1 {
-                chain_line::<T, false>(&elements[start..], 1, taps, &f, out);
-            } else {
-                chain_line::<T, true>(&elements[start..], stride, taps, &f, out);
+            match stride {
+                1 => chain_line::<T, false>(&elements[start..], 1, taps, &f, out),
+                2 => chain_pairs(&elements[start..], taps, &f, out),
+                _ => chain_line::<T, true>(&elements[start..], stride, taps, &f, out),
             }
         }
     }
@@ -476,6 +476,19 @@ fn chain_line<T: Element, const STRIDED: bool>(
             *out = f(*out, elements[start + tap]);
         }
         start += stride;
+    }
+}
+
+/// As [`chain_line`], of windows two elements apart: of every two elements, the first.
+#[inline(always)]
+fn chain_pairs<T: Element>(elements: &[T], taps: &[usize], f: &impl Fn(T, T) -> T, out: &mut [T]) {
+    let Some((last, others)) = out.split_last_mut() else { return };
+    for &tap in taps {
+        let elements = &elements[tap..];
+        *last = f(*last, elements[2 * others.len()]);
+        for (out, pair) in others.iter_mut().zip(elements.as_chunks::<2>().0) {
+            *out = f(*out, pair[0]);
+        }
     }
 }
 

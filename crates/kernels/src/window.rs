@@ -1,6 +1,7 @@
 //! Folding over windows: `reduce_window`.
 
 use super::converted::MAX_CONVERTED;
+use super::copies::{Copied, copy};
 use super::kernel::{Kernel, expect_bytes};
 use super::reduce::{
     AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
@@ -325,16 +326,9 @@ impl WindowReduction {
             return combine_converted(self.op, types, input, init, &layout, out);
         };
         let mut padded = Tensor::unwritten(self.dtype, [padding.elements])?;
-        let bytes = padded.bytes_mut()?;
-        math::fill(bytes, init);
-        match &padding.read {
-            None => padding.write.write_bytes(self.dtype, input, bytes)?,
-            Some(read) => {
-                let mut moved = Tensor::unwritten(self.dtype, [padding.moved])?;
-                read.read_bytes(self.dtype, input, 0, moved.bytes_mut()?)?;
-                padding.write.write_bytes(self.dtype, moved.bytes(), bytes)?;
-            }
-        }
+        let (read, write) = (padding.read.as_ref(), Some(&padding.write));
+        let inside = Copied { source: input, elements: padding.moved, read, write };
+        copy(&[inside], Some(init), self.dtype, padded.bytes_mut()?)?;
         combine_converted(self.op, types, padded.bytes(), init, &layout, out)
     }
 }
