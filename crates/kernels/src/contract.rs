@@ -66,7 +66,7 @@ pub(super) fn distinct(
 /// or i64, of which they are the low bits.
 ///
 /// Source: XLA.
-pub(super) fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
+pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
     let breadth = |dtype: &DType| match dtype.family() {
         Family::Boolean => (0, 0),
         Family::Signed | Family::Unsigned => (1, dtype.bits()),

@@ -18,6 +18,7 @@ mod reduction_trees;
 mod schedule;
 mod sink;
 mod unroll;
+mod widen;
 
 pub(crate) use fold::known;
 
@@ -63,6 +64,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "identities",
         description: "Replaces nodes whose results are their operands",
         run: PassKind::Graph(identities::run),
+    },
+    PlanPass {
+        name: "widen",
+        description: "Lets convolutions of narrow types compute on converted operands",
+        run: PassKind::Graph(widen::run),
     },
     PlanPass {
         name: "layout",
