@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import itertools
 import os
 import traceback
+import weakref
 from typing import Any
 
 import ml_dtypes
@@ -154,6 +156,16 @@ def _answer_in_place(function: Any, arguments: list[_Array], results: list[_Arra
     function(_Execution(), *buffers, *(_Buffer(own.view(), True) for own in results))
 
 
+def _report(error: BaseException, message: int, message_size: int) -> None:
+    """Writes an error to memory for a message."""
+    text = "".join(traceback.format_exception(error)).encode(errors="replace")
+    # Python's message is at the end.
+    text = b"CpuCallback error calling callback: " + text
+    if len(text) >= message_size:
+        text = text[:40] + b" ... " + text[46 + len(text) - message_size :]
+    ctypes.memmove(message, text + b"\0", len(text) + 1)
+
+
 def _reporting(answer: Any) -> Any:
     """Makes a function that programs call, which writes what went wrong to the message."""
 
@@ -170,20 +182,55 @@ def _reporting(answer: Any) -> Any:
             answer(function, arguments[:num_arguments], results[:num_results])
             return True
         except BaseException as error:  # Nothing may unwind into the caller.
-            text = "".join(traceback.format_exception(error)).encode(errors="replace")
-            # Python's message is at the end.
-            text = b"CpuCallback error calling callback: " + text
-            if len(text) >= message_size:
-                text = text[:40] + b" ... " + text[46 + len(text) - message_size :]
-            ctypes.memmove(message, text + b"\0", len(text) + 1)
+            _report(error, message, message_size)
             return False
 
     return _CallPython(call)
 
 
+_Inspect = ctypes.CFUNCTYPE(
+    ctypes.c_bool,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+)
+
+# The functions that are told a sharding when a program is compiled, by keys within programs. JAX
+# keeps them for as long as it keeps the program.
+_INSPECTORS: weakref.WeakValueDictionary[bytes, Any] = weakref.WeakValueDictionary()
+_INSPECTOR_NUMBERS = itertools.count()
+
+
+def _inspector_key(function: Any) -> bytes:
+    """Notes a function, and returns the key that programs have."""
+    key = b"stablo inspector %d" % next(_INSPECTOR_NUMBERS)
+    _INSPECTORS[key] = function
+    return key
+
+
+def _inspect_sharding(
+    key: int, key_size: int, text: int, text_size: int, message: int, message_size: int
+) -> bool:
+    """Tells the function of a key a sharding, unless the program is from another process."""
+    try:
+        function = _INSPECTORS.get(ctypes.string_at(key, key_size))
+        if function is not None:
+            client = importlib.import_module("jax._src.lib").xla_client
+            sharding = ctypes.string_at(text, text_size).decode()
+            function(client.HloSharding.from_string(sharding))
+        return True
+    except BaseException as error:  # Nothing may unwind into the caller.
+        _report(error, message, message_size)
+        return False
+
+
 # Kept for as long as programs may call them.
 _CALL_PYTHON = _reporting(_answer)
 _CALL_IN_PLACE = _reporting(_answer_in_place)
+_INSPECT_SHARDING = _Inspect(_inspect_sharding)
 
 
 def _xla_bridge() -> Any:
@@ -222,6 +269,9 @@ def _answer_for_cpu(client: Any) -> None:
     chosen = (bridge.config.jax_platforms.value or "").split(",")
     if "cpu" not in chosen and client.devices()[0].device_kind == PLATFORM:
         bridge._backends.setdefault("cpu", client)
+        # Programs have keys in place of the addresses that XLA calls.
+        xla_client = importlib.import_module("jax._src.lib").xla_client
+        setattr(xla_client, "encode_inspect_sharding_callback", _inspector_key)
 
 
 def initialize() -> None:
@@ -234,6 +284,7 @@ def initialize() -> None:
     library = ctypes.CDLL(path)
     library.stablo_pjrt_set_call_python(_CALL_PYTHON)
     library.stablo_pjrt_set_call_in_place(_CALL_IN_PLACE)
+    library.stablo_pjrt_set_inspect_sharding(_INSPECT_SHARDING)
     # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
     if hasattr(bridge, "register_backend_initialization_hook"):
         bridge.register_backend_initialization_hook(_answer_for_cpu)

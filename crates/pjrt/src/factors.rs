@@ -209,20 +209,24 @@ impl Op<'_, '_> {
     }
 
     /// Dimensions with a common product of sizes are one factor if each side has one of them; of
-    /// several, the first ones are split alike.
+    /// several, the first ones are split alike. Those of size 1 are part of no factor.
     fn reshape(&mut self, operand: Option<usize>, result: Option<usize>) {
-        let (from, to) = (self.shape(operand), self.shape(result));
+        let dims = |shape: Vec<usize>| {
+            let all = shape.into_iter().enumerate().filter(|&(_, size)| size != 1);
+            all.collect::<Vec<(usize, usize)>>()
+        };
+        let (from, to) = (dims(self.shape(operand)), dims(self.shape(result)));
         let (mut left, mut right) = (0, 0);
         while left < from.len() && right < to.len() {
-            let start = (left, right);
-            let (mut before, mut after) = (from[left], to[right]);
+            let start = (from[left].0, to[right].0);
+            let (mut before, mut after) = (from[left].1, to[right].1);
             (left, right) = (left + 1, right + 1);
             while before != after {
                 if before < after && left < from.len() {
-                    before = before.saturating_mul(from[left]);
+                    before = before.saturating_mul(from[left].1);
                     left += 1;
                 } else if after < before && right < to.len() {
-                    after = after.saturating_mul(to[right]);
+                    after = after.saturating_mul(to[right].1);
                     right += 1;
                 } else {
                     return;

@@ -3,17 +3,20 @@
 //! JAX lowers them to custom calls with the number of a function, and gives the functions with each
 //! execution, in its context. The Python package sets the function that calls one of them.
 
+use crate::divided::{INSPECT, NUMBER, ON_SHARDS};
+use crate::error::{Code, Failure, Outcome};
 use crate::execute::Context;
-use crate::handle::Foreign;
+use crate::handle::{Foreign, parts};
 use crate::types;
 use stablo::ir::AttrKind;
-use stablo::{Attribute, CustomCall, CustomCalls, DType, EvalError, RuntimeValue, Tensor};
+use stablo::{
+    Attribute, CustomCall, CustomCalls, DType, Distribution, EvalError, RuntimeValue, Tensor,
+};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The targets that call Python functions, and those of which the functions write the results.
-const TARGETS: [&str; 2] =
-    ["xla_ffi_python_cpu_callback", "xla_ffi_partitioned_python_cpu_callback"];
+const TARGETS: [&str; 2] = ["xla_ffi_python_cpu_callback", ON_SHARDS];
 const IN_PLACE: [&str; 1] = ["xla_buffer_python_cpu_callback"];
 
 /// A tensor, as the caller of Python functions sees it. The type 23 is that of tokens.
@@ -57,6 +60,47 @@ pub extern "C" fn stablo_pjrt_set_call_in_place(function: CallPython) {
     let _ = CALL_IN_PLACE.set(function);
 }
 
+/// Tells a Python function, known by a key, the sharding that it asks for. Returns false, with a
+/// message, if that fails.
+pub type Inspect = unsafe extern "C" fn(
+    key: *const c_char,
+    key_size: usize,
+    sharding: *const c_char,
+    sharding_size: usize,
+    message: *mut c_char,
+    message_size: usize,
+) -> bool;
+
+static INSPECT_SHARDING: OnceLock<Inspect> = OnceLock::new();
+
+/// Sets the function that tells Python functions a sharding; the first one stays.
+#[unsafe(no_mangle)]
+pub extern "C" fn stablo_pjrt_set_inspect_sharding(function: Inspect) {
+    let _ = INSPECT_SHARDING.set(function);
+}
+
+/// Tells the Python function of a key a sharding. Does nothing if Python has set no function.
+///
+/// # Errors
+/// The message of the function if it fails.
+pub fn inspect(key: &str, sharding: &str) -> Outcome {
+    let Some(inspect) = INSPECT_SHARDING.get() else { return Ok(()) };
+    let mut message = [0u8; MESSAGE_BYTES];
+    let ((key, key_size), (text, text_size)) = (parts(key.as_bytes()), parts(sharding.as_bytes()));
+    // SAFETY: the texts and the message live during the call.
+    let done = unsafe {
+        let message = message.as_mut_ptr().cast();
+        inspect(key, key_size, text, text_size, message, MESSAGE_BYTES)
+    };
+    if done { Ok(()) } else { Err(Failure::new(Code::Internal, text_of(message))) }
+}
+
+/// The text that a function of Python wrote.
+fn text_of(mut message: [u8; MESSAGE_BYTES]) -> String {
+    message[MESSAGE_BYTES - 1] = 0;
+    CStr::from_bytes_until_nul(&message).unwrap_or_default().to_string_lossy().into_owned()
+}
+
 /// The functions of JAX, as an execution's context has them.
 #[repr(C)]
 struct Functions {
@@ -67,15 +111,24 @@ struct Functions {
 /// The functions that a program may call, from the last execution. All executions of a program
 /// have the same.
 #[derive(Clone, Default)]
-pub struct Host(Arc<Mutex<Option<Foreign>>>);
+pub struct Host {
+    functions: Arc<Mutex<Option<Foreign>>>,
+    /// For calls that are made on shards, how operands are divided over devices.
+    distributions: Arc<Vec<Vec<Option<Distribution>>>>,
+}
 
 impl Host {
     /// Takes the functions of an execution.
     pub fn enter(&self, context: &Context) {
         let data = context.data.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, functions)) = data.first() {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*functions);
+            *self.functions.lock().unwrap_or_else(PoisonError::into_inner) = Some(*functions);
         }
+    }
+
+    /// Sets the distributions of the operands of calls, by the numbers that the calls have.
+    pub fn set_distributions(&mut self, distributions: Vec<Vec<Option<Distribution>>>) {
+        self.distributions = Arc::new(distributions);
     }
 
     /// The custom calls that call the functions.
@@ -85,15 +138,17 @@ impl Host {
         for (target, caller) in targets.chain(IN_PLACE.map(|target| (target, &CALL_IN_PLACE))) {
             let host = self.clone();
             calls.register(target, move |call, operands| {
-                host.call(caller, call, &operands)
+                host.call_on_shards(caller, call, &operands)
                     .map_err(|message| EvalError::new("callback", message))
             });
         }
+        // The function was told when the program was compiled.
+        calls.register(INSPECT, |_, operands| Ok(operands));
         calls
     }
 
     fn function(&self, index: usize) -> Result<*mut c_void, String> {
-        let functions = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let functions = *self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         let functions = functions.map_or(std::ptr::null(), |functions| functions.0);
         // SAFETY: the client passed its table of functions, which lives during the execution.
         let found = unsafe {
@@ -103,6 +158,38 @@ impl Host {
                 .and_then(|table| (index < table.count).then(|| table.functions.add(index).read()))
         };
         found.ok_or_else(|| format!("the execution has no Python function {index}"))
+    }
+
+    /// Calls the Python function of a custom call, on the shards of each device if the call is one
+    /// on shards.
+    fn call_on_shards(
+        &self,
+        caller: &OnceLock<CallPython>,
+        call: &CustomCall,
+        operands: &[RuntimeValue],
+    ) -> Result<Vec<RuntimeValue>, String> {
+        let number = call.attribute(NUMBER).and_then(Attribute::as_i64);
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        let Some(distributions) = number.and_then(|number| self.distributions.get(number)) else {
+            return self.call(caller, call, operands);
+        };
+        let mut shards: Vec<Vec<RuntimeValue>> = Vec::new();
+        for (operand, distribution) in operands.iter().zip(distributions) {
+            if let (RuntimeValue::Tensor(tensor), Some(distribution)) = (operand, distribution) {
+                let tiles = distribution.split(tensor).map_err(|error| error.to_string())?;
+                shards.push(tiles.into_iter().map(RuntimeValue::Tensor).collect());
+            } else {
+                // Each device has all of it.
+                shards.push(vec![operand.clone()]);
+            }
+        }
+        let count = shards.iter().map(Vec::len).max().unwrap_or(1);
+        let mut results = Vec::new();
+        for device in 0..count {
+            let own = shards.iter().map(|tiles| tiles[device % tiles.len()].clone());
+            results = self.call(caller, call, &own.collect::<Vec<_>>())?;
+        }
+        Ok(results)
     }
 
     /// Calls the Python function of a custom call.
@@ -181,9 +268,7 @@ impl Host {
             )
         };
         if !done {
-            message[MESSAGE_BYTES - 1] = 0;
-            let text = CStr::from_bytes_until_nul(&message).unwrap_or_default().to_string_lossy();
-            return Err(text.into_owned());
+            return Err(text_of(message));
         }
         let value = |result: Option<Tensor>| match result {
             // Python may write bytes that are no elements, such as a boolean of 2.

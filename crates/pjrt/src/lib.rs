@@ -15,6 +15,7 @@ mod client;
 mod debug;
 mod deferred;
 mod device;
+mod divided;
 mod error;
 mod event;
 mod executable;

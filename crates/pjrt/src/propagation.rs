@@ -58,18 +58,24 @@ pub struct Propagation<'m> {
 
 /// For each result of a function, the sharding that propagation gives it, an `#sdy.sharding`.
 pub fn result_shardings<'m>(module: &'m Module, function: OpRef<'m>) -> Vec<Option<Attribute>> {
-    let mut all = Propagation {
-        module,
-        entry: function,
-        nodes: Vec::new(),
-        numbers: HashMap::new(),
-        factors: ShardingFactors::default(),
-        meshes: HashMap::new(),
-        num_calls: 0,
-    };
-    let Some(results) = all.function(function) else { return Vec::new() };
-    all.run();
+    let (all, results) = Propagation::of(module, function);
     results.iter().map(|&node| all.sharding(node)).collect()
+}
+
+/// For each value, the sharding that propagation gives it in a function and what that calls; of
+/// several calls, in the first.
+pub fn value_shardings<'m>(
+    module: &'m Module,
+    function: OpRef<'m>,
+    values: &[Value],
+) -> Vec<Option<Attribute>> {
+    let (all, _) = Propagation::of(module, function);
+    let mut nodes: HashMap<Value, (usize, usize)> = HashMap::new();
+    for (&(call, value), &node) in &all.numbers {
+        let first = nodes.entry(value).or_insert((call, node));
+        *first = (*first).min((call, node));
+    }
+    values.iter().map(|value| all.sharding(nodes.get(value)?.1)).collect()
 }
 
 /// The name of an axis, and the size of its part if it is one.
@@ -96,6 +102,22 @@ fn stated_dims(sharding: &Attribute) -> Vec<(&[Attribute], bool)> {
 }
 
 impl<'m> Propagation<'m> {
+    /// Propagates through a function. Returns the results, too.
+    fn of(module: &'m Module, function: OpRef<'m>) -> (Propagation<'m>, Vec<usize>) {
+        let mut all = Propagation {
+            module,
+            entry: function,
+            nodes: Vec::new(),
+            numbers: HashMap::new(),
+            factors: ShardingFactors::default(),
+            meshes: HashMap::new(),
+            num_calls: 0,
+        };
+        let results = all.function(function).unwrap_or_default();
+        all.run();
+        (all, results)
+    }
+
     /// The number of a value in a call. `None` for those that are no tensors of static shape, and
     /// if there are too many.
     pub fn node(&mut self, call: usize, value: Value) -> Option<usize> {

@@ -46,6 +46,14 @@ fn shardings_pass_through_ops() {
             "tensor<4x8xf32>",
             SWAPPED,
         ),
+        // `a[3]`, of which JAX drops the first dimension by a reshape.
+        (
+            "%0 = stablehlo.slice %a [3:4, 0:4] : (tensor<8x4xf32>) -> tensor<1x4xf32>
+             %1 = stablehlo.reshape %0 : (tensor<1x4xf32>) -> tensor<4xf32>
+             return %1",
+            "tensor<4xf32>",
+            Y,
+        ),
         (
             "%0 = stablehlo.reverse %a, dims = [0] : tensor<8x4xf32> return %0",
             "tensor<8x4xf32>",
