@@ -5,7 +5,7 @@ use crate::error::{Failure, Outcome};
 use crate::handle::{Foreign, Handle, Resolve, give, int, lend, null, options, parts, text};
 use crate::platform;
 use pjrt_abi::{
-    DescriptionAttributes, DescriptionId, DescriptionText, DeviceAddressableMemories,
+    Args, DescriptionAttributes, DescriptionId, DescriptionText, DeviceAddressableMemories,
     DeviceClearMemoryStats, DeviceDefaultMemory, DeviceGetAttributes, DeviceGetDescription,
     DeviceIsAddressable, DeviceLocalHardwareId, DeviceMemoryStats, MemoryAddressableByDevices,
     MemoryId, MemoryText, Named, NamedValues, Stat, TopologyAttributes, TopologyCreate,
@@ -277,6 +277,13 @@ pub fn default_memory(args: &mut DeviceDefaultMemory) -> Outcome {
 pub fn memory_stats(args: &mut DeviceMemoryStats) -> Outcome {
     let usage = &args.device.get()?.usage;
     let stat = |number: &AtomicI64| Stat::from(number.load(Ordering::Relaxed));
+    // What is not known must not stay as it came: the client's structure has any bits.
+    *args = DeviceMemoryStats {
+        struct_size: args.struct_size,
+        extension_start: args.extension_start,
+        device: args.device,
+        ..DeviceMemoryStats::zeroed()
+    };
     args.bytes_in_use = usage.now.load(Ordering::Relaxed);
     args.peak_bytes_in_use = stat(&usage.peak);
     args.num_allocs = stat(&usage.allocations);

@@ -4,6 +4,7 @@ use crate::cache;
 use crate::client::Client;
 use crate::debug;
 use crate::device::{Device, MEMORY_KINDS};
+use crate::divided;
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, structure, text};
 use crate::host::Host;
@@ -11,7 +12,7 @@ use crate::layouts::{self, Layout};
 use crate::parameters::{ENTRY, Parameter, parameters};
 use crate::types;
 use pjrt_abi::{
-    ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
+    Args, ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
     ExecutableCount, ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
     ExecutableGetCostAnalysis, ExecutableMemoryKinds, ExecutableMemoryStats, ExecutableName,
     ExecutableOptimizedProgram, ExecutableOutputDimensions, ExecutableOutputElementTypes,
@@ -159,8 +160,9 @@ impl Compiled {
         let fingerprint = format!("{source_hash:016x}");
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
         let title = debug::dump(&name, &source);
+        let mut host = Host::default();
+        let module = divided::prepare(module, &mut host, options.num_partitions)?;
         let (arguments, results) = parameters(&module, options.num_partitions)?;
-        let host = Host::default();
         let custom_calls = host.custom_calls();
         check_custom_calls(&module, &custom_calls)?;
         let calls_host = calls_host(&module, &custom_calls);
@@ -573,11 +575,19 @@ pub fn cost_analysis(args: &mut ExecutableGetCostAnalysis) -> Outcome {
 }
 
 pub fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
-    let compiled = &args.executable.get()?.0;
+    let executable = args.executable;
+    let compiled = &executable.get()?.0;
     let total = |all: &[Parameter]| {
         all.iter().fold(0usize, |bytes, own| bytes.saturating_add(own.shape.bytes())) as i64
     };
     let donated = compiled.arguments.iter().filter(|argument| argument.is_donated);
+    // What is not known must not stay as it came: the client's structure has any bits.
+    *args = ExecutableMemoryStats {
+        struct_size: args.struct_size,
+        extension_start: args.extension_start,
+        executable,
+        ..ExecutableMemoryStats::zeroed()
+    };
     args.generated_code_size_in_bytes = compiled.source.len() as i64;
     args.argument_size_in_bytes = total(&compiled.arguments);
     args.output_size_in_bytes = total(&compiled.results);

@@ -82,6 +82,36 @@ fn results_need_not_be_initialized() {
     assert_eq!(memory[3] & 0xFF, 0);
 }
 
+/// Statistics that are not known are zeros that are not set, whatever the client had there.
+#[test]
+fn statistics_that_are_not_known_are_cleared() {
+    let client = client(1);
+    let x = buffer(&client, &[1], &[1.0]);
+    let mut memory = [0xA5u8; 8 * 32];
+    let word = |memory: &mut [u8], at: usize, value: usize| {
+        memory[8 * at..][..8].copy_from_slice(&value.to_ne_bytes());
+    };
+    word(&mut memory, 0, size_of::<DeviceMemoryStats>());
+    word(&mut memory, 2, x.device.pointer().addr());
+    assert_eq!(call_raw(Slot::Device_MemoryStats, memory.as_mut_ptr().cast()), Ok(()));
+    let flags: Vec<u8> = (0..11).map(|stat| memory[40 + 16 * stat]).collect();
+    assert_eq!(flags, [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+    let program = compile(
+        &client,
+        "func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> { return %x : tensor<1xf32> }",
+    )
+    .unwrap();
+    let mut executable: LoadedGetExecutable = args();
+    executable.loaded = program.executable;
+    call(Slot::LoadedExecutable_GetExecutable, &mut executable).unwrap();
+    let mut stats: ExecutableMemoryStats = args();
+    (stats.executable, stats.temp_size_in_bytes) = (executable.executable, 77);
+    stats.host_temp_size_in_bytes = 77;
+    call(Slot::Executable_GetCompiledMemoryStats, &mut stats).unwrap();
+    assert_eq!((stats.argument_size_in_bytes, stats.output_size_in_bytes), (4, 4));
+    assert_eq!((stats.temp_size_in_bytes, stats.host_temp_size_in_bytes), (0, 0));
+}
+
 #[test]
 fn objects_are_freed_in_any_order() {
     let client = client(2);
