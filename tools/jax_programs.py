@@ -307,7 +307,9 @@ def mjx_pendulum():
             state = mjx.step(model, state)
             return mjx.forward(model, state).xpos[-1, 2], state
 
-        (value, state), gradient = jax.value_and_grad(height, has_aux=True)(qpos)
+        # Forwards: the solver is a loop of as many steps as it takes.
+        value, state = height(qpos)
+        gradient, _ = jax.jacfwd(height, has_aux=True)(qpos)
         return state.qpos, state.qvel, jnp.concatenate([value[None], gradient])
 
     def step(state, _):
@@ -322,6 +324,7 @@ def scipy_functions():
     import jax
     import jax.numpy as jnp
     import jax.scipy as jsp
+    import jax.scipy.optimize
 
     @jax.jit
     def compute(seed):
