@@ -14,6 +14,7 @@ mod inline;
 mod layout;
 mod limit_sorts;
 mod prepack;
+mod recompute;
 mod reduction_trees;
 mod schedule;
 mod sink;
@@ -109,6 +110,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "sink",
         description: "Moves nodes into the branch that alone uses them",
         run: PassKind::Graph(sink::run),
+    },
+    PlanPass {
+        name: "recompute",
+        description: "Computes large values again where they are used later, instead of keeping them",
+        run: PassKind::Graph(recompute::run),
     },
     PlanPass {
         name: "fuse-elementwise",
