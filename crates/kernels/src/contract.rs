@@ -15,7 +15,7 @@ use super::widened::{self, Factor as WidenedFactor};
 use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::{Scales, TILE_ROWS};
+use numerics::simd::{ColumnScales, TILE_ROWS};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
@@ -610,7 +610,7 @@ impl Matrices {
 
     /// The matrices of elements that are stored as `dtype`.
     fn stored<'a>(&'a self, bytes: &'a [u8], dtype: DType) -> WidenedFactor<'a> {
-        let (starts, strides, scales) = (&self.starts[..], self.strides, Scales::NONE);
+        let (starts, strides, scales) = (&self.starts[..], self.strides, ColumnScales::NONE);
         WidenedFactor { bytes, dtype, starts, strides, scales, scaled_type: DType::F32 }
     }
 

@@ -16,7 +16,7 @@ thread_local! {
 
 /// Elements that are copied.
 #[derive(Clone, Copy, Debug)]
-pub struct Copied<'a> {
+pub struct CopyPart<'a> {
     /// The memory that they are in.
     pub source: &'a [u8],
     /// How many they are.
@@ -33,7 +33,7 @@ pub struct Copied<'a> {
 /// # Errors
 /// If memory is not aligned for the type, or has fewer elements.
 pub fn copy(
-    parts: &[Copied<'_>],
+    parts: &[CopyPart<'_>],
     fill: Option<&[u8]>,
     dtype: DType,
     out: &mut [u8],
@@ -74,15 +74,15 @@ pub fn copy(
 
 /// The number of rows that all parts go to, and the elements of a row: equal parts of the result in
 /// order. `None` if they have no rows.
-fn common_rows(parts: &[Copied<'_>], elements: usize) -> Option<[usize; 2]> {
-    let rows = |part: &Copied<'_>| part.write.and_then(Runs::rows);
+fn common_rows(parts: &[CopyPart<'_>], elements: usize) -> Option<[usize; 2]> {
+    let rows = |part: &CopyPart<'_>| part.write.and_then(Runs::rows);
     let [count, row] = rows(parts.first()?)?;
     let is_all = count.checked_mul(row) == Some(elements);
     let are_common = parts.iter().all(|part| rows(part) == Some([count, row]));
     (is_all && are_common && count > 1).then_some([count, row])
 }
 
-impl Copied<'_> {
+impl CopyPart<'_> {
     /// Writes elements from number `start` on, in order.
     fn read(&self, dtype: DType, start: usize, out: &mut [u8]) -> Result<(), TensorError> {
         match self.read {

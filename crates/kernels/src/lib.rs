@@ -77,7 +77,7 @@ pub use batch_norm::{Normalization, batch_norm_grad, batch_norm_inference, batch
 pub use body::Combiner;
 pub use contract::{Dot, Products, ScaleLayout, ScaledDot, accumulation, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
-pub use copies::{Copied, copy};
+pub use copies::{CopyPart, copy};
 pub use einsum::einsum;
 pub use evaluate::{evaluate, from_end};
 pub use fft::{FourierTransform, fourier};

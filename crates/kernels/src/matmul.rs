@@ -18,7 +18,7 @@ use super::vector_products::{VectorProduct, with_panels};
 use numerics::TensorError;
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{Factors, Isa, Kernel, PanelColumns, Scales, Sums};
+use numerics::simd::{ColumnScales, Factors, Isa, Kernel, PanelColumns, Sums};
 use std::cell::Cell;
 use std::ops::Range;
 use std::slice::Chunks;
@@ -399,7 +399,7 @@ impl<T: Accumulator> Product<'_, T> {
                     }
                     if is_vector {
                         let out = out.part(row, at..at + width);
-                        let (a, scales) = (&a.start_of(0)[..depth], Scales::NONE);
+                        let (a, scales) = (&a.start_of(0)[..depth], ColumnScales::NONE);
                         isa.run(VectorProduct { isa, a, b, scales, out });
                         continue;
                     }

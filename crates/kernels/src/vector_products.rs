@@ -4,7 +4,9 @@ use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::sums::Tree;
-use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, Scales, WIDE_GROUP};
+use numerics::simd::{
+    ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP,
+};
 use numerics::{Number, Widen};
 
 /// Results that are summed at a time where columns are neighbours.
@@ -22,7 +24,7 @@ pub struct VectorProduct<'a, T, S = T> {
     pub isa: Isa,
     pub a: &'a [T],
     pub b: Matrix<'a, S>,
-    pub scales: Scales<'a, T>,
+    pub scales: ColumnScales<'a, T>,
     pub out: &'a mut [T],
 }
 
@@ -58,7 +60,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
 
 /// An element in a row and a column with its scale, if it has one.
 #[inline(always)]
-fn scaled<T: Accumulator>(element: T, scales: Scales<'_, T>, row: usize, column: usize) -> T {
+fn scaled<T: Accumulator>(element: T, scales: ColumnScales<'_, T>, row: usize, column: usize) -> T {
     if scales.are_some() { element.multiply(scales.of_row(row)[column]) } else { element }
 }
 
@@ -67,7 +69,7 @@ fn scaled<T: Accumulator>(element: T, scales: Scales<'_, T>, row: usize, column:
 fn with_rows<T: Accumulator, S: Widen<T>>(
     a: &[T],
     b: Matrix<'_, S>,
-    scales: Scales<'_, T>,
+    scales: ColumnScales<'_, T>,
     out: &mut [T],
 ) {
     let row_stride = b.strides[0];
@@ -134,7 +136,7 @@ fn add_rows_scaled<T: Accumulator, S: Widen<T>>(
     a: &[T],
     b: &[S],
     row_stride: usize,
-    scales: Scales<'_, T>,
+    scales: ColumnScales<'_, T>,
 ) {
     let (quads, rest) = a.as_chunks::<4>();
     for (quad, a) in quads.iter().enumerate() {
@@ -187,7 +189,7 @@ fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
     isa: Isa,
     a: &[T],
     b: Matrix<'_, S>,
-    scales: Scales<'_, T>,
+    scales: ColumnScales<'_, T>,
     out: &mut [T],
 ) {
     let (b, column_stride) = (b.elements, b.strides[1]);
@@ -226,7 +228,7 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     isa: Isa,
     a: &[T],
     (b, stride): (&[S], usize),
-    scales: Scales<'_, T>,
+    scales: ColumnScales<'_, T>,
     out: &mut [T],
 ) -> usize {
     // The elements of a vector from `row` on, with those of some columns from `column` on.
@@ -277,7 +279,7 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
 fn chains<T: Accumulator, S: Widen<T>>(
     a: &[T],
     columns: [&[S]; COLUMNS],
-    scales: Scales<'_, T>,
+    scales: ColumnScales<'_, T>,
 ) -> [T; COLUMNS] {
     if scales.are_some() {
         return std::array::from_fn(|j| {
@@ -347,7 +349,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, 
                 continue;
             }
             for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
-                VectorProduct { isa, a, b, scales: Scales::NONE, out }.run();
+                VectorProduct { isa, a, b, scales: ColumnScales::NONE, out }.run();
             }
         }
     }
@@ -357,7 +359,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, 
         let VectorsProduct { isa, a, depth, b, out } = self;
         let columns = out.len() / (a.len() / depth).max(1);
         for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
-            VectorProduct { isa, a, b, scales: Scales::NONE, out }.run_shared();
+            VectorProduct { isa, a, b, scales: ColumnScales::NONE, out }.run_shared();
         }
     }
 }
@@ -378,7 +380,7 @@ fn several<T: Accumulator + ColumnSums<S>, S: Widen<T>, const M: usize>(
     }
     let b = Matrix { elements: &b[done * stride..], strides: [1, stride] };
     for (a, out) in vectors.into_iter().zip(out.chunks_exact_mut(columns)) {
-        VectorProduct { isa, a, b, scales: Scales::NONE, out: &mut out[done..] }.run();
+        VectorProduct { isa, a, b, scales: ColumnScales::NONE, out: &mut out[done..] }.run();
     }
 }
 
@@ -409,7 +411,7 @@ fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: 
             let elements = &b[done * stride + start..];
             let next = W.saturating_mul(stride);
             let group =
-                Columns { vector: vectors[0], elements, stride, next, scales: Scales::NONE };
+                Columns { vector: vectors[0], elements, stride, next, scales: ColumnScales::NONE };
             let Some(sums) = T::shared_chains::<W, M>(isa, vectors, group) else { return done };
             tree.push(sums, add);
         }

@@ -14,7 +14,7 @@ use super::rows::Matrix;
 use super::vector_products::{VectorProduct, VectorsProduct};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnSums, Isa, Kernel, Scales, WIDE_GROUP};
+use numerics::simd::{ColumnScales, ColumnSums, Isa, Kernel, WIDE_GROUP};
 use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -58,7 +58,7 @@ pub struct Factor<'a> {
     /// belong to different products of a result.
     pub strides: [usize; 2],
     /// What elements are multiplied with before, a column for each result. Sums are of `f32` then.
-    pub scales: Scales<'a, f32>,
+    pub scales: ColumnScales<'a, f32>,
     /// The type of the elements times their scales.
     pub scaled_type: DType,
 }
@@ -91,7 +91,7 @@ impl Factor<'_> {
             return Ok(Matrix { elements, strides: self.strides });
         }
         let (count, size) = (rows.len(), self.dtype.bytes());
-        // Lines of neighbouring elements, and the distance between lines.
+        // StoredLines of neighbouring elements, and the distance between lines.
         let ([lines, line], stride, strides) = match [row, column] {
             [1, _] => ([depth, count], column, [1, count]),
             _ => ([count, depth], row, [depth, 1]),
@@ -103,7 +103,7 @@ impl Factor<'_> {
         if T::DTYPE == DType::F32 {
             let step = if is_gathered { column } else { 1 };
             let scales = self.scales.from(0, rows.start);
-            let places = Lines { line, stride, step, are_rows: strides[0] == 1 };
+            let places = StoredLines { line, stride, step, are_rows: strides[0] == 1 };
             if self.widen(bytes, places, scales, room)? {
                 return Ok(Matrix { elements: bytemuck::cast_slice(room), strides });
             }
@@ -133,8 +133,8 @@ impl Factor<'_> {
     fn widen(
         &self,
         bytes: &[u8],
-        lines: Lines,
-        scales: Scales<'_, f32>,
+        lines: StoredLines,
+        scales: ColumnScales<'_, f32>,
         room: &mut AlignedBytes,
     ) -> Result<bool, TensorError> {
         macro_rules! widen {
@@ -166,7 +166,7 @@ impl Factor<'_> {
     fn is_read_in_place(&self, depth: usize) -> bool {
         /// Elements of a column that are converted at a time.
         const CONVERTED: usize = 16;
-        let Scales { factors, group, .. } = self.scales;
+        let ColumnScales { factors, group, .. } = self.scales;
         let is_one_group = factors.is_empty() || group >= depth;
         let is_grouped = is_one_group || self.strides[0] == 1 || group % CONVERTED == 0;
         is_grouped && self.scaled_type == DType::F32 && self.strides.contains(&1)
@@ -204,9 +204,9 @@ impl Factor<'_> {
     }
 }
 
-/// Lines of elements in memory.
+/// StoredLines of elements in memory.
 #[derive(Clone, Copy)]
-struct Lines {
+struct StoredLines {
     /// The elements of a line.
     line: usize,
     /// The distance between lines.
@@ -220,16 +220,20 @@ struct Lines {
 /// Converts elements to `f32`, and multiplies them with their scales.
 struct WidenLines<'a, S> {
     elements: &'a [S],
-    lines: Lines,
-    scales: Scales<'a, f32>,
+    lines: StoredLines,
+    scales: ColumnScales<'a, f32>,
     out: &'a mut [f32],
 }
 
 impl<S: Widen<f32>> Kernel for WidenLines<'_, S> {
     #[inline(always)]
     fn run(self) {
-        let WidenLines { elements, lines: Lines { line, stride, step, are_rows }, scales, out } =
-            self;
+        let WidenLines {
+            elements,
+            lines: StoredLines { line, stride, step, are_rows },
+            scales,
+            out,
+        } = self;
         for (number, out) in out.chunks_exact_mut(line).enumerate() {
             let elements = &elements[number * stride..];
             if step == 1 {
@@ -347,8 +351,11 @@ impl Products<'_> {
         let [row, column] = matrix.strides;
         let has_ones = matrix.dtype.is_integer() && row != 1 && !matrix.scales.are_some();
         let ones = if has_ones { vec![1.0; len] } else { Vec::new() };
-        let scales =
-            if has_ones { Scales { factors: &ones, ..Scales::NONE } } else { matrix.scales };
+        let scales = if has_ones {
+            ColumnScales { factors: &ones, ..ColumnScales::NONE }
+        } else {
+            matrix.scales
+        };
         // Several products, or some results of one.
         let size = task_size(count * len, k, 2 * WIDE_GROUP);
         let size = if size >= len { size / len * len } else { size };

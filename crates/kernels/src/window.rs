@@ -1,7 +1,7 @@
 //! Folding over windows: `reduce_window`.
 
 use super::converted::MAX_CONVERTED;
-use super::copies::{Copied, copy};
+use super::copies::{CopyPart, copy};
 use super::kernel::{Kernel, expect_bytes};
 use super::reduce::{
     AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
@@ -327,7 +327,7 @@ impl WindowReduction {
         };
         let mut padded = Tensor::unwritten(self.dtype, [padding.elements])?;
         let (read, write) = (padding.read.as_ref(), Some(&padding.write));
-        let inside = Copied { source: input, elements: padding.moved, read, write };
+        let inside = CopyPart { source: input, elements: padding.moved, read, write };
         copy(&[inside], Some(init), self.dtype, padded.bytes_mut()?)?;
         combine_converted(self.op, types, padded.bytes(), init, &layout, out)
     }

@@ -21,7 +21,7 @@ use interpreter::errors::{called_from, internal, use_before_definition};
 use interpreter::{Machine, Session, check_types, copy_bytes, mismatch};
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
-use kernels::{Copied, Kernel, LoopOutput};
+use kernels::{CopyPart, Kernel, LoopOutput};
 use numerics::budget;
 use numerics::math::AlignedBytes;
 use numerics::shape::{self, Sizes};
@@ -347,12 +347,12 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         result: &mut [u8],
     ) -> Result<(), EvalError> {
         let fill = fill.map(|fill| self.bytes(fill)).transpose()?;
-        let mut copied: SmallVec<[Copied<'_>; 4]> = SmallVec::new();
+        let mut copied: SmallVec<[CopyPart<'_>; 4]> = SmallVec::new();
         for part in parts {
             let source = self.bytes(part.operand)?;
             let source = &source[self.offset(&part.read_from)? * dtype.bytes()..];
             let CopyRegion { elements, ref read, ref write, .. } = *part;
-            copied.push(Copied { source, elements, read: read.as_ref(), write: write.as_ref() });
+            copied.push(CopyPart { source, elements, read: read.as_ref(), write: write.as_ref() });
         }
         if parts.iter().all(|part| part.write_to.is_empty()) {
             return Ok(kernels::copy(&copied, fill, dtype, result)?);

@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Scales are at most one for this many weights.
+/// ColumnScales are at most one for this many weights.
 const MIN_GROUP: usize = 4;
 /// Products with more rows take so much longer than a conversion that it does not matter.
 const MAX_ROWS: usize = 64;
@@ -144,14 +144,14 @@ fn layout(
     };
     let row = match merged(&kept.collect::<Vec<_>>())?[..] {
         [] => 0,
-        [Axis { stride, .. }] => stride,
+        [ScaleAxis { stride, .. }] => stride,
         _ => return None,
     };
     let (group, column) = match merged(&contracted)?[..] {
         [] => (usize::MAX, 0),
-        [Axis { stride: 0, .. }] => (usize::MAX, 0),
-        [Axis { stride, .. }] => (1, stride),
-        [Axis { size, stride: 0 }, Axis { stride, .. }] => (size, stride),
+        [ScaleAxis { stride: 0, .. }] => (usize::MAX, 0),
+        [ScaleAxis { stride, .. }] => (1, stride),
+        [ScaleAxis { size, stride: 0 }, ScaleAxis { stride, .. }] => (size, stride),
         _ => return None,
     };
     let dtype = graph.dtype(viewed.memory)?;
@@ -161,7 +161,7 @@ fn layout(
 
 /// Elements at equal distances.
 #[derive(Clone, Copy)]
-struct Axis {
+struct ScaleAxis {
     size: usize,
     stride: usize,
 }
@@ -173,7 +173,7 @@ fn scale_axes(
     node: &Node,
     wide: &Viewed,
     scales: &Viewed,
-) -> Option<Vec<Vec<Axis>>> {
+) -> Option<Vec<Vec<ScaleAxis>>> {
     let shape = graph.shape(*node.results.first()?)?;
     let distances = numerics::shape::strides(&shape);
     if wide.view.offset() != 0 || num_elements(wide.view.shape()) != Some(wide.len) {
@@ -185,7 +185,7 @@ fn scale_axes(
             let next = usize::try_from(stride).ok()?.checked_mul(count)?;
             let d = (0..shape.len()).find(|&d| shape[d] != 1 && distances[d] == next)?;
             let stride = usize::try_from(*scales.view.strides().get(d)?).ok()?;
-            axes.push(Axis { size: shape[d], stride });
+            axes.push(ScaleAxis { size: shape[d], stride });
             count = count.checked_mul(shape[d])?;
         }
         (count == size).then_some(axes)
@@ -194,8 +194,8 @@ fn scale_axes(
 }
 
 /// Axes, from the innermost on, with neighbours as one where they are one.
-fn merged_axes(axes: &[Axis]) -> Vec<Axis> {
-    let mut merged: Vec<Axis> = Vec::new();
+fn merged_axes(axes: &[ScaleAxis]) -> Vec<ScaleAxis> {
+    let mut merged: Vec<ScaleAxis> = Vec::new();
     for &axis in axes {
         match merged.last_mut() {
             Some(last) if last.size.checked_mul(last.stride) == Some(axis.stride) => {

@@ -31,7 +31,7 @@ fn recompute(graph: &mut Graph<'_>, region: &mut Region) {
     {
         return;
     }
-    let uses = Uses::of(region);
+    let uses = RegionUses::of(region);
     // For each part of the region, the nodes that are computed again where it begins.
     let mut again: Vec<Vec<Node>> = vec![Vec::new(); uses.parts];
     let mut copies: FxHashMap<(Value, usize), Value> = FxHashMap::default();
@@ -77,7 +77,7 @@ fn recompute(graph: &mut Graph<'_>, region: &mut Region) {
 
 /// The users of the values of a region, and its parts: each but the first begins after a node that
 /// is no elementwise one and no movement.
-struct Uses {
+struct RegionUses {
     /// The positions of the nodes that use each value, in order.
     users: FxHashMap<Value, Vec<usize>>,
     /// The positions of the nodes that define values.
@@ -91,9 +91,9 @@ struct Uses {
     results: Vec<Value>,
 }
 
-impl Uses {
-    fn of(region: &Region) -> Uses {
-        let mut uses = Uses {
+impl RegionUses {
+    fn of(region: &Region) -> RegionUses {
+        let mut uses = RegionUses {
             users: FxHashMap::default(),
             definitions: FxHashMap::default(),
             part: Vec::new(),

@@ -5,7 +5,7 @@ use crate::converted::convert_into;
 use crate::kernel::{Kernel, expect_bytes};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::Scales;
+use numerics::simd::ColumnScales;
 use numerics::{DType, TensorError};
 
 /// Where the scales of the elements of an operand are.
@@ -77,7 +77,7 @@ impl Kernel for ScaledDot {
         }
         let kept = [m, n][operand];
         let factors = self.factors(scales, kept)?;
-        let scales = Scales { factors: &factors, stride: kept, group, first: 0 };
+        let scales = ColumnScales { factors: &factors, stride: kept, group, first: 0 };
         let [left, right, _] = dot.types;
         let mut factors = [dot.lhs.stored(lhs, left), dot.rhs.stored(rhs, right)];
         (factors[operand].scales, factors[operand].scaled_type) = (scales, dtype);

@@ -1,6 +1,6 @@
 //! Tests of `copies.rs`.
 
-use kernels::{Copied, copy};
+use kernels::{CopyPart, copy};
 use numerics::DType;
 use numerics::shape::{Runs, StridedView};
 
@@ -21,13 +21,13 @@ fn parts_of_rows() {
         let read = Runs::new(&backwards, rows * 6).unwrap();
         let (first, second) = (window(1, 2), window(3, 3));
         let parts = [
-            Copied {
+            CopyPart {
                 source: bytemuck::cast_slice(&left),
                 elements: rows * 2,
                 read: None,
                 write: Some(&first),
             },
-            Copied {
+            CopyPart {
                 source: bytemuck::cast_slice(&right),
                 elements: rows * 3,
                 read: Some(&read),
@@ -58,13 +58,13 @@ fn parts_in_order() {
     let update = vec![-1_i32; 10];
     let view = StridedView::window(&[count as usize], &[50], &[10], &[1]).unwrap();
     let write = Runs::new(&view, count as usize).unwrap();
-    let all = Copied {
+    let all = CopyPart {
         source: bytemuck::cast_slice(&whole),
         elements: count as usize,
         read: None,
         write: None,
     };
-    let some = Copied {
+    let some = CopyPart {
         source: bytemuck::cast_slice(&update),
         elements: 10,
         read: None,
@@ -78,7 +78,7 @@ fn parts_in_order() {
         assert!(out.iter().zip(0..).all(|(&found, i)| found == expected(i)), "{workers}");
     }
     // Memory that is too short is an error.
-    let short = Copied { elements: count as usize + 1, ..all };
+    let short = CopyPart { elements: count as usize + 1, ..all };
     let mut out = vec![0_u8; (count as usize + 1) * 4];
     assert!(copy(&[short], None, DType::I32, &mut out).is_err());
 }

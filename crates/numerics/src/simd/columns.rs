@@ -24,13 +24,13 @@ pub struct Columns<'a, T, S = T> {
     /// The distance to the columns that are read next, which are asked for.
     pub next: usize,
     /// What the elements are multiplied with; nothing for floats.
-    pub scales: Scales<'a, T>,
+    pub scales: ColumnScales<'a, T>,
 }
 
 /// Factors of the elements of the columns of a matrix, each of some consecutive ones: quantized
 /// weights are integers and such factors.
 #[derive(Clone, Copy)]
-pub struct Scales<'a, T> {
+pub struct ColumnScales<'a, T> {
     /// The factors of the first elements of all columns, of the next ones, and so on.
     pub factors: &'a [T],
     /// The distance between the factors of a column.
@@ -41,9 +41,10 @@ pub struct Scales<'a, T> {
     pub first: usize,
 }
 
-impl<'a, T> Scales<'a, T> {
+impl<'a, T> ColumnScales<'a, T> {
     /// None: elements are what they are.
-    pub const NONE: Scales<'a, T> = Scales { factors: &[], stride: 0, group: usize::MAX, first: 0 };
+    pub const NONE: ColumnScales<'a, T> =
+        ColumnScales { factors: &[], stride: 0, group: usize::MAX, first: 0 };
 
     /// True if the elements are multiplied.
     #[inline(always)]
@@ -59,9 +60,9 @@ impl<'a, T> Scales<'a, T> {
 
     /// Those from a row and a column on.
     #[inline(always)]
-    pub fn from(&self, row: usize, column: usize) -> Scales<'a, T> {
+    pub fn from(&self, row: usize, column: usize) -> ColumnScales<'a, T> {
         let factors = self.factors.get(column..).unwrap_or_default();
-        Scales { factors, first: self.first + row, ..*self }
+        ColumnScales { factors, first: self.first + row, ..*self }
     }
 }
 
@@ -99,7 +100,7 @@ fn are_scaled<S: words::Words, const W: usize>(
     columns: &Columns<'_, f32, S>,
     words: usize,
 ) -> bool {
-    let Scales { group, first, .. } = columns.scales;
+    let ColumnScales { group, first, .. } = columns.scales;
     let step = words * S::PER_WORD;
     let last = columns.vector.len().saturating_sub(1);
     !S::IS_SCALED
@@ -216,7 +217,7 @@ mod words {
     pub unsafe trait Words: Copy + Widen<f32> {
         /// Elements in a word: at most four.
         const PER_WORD: usize;
-        /// True if elements are multiplied with [`Scales`](super::Scales).
+        /// True if elements are multiplied with [`ColumnScales`](super::ColumnScales).
         const IS_SCALED: bool = false;
 
         /// Element `e` of each word, of which the lowest is the first. Its number is a constant

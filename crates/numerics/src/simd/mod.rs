@@ -22,7 +22,7 @@ mod tile;
 mod transpose;
 mod windows;
 
-pub use columns::{ColumnSums, Columns, GROUP, Scales, WIDE_GROUP};
+pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};

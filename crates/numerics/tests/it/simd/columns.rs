@@ -1,6 +1,6 @@
 //! Tests of `simd/columns.rs`.
 
-use numerics::simd::{ColumnSums, Columns, GROUP, Isa, Scales, WIDE_GROUP};
+use numerics::simd::{ColumnScales, ColumnSums, Columns, GROUP, Isa, WIDE_GROUP};
 use numerics::{Widen, bf16, f16};
 
 /// Checks the chains of `W` columns, which there are if it `is_compiled`.
@@ -61,7 +61,7 @@ where
                 elements: &elements[at..],
                 stride,
                 next: 0,
-                scales: Scales::NONE,
+                scales: ColumnScales::NONE,
             };
             for isa in Isa::available() {
                 check::<S, GROUP>(isa, isa.has_avx2(), [group(0), group(50)]);
@@ -79,7 +79,7 @@ fn columns_that_are_too_short() {
         elements,
         stride,
         next: 0,
-        scales: Scales::NONE,
+        scales: ColumnScales::NONE,
     };
     let whole = group(&vector[..8], elements, 8);
     for other in [
@@ -112,7 +112,7 @@ where
     for (len, group, first) in
         [(256, 256, 0), (256, 64, 0), (250, 64, 64), (100, usize::MAX, 0), (7, 7, 0), (64, 16, 32)]
     {
-        let scales = Scales { factors: &factors, stride: WIDE_GROUP, group, first };
+        let scales = ColumnScales { factors: &factors, stride: WIDE_GROUP, group, first };
         let columns =
             Columns { vector: &vector[..len], elements: &elements, stride: 256, next: 0, scales };
         let expected = |column: usize| {
@@ -138,7 +138,7 @@ where
 fn columns_without_enough_scales() {
     let (vector, elements, factors) = ([1.0; 64], [1_i8; 64 * WIDE_GROUP], [1.0; WIDE_GROUP - 1]);
     for factors in [&factors[..], &[]] {
-        let scales = Scales { factors, stride: WIDE_GROUP, group: 64, first: 0 };
+        let scales = ColumnScales { factors, stride: WIDE_GROUP, group: 64, first: 0 };
         let columns =
             Columns { vector: &vector[..], elements: &elements[..], stride: 64, next: 0, scales };
         assert!(f32::column_chains::<WIDE_GROUP, 1>(Isa::best(), [columns]).is_none());
