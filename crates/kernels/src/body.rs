@@ -1,7 +1,7 @@
 //! Bodies of `reduce`, `scatter` and the like: blocks that are functions of scalars, run on
 //! vectors.
 
-use numerics::math;
+use numerics::math::{self, Direction};
 use numerics::shape::StridedView;
 use numerics::{DType, Family, Tensor, TensorError};
 use program::{Body, BodyShape, Callee, EvalError, Evaluator, Extremum};
@@ -14,12 +14,15 @@ pub struct Combiner<'e> {
     pub shape: BodyShape,
     /// The extremum that it finds.
     pub extremum: Option<Extremum>,
+    /// The relation by which it chooses between accumulators and values.
+    pub choice: Option<Direction>,
 }
 
 impl<'e> Combiner<'e> {
     /// The body, to be run by `env`.
     pub fn new(body: &'e Body, env: &'e mut dyn Evaluator) -> Combiner<'e> {
-        Combiner { body, env, shape: body.shape, extremum: body.extremum }
+        let (shape, extremum, choice) = (body.shape, body.extremum, body.choice);
+        Combiner { body, env, shape, extremum, choice }
     }
 
     /// Runs the body on vectors (or scalars, the same at each of the `n` positions).

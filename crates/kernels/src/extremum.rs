@@ -2,9 +2,11 @@
 //! write them, a `reduce` of elements and indices.
 
 use super::parallel::task_size;
+use numerics::math::Direction;
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Integer, Tensor, TensorError};
 use program::Extremum;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements that are compared at a time.
 const LANES: usize = 16;
@@ -68,6 +70,145 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     Ok(results)
 }
 
+/// The element of each row of `count` elements that is in a relation to all others, with its index,
+/// combined with the initial ones; of equal elements the first one, or the last one if the relation
+/// is not that of equal ones. `None` for other types and relations, or if there are NaNs, with which
+/// the order of the body matters.
+///
+/// # Errors
+/// If there is no memory for the results.
+pub fn choose_rows(
+    relation: Direction,
+    [values, indices]: [&Tensor; 2],
+    init: [&Tensor; 2],
+    count: usize,
+) -> Result<Option<[Tensor; 2]>, TensorError> {
+    macro_rules! dispatch {
+        ($(($dtype:ident $T:ty))*) => {
+            match (values.dtype(), relation) {
+                $((DType::$dtype, Direction::Ge | Direction::Gt) => {
+                    let precedes = |x: $T, y: $T| x > y;
+                    choose(relation, [values, indices], init, count, precedes)
+                }
+                (DType::$dtype, Direction::Le | Direction::Lt) => {
+                    let precedes = |x: $T, y: $T| x < y;
+                    choose(relation, [values, indices], init, count, precedes)
+                })*
+                _ => Ok(None),
+            }
+        };
+    }
+    dispatch! { (F32 f32) (F64 f64) (I32 i32) (I64 i64) }
+}
+
+fn choose<T: Element + PartialOrd>(
+    relation: Direction,
+    [values, indices]: [&Tensor; 2],
+    init: [&Tensor; 2],
+    count: usize,
+    precedes: impl Fn(T, T) -> bool + Copy + Sync,
+) -> Result<Option<[Tensor; 2]>, TensorError> {
+    let (elements, first) = (values.as_slice::<T>()?, init[0].item::<T>()?);
+    let is_first = matches!(relation, Direction::Ge | Direction::Le);
+    if count == 0 || is_nan(first) {
+        return Ok(None);
+    }
+    let rows = elements.len() / count;
+    let mut places = vec![0; rows];
+    let has_nans = AtomicBool::new(false);
+    let size = task_size(rows, count, 1);
+    let tasks = places.chunks_mut(size).zip(elements.chunks(size * count)).enumerate();
+    host::parallel(
+        tasks.collect(),
+        |(task, (places, elements)): (usize, (&mut [usize], &[T]))| {
+            let start = task * size * count;
+            let has_nans = &has_nans;
+            let chosen =
+                ChosenRows { elements, count, start, is_first, precedes, places, has_nans };
+            Isa::best().run(chosen);
+            Ok::<(), TensorError>(())
+        },
+    )?;
+    if has_nans.into_inner() {
+        return Ok(None);
+    }
+    let stays = |&&at: &&usize| match elements[at] {
+        x if is_first => !precedes(x, first),
+        x => precedes(first, x),
+    };
+    let initial: Vec<usize> = (0..rows).filter(|&row| stays(&&places[row])).collect();
+    let chosen = |from: &Tensor, init: &Tensor| -> Result<Tensor, TensorError> {
+        let mut result = from.take(&places)?;
+        result.put(&initial, &init.broadcast_scalar([initial.len()])?)?;
+        Ok(result)
+    };
+    Ok(Some([chosen(values, init[0])?, chosen(indices, init[1])?]))
+}
+
+/// The places of the chosen elements of rows, which are not empty.
+struct ChosenRows<'a, T, F> {
+    elements: &'a [T],
+    count: usize,
+    /// The place of the first element.
+    start: usize,
+    /// True for the first one of equal elements, else the last one.
+    is_first: bool,
+    precedes: F,
+    places: &'a mut [usize],
+    /// Set if an element is a NaN.
+    has_nans: &'a AtomicBool,
+}
+
+impl<T: Element + PartialOrd, F: Fn(T, T) -> bool> Kernel for ChosenRows<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let ChosenRows { elements, count, start, is_first, precedes, places, has_nans } = self;
+        for (row, (place, values)) in
+            places.iter_mut().zip(elements.chunks_exact(count)).enumerate()
+        {
+            let (best, is_ordered) = best_of(values, &precedes);
+            if !is_ordered {
+                return has_nans.store(true, Ordering::Relaxed);
+            }
+            let at = match is_first {
+                true => values.iter().position(|&x| x == best),
+                false => values.iter().rposition(|&x| x == best),
+            };
+            *place = start + row * count + at.unwrap_or(0);
+        }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element + PartialOrd>(kernel: ChosenRows<'_, T, &dyn Fn(T, T) -> bool>) {
+            kernel.run();
+        }
+        let ChosenRows { elements, count, start, is_first, precedes, places, has_nans } = self;
+        let precedes: &dyn Fn(T, T) -> bool = &precedes;
+        run(ChosenRows { elements, count, start, is_first, precedes, places, has_nans });
+    }
+}
+
+/// An element of a row, which is not empty, that no other one precedes, and true if there are no
+/// NaNs.
+#[inline(always)]
+fn best_of<T: Element + PartialOrd>(values: &[T], precedes: &impl Fn(T, T) -> bool) -> (T, bool) {
+    let (chunks, rest) = values.as_chunks::<LANES>();
+    let first = values[0];
+    let (mut lanes, mut nans) = ([first; LANES], [false; LANES]);
+    for chunk in chunks {
+        for ((lane, nan), &x) in lanes.iter_mut().zip(&mut nans).zip(chunk) {
+            *lane = if precedes(x, *lane) { x } else { *lane };
+            *nan |= is_nan(x);
+        }
+    }
+    let mut best = first;
+    for &x in lanes.iter().chain(rest) {
+        best = if precedes(x, best) { x } else { best };
+    }
+    (best, !(nans.contains(&true) || rest.iter().any(|&x| is_nan(x))))
+}
+
 struct Rows<'a, T, I, F> {
     elements: (&'a [T], &'a [I]),
     count: usize,
@@ -125,20 +266,8 @@ fn row<T: Element + PartialOrd, I: Integer + Ord>(
     precedes: &impl Fn(T, T) -> bool,
 ) -> (T, I) {
     let (chunks, rest) = values.as_chunks::<LANES>();
-    let first = values[0];
-    let mut lanes = [first; LANES];
-    let mut nans = [false; LANES];
-    for chunk in chunks {
-        for ((lane, nan), &x) in lanes.iter_mut().zip(&mut nans).zip(chunk) {
-            *lane = if precedes(x, *lane) { x } else { *lane };
-            *nan |= is_nan(x);
-        }
-    }
-    let mut best = first;
-    for &x in lanes.iter().chain(rest) {
-        best = if precedes(x, best) { x } else { best };
-    }
-    if nans.contains(&true) || rest.iter().any(|&x| is_nan(x)) {
+    let (mut best, is_ordered) = best_of(values, precedes);
+    if !is_ordered {
         let at = values.iter().position(|&x| is_nan(x)).unwrap_or(0);
         return (values[at], indices[at]);
     }

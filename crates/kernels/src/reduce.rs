@@ -91,12 +91,17 @@ pub fn reduce(
         }
     }
 
-    if let (Some(kind), [values, indices], [value, index]) =
-        (body.extremum, &inputs[..], &init_values[..])
+    if let (true, [values, indices], [value, index]) =
+        (body.extremum.is_some() || body.choice.is_some(), &inputs[..], &init_values[..])
     {
         let view = StridedView::dense(&shape)?.permute(&[&kept[..], &reduced].concat())?;
         let rows = [&values.gather(&view)?, &indices.gather(&view)?];
-        if let Some(found) = extremum::reduce_rows(kind, rows, [value, index], count)? {
+        let found = match (body.extremum, body.choice) {
+            (Some(kind), _) => extremum::reduce_rows(kind, rows, [value, index], count)?,
+            (None, Some(by)) => extremum::choose_rows(by, rows, [value, index], count)?,
+            (None, None) => None,
+        };
+        if let Some(found) = found {
             let shaped = found.into_iter().map(|t| t.into_shape(&result_shape));
             return Ok(shaped.collect::<Result<_, _>>()?);
         }

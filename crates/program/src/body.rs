@@ -3,7 +3,7 @@
 
 use crate::{BlockId, FunctionId};
 use numerics::DType;
-use numerics::math::BinaryOp;
+use numerics::math::{BinaryOp, Direction};
 
 /// A block that combines accumulators with values: `(a0, …, aN, v0, …, vN) -> (r0, …, rN)`, all
 /// scalars.
@@ -17,6 +17,9 @@ pub struct Body {
     pub shape: BodyShape,
     /// The extremum that it finds, with the least index of one.
     pub extremum: Option<Extremum>,
+    /// If the results are the accumulators where the first one is in this relation to the first
+    /// value, and the values elsewhere: `argmax` and `argmin` as they are also written.
+    pub choice: Option<Direction>,
     /// True if it uses no values but its arguments.
     pub closed: bool,
 }

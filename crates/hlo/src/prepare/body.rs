@@ -41,7 +41,8 @@ fn of_region(module: &Module, region: RegionId, callee: Callee, closed: bool) ->
     let arguments = module.entry(region).map_or(&[][..], |block| module.arguments(block));
     let dtypes = arguments.iter().map(|&a| module.ty(a).element_type().dtype()).collect();
     let extremum = extremum_of(module, region);
-    Body { callee, dtypes, shape: shape_of(module, region), extremum, closed }
+    let (shape, choice) = (shape_of(module, region), choice_of(module, region));
+    Body { callee, dtypes, shape, extremum, choice, closed }
 }
 
 /// The extremum that a region of one block finds.
@@ -63,6 +64,29 @@ fn extremum_of(module: &Module, region: RegionId) -> Option<Extremum> {
     }
 }
 
+/// The relation by which a region of one block chooses all its results.
+fn choice_of(module: &Module, region: RegionId) -> Option<Direction> {
+    let block = module.entry(region)?;
+    let (results, arguments) = (module.terminator(block)?.operands(), module.arguments(block));
+    let count = results.len();
+    if count < 2 || arguments.len() != 2 * count {
+        return None;
+    }
+    let chosen = |relation: &str| {
+        results.iter().enumerate().all(|(i, &result)| {
+            let expected = format!("select({relation}(0, {count}), {i}, {})", count + i);
+            spelled(module, arguments, result, 3) == Some(expected)
+        })
+    };
+    let relations = [
+        (Direction::Ge, "ge"),
+        (Direction::Gt, "gt"),
+        (Direction::Le, "le"),
+        (Direction::Lt, "lt"),
+    ];
+    relations.into_iter().find(|(_, name)| chosen(name)).map(|(direction, _)| direction)
+}
+
 /// The choice and the comparison of ops, with the numbers of arguments: `select(gt(0, 1), 0, 1)`.
 fn spelled(module: &Module, arguments: &[Value], value: Value, depth: usize) -> Option<String> {
     if let Some(number) = arguments.iter().position(|&argument| argument == value) {
@@ -73,6 +97,8 @@ fn spelled(module: &Module, arguments: &[Value], value: Value, depth: usize) -> 
     let name = match (relation(op), op.def()?.name) {
         (Some((Direction::Eq, false)), _) => "eq",
         (Some((Direction::Ne, false)), _) => "ne",
+        (Some((Direction::Ge, false)), _) => "ge",
+        (Some((Direction::Le, false)), _) => "le",
         (Some((Direction::Gt, false)), _) => "gt",
         (Some((Direction::Lt, false)), _) => "lt",
         (None, "stablehlo.or") => "or",

@@ -52,6 +52,7 @@ pub(super) fn body_of(body: &Body, op: BinaryOp, dtype: DType) -> Body {
         dtypes: vec![Some(dtype); 2],
         shape: BodyShape::Binary { op, swapped: false },
         extremum: None,
+        choice: None,
         ..body.clone()
     }
 }

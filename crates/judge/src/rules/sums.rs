@@ -162,6 +162,7 @@ fn adding(body: &Body) -> Body {
         dtypes: vec![Some(DType::F64); 2],
         shape: BodyShape::Binary { op: BinaryOp::Add, swapped: false },
         extremum: None,
+        choice: None,
         ..body.clone()
     }
 }

@@ -161,6 +161,7 @@ impl Op<'_> {
             dtypes: vec![Some(DType::F64); 2],
             shape: BodyShape::Binary { op: BinaryOp::Maximum, swapped: false },
             extremum: None,
+            choice: None,
             ..(*scatter.body).clone()
         };
         let dims = primitives::ScatterDims::clone(&scatter.dims);

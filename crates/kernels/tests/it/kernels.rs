@@ -40,6 +40,7 @@ fn add(dtype: DType) -> Box<Body> {
         dtypes: vec![Some(dtype); 2],
         shape: BodyShape::Binary { op: BinaryOp::Add, swapped: false },
         extremum: None,
+        choice: None,
         closed: true,
     })
 }

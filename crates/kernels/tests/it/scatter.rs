@@ -34,6 +34,7 @@ fn rows_of_updates_are_combined_at_a_time() {
             dtypes: Vec::new(),
             shape,
             extremum: None,
+            choice: None,
             closed: true,
         };
         let mut env = NoEvaluator;
