@@ -4,12 +4,14 @@
     judge.py mpfr STABLO [--programs N] [--seed S] [--elements E]
     judge.py faults STABLO [--programs N] [--seed S]
     judge.py xla STABLO [--programs N] [--seed S] [--model M]
+    judge.py tables STABLO --device pjrt:PLUGIN.so
 
 `mpfr` compares true values and bounds of random programs with a run in 400 bits and with runs that
 round each operation, sums in random order. `faults` gives recorded values of correct runs and of
 runs with one planted fault, and counts which are found and whether the op is named. `xla` judges
-what XLA's CPU backend computes. Needs gmpy2 and numpy, `xla` also jax. For real programs, there is
-judge_corpus.py.
+what XLA's CPU backend computes. `tables` writes the tables of errors of functions in
+docs/judge-xla.md and docs/accuracy.md anew. Needs gmpy2 and numpy, `xla` also jax. For real programs,
+there is judge_corpus.py.
 """
 
 import argparse
@@ -632,18 +634,50 @@ def check_xla(options):
     shutil.rmtree(folder)
 
 
+def measured(stablo, device=None):
+    """The tables of `stablo judge --ops`: errors of functions, and types of sums."""
+    command = [stablo, "judge", "--ops", "--format", "table", *(["--device", device] if device else [])]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [[line.strip("| ").split(" | ") for line in table.splitlines()] for table in text.split("\n\n")]
+
+
+def replace(path, name, lines):
+    """Puts lines between the marks of a name in a page."""
+    text = path.read_text()
+    if f"<!-- {name}:" not in text:
+        return
+    start, end = f"<!-- {name}: tools/judge.py tables -->\n", f"<!-- end of {name} -->"
+    before, rest = text.split(start)
+    path.write_text(before + start + "".join(f"| {' | '.join(line)} |\n" for line in lines) + end
+                    + rest.split(end, 1)[1])
+
+
+def check_tables(options):
+    """Writes the measured tables of the pages."""
+    docs = Path(__file__).resolve().parent.parent / "docs"
+    own, other = measured(options.stablo), measured(options.stablo, options.device)
+    for name, number in (("errors", 0), ("sums", 1)):
+        head = [own[number][0][0]] + ["XLA " + own[number][0][1], *own[number][0][2:], "stablo " + own[number][0][1],
+                                      *own[number][0][2:]]
+        rows = [mine + theirs[1:] for mine, theirs in zip(other[number][2:], own[number][2:])]
+        replace(docs / "judge-xla.md", name, [head, ["---"] * len(head), *rows])
+        replace(docs / "accuracy.md", name, own[number])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("check", choices=["mpfr", "faults", "xla"])
+    parser.add_argument("check", choices=["mpfr", "faults", "xla", "tables"])
     parser.add_argument("stablo")
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--elements", type=int, default=300)
     parser.add_argument("--model", default="xla-cpu")
+    parser.add_argument("--device")
     parser.add_argument("--keep")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    {"mpfr": check_mpfr, "faults": check_faults, "xla": check_xla}[options.check](options)
+    checks = {"mpfr": check_mpfr, "faults": check_faults, "xla": check_xla, "tables": check_tables}
+    checks[options.check](options)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,17 @@
 
     judge_corpus.py mutants STABLO DIR [--programs N] [--each N] [--seed S]
     judge_corpus.py device STABLO DIR --device pjrt:PLUGIN.so [--model M]
-    judge_corpus.py expected STABLO DIR [--model M]
+    judge_corpus.py expected STABLO DIR [--model M] [--within]
+    judge_corpus.py arguments STABLO DIR --out DIR
 
 `mutants` plants faults in the text of programs with one function, in folders with program.mlir and
-inputs, and counts which are found, if the op is named, and if programs without a fault are accused.
+inputs, and counts which are found, if the op is named, and if programs without a fault are accused;
+the model is that of stablo itself, as `stablo judge --ops` prints it, whose `erf` of f64 is not
+correctly rounded.
 `device` says how many programs a device computes inside of the bounds, `expected` which of the
-values that test programs, the .mlir files of a folder, expect. Needs numpy.
+values that test programs, the .mlir files below a folder, expect, and with `--within` which of those
+that they compute. `arguments` makes programs of upstream's tests, with their inputs as arguments.
+Needs numpy.
 """
 
 import argparse
@@ -142,7 +147,7 @@ def check_mutants(options):
         (trace / "index.jsonl").write_text("\n".join(lines) + "\n")
         return subprocess.run(
             [options.stablo, "judge", str(program), "--inputs", str(inputs), "--results", str(results), "--trace",
-             str(trace), "--samples", "0", "--format", "json"], capture_output=True, text=True, check=False, timeout=300)
+             str(trace), "--samples", "0", "--model", options.model, "--format", "json"], capture_output=True, text=True, check=False, timeout=300)
 
     def equal(a, b):
         # The sign of zero does not count.
@@ -215,26 +220,111 @@ def check_device(options):
     print(", ".join(f"{name}: {n}" for name, n in sorted(counts.items())))
 
 
+def programs_of(path):
+    """The programs of a test file, which may have several, and their functions without arguments."""
+    for text in re.split(r"^// -----.*$", path.read_text(), flags=re.M):
+        if "check." not in text:
+            continue
+        entries = re.findall(r"func\.func (?:public )?@(\w+)\(\)", text)
+        yield text, ["main"] if "main" in entries else entries
+
+
 def check_expected(options):
-    """Verdicts about the values that test programs expect."""
-    counts = collections.Counter()
-    for path in sorted(Path(options.corpus).glob("*.mlir")):
-        command = [options.stablo, "judge", str(path), "--model", options.model, "--samples", "0", "--format", "json"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        verdict = json.loads(run.stdout)["verdict"] if run.stdout else "error"
+    """Verdicts about the values that test programs expect, and about what they compute (--within)."""
+    counts, failed, without = collections.Counter(), collections.Counter(), 0
+    folder = Path(tempfile.mkdtemp())
+    program = folder / "program.mlir"
+    for path in sorted(Path(options.corpus).rglob("*.mlir")):
+        verdicts, lines = [], []
+        for text, entries in programs_of(path):
+            program.write_text(text)
+            for entry in entries:
+                own = [str(program), "--entry", entry]
+                run = subprocess.run([options.stablo, "judge", *own, "--model", options.model, "--format", "json",
+                                      "--max-steps", "1000000"], capture_output=True, text=True, check=False)
+                if not run.stdout:
+                    verdicts.append("error")
+                    lines.append(run.stderr[:200])
+                    continue
+                judged = json.loads(run.stdout)
+                verdicts.append(judged["verdict"])
+                outputs = [o for o in judged["outputs"] if o["verdict"] == judged["verdict"] != "inside"]
+                if judged["verdict"] == "outside":
+                    worst = max(outputs, key=lambda o: float(o["max_ulps"]))
+                    lines.append(f"{worst['outside']} | {float(worst['max_ulps']):.3g} | {json.dumps(worst['worst'])}")
+                elif outputs:
+                    reasons = [d["text"] for d in judged["doubts"]] or ["bounds are too wide"]
+                    lines.append(reasons[0][:150])
+                if options.within:
+                    run = subprocess.run([options.stablo, "run", *own, "--within", options.model], capture_output=True,
+                                         text=True, check=False)
+                    is_checked = "no `check` ops" not in run.stderr
+                    failed[(not is_checked and "no floats") or (run.returncode and "failed") or "passed"] += 1
+                    if run.returncode and is_checked:
+                        lines.append("computed: " + run.stderr.splitlines()[0][:300])
+        if not verdicts:
+            without += 1
+            continue
+        order = ["inside", "undecided", "outside", "error"]
+        verdict = max(verdicts, key=order.index)
         counts[verdict] += 1
-        if verdict == "outside":
-            outputs = [o for o in json.loads(run.stdout)["outputs"] if o["outside"]]
-            worst = max(outputs, key=lambda o: float(o["max_ulps"]))
-            print(f"| {path.stem} | {worst['outside']} | {float(worst['max_ulps']):.3g} |", flush=True)
-        elif verdict != "inside":
-            print(f"{path.stem}: {verdict} {run.stderr[:200]}", flush=True)
-    print(", ".join(f"{name}: {n}" for name, n in sorted(counts.items())))
+        if lines:
+            print(f"| {path.stem} | {verdict} | {' '.join(lines)}", flush=True)
+    print(", ".join(f"{name}: {n}" for name, n in sorted(counts.items())), f"; without expected values: {without}")
+    if options.within:
+        print("computed values: " + ", ".join(f"{name}: {n}" for name, n in sorted(failed.items())))
+    shutil.rmtree(folder)
+
+
+def arguments_of(path):
+    """A test program of upstream with its inputs as arguments; None if it has no such form."""
+    lines = path.read_text().splitlines()
+    call = next((line for line in lines if "call @inputs()" in line), None)
+    if call is None:
+        return None
+    name, _, count, types = re.match(r"\s*(%\w+)(:(\d+))? = call @inputs\(\) : \(\) -> (.*)$", call).groups()
+    types = re.findall(r"tensor<[^>]*>+", types)
+    start = next(i for i, line in enumerate(lines) if "@main" in line)
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    end = next(i for i in range(start + 1, len(lines)) if lines[i] == " " * indent + "}")
+    left_out = ("call @inputs()", "call @expected()", "@check.expect")
+    body = [line[indent:] for line in lines[start + 1:end] if not any(part in line for part in left_out)]
+    results = re.search(r"-> (.*) \{$", lines[start])
+    if results is None or any(" call @" in line for line in body):
+        return None
+    used = re.escape(name) + (r"#(\d+)\b" if count else r"(?![\w#])")
+    body = [re.sub(used, lambda use: f"%in{use[1] if count else 0}", line) for line in body]
+    arguments = ", ".join(f"%in{i}: {ty}" for i, ty in enumerate(types))
+    results = re.sub(r" \{[^{}]*\}", "", results[1])
+    return "\n".join([f"func.func @main({arguments}) -> {results} {{", *body, "}"]) + "\n"
+
+
+def make_arguments(options):
+    """Upstream's test programs with their inputs as arguments, in folders for the other checks."""
+    made = 0
+    for path in sorted(Path(options.corpus).glob("*.mlir")):
+        text = arguments_of(path)
+        if text is None:
+            continue
+        folder = Path(options.out) / path.stem
+        folder.mkdir(parents=True, exist_ok=True)
+        program = folder / "program.mlir"
+        program.write_text(text)
+        run = subprocess.run([options.stablo, "run", str(path), "--entry", "inputs", "--outputs", str(folder)],
+                             capture_output=True, check=False)
+        valid = run.returncode == 0 and subprocess.run(
+            [options.stablo, "check", str(program)], capture_output=True, check=False).returncode == 0
+        for file in folder.glob("output_*.npy"):
+            file.rename(folder / file.name.replace("output", "input"))
+        if not valid:
+            shutil.rmtree(folder)
+        made += valid
+    print(f"{made} programs")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("check", choices=["mutants", "device", "expected"])
+    parser.add_argument("check", choices=["mutants", "device", "expected", "arguments"])
     parser.add_argument("stablo")
     parser.add_argument("corpus")
     parser.add_argument("--programs", type=int, default=1000, help="number of faults")
@@ -242,9 +332,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", default="ieee")
     parser.add_argument("--device")
+    parser.add_argument("--within", action="store_true", help="run the programs with derived bounds, too")
+    parser.add_argument("--out", help="the folder of the programs that are made")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    {"mutants": check_mutants, "device": check_device, "expected": check_expected}[options.check](options)
+    checks = {"mutants": check_mutants, "device": check_device, "expected": check_expected, "arguments": make_arguments}
+    checks[options.check](options)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,29 @@
 // RUN: not stablo judge %s --entry named --input '[1.0, 2.0, 3.0]' --results %S/data/judge/named --trace %S/data/judge/named --format json | FileCheck %s --check-prefix=NAMED
 // NAMED: {{.*}}"compared":1,"isolated":[{{.*}}"op":"stablehlo.abs"
 
+// A report has all formats, and a program of the op to blame with its operands and recorded results.
+// RUN: not stablo judge %s --entry named --input '[1.0, 2.0, 3.0]' --results %S/data/judge/blamed --trace %S/data/judge/blamed --report %t.report
+// RUN: FileCheck %s --check-prefix=REPORT --input-file %t.report/report.txt
+// REPORT: output 0: OUTSIDE: 1 of 3 elements
+// REPORT-NEXT: at [2]: found 4e0, true 3, off by 4194304.000 ulp, allowed 3e0
+// REPORT: the first op that is wrong for its actual operands: {{.*}}judge.mlir:{{[0-9]+}}:{{[0-9]+}}: %3 = stablehlo.abs %7
+// REPORT: https://github.com/openxla/stablehlo/blob/main/docs/spec.md#abs
+// REPORT: a smaller program that shows it is in `reproducer`
+// RUN: FileCheck %s --check-prefix=REPRODUCER --input-file %t.report/reproducer/program.mlir
+// REPRODUCER: func.func @main([[X:%[a-z0-9]+]]: tensor<3xf32>) -> tensor<3xf32> {
+// REPRODUCER-NEXT: stablehlo.abs [[X]]
+// REPRODUCER-NEXT: return
+// RUN: not stablo judge %t.report/reproducer/program.mlir --inputs %t.report/reproducer --results %t.report/reproducer | FileCheck %s --check-prefix=AGAIN
+// AGAIN: output 0: OUTSIDE: 1 of 3 elements
+// RUN: FileCheck %s --check-prefix=JUNIT --input-file %t.report/report.xml
+// JUNIT: <testsuite name="{{.*}}judge.mlir" tests="1" failures="1" errors="0" skipped="0">
+// JUNIT-NEXT: <testcase classname="{{.*}}judge.mlir" name="output 0"><failure message="OUTSIDE: 1 of 3 elements">
+// RUN: FileCheck %s --check-prefix=SARIF --input-file %t.report/report.sarif
+// SARIF: "version":"2.1.0"
+// RUN: FileCheck %s --check-prefix=PAGE --input-file %t.report/report.html
+// PAGE: "judgement":{"model":"ieee","outputs":[{"columns":3,"name":"output 0","rows":1,"shape":[3],"states":"iio","ulps":[0.0,0.0,4194304.0],"verdict":"outside"}]
+// PAGE: {"error":{"ulps":4194304.0,"verdict":"outside","width":null}
+
 // RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 --results %S/data/judge/sum --model abacus 2>&1 | FileCheck %s --check-prefix=MODEL
 // MODEL: error: there is no model `abacus`; there are ieee, xla-cpu, xla-gpu, tpu, and files that end in .toml
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { chromium } from "playwright-core";
 
-const [small, run, difference, layers, large, bert] = process.argv.slice(2);
+const [small, run, difference, layers, judged, large, bert] = process.argv.slice(2);
 const { BROWSER, SCREENSHOTS } = process.env;
 const browser = await chromium.launch({ executablePath: BROWSER, args: ["--no-sandbox"] });
 
@@ -205,6 +205,22 @@ async function looksAtLayers(page) {
   await checkEdges(page);
 }
 
+/** A judged program: the op to blame is warm, and so is the element that is outside. */
+async function looksAtErrors(page) {
+  const heat = (label) =>
+    node(page, label).locator("rect").first().evaluate((rect) => rect.style.getPropertyValue("--heat"));
+  assert.equal(await page.locator("#colour").inputValue(), "error");
+  assert.equal(await heat("abs, 100 %"), "100%");
+  assert.equal(await heat("negate"), "");
+  const text = await details(page);
+  assert.match(text, /Results: outside \(model ieee\)[^]*OUTSIDE: 1 of 3 elements/);
+  const cells = await page.locator(".errors .cell").evaluateAll((all) => all.map((cell) => cell.className.baseVal));
+  assert.deepEqual(cells, ["cell inside", "cell inside", "cell outside"]);
+  await node(page, "abs, 100 %").dispatchEvent("click");
+  assert.match(await details(page), /recorded results\s+outside\s+off by at most\s+4194304 ulp/);
+  await screenshot(page, "errors");
+}
+
 /** BERT opens on its layers. */
 async function looksAtBert(page) {
   const labels = await page.locator("#graph .node").evaluateAll((all) => all.map((one) => one.ariaLabel));
@@ -310,6 +326,7 @@ for (const colorScheme of ["light", "dark"]) {
 await looksAtRun(await open(run, "dark"));
 await looksAtDifference(await open(difference, "light"));
 await looksAtLayers(await open(layers, "light"));
+await looksAtErrors(await open(judged, "light"));
 if (large) await measure(large);
 if (bert) await looksAtBert(await open(bert, "light"));
 await browser.close();

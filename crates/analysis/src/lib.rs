@@ -6,6 +6,7 @@ pub mod bisect;
 mod compare;
 pub mod cost;
 pub mod diff;
+mod isolate;
 pub mod lint;
 mod machine;
 mod place;
@@ -16,6 +17,7 @@ mod roofline;
 pub mod view;
 
 pub use compare::{Comparison, Tolerance, compare};
+pub use isolate::{IsolatedOp, isolate};
 pub use machine::{Measurement, Measurements, model_to_json};
 pub use place::{Location, line};
 pub use profile::{Profile, StepProfile, profile};

@@ -173,7 +173,7 @@ pub fn rotations(n: usize, clusters: &[std::ops::Range<usize>]) -> Option<Vec<Ve
     Some((0..longest).map(rotated).collect())
 }
 
-/// Numbers in clusters of elements that may be exchanged: the bounds are those of all of them.
+/// Numbers with clusters of elements that may be exchanged: each gets the bounds of its cluster.
 pub fn with_exchanges(
     array: &Array,
     clusters: &[std::ops::Range<usize>],

@@ -28,7 +28,7 @@ impl Number {
     /// The float, if truth and bounds are that and nothing else.
     fn as_exact(&self) -> Option<f64> {
         let value = self.bounds.value()?;
-        let Ball { hi, lo, radius } = self.truth;
+        let Ball { hi, lo, radius, .. } = self.truth;
         let same = hi.to_bits() == value.to_bits() || (hi.is_nan() && value.is_nan());
         (same && lo == 0.0 && radius == 0.0).then_some(value)
     }
@@ -226,7 +226,7 @@ impl Array {
     /// The other values after movement of all elements.
     ///
     /// # Errors
-    /// Those of the movement.
+    /// Errors of the movement.
     pub fn moved_others<E>(
         &self,
         movement: impl Fn(&Tensor) -> Result<Tensor, E>,

@@ -6,6 +6,7 @@
 //! or bounded where it happens, so that a function made of these operations is proven with them.
 //! Exact results have the radius 0.
 
+use crate::precise::{self, Elementary, Handle, PreciseOperation};
 use numerics::math::double::{Double, two_product, two_sum};
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -23,6 +24,8 @@ pub struct Ball {
     pub lo: f64,
     /// The largest distance from the midpoint.
     pub radius: f64,
+    /// The handle of a number with more digits than the parts have, or 0 (`precise.rs`).
+    pub handle: Handle,
 }
 
 /// An upper bound of a sum or product of a few numbers that are not negative, computed with at most
@@ -53,9 +56,9 @@ fn product(a: f64, b: f64) -> (f64, f64, f64) {
 
 impl Ball {
     /// Nothing is known.
-    pub const UNKNOWN: Ball = Ball { hi: 0.0, lo: 0.0, radius: f64::INFINITY };
+    pub const UNKNOWN: Ball = Ball { hi: 0.0, lo: 0.0, radius: f64::INFINITY, handle: 0 };
     /// A number above all of `f64`, or infinity.
-    pub const BEYOND: Ball = Ball { hi: f64::INFINITY, lo: 0.0, radius: 1.0 };
+    pub const BEYOND: Ball = Ball { hi: f64::INFINITY, lo: 0.0, radius: 1.0, handle: 0 };
     /// A result whose midpoint has overflowed, given that result times `2^-exponent`.
     fn overflowed(scaled: Ball, exponent: i32) -> Ball {
         // Numbers just above the range are rounded to the largest one.
@@ -67,15 +70,15 @@ impl Ball {
     }
 
     /// No number.
-    pub const NAN: Ball = Ball { hi: f64::NAN, lo: 0.0, radius: 0.0 };
+    pub const NAN: Ball = Ball::exact(f64::NAN);
     /// Zero.
-    pub const ZERO: Ball = Ball { hi: 0.0, lo: 0.0, radius: 0.0 };
+    pub const ZERO: Ball = Ball::exact(0.0);
     /// One.
-    pub const ONE: Ball = Ball { hi: 1.0, lo: 0.0, radius: 0.0 };
+    pub const ONE: Ball = Ball::exact(1.0);
 
     /// The number that a float is.
     pub const fn exact(value: f64) -> Ball {
-        Ball { hi: value, lo: 0.0, radius: 0.0 }
+        Ball { hi: value, lo: 0.0, radius: 0.0, handle: 0 }
     }
 
     /// An integer.
@@ -83,12 +86,12 @@ impl Ball {
         let hi = value as f64;
         let lo = (value - hi as i128) as f64;
         // Integers of tensors have at most 64 bits, so that the rest is exact.
-        Ball { hi, lo, radius: 0.0 }
+        Ball { hi, lo, radius: 0.0, handle: 0 }
     }
 
     /// A constant of three parts, of which the last bounds the error.
     pub const fn constant(hi: f64, lo: f64, radius: f64) -> Ball {
-        Ball { hi, lo, radius }
+        Ball { hi, lo, radius, handle: 0 }
     }
 
     /// The smallest ball around an interval, or nearly.
@@ -101,7 +104,7 @@ impl Ball {
         }
         let middle = low / 2.0 + high / 2.0;
         let radius = (high - middle).max(middle - low);
-        Ball { hi: middle, lo: 0.0, radius: up(radius) }
+        Ball { radius: up(radius), ..Ball::exact(middle) }
     }
 
     /// True if the number is known exactly or is no number.
@@ -204,14 +207,21 @@ impl Ball {
         if by.is_nan() {
             return Ball::UNKNOWN;
         }
-        Ball { radius: up(self.radius + by), ..self }
+        if let Some(widened) = precise::changed(self, 0, by) {
+            return widened;
+        }
+        Ball { radius: up(self.radius + by), handle: 0, ..self }
     }
 
     /// Times a power of two, which neither overflows nor loses digits unless it says so.
     #[must_use]
     pub fn shifted(self, exponent: i32) -> Ball {
+        if let Some(shifted) = precise::changed(self, exponent, 0.0) {
+            return shifted;
+        }
         let shift = |x: f64| libm::scalbn(x, exponent);
-        let result = Ball { hi: shift(self.hi), lo: shift(self.lo), radius: shift(self.radius) };
+        let (hi, lo, radius) = (shift(self.hi), shift(self.lo), shift(self.radius));
+        let result = Ball { hi, lo, radius, handle: 0 };
         if !result.hi.is_finite() && self.hi.is_finite() {
             return Ball::UNKNOWN;
         }
@@ -301,15 +311,22 @@ impl Ball {
             };
         }
         let quotient = Double::new(self.hi, self.lo).over(Double::new(rhs.hi, rhs.lo));
-        let result = Ball { hi: quotient.hi, lo: quotient.lo, radius: 0.0 };
+        let result = Ball::constant(quotient.hi, quotient.lo, 0.0);
         if !result.hi.is_finite() || !result.lo.is_finite() {
             return Ball::UNKNOWN;
         }
         // The error of the quotient of midpoints is its rest divided by the divisor, whatever the
         // quotient: (a ± r) / (b ± s) - q = (a - q b ± (r + |q| s)) / (b ± s).
-        let rest = Ball { radius: 0.0, ..self } - result * Ball { radius: 0.0, ..rhs };
+        let rest = {
+            let _pause = precise::pause();
+            self.middle() - result * rhs.middle()
+        };
         let rest = up(rest.magnitude_or_zero() + self.radius + result.magnitude() * rhs.radius);
-        if rest == 0.0 { result } else { result.widened(up(rest / least)) }
+        if rest == 0.0 {
+            return result;
+        }
+        let precise = precise::operation(PreciseOperation::Divide, self, rhs);
+        precise.unwrap_or_else(|| result.widened(up(rest / least)))
     }
 
     /// As [`Ball::magnitude`]; 0 for an exact zero.
@@ -317,9 +334,18 @@ impl Ball {
         if self.hi == 0.0 && self.lo == 0.0 && self.radius == 0.0 { 0.0 } else { self.magnitude() }
     }
 
+    /// The midpoint, exactly.
+    pub fn middle(self) -> Ball {
+        Ball { radius: 0.0, handle: 0, ..self }
+    }
+
     /// The square root.
     #[must_use]
     pub fn sqrt(self) -> Ball {
+        precise::function(Elementary::Sqrt, self, Ball::sqrt_of_parts)
+    }
+
+    fn sqrt_of_parts(self) -> Ball {
         if self.is_nan() || (self.hi == f64::INFINITY && self.is_exact()) {
             return self;
         }
@@ -337,19 +363,19 @@ impl Ball {
         }
         if self.hi < 1e-200 {
             // Its square would lose digits below the range.
-            return self.shifted(512).sqrt().shifted(-256);
+            return self.shifted(512).sqrt_of_parts().shifted(-256);
         }
         if self.hi > 1e200 {
             // Its square could overflow.
-            return self.shifted(-512).sqrt().shifted(256);
+            return self.shifted(-512).sqrt_of_parts().shifted(256);
         }
         let (low, high) = (self.lower(), self.upper());
         if low < high / 2.0 {
             return Ball::between(low.sqrt().next_down().max(0.0), high.sqrt().next_up());
         }
         let root = Double::new(self.hi, self.lo).sqrt();
-        let root = Ball { hi: root.hi, lo: root.lo, radius: 0.0 };
-        let rest = (Ball { radius: 0.0, ..self } - root.square()).magnitude_or_zero();
+        let root = Ball::constant(root.hi, root.lo, 0.0);
+        let rest = (self.middle() - root.square()).magnitude_or_zero();
         // |√x - r| ≤ |x - r²| / r, and the slope of the root is at most 1 / √x here.
         let error = up((rest + self.radius) / root.mignitude());
         if rest + self.radius == 0.0 { root } else { root.widened(error) }
@@ -382,7 +408,7 @@ impl Neg for Ball {
     type Output = Ball;
 
     fn neg(self) -> Ball {
-        Ball { hi: -self.hi, lo: -self.lo, radius: self.radius }
+        Ball { hi: -self.hi, lo: -self.lo, radius: self.radius, handle: -self.handle }
     }
 }
 
@@ -390,6 +416,16 @@ impl Add for Ball {
     type Output = Ball;
 
     fn add(self, rhs: Ball) -> Ball {
+        let sum = self.sum_of_parts(rhs);
+        if sum.is_exact() || !sum.is_finite() {
+            return sum;
+        }
+        precise::operation(PreciseOperation::Add, self, rhs).unwrap_or(sum)
+    }
+}
+
+impl Ball {
+    fn sum_of_parts(self, rhs: Ball) -> Ball {
         let (sh, sl) = sum(self.hi, rhs.hi);
         let radius = self.radius + rhs.radius;
         if !sh.is_finite() {
@@ -405,7 +441,7 @@ impl Add for Ball {
             return if unknown { Ball::UNKNOWN } else { Ball::exact(sh) };
         }
         if self.lo == 0.0 && rhs.lo == 0.0 {
-            return Ball { hi: sh, lo: sl, radius: if radius == 0.0 { 0.0 } else { up(radius) } };
+            return Ball::constant(sh, sl, if radius == 0.0 { 0.0 } else { up(radius) });
         }
         let (th, tl) = sum(self.lo, rhs.lo);
         let (c, c_error) = sum(sl, th);
@@ -413,7 +449,7 @@ impl Add for Ball {
         let (w, w_error) = sum(tl, vl);
         let (hi, lo) = sum(vh, w);
         let error = c_error.abs() + w_error.abs() + radius;
-        Ball { hi, lo, radius: if error == 0.0 { 0.0 } else { up(error) } }
+        Ball::constant(hi, lo, if error == 0.0 { 0.0 } else { up(error) })
     }
 }
 
@@ -429,6 +465,16 @@ impl Mul for Ball {
     type Output = Ball;
 
     fn mul(self, rhs: Ball) -> Ball {
+        let product = self.product_of_parts(rhs);
+        if product.is_exact() || !product.is_finite() {
+            return product;
+        }
+        precise::operation(PreciseOperation::Multiply, self, rhs).unwrap_or(product)
+    }
+}
+
+impl Ball {
+    fn product_of_parts(self, rhs: Ball) -> Ball {
         if self.is_unknown() || rhs.is_unknown() {
             return if self.is_nan() || rhs.is_nan() { Ball::NAN } else { Ball::UNKNOWN };
         }
@@ -465,7 +511,7 @@ impl Mul for Ball {
         };
         if self.lo == 0.0 && rhs.lo == 0.0 {
             let radius = spread + tiny;
-            return Ball { hi: ph, lo: pl, radius: if radius == 0.0 { 0.0 } else { up(radius) } };
+            return Ball::constant(ph, pl, if radius == 0.0 { 0.0 } else { up(radius) });
         }
         let cross = self.hi * rhs.lo + self.lo * rhs.hi;
         let low = pl + cross;
@@ -473,6 +519,6 @@ impl Mul for Ball {
         // Two products and two sums, of numbers below 4 U |ph| in all, and the product of the
         // second parts, below U² |ph|.
         let rounding = 16.0 * U * U * ph.abs() + if ph.abs() < 1e-250 { 1e-320 } else { 0.0 };
-        Ball { hi, lo, radius: up(spread + tiny + rounding) }
+        Ball::constant(hi, lo, up(spread + tiny + rounding))
     }
 }

@@ -8,6 +8,7 @@
 
 use crate::array::tensor;
 use crate::ball::{Ball, U, up};
+use crate::precise;
 use numerics::Tensor;
 use numerics::math::double::two_sum;
 use program::EvalError;
@@ -17,6 +18,12 @@ pub type Kernel<'a> = dyn FnMut(Vec<Tensor>) -> Result<Tensor, EvalError> + 'a;
 
 /// At most this many slices are cut from each operand.
 const MAX_SLICES: usize = 6;
+
+/// Likewise, with more digits than balls have.
+const MANY_SLICES: usize = 24;
+
+/// The parts of numbers with more digits.
+const MANY_PARTS: usize = 20;
 
 /// Numbers of larger exponents are not cut.
 const MAX_EXPONENT: i32 = 480;
@@ -34,44 +41,55 @@ struct Slices {
 }
 
 /// Cuts numbers into slices of integers of at most `bits` bits, times powers of two.
-fn cut(numbers: &[Ball], bits: i32, max_slices: usize) -> Slices {
-    let mut rest: Vec<(f64, f64)> = numbers.iter().map(|ball| (ball.hi, ball.lo)).collect();
-    let largest = numbers.iter().map(|ball| ball.hi.abs()).fold(0.0, f64::max);
+fn cut(numbers: &[Ball], bits: i32) -> Slices {
+    match numbers.iter().any(|ball| ball.handle != 0) {
+        true => cut_parts::<MANY_PARTS>(numbers.iter().map(|&ball| precise::parts(ball)), bits),
+        false => cut_parts(numbers.iter().map(|ball| ([ball.hi, ball.lo], ball.radius)), bits),
+    }
+}
+
+/// Cuts numbers, given as parts, each below the last digit of the one before, and radii.
+fn cut_parts<const N: usize>(numbers: impl Iterator<Item = ([f64; N], f64)>, bits: i32) -> Slices {
+    let mut rest: Vec<([f64; N], f64)> = numbers.collect();
+    let largest = rest.iter().map(|(parts, _)| parts[0].abs()).fold(0.0, f64::max);
     let (mut slices, mut unit) = (Vec::new(), 0);
     let top = if largest > 0.0 { libm::ilogb(largest) + 1 } else { 0 };
     // Sums and products of larger numbers may leave the range; these are bounded, not computed.
     if largest > 0.0 && top < MAX_EXPONENT {
-        for number in 1..=max_slices as i32 {
+        for number in 1..=max_slices() as i32 {
             let next = top - bits * number;
-            if next < MIN_EXPONENT || rest.iter().all(|&(hi, _)| hi == 0.0) {
+            if next < MIN_EXPONENT || rest.iter().all(|(parts, _)| parts[0] == 0.0) {
                 break;
             }
             unit = next;
             // Added to it, numbers are rounded to multiples of 2^unit.
             let magic = libm::scalbn(1.5, unit + 52);
-            let slice = rest.iter_mut().map(|(hi, lo)| {
-                let part = (*hi + magic) - magic;
-                let left = two_sum(*hi - part, *lo);
-                (*hi, *lo) = (left.hi, left.lo);
+            let slice = rest.iter_mut().map(|(parts, _)| {
+                let part = (parts[0] + magic) - magic;
+                parts[0] -= part;
+                for at in 1..N {
+                    let left = two_sum(parts[at - 1], parts[at]);
+                    (parts[at - 1], parts[at]) = (left.hi, left.lo);
+                }
                 part
             });
             slices.push(slice.collect());
         }
     }
-    let is_exact = rest.iter().all(|&(hi, lo)| hi == 0.0 && lo == 0.0)
-        && numbers.iter().all(|ball| ball.radius == 0.0);
-    let rests = match is_exact {
-        true => Vec::new(),
-        false => {
-            let left = rest.iter().zip(numbers);
-            left.map(|(&(hi, lo), ball)| match hi == 0.0 && lo == 0.0 && ball.radius == 0.0 {
-                true => 0.0,
-                false => up(hi.abs() + lo.abs() + ball.radius),
-            })
-            .collect()
-        }
+    let error = |(parts, radius): &([f64; N], f64)| {
+        let left: f64 = parts.iter().map(|part| part.abs()).sum();
+        if left + radius == 0.0 { 0.0 } else { up(left + radius) }
     };
+    let mut rests: Vec<f64> = rest.iter().map(error).collect();
+    if rests.iter().all(|&rest| rest == 0.0) {
+        rests.clear();
+    }
     Slices { slices, unit, rests }
+}
+
+/// The number of slices that are cut from each operand.
+fn max_slices() -> usize {
+    if precise::is_on() { MANY_SLICES } else { MAX_SLICES }
 }
 
 /// Bits of a slice of which `terms` are added without an error, or products of two.
@@ -110,7 +128,7 @@ fn accumulate(sums: &mut Vec<Ball>, part: &Tensor) -> Result<(), EvalError> {
 /// anything that is not finite are unknown.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub fn linear(
     operands: &[(&[usize], &[Ball])],
     terms: f64,
@@ -126,7 +144,7 @@ pub fn linear(
         };
         kernel(operands.iter().map(part).collect::<Result<_, _>>()?)
     };
-    let Slices { slices, rests, .. } = cut(&all, slice_bits(terms, 1), MAX_SLICES);
+    let Slices { slices, rests, .. } = cut(&all, slice_bits(terms, 1));
     let mut sums = Vec::new();
     for slice in &slices {
         accumulate(&mut sums, &run(slice)?)?;
@@ -155,7 +173,7 @@ pub fn linear(
 /// with anything that is not finite are unknown.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub fn bilinear(
     [lhs, rhs]: [(&[usize], &[Ball]); 2],
     terms: f64,
@@ -166,8 +184,8 @@ pub fn bilinear(
     let mut run = |a: &[f64], b: &[f64]| -> Result<Tensor, EvalError> {
         kernel(vec![tensor(lhs.0, a.to_vec())?, tensor(rhs.0, b.to_vec())?])
     };
-    let bits = slice_bits(terms, 2);
-    let (a_cut, b_cut) = (cut(&a, bits, MAX_SLICES), cut(&b, bits, MAX_SLICES));
+    let (bits, most) = (slice_bits(terms, 2), max_slices());
+    let (a_cut, b_cut) = (cut(&a, bits), cut(&b, bits));
     let size = |numbers: &[Ball]| -> Vec<f64> {
         numbers
             .iter()
@@ -179,7 +197,7 @@ pub fn bilinear(
     let mut skipped = false;
     for (i, x) in a_cut.slices.iter().enumerate() {
         for (j, y) in b_cut.slices.iter().enumerate() {
-            if i + j >= MAX_SLICES {
+            if i + j >= most {
                 skipped = true;
                 continue;
             }
@@ -191,7 +209,7 @@ pub fn bilinear(
     }
     // Digits of products that are below the range.
     if a_cut.unit + b_cut.unit < MIN_EXPONENT {
-        let count = (MAX_SLICES * MAX_SLICES) as f64;
+        let count = (most * most) as f64;
         sums.iter_mut().for_each(|sum| *sum = sum.widened(terms * count * 1e-322));
     }
     let mut widen = |x: &[f64], y: &[f64]| -> Result<(), EvalError> {
@@ -216,7 +234,7 @@ pub fn bilinear(
         };
         for i in 1..a_cut.slices.len() {
             let single: Vec<f64> = a_cut.slices[i].iter().map(|x| x.abs()).collect();
-            widen(&single, &below(&b_cut, MAX_SLICES - i))?;
+            widen(&single, &below(&b_cut, most - i))?;
         }
     }
     for (missing, is_left) in [(a_missing, true), (b_missing, false)] {
@@ -235,7 +253,7 @@ pub fn bilinear(
 /// The sums of absolute values, rounded up, that a kernel makes.
 ///
 /// # Errors
-/// Those of the kernel.
+/// Errors of the kernel.
 pub fn absolute(
     operands: Vec<Tensor>,
     terms: f64,

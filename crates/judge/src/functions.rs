@@ -5,6 +5,7 @@
 //! a bound of its slope times the radius.
 
 use crate::ball::{Ball, U, up};
+use crate::precise::{self, Elementary};
 
 /// `log(2)`, in parts; the last bounds the rest.
 const LN_2: [f64; 4] =
@@ -16,9 +17,6 @@ const HALF_PI: [f64; 4] =
 
 /// `π / 2` as a ball.
 pub const HALF_PI_BALL: Ball = Ball::constant(HALF_PI[0], HALF_PI[1], 1.5e-33);
-/// `1 / √π`.
-const INVERSE_ROOT_PI: Ball =
-    Ball::constant(0.564_189_583_547_756_3, 7.667_729_806_582_94e-18, 2.4e-34);
 
 /// The first 1,280 bits of `2 / π` after the binary point.
 const TWO_OVER_PI: [u64; 20] = [
@@ -53,22 +51,18 @@ fn without_multiple(x: Ball, k: f64, parts: &[f64; 4]) -> Ball {
 }
 
 /// The parts of a function that [`Ball::function`] needs.
-struct Analytic {
+pub(crate) struct Analytic {
     /// The function of an exact number.
-    value: fn(Ball) -> Ball,
+    pub value: fn(Ball) -> Ball,
     /// A bound of the slope over the ball around a midpoint, given with the value there; `None` if
     /// there is no simple one.
-    slope: fn(Ball, Ball) -> Option<f64>,
+    pub slope: fn(Ball, Ball) -> Option<f64>,
 }
 
 impl Ball {
-    /// The midpoint, exactly.
-    fn middle(self) -> Ball {
-        Ball { radius: 0.0, ..self }
-    }
-
     /// A function that increases, of which the ends are within `range`.
-    fn function(self, range: [f64; 2], function: &Analytic) -> Ball {
+    pub(crate) fn function(self, range: [f64; 2], function: &Analytic) -> Ball {
+        let _pause = precise::pause();
         if self.is_exact() {
             return (function.value)(self);
         }
@@ -94,6 +88,10 @@ impl Ball {
     /// The exponential function.
     #[must_use]
     pub fn exp(self) -> Ball {
+        precise::function(Elementary::Exponential, self, Ball::exp_of_parts)
+    }
+
+    fn exp_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if !x.hi.is_finite() {
                 return Ball::exact(x.hi.exp());
@@ -120,6 +118,10 @@ impl Ball {
     /// `exp(x) - 1`.
     #[must_use]
     pub fn exp_m1(self) -> Ball {
+        precise::function(Elementary::ExponentialMinusOne, self, Ball::exp_m1_of_parts)
+    }
+
+    fn exp_m1_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if !x.hi.is_finite() {
                 return Ball::exact(x.hi.exp_m1());
@@ -138,6 +140,10 @@ impl Ball {
     /// The natural logarithm.
     #[must_use]
     pub fn log(self) -> Ball {
+        precise::function(Elementary::Log, self, Ball::log_of_parts)
+    }
+
+    fn log_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi == 0.0 {
                 return Ball::exact(f64::NEG_INFINITY);
@@ -176,6 +182,10 @@ impl Ball {
     /// `log(1 + x)`.
     #[must_use]
     pub fn log_1p(self) -> Ball {
+        precise::function(Elementary::LogPlusOne, self, Ball::log_1p_of_parts)
+    }
+
+    fn log_1p_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi.abs() < 0.01 {
                 return log_1p_of(x);
@@ -235,6 +245,14 @@ impl Ball {
     /// Sine and cosine.
     #[must_use]
     pub fn sin_cos(self) -> (Ball, Ball) {
+        if !precise::is_on() {
+            return self.sin_cos_of_parts();
+        }
+        let sine = precise::function(Elementary::Sine, self, |x| x.sin_cos_of_parts().0);
+        (sine, precise::function(Elementary::Cosine, self, |x| x.sin_cos_of_parts().1))
+    }
+
+    fn sin_cos_of_parts(self) -> (Ball, Ball) {
         if self.is_unknown() || self.is_beyond() {
             let any = Ball::ZERO.widened(1.0);
             return (any, any);
@@ -258,6 +276,10 @@ impl Ball {
     /// The arc tangent.
     #[must_use]
     pub fn atan(self) -> Ball {
+        precise::function(Elementary::Atan, self, Ball::atan_of_parts)
+    }
+
+    fn atan_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi.is_nan() || x.hi == 0.0 {
                 return x;
@@ -303,12 +325,12 @@ impl Ball {
         if y.is_unknown() || x.is_unknown() || y.is_beyond() || x.is_beyond() {
             return Ball::UNKNOWN;
         }
-        let pi = HALF_PI_BALL + HALF_PI_BALL;
+        let half_pi = precise::half_pi().unwrap_or(HALF_PI_BALL);
         match (x.sign(), y.sign()) {
             (Some(1), _) => y.over(x).atan(),
-            (_, Some(1)) => HALF_PI_BALL - x.over(y).atan(),
-            (_, Some(-1)) => -HALF_PI_BALL - x.over(y).atan(),
-            (Some(-1), Some(_)) => pi,
+            (_, Some(1)) => half_pi - x.over(y).atan(),
+            (_, Some(-1)) => -half_pi - x.over(y).atan(),
+            (Some(-1), Some(_)) => half_pi + half_pi,
             _ => Ball::UNKNOWN,
         }
     }
@@ -316,6 +338,10 @@ impl Ball {
     /// The arc sine.
     #[must_use]
     pub fn asin(self) -> Ball {
+        precise::function(Elementary::Asin, self, Ball::asin_of_parts)
+    }
+
+    fn asin_of_parts(self) -> Ball {
         let beside = (Ball::ONE - self) * (Ball::ONE + self);
         match beside.sign() {
             Some(-1) => Ball::NAN,
@@ -327,6 +353,10 @@ impl Ball {
     /// The arc cosine.
     #[must_use]
     pub fn acos(self) -> Ball {
+        precise::function(Elementary::Acos, self, Ball::acos_of_parts)
+    }
+
+    fn acos_of_parts(self) -> Ball {
         let beside = (Ball::ONE - self) * (Ball::ONE + self);
         match beside.sign() {
             Some(-1) => Ball::NAN,
@@ -339,6 +369,10 @@ impl Ball {
     /// The hyperbolic sine.
     #[must_use]
     pub fn sinh(self) -> Ball {
+        precise::function(Elementary::Sinh, self, Ball::sinh_of_parts)
+    }
+
+    fn sinh_of_parts(self) -> Ball {
         let e = self.abs_and_sign().0.exp_m1();
         let (half, sign) = (Ball::exact(0.5), self.abs_and_sign().1);
         if e.hi == f64::INFINITY {
@@ -369,6 +403,10 @@ impl Ball {
     /// The hyperbolic cosine.
     #[must_use]
     pub fn cosh(self) -> Ball {
+        precise::function(Elementary::Cosh, self, Ball::cosh_of_parts)
+    }
+
+    fn cosh_of_parts(self) -> Ball {
         let e = self.abs().exp();
         if e.hi == f64::INFINITY {
             let beyond = e.is_exact() || self.mignitude() > 711.0;
@@ -380,6 +418,10 @@ impl Ball {
     /// The hyperbolic tangent.
     #[must_use]
     pub fn tanh(self) -> Ball {
+        precise::function(Elementary::Tanh, self, Ball::tanh_of_parts)
+    }
+
+    fn tanh_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi.abs() > 40.0 {
                 // 1 - 2 / (exp(2x) + 1).
@@ -400,6 +442,10 @@ impl Ball {
     /// The inverse of the hyperbolic sine.
     #[must_use]
     pub fn asinh(self) -> Ball {
+        precise::function(Elementary::Asinh, self, Ball::asinh_of_parts)
+    }
+
+    fn asinh_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if !x.hi.is_finite() || x.hi == 0.0 {
                 return x;
@@ -422,6 +468,10 @@ impl Ball {
     /// The inverse of the hyperbolic cosine.
     #[must_use]
     pub fn acosh(self) -> Ball {
+        precise::function(Elementary::Acosh, self, Ball::acosh_of_parts)
+    }
+
+    fn acosh_of_parts(self) -> Ball {
         let above = self - Ball::ONE;
         match above.sign() {
             _ if self.is_nan() => self,
@@ -437,6 +487,10 @@ impl Ball {
     /// The inverse of the hyperbolic tangent.
     #[must_use]
     pub fn atanh(self) -> Ball {
+        precise::function(Elementary::Atanh, self, Ball::atanh_of_parts)
+    }
+
+    fn atanh_of_parts(self) -> Ball {
         let below = Ball::ONE - self.abs();
         if self.is_exact() && self.hi == 0.0 {
             return self;
@@ -459,6 +513,9 @@ impl Ball {
         if self.is_nan() {
             return self;
         }
+        if precise::is_on() && self.is_finite() && self.hi.abs() < 700.0 {
+            return value(self);
+        }
         let slope = |x: Ball, y: Ball| (x.radius <= 0.125).then(|| y.magnitude() * 1.15);
         self.function([0.0, 1.0], &Analytic { value, slope })
     }
@@ -466,6 +523,10 @@ impl Ball {
     /// The cube root.
     #[must_use]
     pub fn cbrt(self) -> Ball {
+        precise::function(Elementary::Cbrt, self, Ball::cbrt_of_parts)
+    }
+
+    fn cbrt_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if !x.hi.is_finite() || x.hi == 0.0 {
                 return x;
@@ -539,48 +600,6 @@ impl Ball {
             }
         }
         result
-    }
-
-    /// The error function.
-    #[must_use]
-    pub fn erf(self) -> Ball {
-        fn value(x: Ball) -> Ball {
-            if x.hi.is_nan() || x.hi == 0.0 {
-                return x;
-            }
-            if x.hi.abs() > 9.0 {
-                // erfc(9) < 2^-118.
-                return Ball::exact(1f64.copysign(x.hi)).widened(5e-37);
-            }
-            erf_of(x)
-        }
-        // The slope is at most 2 / √π.
-        self.function([-1.0, 1.0], &Analytic { value, slope: |_, _| Some(1.13) })
-    }
-
-    /// `1 - erf(x)`.
-    #[must_use]
-    pub fn erfc(self) -> Ball {
-        fn value(x: Ball) -> Ball {
-            if x.hi.is_nan() {
-                return x;
-            }
-            if x.hi < 2.0 {
-                return Ball::ONE - x.erf();
-            }
-            if x.hi > 28.0 {
-                return Ball::ZERO.widened(1e-300);
-            }
-            erfc_of(x)
-        }
-        let slope = |x: Ball, y: Ball| {
-            // |erfc'(x)| ≤ erfc(x) (x + √(x² + 2)), which grows by a factor of exp(r (2x + r)).
-            let factor = (x.radius * (2.0 * x.hi.abs() + 1.0)).exp();
-            (x.radius < 0.125).then(|| y.magnitude() * (2.0 * x.hi.abs() + 2.0) * factor * 1.01)
-        };
-        // It decreases.
-        let function = Analytic { value: |x| value(-x), slope };
-        (-self).function([0.0, 2.0], &function)
     }
 }
 
@@ -736,40 +755,4 @@ fn large_quarter_turns(x: f64) -> Option<(Ball, u8)> {
         return Some((-value, (4 - turns) % 4));
     }
     Some((value, turns))
-}
-
-/// The error function of a number of at most 9: `2/√π exp(-x²) Σ 2^k x^(2k+1) / (2k+1)!!`.
-fn erf_of(x: Ball) -> Ball {
-    let square = x.square();
-    let twice = square + square;
-    let (mut term, mut sum) = (Ball::ONE, Ball::ONE);
-    let mut k = 1.0;
-    loop {
-        term = (term * twice).over(Ball::exact(2.0 * k + 1.0));
-        sum = sum + term;
-        let ratio = twice.magnitude() / (2.0 * k + 3.0);
-        if ratio < 0.5 && term.magnitude() < sum.hi * 1e-36 || k > 2000.0 {
-            // A geometric series bounds the rest.
-            sum = sum.widened(up(term.magnitude()));
-            break;
-        }
-        k += 1.0;
-    }
-    let factor = INVERSE_ROOT_PI + INVERSE_ROOT_PI;
-    factor * (-square).exp() * (x * sum)
-}
-
-/// `1 - erf(x)` of a number of at least 2: a continued fraction, between two of its convergents.
-fn erfc_of(x: Ball) -> Ball {
-    let depth = if x.hi < 3.0 { 260 } else { 120 };
-    let convergent = |depth: u32| {
-        let mut tail = x;
-        for k in (1..=depth).rev() {
-            tail = x + Ball::exact(f64::from(k) / 2.0).over(tail);
-        }
-        Ball::ONE.over(tail)
-    };
-    let (one, other) = (convergent(depth), convergent(depth + 1));
-    let between = (one - other).magnitude();
-    INVERSE_ROOT_PI * (-x.square()).exp() * one.widened(between)
 }

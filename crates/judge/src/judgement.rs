@@ -1,10 +1,12 @@
 //! The judgement of a run.
 
-use crate::array::{Array, Value};
+use crate::array::{Array, Elements, Value};
+use crate::ball::Ball;
 use crate::doubts::Doubts;
-use crate::machine::{Check, CheckedValue, Limits, Machine, Source, Unwatched, Watch};
+use crate::machine::{CheckRequirement, CheckedValue, Limits, Machine, Source, Unwatched, Watch};
 use crate::model::Model;
-use crate::record::{Blame, Comparison, Found, RandomRounding, Record, Widths};
+use crate::precise;
+use crate::record::{Blame, Comparison, FoundResult, RandomRounding, Record, Widths};
 use crate::source::ModuleSource;
 use crate::verdict::{self, DoubtAt, Output, Verdict};
 use analysis::Location;
@@ -15,7 +17,8 @@ use mlir::text::ValueNames;
 use numerics::Tensor;
 use program::{EvalError, Origin, RuntimeValue};
 use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Options of a judgement.
 #[derive(Clone, Debug)]
@@ -114,8 +117,24 @@ pub struct Growth {
     pub text: String,
     /// The width of the bounds of its result, in proportion to the largest element.
     pub relative: f64,
-    /// How much wider these are than those of its operands: about its condition number.
+    /// The growth of the width over the operands: about the condition number of the op.
     pub factor: f64,
+}
+
+/// The error of an op in a run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpError {
+    /// The op.
+    pub op: OpId,
+    /// The largest width of the bounds of its results, in proportion to the largest element; `None`
+    /// for exact ones.
+    pub width: Option<f64>,
+    /// The largest distance of recorded results from the true ones for its actual operands, in
+    /// units in the last place.
+    pub ulps: Option<f64>,
+    /// The verdict about recorded results, given its actual operands.
+    pub verdict: Option<Verdict>,
 }
 
 /// The ops to blame, found with recorded values.
@@ -139,6 +158,8 @@ pub struct Judgement {
     pub model: String,
     /// The judged outputs.
     pub outputs: Vec<Output>,
+    /// How well true values are known.
+    pub truth: Truth,
     /// The reasons for doubt, in the order in which they arose.
     pub doubts: Vec<DoubtAt>,
     /// The licences that explain elements outside, the most effective first.
@@ -149,6 +170,8 @@ pub struct Judgement {
     pub growth: Vec<Growth>,
     /// The ops to blame; `None` without recorded values.
     pub blames: Option<Blames>,
+    /// The errors of ops that have some.
+    pub ops: Vec<OpError>,
 }
 
 impl Judgement {
@@ -169,10 +192,22 @@ pub struct Enclosure {
     pub results: Vec<Array>,
     /// The reasons for doubt.
     pub doubts: Vec<DoubtAt>,
+    /// How well true values are known.
+    pub truth: Truth,
+}
+
+/// How well true values are known.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Truth {
+    /// The bits that they were computed with.
+    pub bits: usize,
+    /// The number of elements of which not all digits of their type are known.
+    pub unknown: usize,
 }
 
 /// The values of a run, with its doubts.
-struct Run {
+struct MachineRun {
     results: Vec<Array>,
     doubts: Doubts,
     checked: Vec<CheckedValue>,
@@ -185,7 +220,7 @@ fn run(
     (model, limits): (&Model, Limits),
     has_truth: bool,
     watch: &mut dyn Watch,
-) -> Result<Run, Diagnostics> {
+) -> Result<MachineRun, Diagnostics> {
     program.check_inputs(&inputs)?;
     let source = ModuleSource(program.module());
     let code = program.code();
@@ -199,7 +234,7 @@ fn run(
         leaves(value, &mut arrays);
     }
     let Machine { doubts, checked, .. } = machine;
-    Ok(Run { results: arrays, doubts, checked })
+    Ok(MachineRun { results: arrays, doubts, checked })
 }
 
 /// Appends the tensors of a value.
@@ -229,6 +264,88 @@ fn located(program: &Program, doubts: &Doubts) -> Vec<DoubtAt> {
     doubts.all().iter().map(locate).collect()
 }
 
+/// The bits of a ball.
+const BITS: usize = 106;
+
+/// The bits with which a run is repeated of which true values are not known well enough.
+const MORE_BITS: [usize; 3] = [256, 512, 1000];
+
+/// More bits than can be missing.
+const MAX_MISSING: f64 = 2000.0;
+
+/// A run with more inexact numbers is not repeated with still more digits if it did not help.
+const MAX_KEPT: usize = 100_000;
+
+/// The bits by which true values that have been computed are less well known than 24 bits beyond
+/// the last digit of their type, in all, and the number of elements whose last digit is unknown.
+fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
+    let (mut bits, mut unknown) = (0.0, 0);
+    for array in run.results.iter().chain(run.checked.iter().map(|checked| &checked.actual)) {
+        let Some(format) = array.dtype.part().float_format() else { continue };
+        let codes = array.doubt_codes()?;
+        for (at, number) in array.numbers()?.iter().enumerate() {
+            let Ball { hi, radius, .. } = number.truth;
+            if number.truth.is_unknown() {
+                // Of an element in doubt, no digits would help.
+                let is_open = codes.as_ref().is_none_or(|codes| codes[at / array.width()] == 0);
+                bits += if is_open { MAX_MISSING } else { 0.0 };
+                unknown += usize::from(is_open);
+            } else if number.truth.is_finite() && radius > 0.0 {
+                let unit = numerics::ulp::unit_in_the_last_place(hi, format);
+                bits += (radius / unit).log2().clamp(-24.0, MAX_MISSING) + 24.0;
+                unknown += usize::from(radius > unit);
+            }
+        }
+    }
+    Ok((bits, unknown))
+}
+
+/// Repeats a run with more digits as long as true values are not known well enough, and become
+/// better known.
+fn refined(
+    program: &Program,
+    inputs: &[RuntimeValue],
+    model: (&Model, Limits),
+    first: MachineRun,
+) -> Result<(MachineRun, Truth), Diagnostics> {
+    let failed = |error: EvalError| vec![program.diagnostic(&error)];
+    let (mut own, mut truth) = (first, Truth { bits: BITS, unknown: 0 });
+    let (mut missing, unknown) = unknown_bits(&own).map_err(failed)?;
+    truth.unknown = unknown;
+    for bits in MORE_BITS {
+        if missing == 0.0 {
+            break;
+        }
+        let again = || run(program, inputs.to_vec(), model, true, &mut Unwatched);
+        let (again, kept) = precise::with_bits(bits, again);
+        let again = again?;
+        let (left, unknown) = unknown_bits(&again).map_err(failed)?;
+        if left < missing {
+            (own, missing, truth) = (without_handles(again), left, Truth { bits, unknown });
+        } else {
+            truth.bits = bits;
+            if kept > MAX_KEPT {
+                break;
+            }
+        }
+        if kept == 0 || kept >= precise::MAX_NUMBERS {
+            break;
+        }
+    }
+    Ok((own, truth))
+}
+
+/// The values of a run whose numbers have the digits of balls.
+fn without_handles(mut run: MachineRun) -> MachineRun {
+    let checked = run.checked.iter_mut().map(|checked| &mut checked.actual);
+    for array in run.results.iter_mut().chain(checked) {
+        if let Elements::Numbers(numbers) = &mut array.elements {
+            Arc::make_mut(numbers).iter_mut().for_each(|number| number.truth.handle = 0);
+        }
+    }
+    run
+}
+
 /// Computes true values and bounds of the results of a program, tuples taken apart. The program
 /// must have been prepared for the engine `reference`.
 ///
@@ -241,8 +358,9 @@ pub fn enclose(
     options: &Options,
 ) -> Result<Enclosure, Diagnostics> {
     let model = (&options.model, options.limits);
-    let Run { results, doubts, .. } = run(program, inputs, model, true, &mut Unwatched)?;
-    Ok(Enclosure { results, doubts: located(program, &doubts) })
+    let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
+    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, model, first)?;
+    Ok(Enclosure { results, doubts: located(program, &doubts), truth })
 }
 
 /// Judges results of a program, tuples taken apart, which a backend has computed from `inputs`.
@@ -260,7 +378,7 @@ pub fn judge(
     options: &Options,
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
-    let (mut blames, mut record) = (None, record);
+    let (mut blames, mut record, mut errors) = (None, record, FxHashMap::default());
     let mut watched = record.as_deref_mut().map(|r| Comparison::new(r, false, options.widest));
     let mut unwatched = Unwatched;
     let inner: &mut dyn Watch = match &mut watched {
@@ -268,14 +386,16 @@ pub fn judge(
         None => &mut unwatched,
     };
     let mut widths = Widths::new(inner);
-    let Run { results, doubts, .. } = run(program, inputs.clone(), model, true, &mut widths)?;
+    let first = run(program, inputs.clone(), model, true, &mut widths)?;
     let relative = widths.relative;
     let accumulated = watched.map(|watch| watch.found.into_iter().next());
+    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, model, first)?;
     if let (Some(record), Some(accumulated)) = (record, accumulated) {
         let mut watch = Comparison::new(record, true, options.widest);
         run(program, inputs.clone(), model, true, &mut watch)?;
+        errors = std::mem::take(&mut watch.errors);
         let mut names = ValueNames::of(program.module().top());
-        let mut blame = |found: Found| {
+        let mut blame = |found: FoundResult| {
             let op = program.module().op(OpId::from(found.origin));
             Blame {
                 location: Location::of(op),
@@ -294,11 +414,13 @@ pub fn judge(
     let mut judgement = Judgement {
         model: options.model.name.clone(),
         outputs,
+        truth,
         doubts: located(program, &doubts),
         licences: Vec::new(),
         estimates: Vec::new(),
         growth: Vec::new(),
         blames,
+        ops: op_errors(&relative, errors),
     };
     let wide = |output: &Output| (0..output.verdicts.len()).any(|i| output.is_wide(i));
     if judgement.outputs.iter().any(|output| wide(output) || output.is_ill_conditioned()) {
@@ -330,7 +452,7 @@ pub fn judge(
 }
 
 /// Judges the values that a program itself expects: each op of the check dialect that compares a
-/// result with an expected value, in place of its tolerance. The program must have been prepared
+/// result with an expected value; tolerances play no part. The program must have been prepared
 /// for the engine `reference`.
 ///
 /// # Errors
@@ -342,11 +464,12 @@ pub fn judge_expectations(
     options: &Options,
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
-    let Run { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
+    let (MachineRun { doubts, checked, .. }, truth) = refined(program, &inputs, model, first)?;
     let mut names = ValueNames::of(program.module().top());
     let mut outputs = Vec::with_capacity(checked.len());
     for CheckedValue { origin, actual, check } in &checked {
-        let Check::Value(expected) = check else { continue };
+        let CheckRequirement::Value(expected) = check else { continue };
         let index = outputs.len();
         let op = program.module().op(OpId::from(*origin));
         let found = (expected.dtype(), expected.shape());
@@ -362,11 +485,13 @@ pub fn judge_expectations(
     Ok(Judgement {
         model: options.model.name.clone(),
         outputs,
+        truth,
         doubts: located(program, &doubts),
         licences: Vec::new(),
         estimates: Vec::new(),
         growth: Vec::new(),
         blames: None,
+        ops: Vec::new(),
     })
 }
 
@@ -392,10 +517,10 @@ pub fn derive_bounds(
     options: &Options,
 ) -> Result<DerivedBounds, Diagnostics> {
     let model = (&options.model, options.limits);
-    let Run { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let MachineRun { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
     let mut values: FxHashMap<OpId, VecDeque<Array>> = FxHashMap::default();
     for CheckedValue { origin, actual, check } in checked {
-        if matches!(check, Check::Within) {
+        if matches!(check, CheckRequirement::Within) {
             values.entry(OpId::from(origin)).or_default().push_back(actual);
         }
     }
@@ -425,6 +550,25 @@ impl DerivedBounds {
             }
         }
     }
+}
+
+/// The errors of ops, in their order.
+fn op_errors(
+    relative: &FxHashMap<Origin, f64>,
+    recorded: FxHashMap<Origin, (f64, Verdict)>,
+) -> Vec<OpError> {
+    let mut ops: BTreeMap<usize, OpError> = BTreeMap::new();
+    let new = |op: OpId| OpError { op, width: None, ulps: None, verdict: None };
+    for (&origin, &width) in relative {
+        let op = OpId::from(origin);
+        ops.entry(op.index()).or_insert_with(|| new(op)).width = Some(width);
+    }
+    for (origin, (ulps, verdict)) in recorded {
+        let op = OpId::from(origin);
+        let own = ops.entry(op.index()).or_insert_with(|| new(op));
+        (own.ulps, own.verdict) = (Some(ulps), Some(verdict));
+    }
+    ops.into_values().collect()
 }
 
 /// At most this many ops are listed at which errors grow.

@@ -3,7 +3,7 @@
 //! that.
 //!
 //! - [`ball`] has real numbers with proven errors, [`functions`] and `special.rs` the functions of
-//!   them;
+//!   them, `precise.rs` more of their digits where these are needed;
 //! - [`bounds`] has intervals of the floats that rounding may give, [`Model`] how a backend may
 //!   round, as data;
 //! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of
@@ -12,7 +12,7 @@
 //! - `doubts.rs` has decisions that rounding can flip, and ops without a rule; `alternatives.rs`
 //!   the values that decisions lead to;
 //! - `verdict.rs` compares results with bounds, `record.rs` recorded values of all ops,
-//!   `report.rs` writes what is found.
+//!   `report.rs` writes what is found, `page.rs` shows it.
 
 mod alternatives;
 #[doc(hidden)]
@@ -29,6 +29,8 @@ pub mod functions; // For its tests.
 mod judgement;
 mod machine;
 mod model;
+mod page;
+mod precise;
 mod record;
 mod report;
 mod rules;
@@ -38,8 +40,8 @@ mod verdict;
 
 pub use array::{Array, Elements, Number};
 pub use judgement::{
-    Blames, DerivedBounds, Enclosure, Estimate, Growth, Judgement, Licence, Options, derive_bounds,
-    enclose, judge, judge_expectations,
+    Blames, DerivedBounds, Enclosure, Estimate, Growth, Judgement, Licence, OpError, Options,
+    Truth, derive_bounds, enclose, judge, judge_expectations,
 };
 pub use machine::Limits;
 pub use model::Model;

@@ -47,14 +47,17 @@ pub trait Source {
     fn requirement(&self, op: Origin) -> Option<Requirement>;
     /// True if a sort keeps the order of equal elements.
     fn is_stable(&self, op: Origin) -> bool;
+    /// True if the first of the two operands of a comparison is a constant, and the other is not:
+    /// it is the expected one.
+    fn has_expected_first(&self, op: Origin) -> bool;
     /// The requirement that an op of the check dialect has for its first operand, given the second
     /// operand, if it has one; `None` for any other op.
-    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<Check>;
+    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<CheckRequirement>;
 }
 
 /// The requirement of an op of the check dialect.
 #[derive(Clone, Debug)]
-pub enum Check {
+pub enum CheckRequirement {
     /// A value.
     Value(Tensor),
     /// Any value that a conforming backend may compute.
@@ -69,7 +72,7 @@ pub struct CheckedValue {
     /// The value.
     pub actual: Array,
     /// The requirement.
-    pub check: Check,
+    pub check: CheckRequirement,
 }
 
 /// Limits of a run.

@@ -2,6 +2,7 @@
 
 use crate::bounds::Rounding;
 use numerics::DType;
+use numerics::math::{BinaryOp, UnaryOp};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -57,6 +58,22 @@ struct File {
     accumulation: BTreeMap<String, String>,
 }
 
+/// Checks the names of ops whose errors are listed.
+fn check_ops(ops: &BTreeMap<String, f64>) -> Result<(), String> {
+    let is_known = |name: &str| {
+        let others = ["convert", "fft", "sum"];
+        UnaryOp::from_name(name).is_some()
+            || BinaryOp::from_name(name).is_some()
+            || others.contains(&name)
+    };
+    match ops.keys().find(|name| !is_known(name)) {
+        Some(name) => {
+            Err(format!("`{name}` is no op with an error: ops have names such as `tanh`"))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Checks the name of a type whose errors are listed.
 fn check_listed(name: &str) -> Result<(), String> {
     let is_complex = DType::from_name(name).is_some_and(DType::is_complex);
@@ -99,10 +116,11 @@ impl Model {
         model.name = file.name;
         for (dtype_name, ops) in file.ulps {
             check_listed(&dtype_name)?;
+            check_ops(&ops)?;
             if let Some((op, ulps)) = ops.iter().find(|(_, ulps)| ulps.is_nan() || **ulps < 0.5) {
                 return Err(format!("the error of `{op}` is at least 0.5 units; found {ulps}"));
             }
-            // An error for all types takes the place of those of the base for single ones.
+            // An error for all types replaces the errors of the base for single types.
             if dtype_name == "*" {
                 let known = model.ulps.values_mut();
                 known.for_each(|known| known.retain(|op, _| !ops.contains_key(op)));
@@ -111,12 +129,18 @@ impl Model {
         }
         for (dtype_name, ops) in file.absolute {
             check_listed(&dtype_name)?;
+            check_ops(&ops)?;
             if let Some((op, error)) = ops.iter().find(|(_, x)| x.is_nan() || **x < 0.0) {
                 return Err(format!("the error of `{op}` is not negative; found {error}"));
             }
             model.absolute.entry(dtype_name).or_default().extend(ops);
         }
         if let Some(functions) = file.functions {
+            if functions.is_nan() || functions < 0.5 {
+                return Err(format!(
+                    "the error of functions is at least 0.5 units; found {functions}"
+                ));
+            }
             model.functions = Some(functions);
         }
         if let Some(flushes) = file.flushes {

@@ -36,7 +36,7 @@ pub struct Blame {
 }
 
 /// A result that is outside, before its op is looked up.
-pub(crate) struct Found {
+pub(crate) struct FoundResult {
     pub origin: Origin,
     pub iteration: usize,
     pub result: Output,
@@ -52,7 +52,9 @@ pub(crate) struct Comparison<'r> {
     widest: Option<f64>,
     /// The results that are outside, in the order of the run; in a run that does not go on with
     /// recorded values, only the first.
-    pub found: Vec<Found>,
+    pub found: Vec<FoundResult>,
+    /// By op: the largest error of its results, in units in the last place, and the worst verdict.
+    pub errors: FxHashMap<Origin, (f64, Verdict)>,
     /// Number of results that were compared.
     pub compared: usize,
 }
@@ -63,7 +65,8 @@ const MAX_FOUND: usize = 64;
 impl<'r> Comparison<'r> {
     pub fn new(record: &'r mut dyn Record, isolates: bool, widest: Option<f64>) -> Comparison<'r> {
         let iterations = FxHashMap::default();
-        Comparison { record, isolates, iterations, widest, found: Vec::new(), compared: 0 }
+        let (found, errors) = (Vec::new(), FxHashMap::default());
+        Comparison { record, isolates, iterations, widest, found, errors, compared: 0 }
     }
 }
 
@@ -90,8 +93,10 @@ impl Watch for Comparison<'_> {
         if is_open && self.found.len() < MAX_FOUND {
             let none = Doubts::default();
             let result = verdict::judge(index, &array, &recorded, &none, self.widest)?;
+            let own = self.errors.entry(origin).or_insert((0.0, Verdict::Inside));
+            *own = (own.0.max(result.max_ulps()), own.1.max(result.verdict()));
             if result.verdict() == Verdict::Outside {
-                self.found.push(Found { origin, iteration, result });
+                self.found.push(FoundResult { origin, iteration, result });
             }
         }
         Ok(if self.isolates { Array::exact(recorded) } else { array })

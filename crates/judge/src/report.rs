@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use std::fmt::Write;
 
 /// Numbers of JSON are finite.
-fn number(x: f64) -> Json {
+pub(crate) fn number(x: f64) -> Json {
     if x.is_finite() { json!(x) } else { json!(x.to_string()) }
 }
 
@@ -31,6 +31,7 @@ fn element(element: &Element) -> Json {
 fn output(output: &Output) -> Json {
     json!({
         "output": output.index,
+        "name": output.name,
         "check": output.check.as_ref().map(|(location, text)| {
             json!({ "location": location.to_value(), "text": text })
         }),
@@ -141,11 +142,12 @@ impl Output {
         self.widths.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The name: its number, or the place of the op that expects it.
-    fn name(&self) -> String {
-        match &self.check {
-            Some((location, text)) => format!("{}: {text}", place(location)),
-            None => format!("output {}", self.index),
+    /// Its number and name, or the place of the op that expects it.
+    pub(crate) fn title(&self) -> String {
+        match (&self.check, &self.name) {
+            (Some((location, text)), _) => format!("{}: {text}", place(location)),
+            (None, Some(name)) => format!("output {} ({name})", self.index),
+            (None, None) => format!("output {}", self.index),
         }
     }
 
@@ -153,6 +155,9 @@ impl Output {
         let total: usize = self.counts.iter().sum();
         let [_, undecided, outside] = self.counts;
         match self.verdict() {
+            Verdict::Inside if self.dtype.part().float_format().is_none() => {
+                format!("inside: {total} elements")
+            }
             Verdict::Inside => format!(
                 "inside: {total} elements, off by at most {:.3} ulp, bounds at most {:.3} ulp wide",
                 self.max_ulps(),
@@ -199,6 +204,7 @@ impl Judgement {
         let value = json!({
             "verdict": self.verdict().name(),
             "model": self.model,
+            "truth": { "bits": self.truth.bits, "unknown": self.truth.unknown },
             "outputs": self.outputs.iter().map(output).collect::<Vec<Json>>(),
             "doubts": self.doubts.iter().map(doubt).collect::<Vec<Json>>(),
             "licences": licences.collect::<Vec<Json>>(),
@@ -219,7 +225,7 @@ impl Judgement {
 
     fn write_text(&self, out: &mut String) -> std::fmt::Result {
         for output in &self.outputs {
-            writeln!(out, "{}: {}", output.name(), output.describe())?;
+            writeln!(out, "{}: {}", output.title(), output.describe())?;
             if let Some(worst) = output.worst.as_ref().filter(|w| w.verdict != Verdict::Inside) {
                 writeln!(out, "  {}", worst.describe())?;
                 if let Some(doubt) = worst.doubt.and_then(|index| self.doubts.get(index)) {
@@ -231,8 +237,14 @@ impl Judgement {
                 }
             }
         }
+        if self.truth.unknown > 0 {
+            let (count, bits) = (counted(self.truth.unknown as u64, "true value"), self.truth.bits);
+            writeln!(out, "{count} cannot be told to the last digit, with {bits} bits")?;
+        } else if self.truth.bits > 106 {
+            writeln!(out, "true values are computed with {} bits", self.truth.bits)?;
+        }
         for output in self.outputs.iter().filter(|output| output.is_ill_conditioned()) {
-            let (name, amplification) = (output.name(), output.amplification);
+            let (name, amplification) = (output.title(), output.amplification);
             writeln!(
                 out,
                 "{name}: ill-conditioned: errors of rounding are amplified {amplification:.2e} \
@@ -293,7 +305,9 @@ impl Judgement {
         }
         let others = blames.isolated.len().saturating_sub(1);
         if others > 0 {
-            writeln!(out, "{others} more op results are wrong for their actual operands")?;
+            let results = counted(others as u64, "more op result");
+            let are = if others == 1 { "is" } else { "are" };
+            writeln!(out, "{results} {are} wrong for the actual operands")?;
         }
         Ok(())
     }
@@ -302,19 +316,22 @@ impl Judgement {
     pub fn to_junit(&self, name: &str) -> String {
         let escape = |text: &str| {
             let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-            text.replace('"', "&quot;")
+            // XML has no way to write other control characters.
+            let is_written = |c: &char| !c.is_control() || matches!(c, '\n' | '\t');
+            text.replace('"', "&quot;").chars().filter(is_written).collect::<String>()
         };
         let count = |verdict| self.outputs.iter().filter(|o| o.verdict() == verdict).count();
+        let name = escape(name);
         let mut out = format!(
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"{}\" tests=\"{}\" \
-             failures=\"{}\" skipped=\"{}\">\n",
-            escape(name),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{name}\" \
+             tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">\n",
             self.outputs.len(),
             count(Verdict::Outside),
             count(Verdict::Undecided)
         );
         for output in &self.outputs {
-            let head = format!("  <testcase name=\"{}\"", escape(&output.name()));
+            let case = escape(&output.title());
+            let head = format!("  <testcase classname=\"{name}\" name=\"{case}\"");
             let message = escape(&output.describe());
             let worst = output.worst.as_ref().map(Element::describe).unwrap_or_default();
             let worst = escape(&worst);
@@ -329,7 +346,7 @@ impl Judgement {
             };
             out.push_str(&body);
         }
-        out.push_str("</testsuite>\n");
+        out.push_str("</testsuite>\n</testsuites>\n");
         out
     }
 
@@ -363,7 +380,7 @@ impl Judgement {
         }
         for output in self.outputs.iter().filter(|o| o.verdict() == Verdict::Outside) {
             let worst = output.worst.as_ref().map(Element::describe).unwrap_or_default();
-            let text = format!("{}: {}; {worst}", output.name(), output.describe());
+            let text = format!("{}: {}; {worst}", output.title(), output.describe());
             add("outside", "error", text, output.check.as_ref().map(|(location, _)| location));
         }
         for doubt in &self.doubts {

@@ -1,8 +1,9 @@
 //! Facts about the ops of a module beyond their primitives.
 
-use crate::machine::{Check, Requirement, Source};
+use crate::machine::{CheckRequirement, Requirement, Source};
 use hlo::attrs::RESULT_ACCURACY;
 use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
+use mlir::ods::Trait;
 use mlir::{Attribute, Module, OpId, OpRef};
 use numerics::Tensor;
 use program::Origin;
@@ -29,19 +30,31 @@ impl Source for ModuleSource<'_> {
             || op.attr("is_stable").and_then(|stable| stable.as_bool()).unwrap_or(false)
     }
 
-    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<Check> {
+    fn has_expected_first(&self, op: Origin) -> bool {
+        let op = self.op(op);
+        let is_constant = |index: usize| {
+            let value = op.operands().get(index).copied();
+            let op = value.and_then(|value| self.0.defining_op(value));
+            op.is_some_and(|op| op.has_trait(&Trait::ConstantLike))
+        };
+        is_constant(0) && !is_constant(1)
+    }
+
+    fn check(&self, op: Origin, operand: Option<&Tensor>) -> Option<CheckRequirement> {
         let op = self.op(op);
         if op.is(ExpectWithinOp::DEF) {
-            return Some(Check::Within);
+            return Some(CheckRequirement::Within);
         }
         let target = op.attr("call_target_name").and_then(|target| target.as_str());
-        let is_check =
-            |name: &str| name.starts_with("check.expect_") && !name.contains("serialized");
+        let is_check = |name: &str| {
+            let expects = name.starts_with("check.expect_") && !name.contains("serialized");
+            expects || name == "check.eq"
+        };
         if !is_check(target.unwrap_or(op.name())) {
             return None;
         }
         let constant = op.attr("value").and_then(Attribute::to_tensor).and_then(Result::ok);
-        operand.cloned().or(constant).map(Check::Value)
+        operand.cloned().or(constant).map(CheckRequirement::Value)
     }
 }
 

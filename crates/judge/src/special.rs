@@ -1,12 +1,16 @@
-//! The functions of CHLO beyond those of IEEE 754, with proven errors: the gamma function and its
-//! derivatives, the Hurwitz zeta function, a Bessel function, the inverse of the error function.
+//! The functions of CHLO that IEEE 754 does not have, with proven errors: the gamma function and its
+//! derivatives, the Hurwitz zeta function, a Bessel function, the error function and its inverse.
 //!
 //! Sums of completely monotonic terms come from the Euler-Maclaurin formula, whose remainder is
 //! smaller than the first term that is left out.
 
 use crate::ball::{Ball, up};
-use crate::functions::HALF_PI_BALL;
+use crate::functions::{Analytic, HALF_PI_BALL};
 use std::sync::OnceLock;
+
+/// `1 / √π`.
+const INVERSE_ROOT_PI: Ball =
+    Ball::constant(0.564_189_583_547_756_3, 7.667_729_806_582_94e-18, 2.4e-34);
 
 /// The Bernoulli numbers of order 2, 4, …, 34 as fractions.
 const BERNOULLI: [(f64, f64); 17] = [
@@ -173,7 +177,7 @@ fn zeta_of(s: Ball, q: Ball) -> Ball {
     let (mut sum, mut a) = (Ball::ZERO, q);
     let power = |a: Ball| a.power(-s);
     let target = s.hi.max(ASYMPTOTIC) + 4.0;
-    // Above this, terms are close to those of an integral.
+    // Above this, terms are close to an integral.
     loop {
         let term = power(a);
         let tail = term * (a.over(s - Ball::ONE) + Ball::ONE);
@@ -236,8 +240,46 @@ fn bessel_i1e_of(x: Ball) -> Ball {
 }
 
 impl Ball {
-    fn exact_middle(self) -> Ball {
-        Ball { radius: 0.0, ..self }
+    /// The error function.
+    #[must_use]
+    pub fn erf(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.is_nan() || x.hi == 0.0 {
+                return x;
+            }
+            if x.hi.abs() > 9.0 {
+                // erfc(9) < 2^-118.
+                return Ball::exact(1f64.copysign(x.hi)).widened(5e-37);
+            }
+            erf_of(x)
+        }
+        // The slope is at most 2 / √π.
+        self.function([-1.0, 1.0], &Analytic { value, slope: |_, _| Some(1.13) })
+    }
+
+    /// `1 - erf(x)`.
+    #[must_use]
+    pub fn erfc(self) -> Ball {
+        fn value(x: Ball) -> Ball {
+            if x.hi.is_nan() {
+                return x;
+            }
+            if x.hi < 2.0 {
+                return Ball::ONE - x.erf();
+            }
+            if x.hi > 28.0 {
+                return Ball::ZERO.widened(1e-300);
+            }
+            erfc_of(x)
+        }
+        let slope = |x: Ball, y: Ball| {
+            // |erfc'(x)| ≤ erfc(x) (x + √(x² + 2)), which grows by a factor of exp(r (2x + r)).
+            let factor = (x.radius * (2.0 * x.hi.abs() + 1.0)).exp();
+            (x.radius < 0.125).then(|| y.magnitude() * (2.0 * x.hi.abs() + 2.0) * factor * 1.01)
+        };
+        // It decreases.
+        let function = Analytic { value: |x| value(-x), slope };
+        (-self).function([0.0, 2.0], &function)
     }
 
     /// The logarithm of the absolute value of the gamma function.
@@ -258,7 +300,7 @@ impl Ball {
         // The slope increases between poles.
         let ends = [Ball::exact(self.lower()), Ball::exact(self.upper())];
         let slope = ends.map(|x| x.digamma().magnitude());
-        lgamma_of(self.exact_middle()).widened(up(slope[0].max(slope[1]) * self.radius))
+        lgamma_of(self.middle()).widened(up(slope[0].max(slope[1]) * self.radius))
     }
 
     /// The derivative of [`Ball::lgamma`]. Unknown at poles.
@@ -370,7 +412,7 @@ impl Ball {
         if !self.is_finite() {
             return Ball::between(-0.25, 0.25);
         }
-        let middle = self.exact_middle();
+        let middle = self.middle();
         let value = match middle.hi {
             hi if hi < 0.0 => -bessel_i1e_of(-middle),
             0.0 => middle,
@@ -419,7 +461,7 @@ fn erf_inv_of(x: Ball) -> Ball {
     let slope = |y: Ball| (-y.square()).exp().over(HALF_PI_BALL.shifted(1).sqrt()).shifted(1);
     let mut y = Ball::exact(numerics::math::erf::erf_inv(x.hi));
     for _ in 0..2 {
-        y = (y - residue(y).over(slope(y))).exact_middle();
+        y = (y - residue(y).over(slope(y))).middle();
     }
     let error = residue(y);
     // The slope decreases; it is taken a little beyond y.
@@ -427,4 +469,40 @@ fn erf_inv_of(x: Ball) -> Ball {
     let least = slope(beyond).mignitude();
     let radius = up(error.magnitude() / least);
     if least > 0.0 && radius < y.hi * 1e-9 { y.widened(radius) } else { Ball::UNKNOWN }
+}
+
+/// The error function of a number of at most 9: `2/√π exp(-x²) Σ 2^k x^(2k+1) / (2k+1)!!`.
+fn erf_of(x: Ball) -> Ball {
+    let square = x.square();
+    let twice = square + square;
+    let (mut term, mut sum) = (Ball::ONE, Ball::ONE);
+    let mut k = 1.0;
+    loop {
+        term = (term * twice).over(Ball::exact(2.0 * k + 1.0));
+        sum = sum + term;
+        let ratio = twice.magnitude() / (2.0 * k + 3.0);
+        if ratio < 0.5 && term.magnitude() < sum.hi * 1e-36 || k > 2000.0 {
+            // A geometric series bounds the rest.
+            sum = sum.widened(up(term.magnitude()));
+            break;
+        }
+        k += 1.0;
+    }
+    let factor = INVERSE_ROOT_PI + INVERSE_ROOT_PI;
+    factor * (-square).exp() * (x * sum)
+}
+
+/// `1 - erf(x)` of a number of at least 2: a continued fraction, between two of its convergents.
+fn erfc_of(x: Ball) -> Ball {
+    let depth = if x.hi < 3.0 { 260 } else { 120 };
+    let convergent = |depth: u32| {
+        let mut tail = x;
+        for k in (1..=depth).rev() {
+            tail = x + Ball::exact(f64::from(k) / 2.0).over(tail);
+        }
+        Ball::ONE.over(tail)
+    };
+    let (one, other) = (convergent(depth), convergent(depth + 1));
+    let between = (one - other).magnitude();
+    INVERSE_ROOT_PI * (-x.square()).exp() * one.widened(between)
 }

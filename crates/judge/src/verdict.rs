@@ -59,6 +59,8 @@ pub struct Element {
 pub struct Output {
     /// Its index.
     pub index: usize,
+    /// Its name in the program, if it has one.
+    pub name: Option<String>,
     /// The op of the check dialect that expects the judged value of a result, as text.
     pub check: Option<(Location, String)>,
     /// Its element type.
@@ -73,10 +75,10 @@ pub struct Output {
     pub ulps: Vec<f64>,
     /// The width of the bounds of each element in such units.
     pub widths: Vec<f64>,
-    /// The width of the widest bounds in units in the last place of the largest element: how often
-    /// the program amplifies an error of rounding.
+    /// The largest error of a conforming value in units in the last place of the largest element: how
+    /// often the program amplifies an error of rounding.
     pub amplification: f64,
-    /// The worst element: of those with the worst verdict, the one that is furthest off.
+    /// The worst element: the one that is furthest off among elements with the worst verdict.
     pub worst: Option<Element>,
 }
 
@@ -169,6 +171,18 @@ fn spread(bounds: Bounds, dtype: DType) -> f64 {
     high - low
 }
 
+/// The largest error of a conforming value, as far as it is finite.
+fn deviation(number: &Number, dtype: DType) -> f64 {
+    let spread = spread(number.bounds, dtype);
+    let truth = number.truth;
+    if number.bounds.is_empty() || !truth.is_finite() {
+        return spread;
+    }
+    let errors = [number.bounds.low, number.bounds.high].map(|bound| (bound - truth.hi).abs());
+    let finite = errors.into_iter().filter(|error| error.is_finite());
+    finite.fold(0.0, f64::max)
+}
+
 /// A number as a result of a type, to which numbers that stayed unrounded are rounded.
 fn stored(number: Number, dtype: DType) -> Number {
     let Bounds { low, high, nan } = number.bounds;
@@ -217,6 +231,7 @@ pub fn judge(
     });
     let mut output = Output {
         index,
+        name: None,
         check: None,
         dtype: array.dtype,
         shape: array.shape.clone(),
@@ -247,7 +262,7 @@ pub fn judge(
                 _ => Verdict::Undecided,
             };
             if is_float && unit > 0.0 {
-                let own = spread(number.bounds, part) / unit;
+                let own = deviation(number, part) / unit;
                 output.amplification = output.amplification.max(own);
             }
             let distance = match is_float {

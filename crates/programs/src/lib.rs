@@ -20,6 +20,7 @@ mod opt;
 pub mod probes;
 pub mod profile;
 mod recorded;
+mod report_folder;
 mod results;
 pub mod source;
 mod timings;

@@ -6,8 +6,8 @@ pub use analysis::diff::{Change, Detail, Diff, Side};
 pub use analysis::reduce::Reduced;
 pub use analysis::view::{LastValues, View};
 pub use analysis::{
-    Comparison, Location, Measurement, Measurements, Profile, Roofline, StepProfile, Tolerance,
-    compare, generated, model_to_json, random,
+    Comparison, IsolatedOp, Location, Measurement, Measurements, Profile, Roofline, StepProfile,
+    Tolerance, compare, generated, isolate, model_to_json, random,
 };
 
 use crate::{

@@ -31,6 +31,8 @@ pub struct Program {
     grid: Grid,
     /// Types of the inputs and of the results.
     signature: (Vec<Type>, Vec<Type>),
+    /// The names of the results.
+    result_names: Vec<Option<String>>,
 }
 
 impl Program {
@@ -45,8 +47,10 @@ impl Program {
     ) -> Result<Program> {
         let mut module = module.into();
         let error = |errors: Diagnostics, module: &Module| Error::in_module(errors, module);
-        let (inputs, results) = crate::entry_function(&module, entry)?.signature();
+        let function = crate::entry_function(&module, entry)?;
+        let (inputs, results) = function.signature();
         let signature = (inputs.to_vec(), results.to_vec());
+        let result_names = crate::result_names(function);
         let grid = crate::spmd::grid(&module);
         if module.walk(module.top().id()).any(transforms::needs_expansion) {
             let expanded = Arc::make_mut(&mut module);
@@ -56,7 +60,7 @@ impl Program {
         let specializations = Specializations::of(&module, entry, &options);
         let bounds = BoundsProgram::of(&module, entry, &options).map_err(|e| error(e, &module))?;
         let program = prepare(module.clone(), entry, options).map_err(|e| error(e, &module))?;
-        Ok(Program { program, specializations, bounds, grid, signature })
+        Ok(Program { program, specializations, bounds, grid, signature, result_names })
     }
 
     fn error(&self, errors: Diagnostics) -> Error {
@@ -171,6 +175,11 @@ impl Program {
     /// The prepared code with its module, for analyses.
     pub(crate) fn prepared(&self) -> &interpreter::Program {
         &self.program
+    }
+
+    /// The names of the results, as far as the program gives some.
+    pub(crate) fn result_names(&self) -> &[Option<String>] {
+        &self.result_names
     }
 
     /// The types of the inputs that the function takes and of the results that it gives.

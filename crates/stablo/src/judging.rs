@@ -1,11 +1,12 @@
 //! Judging results of backends by proof: true values, bounds of conforming rounding, verdicts.
 
 pub use crate::op_accuracy::{OpAccuracy, Run, measure_ops, model_of, table_of};
+pub use crate::sum_accuracy::{SumAccuracy, measure_sums};
 pub use crate::within::check_within;
 
 pub use judge::{
     Array, Blame, Blames, DoubtAt, Element, Elements, Enclosure, Estimate, Growth, Judgement,
-    Licence, Limits, Model, Number, Options, Output, Record, Verdict,
+    Licence, Limits, Model, Number, OpError, Options, Output, Record, Truth, Verdict,
 };
 
 use crate::{Error, Program, Result, RuntimeValue, Tensor};
@@ -47,7 +48,14 @@ pub fn judge(
     options: &Options,
 ) -> Result<Judgement> {
     let judgement = ::judge::judge(program.prepared(), inputs, results, record, options);
-    judgement.map_err(|errors| Error::in_module(errors, program.module()))
+    let mut judgement = judgement.map_err(|errors| Error::in_module(errors, program.module()))?;
+    let names = program.result_names();
+    // Of tuples, elements are outputs.
+    if names.len() == judgement.outputs.len() {
+        let named = judgement.outputs.iter_mut().zip(names);
+        named.for_each(|(output, name)| output.name.clone_from(name));
+    }
+    Ok(judgement)
 }
 
 /// The true values of the results of a program, and the bounds of conforming rounding.

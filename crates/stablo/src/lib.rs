@@ -66,6 +66,8 @@ mod specialized;
 mod spmd;
 mod stack;
 #[cfg(feature = "run")]
+mod sum_accuracy;
+#[cfg(feature = "run")]
 mod trace;
 #[cfg(feature = "run")]
 mod weights;
@@ -77,10 +79,10 @@ mod write;
 pub use analysis::bisect_on_device;
 #[cfg(feature = "run")]
 pub use analysis::{
-    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, LastValues, Location, Measurement,
-    Measurements, OpCost, Parting, Profile, Reduced, Roofline, Row, Side, StepProfile, Tensors,
-    Tolerance, View, ViewOptions, Work, bisect, compare, cost, diff, fix_lints, generated, lint,
-    model_to_json, random, random_inputs, reduce, same_signature, view,
+    Change, Comparison, Cost, Detail, Diff, Doubt, Grouping, IsolatedOp, LastValues, Location,
+    Measurement, Measurements, OpCost, Parting, Profile, Reduced, Roofline, Row, Side, StepProfile,
+    Tensors, Tolerance, View, ViewOptions, Work, bisect, compare, cost, diff, fix_lints, generated,
+    isolate, lint, model_to_json, random, random_inputs, reduce, same_signature, view,
 };
 #[cfg(feature = "arrays")]
 pub use arrays;

@@ -1,7 +1,9 @@
 //! The accuracy of each elementwise op of a device, measured against true values.
 
 use crate::judging::{Limits, Model, Options, enclose};
+use crate::sum_accuracy::SumAccuracy;
 use crate::{DType, Program, Result, RunOptions, RuntimeValue, Tensor};
+use numerics::FloatFormat;
 use numerics::ulp::unit_in_the_last_place;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -234,8 +236,9 @@ fn measure(
     Ok(accuracy)
 }
 
-/// A model file with measured errors. Ops that are correctly rounded at all points are not listed.
-pub fn model_of(name: &str, measured: &[OpAccuracy]) -> String {
+/// A model file with measured errors, and types of sums. Ops that are correctly rounded at all
+/// points are not listed.
+pub fn model_of(name: &str, measured: &[OpAccuracy], sums: &[SumAccuracy]) -> String {
     let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for OpAccuracy { op, dtype, ulps, .. } in measured {
         if *ulps > 0.5 {
@@ -258,6 +261,20 @@ pub fn model_of(name: &str, measured: &[OpAccuracy]) -> String {
         .filter(|dtype| measured.iter().any(|own| own.flushes && own.dtype == **dtype));
     let flushes: Vec<String> = flushes.map(|dtype| format!("\"{dtype}\"")).collect();
     let mut text = format!("name = {name:?}\nflushes = [{}]\n", flushes.join(", "));
+    let precision = |dtype: DType| dtype.float_format().map_or(0, FloatFormat::precision);
+    let products = sums.iter().filter_map(|own| own.products);
+    if let Some(products) = products.min_by_key(|&dtype| precision(dtype)) {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "products = \"{products}\"");
+    }
+    for dtype in DTYPES {
+        let own = sums.iter().filter(|own| own.dtype == dtype);
+        let narrowest = own.filter_map(|own| own.accumulation).min_by_key(|&sums| precision(sums));
+        if let Some(narrowest) = narrowest.filter(|&narrowest| narrowest != dtype) {
+            let line = format!("{dtype} = \"{narrowest}\"");
+            tables.entry("accumulation".into()).or_default().push(line);
+        }
+    }
     for (table, lines) in tables {
         // Writing to a string does not fail.
         let _ = write!(text, "\n[{table}]\n{}\n", lines.join("\n"));
@@ -265,8 +282,8 @@ pub fn model_of(name: &str, measured: &[OpAccuracy]) -> String {
     text
 }
 
-/// The largest errors in units in the last place, as a table of Markdown.
-pub fn table_of(measured: &[OpAccuracy]) -> String {
+/// The largest errors in units in the last place, and the types of sums, as tables of Markdown.
+pub fn table_of(measured: &[OpAccuracy], sums: &[SumAccuracy]) -> String {
     let mut text =
         String::from("| op | bf16 | f16 | f32 | f64 |\n| --- | --- | --- | --- | --- |\n");
     for op in UNARY.iter().chain(&BINARY) {
@@ -278,6 +295,19 @@ pub fn table_of(measured: &[OpAccuracy]) -> String {
                 if own.special > 0 { format!(" ({} special)", own.special) } else { String::new() };
             let flushes = if own.flushes { " f" } else { "" };
             format!("{error}{flushes}{special}")
+        };
+        let cells: Vec<String> = DTYPES.iter().map(cell).collect();
+        let _ = writeln!(text, "| {op} | {} |", cells.join(" | "));
+    }
+    text.push_str("\n| sums of | bf16 | f16 | f32 | f64 |\n| --- | --- | --- | --- | --- |\n");
+    for op in ["reduce", "dot_general", "convolution"] {
+        let cell = |dtype: &DType| {
+            let Some(own) = sums.iter().find(|own| own.op == op && own.dtype == *dtype) else {
+                return "-".to_string();
+            };
+            let sums = own.accumulation.map_or("unexplained".into(), |dtype| dtype.to_string());
+            let products = own.products.map(|dtype| format!(" of products of {dtype}"));
+            sums + &products.unwrap_or_default()
         };
         let cells: Vec<String> = DTYPES.iter().map(cell).collect();
         let _ = writeln!(text, "| {op} | {} |", cells.join(" | "));

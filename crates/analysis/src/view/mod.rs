@@ -44,6 +44,9 @@ impl View {
     ///   null if it is not known;
     /// - `profile`: the number of `runs`, the `seconds` that they took, and `steps` with `title`,
     ///   `kind`, `calls`, `seconds` and the number of `ops`; null without one;
+    /// - `judgement` of its results, if there is one: the `verdict`, the `model` of rounding, the
+    ///   `report`, and `outputs` with `name`, `verdict`, `shape`, and a map of `rows` by `columns`
+    ///   of cells with the largest error in `ulps` and the worst verdict (`states`, a letter each);
     /// - `types`, `sources`, `scopes` and `callers`: texts that others refer to by position;
     /// - `frames` of call stacks: the name of the function (`callers`), the place in it
     ///   (`sources`), and the frame that called it, or null;
@@ -53,7 +56,8 @@ impl View {
     /// - `ops` in order, parents first: `kind`, `text`, `operands` and `results` (values), and as
     ///   far as present `source`, `scope`, `frame`, `symbol`, `calls` (ops), `cost`, `constant`
     ///   (statistics of its elements), `statistics` (of the last values of its results), `time`
-    ///   (its share in `seconds` of the time of `steps`) and `regions`, each with a `name` and
+    ///   (its share in `seconds` of the time of `steps`), `error` (the `width` of the bounds of its
+    ///   results in proportion to these, recorded `ulps` and the `verdict`) and `regions`, each with a `name` and
     ///   `blocks` of `arguments` (values) and `ops`.
     ///
     /// Of two programs, the models `left` and `right`, `pairs` of corresponding ops, and `changes`
@@ -93,6 +97,25 @@ impl View {
         };
         let changes: Vec<Value> = diff.changes.iter().map(change).collect();
         self.beside = Some((Box::new(right), json!(pairs), json!(changes)));
+        self
+    }
+
+    /// The same view with errors of rounding: `judgement` is about the program, and each op of
+    /// `errors` has its own.
+    #[must_use]
+    pub fn judged(
+        mut self,
+        judgement: Value,
+        errors: impl IntoIterator<Item = (OpId, Value)>,
+    ) -> View {
+        if let Some(Value::Array(ops)) = self.model.get_mut("ops") {
+            for (op, error) in errors {
+                if let Some(own) = self.ops.get(&op).and_then(|&position| ops.get_mut(position)) {
+                    own["error"] = error;
+                }
+            }
+        }
+        self.model.insert("judgement".to_string(), judgement);
         self
     }
 

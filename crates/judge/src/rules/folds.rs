@@ -4,6 +4,7 @@
 //! operations. Of others, nothing is known about the orders that are not tried: results depend on
 //! a doubt unless all orders give the same exact values.
 
+use super::sums::WithBody;
 use super::windows::places;
 use super::{Op, Ruled, flat, reshaped};
 use crate::array::{Array, Elements, Value};
@@ -252,11 +253,32 @@ impl Op<'_> {
         }
     }
 
+    /// A reduction of several operands, each by one operation: several reductions.
+    fn by_components(
+        &self,
+        machine: &mut Machine<'_>,
+        body: &Body,
+        ops: Vec<BinaryOp>,
+        with: &WithBody<'_>,
+        operands: &[&Array],
+    ) -> Ruled {
+        let (inputs, inits) = operands.split_at(operands.len() / 2);
+        let mut results = Vec::new();
+        for ((op, &input), &init) in ops.into_iter().zip(inputs).zip(inits) {
+            let primitive = with(body_of(body, op, input.dtype));
+            let part = Op { primitive: &primitive, ..*self };
+            let Some(own) = part.ruled(machine, &[input, init])? else { return Ok(None) };
+            results.extend(own);
+        }
+        Ok(Some(results))
+    }
+
     /// A reduction whose body is no single operation.
     pub(super) fn reduce_by_body(
         &self,
         machine: &mut Machine<'_>,
         reduce: &primitives::Reduce,
+        with: &WithBody<'_>,
         operands: &[&Array],
     ) -> Ruled {
         let (inputs, inits) = operands.split_at(operands.len() / 2);
@@ -264,18 +286,7 @@ impl Op<'_> {
             return Ok(Some(results));
         }
         if let Some(ops) = components(machine, &reduce.body) {
-            let mut results = Vec::new();
-            for (i, op) in ops.into_iter().enumerate() {
-                let body = Box::new(body_of(&reduce.body, op, inputs[i].dtype));
-                let own = primitives::Reduce { dimensions: reduce.dimensions.clone(), body };
-                let primitive = Primitive::Reduce(own);
-                let part = Op { primitive: &primitive, ..*self };
-                let Some(own) = part.ruled(machine, &[inputs[i], inits[i]])? else {
-                    return Ok(None);
-                };
-                results.extend(own);
-            }
-            return Ok(Some(results));
+            return self.by_components(machine, &reduce.body, ops, with, operands);
         }
         let Some(first) = inputs.first() else { return Ok(None) };
         let inner: usize = reduce.dimensions.iter().map(|&d| first.shape[d]).product();
@@ -309,6 +320,7 @@ impl Op<'_> {
         &self,
         machine: &mut Machine<'_>,
         reduce: &primitives::ReduceWindow,
+        with: &WithBody<'_>,
         operands: &[&Array],
     ) -> Ruled {
         let (Some(window), Some(first)) = (&reduce.window, operands.first()) else {
@@ -319,19 +331,7 @@ impl Op<'_> {
             return Ok(Some(results));
         }
         if let Some(ops) = components(machine, &reduce.body) {
-            let mut results = Vec::new();
-            for (i, op) in ops.into_iter().enumerate() {
-                let body = Box::new(body_of(&reduce.body, op, inputs[i].dtype));
-                let own =
-                    primitives::ReduceWindow { window: Some(window.clone()), inputs: 1, body };
-                let primitive = Primitive::ReduceWindow(own);
-                let part = Op { primitive: &primitive, ..*self };
-                let Some(own) = part.ruled(machine, &[inputs[i], inits[i]])? else {
-                    return Ok(None);
-                };
-                results.extend(own);
-            }
-            return Ok(Some(results));
+            return self.by_components(machine, &reduce.body, ops, with, operands);
         }
         let counts: Option<Vec<usize>> = window
             .iter()

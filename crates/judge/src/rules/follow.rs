@@ -9,8 +9,8 @@ use numerics::Tensor;
 use program::{EvalError, Primitive};
 
 impl Op<'_> {
-    /// The results of the op with all values of its operands, given those with true values, in
-    /// which elements are in doubt.
+    /// The results of the op with all values of its operands, given `results` with true values,
+    /// which has elements in doubt.
     pub(super) fn followed(
         &self,
         machine: &mut Machine<'_>,
@@ -94,7 +94,7 @@ impl Op<'_> {
         Ok((!sides.is_empty()).then_some(sides))
     }
 
-    /// Index vectors whose components are those of the same or of different tensors.
+    /// Index vectors with components from one tensor or from several.
     fn index_vectors(
         &self,
         operand: usize,

@@ -183,8 +183,7 @@ impl Op<'_> {
             }
         };
         let truth = fourier(fft, &operand.shape, complex(&|n| n.truth));
-        let middle = |ball: Ball| Ball { radius: 0.0, ..ball };
-        let image = fourier(fft, &operand.shape, complex(&|n| middle(ball(n.bounds))));
+        let image = fourier(fft, &operand.shape, complex(&|n| ball(n.bounds).middle()));
         // The sums of absolute values and of radii over the transformed dimensions.
         let first = rank - fft.lengths.len();
         let block: usize = operand.shape[first..].iter().product();

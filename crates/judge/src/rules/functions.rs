@@ -2,11 +2,12 @@
 
 use crate::ball::Ball;
 use crate::bounds::{Bounds, Image};
+use crate::precise;
 use numerics::math::UnaryOp;
 
 /// The shape of a function, by which the image of an interval follows from values.
 #[derive(Clone, Copy, PartialEq)]
-enum Shape {
+enum Curve {
     /// Increases where it is defined.
     Increasing,
     /// Decreases where it is defined.
@@ -24,7 +25,7 @@ enum Shape {
 /// A function of a real number.
 pub(super) struct Function {
     value: fn(Ball) -> Ball,
-    shape: Shape,
+    shape: Curve,
     /// The numbers for which it is defined.
     domain: [f64; 2],
 }
@@ -35,8 +36,8 @@ const UNIT: [f64; 2] = [-1.0, 1.0];
 
 /// The function of an op; `None` for ops that are no functions of the table.
 pub(super) fn function(op: UnaryOp) -> Option<Function> {
-    use Shape::{Decreasing, Even, Increasing, Other, Tangent, Wave};
-    let (value, shape, domain): (fn(Ball) -> Ball, Shape, [f64; 2]) = match op {
+    use Curve::{Decreasing, Even, Increasing, Other, Tangent, Wave};
+    let (value, shape, domain): (fn(Ball) -> Ball, Curve, [f64; 2]) = match op {
         UnaryOp::Acos => (Ball::acos, Decreasing, UNIT),
         UnaryOp::Acosh => (Ball::acosh, Increasing, [1.0, f64::INFINITY]),
         UnaryOp::Asin => (Ball::asin, Increasing, UNIT),
@@ -93,6 +94,7 @@ impl Function {
     /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not
     /// be computed again.
     pub fn image(&self, bounds: Bounds, x: Ball, truth: Ball) -> Image {
+        let _pause = precise::pause();
         let [least, greatest] = self.domain;
         let outside = bounds.low < least || bounds.high > greatest;
         let nan = bounds.nan || outside;
@@ -112,14 +114,14 @@ impl Function {
             return Image::between(value, value).or_nan(nan || value.is_unknown());
         }
         let image = match self.shape {
-            Shape::Increasing => Image::between(value(low), value(high)),
-            Shape::Decreasing => Image::between(value(high), value(low)),
-            Shape::Even => {
+            Curve::Increasing => Image::between(value(low), value(high)),
+            Curve::Decreasing => Image::between(value(high), value(low)),
+            Curve::Even => {
                 let (least, greatest) = (low.abs().min(high.abs()), low.abs().max(high.abs()));
                 let least = if bounds.has_zero() { 0.0 } else { least };
                 Image::between(value(least), value(greatest))
             }
-            Shape::Wave => {
+            Curve::Wave => {
                 if !(low.is_finite() && high.is_finite()) {
                     let one = Ball::ONE;
                     return Image::between(-one, one).or_nan(true);
@@ -128,11 +130,11 @@ impl Function {
                 let (low, high) = (wave.lower().max(-1.0), wave.upper().min(1.0));
                 Image::between(Ball::exact(low), Ball::exact(high))
             }
-            Shape::Other => {
+            Curve::Other => {
                 let value = (self.value)(Ball::between(low, high));
                 Image::between(value, value).or_nan(value.is_unknown())
             }
-            Shape::Tangent => {
+            Curve::Tangent => {
                 let around = Ball::between(low, high);
                 let cos = around.sin_cos().1;
                 if cos.sign().is_some_and(|sign| sign != 0) && high - low < 1.5 {
@@ -150,6 +152,7 @@ impl Function {
 
 /// `x` to the power of `y`, whose extremes over a rectangle are at its corners.
 pub(super) fn power_image(x: Bounds, y: Bounds) -> Image {
+    let _pause = precise::pause();
     let one = Image::between(Ball::ONE, Ball::ONE);
     // Also of NaN.
     if x.value() == Some(1.0) || y.value() == Some(0.0) {
@@ -201,6 +204,7 @@ pub(super) fn power_image(x: Bounds, y: Bounds) -> Image {
 /// The angle of points in a rectangle, whose extremes are at its corners unless it meets the
 /// negative axis.
 pub(super) fn atan2_image(y: Bounds, x: Bounds) -> Image {
+    let _pause = precise::pause();
     let nan = x.nan || y.nan;
     if x.is_empty() || y.is_empty() {
         return Image::EMPTY.or_nan(true);
@@ -220,6 +224,7 @@ pub(super) fn atan2_image(y: Bounds, x: Bounds) -> Image {
 
 /// The Hurwitz zeta function, or a derivative of the digamma function, of intervals.
 pub(super) fn gamma_image(x: Bounds, y: Bounds, function: fn(Ball, Ball) -> Ball) -> Image {
+    let _pause = precise::pause();
     if x.is_empty() || y.is_empty() {
         return Image::EMPTY.or_nan(true);
     }

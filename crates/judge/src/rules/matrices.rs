@@ -1,7 +1,7 @@
 //! Decompositions of matrices and triangular systems, by their formulas: each element is a sum of
 //! products in any order, divided or under a root.
 
-use super::sums::{Sums, ball};
+use super::sums::{SumRounding, ball};
 use super::{Op, Ruled};
 use crate::array::{Array, Number};
 use crate::ball::{Ball, up};
@@ -31,7 +31,7 @@ fn rest(
 
 impl Op<'_> {
     /// A number from its true value and its image, with two more roundings.
-    fn divided(&self, sums: &Sums, truth: Ball, image: Ball, roundoff: f64) -> Number {
+    fn divided(&self, sums: &SumRounding, truth: Ball, image: Ball, roundoff: f64) -> Number {
         let image = match image.is_finite() {
             true => image.widened(up(image.magnitude() * roundoff * 2.0)),
             false => Ball::UNKNOWN,
@@ -55,7 +55,7 @@ impl Op<'_> {
             return Ok(None);
         }
         let (numbers, lower) = (a.numbers()?, cholesky.lower);
-        let sums = Sums::new(self, machine, a.dtype, true);
+        let sums = SumRounding::new(self, machine, a.dtype, true);
         let roundoff = sums.roundoff;
         let mut results = vec![Number::exact(0.0); numbers.len()];
         for start in (0..numbers.len()).step_by(n * n) {
@@ -94,7 +94,7 @@ impl Op<'_> {
             return Ok(None);
         }
         let (matrix, sides) = (a.numbers()?, b.numbers()?);
-        let sums = Sums::new(self, machine, a.dtype, true);
+        let sums = SumRounding::new(self, machine, a.dtype, true);
         let roundoff = sums.roundoff;
         let mut results = vec![Number::exact(0.0); sides.len()];
         // x op(a) = b is op(a)ᵀ xᵀ = bᵀ.

@@ -25,7 +25,7 @@ use crate::bounds::Rounding;
 use crate::doubts::Kind;
 use crate::machine::{CheckedValue, Machine, Requirement, is_inexact};
 use numerics::math::BinaryOp;
-use numerics::{DType, Tensor};
+use numerics::{DType, I1, Tensor};
 use program::primitives;
 use program::{BodyShape, EvalError, Instruction, Origin, Primitive, RuntimeValue, ValueType};
 
@@ -72,7 +72,7 @@ pub(crate) struct Op<'a> {
     pub instruction: &'a Instruction,
     /// Its primitive, or the one within it that computes.
     primitive: &'a Primitive,
-    /// The element types of results where they are not those of the instruction.
+    /// The element types of results where they differ from the instruction's.
     dtypes: Option<&'a [Option<DType>]>,
     /// True if it has two operands, which are the same value.
     pub is_same: bool,
@@ -99,8 +99,8 @@ impl<'a> Op<'a> {
         machine: &mut Machine<'_>,
         operands: Vec<Value>,
     ) -> Result<Vec<Value>, EvalError> {
-        if self.is_check(machine, &operands)? {
-            return Ok(Vec::new());
+        if let Some(results) = self.checked(machine, &operands)? {
+            return Ok(results);
         }
         if let Some(results) = self.alone(&operands)? {
             return Ok(results);
@@ -316,22 +316,31 @@ impl<'a> Op<'a> {
         }
     }
 
-    /// Notes the value that an op of the check dialect has a requirement for.
-    fn is_check(&self, machine: &mut Machine<'_>, operands: &[Value]) -> Result<bool, EvalError> {
-        let is_check =
-            matches!(self.primitive(), Primitive::Native(_)) && self.instruction.results.is_empty();
-        let Some(Value::Array(actual)) = operands.first().filter(|_| is_check) else {
-            return Ok(false);
-        };
+    /// Notes the value that an op of the check dialect has a requirement for. Its result, if it has
+    /// one, says that all is well.
+    fn checked(
+        &self,
+        machine: &mut Machine<'_>,
+        operands: &[Value],
+    ) -> Result<Option<Vec<Value>>, EvalError> {
+        let origin = self.origin();
+        let count = self.instruction.results.len();
+        if !matches!(self.primitive(), Primitive::Native(_)) || count > 1 {
+            return Ok(None);
+        }
+        let mut values = operands.iter().collect::<Vec<_>>();
+        if values.len() == 2 && machine.source().has_expected_first(origin) {
+            values.swap(0, 1);
+        }
+        let Some(&Value::Array(actual)) = values.first() else { return Ok(None) };
         // The expected value is the program's: where it is computed, as well as that is known.
         let given =
-            operands.get(1).map(|value| value.array()?.approximate().map_err(EvalError::from));
+            values.get(1).map(|value| value.array()?.approximate().map_err(EvalError::from));
         let given = given.transpose()?;
-        let Some(check) = machine.source().check(self.origin(), given.as_ref()) else {
-            return Ok(false);
-        };
-        machine.checked.push(CheckedValue { origin: self.origin(), actual: actual.clone(), check });
-        Ok(true)
+        let Some(check) = machine.source().check(origin, given.as_ref()) else { return Ok(None) };
+        machine.checked.push(CheckedValue { origin, actual: actual.clone(), check });
+        let passes = Array::exact(Tensor::scalar(I1::new(true)));
+        Ok(Some(vec![passes.into(); count]))
     }
 
     /// Runs the kernel of the primitive.

@@ -1,6 +1,6 @@
 //! Batch normalization, by the formulas of the specification.
 
-use super::sums::{Sums, ball};
+use super::sums::{SumRounding, ball};
 use super::{Op, Ruled};
 use crate::array::{Array, Number};
 use crate::ball::{Ball, up};
@@ -31,7 +31,7 @@ impl Op<'_> {
         let rest = rest.collect::<Result<Vec<_>, _>>()?;
         let count = input.len().checked_div(features).unwrap_or(0) as f64;
         let roundoff = machine.model.sum_roundoff(dtype);
-        let sums = Sums::new(self, machine, dtype, false);
+        let sums = SumRounding::new(self, machine, dtype, false);
         let epsilon = Ball::exact(parameters.epsilon);
         let mut statistics: Vec<[Number; 2]> = Vec::new();
         if parameters.kind == Training {
@@ -111,7 +111,7 @@ impl Op<'_> {
         };
         let count = input.len().checked_div(features).unwrap_or(0) as f64;
         let roundoff = machine.model.sum_roundoff(dtype);
-        let sums = Sums::new(self, machine, dtype, false);
+        let sums = SumRounding::new(self, machine, dtype, false);
         let epsilon = Ball::exact(parameters.epsilon);
         let mut results = vec![Number::UNKNOWN; x.len()];
         let (mut of_scale, mut of_offset) = (Vec::new(), Vec::new());

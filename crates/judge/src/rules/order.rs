@@ -37,6 +37,20 @@ struct Column {
 }
 
 impl Op<'_> {
+    /// The code of a doubt about which of two numbers is the larger one.
+    pub(super) fn order_doubt(
+        &self,
+        machine: &mut Machine<'_>,
+        pair: [Number; 2],
+        dtype: DType,
+    ) -> u32 {
+        let distance = apart(pair[0], pair[1], dtype);
+        machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
+            let [a, b] = pair.map(super::elementwise::shown);
+            format!("{a} and {b}")
+        })
+    }
+
     pub(super) fn reduce_extremum(
         &self,
         machine: &mut Machine<'_>,
@@ -65,22 +79,13 @@ impl Op<'_> {
         let (mut bytes, mut doubts) = (Vec::with_capacity(outer * size), vec![0u32; outer]);
         // By row: the places of elements that may be the largest, that of the true one first.
         let mut options: Vec<Vec<usize>> = Vec::with_capacity(outer);
-        for (row_number, doubt) in doubts.iter_mut().enumerate() {
-            let row = row_number * length..(row_number + 1) * length;
+        for (row, doubt) in doubts.iter_mut().enumerate() {
+            let row = row * length..(row + 1) * length;
             let all: Vec<Number> = numbers[row.clone()].iter().map(of).collect();
-            let initial = of(&init);
-            let largest = all.iter().chain(std::iter::once(&initial)).copied();
-            let largest = largest.reduce(|x, y| super::elementwise::extreme(x, y, false));
-            let Some(largest) = largest else { return Ok(None) };
-            let candidates: Vec<usize> = (0..length)
-                .filter(|&i| all[i].bounds.nan || all[i].bounds.high >= largest.bounds.low)
-                .collect();
-            // The first of equal ones; several that may be the largest are in doubt.
-            // Zeros of both signs are equal.
-            let key = |at: usize| all[at].truth.hi + 0.0;
-            let best = |a: &usize, b: &usize| key(*a).total_cmp(&key(*b));
-            let chosen = candidates.iter().copied().rev().max_by(best);
-            match chosen {
+            let Some(choice) = choice(&all, Some(of(&init)), true, machine.has_truth) else {
+                return Ok(None);
+            };
+            match choice.chosen {
                 Some(at) => {
                     let place = row.start + at;
                     bytes.extend_from_slice(&tensor.bytes()[place * size..(place + 1) * size]);
@@ -91,36 +96,20 @@ impl Op<'_> {
                     None => return Ok(None),
                 },
             }
-            options.push(chosen.map_or(vec![], |at| {
-                let others = candidates.iter().copied().filter(|&i| i != at);
-                std::iter::once(at).chain(others).map(|i| row.start + i).collect()
-            }));
-            let ties = |i: &usize| {
-                let value = all[candidates[0]].bounds.value();
-                value.is_some() && all[*i].bounds.value() == value
-            };
-            let truest = (0..length).rev().max_by(best);
-            let is_true = truest.is_none() || truest == chosen || !machine.has_truth;
-            if candidates.len() > 1 && !candidates.iter().all(ties)
-                || (!is_true && !candidates.is_empty())
-            {
-                let own = chosen.unwrap_or(candidates[0]);
-                let near = candidates.iter().copied().filter(|&i| i != own).max_by(best);
-                let near = near.or(truest).unwrap_or(own);
-                let pair = [own, near].map(|i| numbers[row.start + i]);
-                let distance = apart(pair[0], pair[1], values.dtype);
-                *doubt = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
-                    let [a, b] = pair.map(super::elementwise::shown);
-                    format!("{a} and {b}")
-                });
+            let mut own: Vec<usize> = choice.chosen.into_iter().collect();
+            if choice.is_open {
+                let pair = choice.nearest.map(|at| numbers[row.start + at]);
+                *doubt = self.order_doubt(machine, pair, values.dtype);
+                let others = choice.candidates.iter().filter(|&&at| Some(at) != choice.chosen);
+                own.extend(others);
                 // Nothing may exceed the initial value, or what is largest is none of these.
-                if chosen.is_none() || !is_true || initial.bounds.high >= largest.bounds.low {
-                    options[row_number].resize(MAX_ALTERNATIVES + 1, 0);
+                let is_initial = of(&init).bounds.high >= choice.largest.bounds.low;
+                if choice.chosen.is_none() || !choice.is_true || is_initial {
+                    own.resize(MAX_ALTERNATIVES + 1, 0);
                 }
-            } else {
-                options[row_number].truncate(1);
             }
-            found.push(of(&largest));
+            options.push(own.into_iter().map(|at| row.start + at).collect());
+            found.push(of(&choice.largest));
         }
         let values = Array::of_numbers(values.dtype, shape.clone(), found)?;
         let indices = Tensor::from_bytes(tensor.dtype(), &shape, bytes.into())?;
@@ -301,12 +290,8 @@ impl Op<'_> {
             if end - start > 1 && bounds.value().is_none() {
                 let mut code = 0;
                 for at in start..end - 1 {
-                    let [a, b] = [at, at + 1].map(|i| numbers[order[i]]);
-                    let distance = apart(a, b, dtype);
-                    code = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
-                        let [a, b] = [a, b].map(super::elementwise::shown);
-                        format!("{a} and {b}")
-                    });
+                    let pair = [at, at + 1].map(|i| numbers[order[i]]);
+                    code = self.order_doubt(machine, pair, dtype);
                 }
                 found.push((start..end, code));
             }
@@ -345,7 +330,55 @@ pub(super) fn exchanged(
     Ok(Array::exact(permuted(tensor, order)?).with_doubts(Some(doubts)))
 }
 
-/// Indices of extrema with those of all elements that may be extrema, if they are few.
+/// The largest of several numbers, and all candidates for it.
+pub(super) struct Choice {
+    /// The largest number.
+    pub largest: Number,
+    /// The places of numbers that may be the largest.
+    pub candidates: Vec<usize>,
+    /// The place of the one with the largest true value among them.
+    pub chosen: Option<usize>,
+    /// True if that has the largest true value of all.
+    pub is_true: bool,
+    /// True if rounding may choose another one.
+    pub is_open: bool,
+    /// The places of the chosen one and of the one that is closest to it.
+    pub nearest: [usize; 2],
+}
+
+/// The largest of some numbers and of an initial one, the first of equal ones or the last. `None`
+/// if there are no numbers.
+pub(super) fn choice(
+    all: &[Number],
+    initial: Option<Number>,
+    is_first: bool,
+    has_truth: bool,
+) -> Option<Choice> {
+    let largest = all.iter().chain(&initial).copied();
+    let largest = largest.reduce(|x, y| super::elementwise::extreme(x, y, false))?;
+    let is_candidate =
+        |&at: &usize| all[at].bounds.nan || all[at].bounds.high >= largest.bounds.low;
+    let candidates: Vec<usize> = (0..all.len()).filter(is_candidate).collect();
+    // Zeros of both signs are equal.
+    let key = |at: usize| all[at].truth.hi + 0.0;
+    let order = |a: &usize, b: &usize| key(*a).total_cmp(&key(*b));
+    let best = |places: &mut dyn DoubleEndedIterator<Item = usize>| match is_first {
+        true => places.rev().max_by(order),
+        false => places.max_by(order),
+    };
+    let chosen = best(&mut candidates.iter().copied());
+    let truest = best(&mut (0..all.len()));
+    let is_true = truest.is_none() || truest == chosen || !has_truth;
+    let tied = candidates.first().and_then(|&at| all[at].bounds.value());
+    let ties = tied.is_some() && candidates.iter().all(|&at| all[at].bounds.value() == tied);
+    let is_open = candidates.len() > 1 && !ties || !is_true && !candidates.is_empty();
+    let own = chosen.or(truest).unwrap_or(0);
+    let near = candidates.iter().copied().filter(|&at| at != own).max_by(order);
+    let nearest = [own, near.or(truest).unwrap_or(own)];
+    Some(Choice { largest, candidates, chosen, is_true, is_open, nearest })
+}
+
+/// Indices of extrema, with the indices of all candidates if they are few.
 fn indices_of(
     indices: &Tensor,
     all: &Tensor,
@@ -371,8 +404,8 @@ fn indices_of(
     of_tensors(&tensors, &|row| doubts[row])
 }
 
-/// The sorted numbers: the bounds of the one at a position are those at that position of the sorted
-/// bounds.
+/// The sorted numbers. The bounds at a position are the lower and the upper bound that sorting the
+/// bounds puts there.
 fn order_statistics(numbers: &[Number], order: &[usize], descending: bool) -> Vec<Number> {
     let sorted = |value: &dyn Fn(&Number) -> f64| {
         let mut values: Vec<f64> = numbers.iter().map(value).collect();

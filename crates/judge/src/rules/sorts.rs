@@ -196,7 +196,7 @@ impl Op<'_> {
         }))
     }
 
-    /// The comparisons of elements at places with those at others: true for those that come before,
+    /// The comparisons of elements at `places`, in pairs: true if the first element comes before,
     /// and true if rounding can flip that.
     fn outcomes(
         &self,

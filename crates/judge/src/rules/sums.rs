@@ -11,6 +11,7 @@ use crate::ball::{Ball, up};
 use crate::bounds::{Bounds, Image, Rounding, largest, smallest_normal};
 use crate::exact_sums::{Kernel, absolute, bilinear, linear};
 use crate::machine::Machine;
+use crate::precise;
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives::{self, Dynamic};
@@ -60,7 +61,7 @@ struct Sum {
 }
 
 /// How sums are rounded.
-pub(super) struct Sums {
+pub(super) struct SumRounding {
     pub dtype: DType,
     /// The unit roundoff of partial sums.
     pub roundoff: f64,
@@ -75,8 +76,8 @@ pub(super) struct Sums {
     pub is_wide: bool,
 }
 
-impl Sums {
-    pub fn new(op: &Op<'_>, machine: &Machine<'_>, dtype: DType, products: bool) -> Sums {
+impl SumRounding {
+    pub fn new(op: &Op<'_>, machine: &Machine<'_>, dtype: DType, products: bool) -> SumRounding {
         let rounding = op.rounding(machine, "sum", dtype);
         let dtype = dtype.part();
         let format = dtype.float_format();
@@ -92,7 +93,7 @@ impl Sums {
         };
         let flushed = if machine.model.flushes(dtype) { 4.0 * normal } else { 0.0 };
         let tiny = flushed + if products { normal * own * 2.0 } else { 0.0 };
-        Sums { dtype, roundoff, products, operands, rounding, tiny, is_wide: roundoff < own }
+        SumRounding { dtype, roundoff, products, operands, rounding, tiny, is_wide: roundoff < own }
     }
 
     /// The results of sums with this image, sum of absolute values and number of terms.
@@ -167,6 +168,9 @@ fn adding(body: &Body) -> Body {
     }
 }
 
+/// A primitive that reduces, with another body.
+pub(super) type WithBody<'b> = dyn Fn(Body) -> Primitive + 'b;
+
 fn with_f64(body: &Body) -> Body {
     Body { dtypes: vec![Some(DType::F64); body.dtypes.len()], ..body.clone() }
 }
@@ -207,14 +211,18 @@ impl Op<'_> {
                 operands.iter().zip(&lists).map(|((shape, _), list)| (*shape, &list[..])).collect();
             linear(&lists, most, kernel)
         };
-        let images = balls(&|n| ball(n.bounds))?;
+        let images = {
+            // These are true values, too, if operands are exact.
+            let _pause = (!same).then(precise::pause);
+            balls(&|n| ball(n.bounds))?
+        };
         let truths = match (same, machine.has_truth) {
             (true, _) => images.clone(),
             (false, true) => balls(&|n| n.truth)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         let special = self.special_sums(operands, kernel)?;
-        let sums = Sums::new(self, machine, dtype, false);
+        let sums = SumRounding::new(self, machine, dtype, false);
         let terms = terms.as_slice::<f64>()?;
         let number = |i: usize| {
             let size = up(sizes[i] * (1.0 + 2.0 * most * crate::ball::U));
@@ -274,46 +282,58 @@ impl Op<'_> {
         if reduce.body.extremum.is_some() {
             return self.reduce_extremum(machine, reduce, operands);
         }
-        let (&[input, init], BodyShape::Binary { op, .. }) = (operands, reduce.body.shape) else {
-            return self.reduce_by_body(machine, reduce, operands);
+        let with = |body: Body| {
+            let dimensions = reduce.dimensions.clone();
+            Primitive::Reduce(primitives::Reduce { dimensions, body: Box::new(body) })
+        };
+        match self.reduced(machine, &reduce.body, &with, operands)? {
+            Some(results) => Ok(Some(results)),
+            None => self.reduce_by_body(machine, reduce, &with, operands),
+        }
+    }
+
+    /// The results of a reduction of floats by addition, maximum or minimum; `with` has the
+    /// primitive with another body.
+    fn reduced(
+        &self,
+        machine: &mut Machine<'_>,
+        body: &Body,
+        with: &WithBody<'_>,
+        operands: &[&Array],
+    ) -> Ruled {
+        let (&[input, init], BodyShape::Binary { op, .. }) = (operands, body.shape) else {
+            return Ok(None);
         };
         if input.dtype.is_complex() && op == BinaryOp::Add {
-            let part = input.dtype.part();
-            let body = Box::new(super::folds::body_of(&reduce.body, op, part));
-            let own = primitives::Reduce { dimensions: reduce.dimensions.clone(), body };
-            return self.by_parts(operands, |op, parts| op.reduce(machine, &own, parts));
+            let primitive = with(super::folds::body_of(body, op, input.dtype.part()));
+            return self.by_parts(operands, |own, parts| {
+                Op { primitive: &primitive, ..*own }.ruled(machine, parts)
+            });
         }
         if !input.dtype.is_float() {
-            return self.reduce_by_body(machine, reduce, operands);
+            return Ok(None);
         }
-        let primitive = |body: Body| {
-            Primitive::Reduce(primitives::Reduce {
-                dimensions: reduce.dimensions.clone(),
-                body: Box::new(body),
-            })
-        };
-        let numbers = input.numbers()?;
-        let init_number = init.numbers()?[0];
         match op {
             BinaryOp::Add => {
-                let primitive = primitive(adding(&reduce.body));
+                let primitive = with(adding(body));
                 // The initial value is one more term; the kernel takes it from its operand.
                 let mut kernel = |tensors: Vec<Tensor>| {
                     let values = tensors.into_iter().map(RuntimeValue::from).collect();
                     let mut env = program::NoEvaluator;
                     first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
                 };
+                let (numbers, start) = (input.numbers()?, init.numbers()?[0]);
                 let operands: [(&[usize], &[Number]); 2] =
-                    [(&input.shape, &numbers), (&[], std::slice::from_ref(&init_number))];
+                    [(&input.shape, &numbers), (&[], std::slice::from_ref(&start))];
                 let (shape, sums) =
                     self.linear_sums(machine, input.dtype, &operands, &mut kernel)?;
                 self.with_any_doubt(&[input, init], Array::of_numbers(input.dtype, shape, sums)?)
             }
             BinaryOp::Maximum | BinaryOp::Minimum => {
-                let primitive = primitive(with_f64(&reduce.body));
+                let primitive = with(with_f64(body));
                 self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
             }
-            _ => self.reduce_by_body(machine, reduce, operands),
+            _ => Ok(None),
         }
     }
 
@@ -403,48 +423,18 @@ impl Op<'_> {
         reduce: &primitives::ReduceWindow,
         operands: &[&Array],
     ) -> Ruled {
-        let (&[input, init], Some(window)) = (operands, &reduce.window) else {
-            return self.reduce_window_by_body(machine, reduce, operands);
-        };
-        let BodyShape::Binary { op, .. } = reduce.body.shape else {
-            return self.reduce_window_by_body(machine, reduce, operands);
-        };
-        if input.dtype.is_complex() && op == BinaryOp::Add {
-            let body = Box::new(super::folds::body_of(&reduce.body, op, input.dtype.part()));
-            let own = primitives::ReduceWindow { window: Some(window.clone()), inputs: 1, body };
-            return self.by_parts(operands, |op, parts| op.reduce_window(machine, &own, parts));
-        }
-        if !input.dtype.is_float() {
-            return self.reduce_window_by_body(machine, reduce, operands);
-        }
-        let primitive = |body: Body| {
+        let Some(window) = &reduce.window else { return Ok(None) };
+        let with = |body: Body| {
+            let window = Some(window.clone());
             Primitive::ReduceWindow(primitives::ReduceWindow {
-                window: Some(window.clone()),
+                window,
                 inputs: 1,
                 body: Box::new(body),
             })
         };
-        match op {
-            BinaryOp::Add => {
-                let numbers = input.numbers()?;
-                let init_number = init.numbers()?[0];
-                let primitive = primitive(adding(&reduce.body));
-                let mut kernel = |tensors: Vec<Tensor>| {
-                    let values = tensors.into_iter().map(RuntimeValue::from).collect();
-                    let mut env = program::NoEvaluator;
-                    first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
-                };
-                let operands: [(&[usize], &[Number]); 2] =
-                    [(&input.shape, &numbers), (&[], std::slice::from_ref(&init_number))];
-                let (shape, sums) =
-                    self.linear_sums(machine, input.dtype, &operands, &mut kernel)?;
-                self.with_any_doubt(&[input, init], Array::of_numbers(input.dtype, shape, sums)?)
-            }
-            BinaryOp::Maximum | BinaryOp::Minimum => {
-                let primitive = primitive(with_f64(&reduce.body));
-                self.extremes(machine, &primitive, [input, init], op == BinaryOp::Minimum)
-            }
-            _ => self.reduce_window_by_body(machine, reduce, operands),
+        match self.reduced(machine, &reduce.body, &with, operands)? {
+            Some(results) => Ok(Some(results)),
+            None => self.reduce_window_by_body(machine, reduce, &with, operands),
         }
     }
 
@@ -563,7 +553,7 @@ impl Op<'_> {
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
         let (a, b) = (lhs.numbers()?, rhs.numbers()?);
-        let sums = Sums::new(self, machine, dtype, true);
+        let sums = SumRounding::new(self, machine, dtype, true);
         let mut facts = |a: &[Number], b: &[Number]| {
             Products::of([(&lhs.shape, a), (&rhs.shape, b)], machine.has_truth, &mut kernel)
         };
@@ -649,8 +639,13 @@ impl Products {
                 (a.iter().map(value).collect(), b.iter().map(value).collect());
             bilinear([(a_shape, &a), (b_shape, &b)], most, kernel)
         };
-        let images = balls(&|n| ball(n.bounds))?;
-        let truths = match (is_same(a) && is_same(b), has_truth) {
+        let same = is_same(a) && is_same(b);
+        let images = {
+            // These are true values, too, if operands are exact.
+            let _pause = (!same).then(precise::pause);
+            balls(&|n| ball(n.bounds))?
+        };
+        let truths = match (same, has_truth) {
             (true, _) => images.clone(),
             (false, true) => balls(&|n| n.truth)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
@@ -678,7 +673,7 @@ impl Products {
     }
 
     /// True values and bounds.
-    fn numbers(&self, sums: &Sums) -> Vec<Number> {
+    fn numbers(&self, sums: &SumRounding) -> Vec<Number> {
         let number = |i: usize| {
             let (image, size, terms) = (self.images[i], self.sizes[i], self.terms[i]);
             let sum = Sum { image, size, terms, unit: self.unit };

@@ -1,11 +1,11 @@
 //! Selected elements of windows, and updates that are not added.
 
-use super::elementwise::{apart, extreme};
-use super::sums::{Sums, ball, first_tensor, product_of};
+use super::elementwise::extreme;
+use super::order::choice;
+use super::sums::{SumRounding, ball, first_tensor, product_of};
 use super::{Op, Ruled};
 use crate::array::{Array, Number, tensor};
 use crate::ball::{Ball, up};
-use crate::doubts::Kind;
 use crate::machine::Machine;
 use numerics::math::{BinaryOp, Direction};
 use numerics::{DType, Tensor};
@@ -71,57 +71,34 @@ impl Op<'_> {
                 true => Number { truth: -numbers[at].truth, bounds: numbers[at].bounds.negated() },
                 false => numbers[at],
             };
-            let Some(best) = window.iter().map(value).reduce(|a, b| extreme(a, b, false)) else {
+            let all: Vec<Number> = window.iter().map(value).collect();
+            let Some(choice) = choice(&all, None, first, machine.has_truth) else { continue };
+            let Some(chosen) = choice.chosen else { continue };
+            if !choice.is_open {
+                added[window[chosen]].push(source);
                 continue;
-            };
-            let is_candidate = |at: &&usize| {
-                let bounds = value(at).bounds;
-                bounds.nan || bounds.high >= best.bounds.low
-            };
-            let candidates: Vec<usize> = window.iter().filter(is_candidate).copied().collect();
-            // Zeros of both signs are equal.
-            let key = |at: &usize| value(at).truth.hi + 0.0;
-            let order = |a: &usize, b: &usize| key(a).total_cmp(&key(b));
-            let chosen = match first {
-                true => candidates.iter().copied().rev().max_by(order),
-                false => candidates.iter().copied().max_by(order),
-            };
-            let Some(chosen) = chosen else { continue };
-            let tied = value(&candidates[0]).bounds.value();
-            let ties =
-                tied.is_some() && candidates.iter().all(|at| value(at).bounds.value() == tied);
-            let truest = match first {
-                true => window.iter().copied().rev().max_by(order),
-                false => window.iter().copied().max_by(order),
-            };
-            let is_true = truest == Some(chosen) || !machine.has_truth;
-            if candidates.len() > 1 && !ties || !is_true {
-                let near = candidates.iter().copied().filter(|&at| at != chosen).max_by(order);
-                let pair = [chosen, near.or(truest).unwrap_or(chosen)].map(|at| numbers[at]);
-                let distance = apart(pair[0], pair[1], operand.dtype);
-                let code = machine.doubts.code(self.origin(), Kind::Order, false, distance, || {
-                    let [a, b] = pair.map(super::elementwise::shown);
-                    format!("{a} and {b}")
-                });
-                if op == BinaryOp::Add && is_true {
-                    // Each candidate may be the one.
-                    let zero = Number::exact(0.0);
-                    for &at in &candidates {
-                        let truth = if at == chosen { source.truth } else { zero.truth };
-                        let bounds = source.bounds.hull(zero.bounds);
-                        added[at].push(Number { truth, bounds });
-                    }
-                    continue;
-                }
-                candidates.iter().chain(&truest).for_each(|&at| doubts[at] = code);
             }
-            added[chosen].push(source);
+            let pair = choice.nearest.map(|at| numbers[window[at]]);
+            let code = self.order_doubt(machine, pair, operand.dtype);
+            if op == BinaryOp::Add && choice.is_true {
+                // Each candidate may be the one.
+                let zero = Number::exact(0.0);
+                for &at in &choice.candidates {
+                    let truth = if at == chosen { source.truth } else { zero.truth };
+                    let bounds = source.bounds.hull(zero.bounds);
+                    added[window[at]].push(Number { truth, bounds });
+                }
+                continue;
+            }
+            added[window[chosen]].push(source);
+            let open = choice.candidates.iter().chain(&choice.nearest);
+            open.for_each(|&at| doubts[window[at]] = code);
         }
         let dtype = operand.dtype;
         if !is_combined(op) {
             return Ok(None);
         }
-        let sums = Sums::new(self, machine, dtype, false);
+        let sums = SumRounding::new(self, machine, dtype, false);
         let total = |own: &Vec<Number>| {
             if own.is_empty() {
                 return init;
@@ -208,7 +185,11 @@ impl Op<'_> {
         let (inputs, news) = (input.numbers()?, updates.numbers()?);
         let rounding = self.rounding(machine, op.name(), input.dtype);
         let roundoff = machine.model.sum_roundoff(input.dtype);
-        let sums = Sums { rounding, roundoff, ..Sums::new(self, machine, input.dtype, false) };
+        let sums = SumRounding {
+            rounding,
+            roundoff,
+            ..SumRounding::new(self, machine, input.dtype, false)
+        };
         let combine = |element: usize| {
             let own = found[element].iter().map(|&i| news[i]);
             let all: Vec<Number> = own.chain(std::iter::once(inputs[element])).collect();
@@ -235,7 +216,7 @@ pub(super) fn is_combined(op: BinaryOp) -> bool {
 }
 
 /// Numbers combined in any order by a maximum, minimum or product.
-fn combined(all: &[Number], op: BinaryOp, dtype: DType, sums: &Sums) -> Number {
+fn combined(all: &[Number], op: BinaryOp, dtype: DType, sums: &SumRounding) -> Number {
     let extreme_of = |smaller: bool| {
         let extreme = all.iter().copied().reduce(|a, b| extreme(a, b, smaller));
         extreme.unwrap_or(Number::UNKNOWN)

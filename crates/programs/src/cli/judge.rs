@@ -6,6 +6,7 @@ use crate::format::output_format;
 use crate::inputs::Arguments;
 use crate::io::{Failure, Io};
 use crate::recorded::RecordedRun;
+use crate::report_folder::{self, JudgedRun, ReducedCase};
 use crate::source::{load, program_name};
 use crate::trials::trouble;
 use stablo::arrays::npz;
@@ -21,6 +22,7 @@ Examples:
   stablo judge model.mlir --inputs inputs.npz --results outputs.npz
   stablo judge model.mlir --inputs in --results out --model xla-cpu --trace values
   stablo judge model.mlir --input 'x=[1, 2]' --results out.npy --model chip.toml --format sarif
+  stablo judge model.mlir --inputs in --results out --trace values --report finding
   stablo judge model.mlir --inputs inputs.npz --bounds bounds.npz
   stablo judge model.mlir --inputs inputs.npz --device pjrt:plugin.so --model xla-cpu
   stablo judge test.mlir
@@ -42,10 +44,11 @@ pub struct JudgeArgs {
     /// The program, in any format; `-` is standard input
     #[arg(required_unless_present = "ops")]
     file: Option<PathBuf>,
-    /// Measure each elementwise op of the device, or of our interpreter, in place of judging a
-    /// program: print a model file of largest errors in units in the last place, or with `--format
-    /// table` a table
-    #[arg(long, conflicts_with_all = ["file", "results", "input", "inputs", "trace", "bounds"])]
+    /// Measure each elementwise op of the device, or of our interpreter, and how it makes sums, in
+    /// place of judging a program: print a model file of largest errors in units in the last place,
+    /// or with `--format table` a table
+    #[arg(long, conflicts_with_all = ["file", "results", "input", "inputs", "trace", "bounds",
+        "report", "view"])]
     ops: bool,
     /// The function that was run
     #[arg(long, value_name = "NAME", default_value = "main")]
@@ -76,13 +79,23 @@ pub struct JudgeArgs {
     /// Write true values and bounds of all results to this .npz file
     #[arg(long, value_name = "FILE")]
     bounds: Option<PathBuf>,
-    /// Where results of the device are outside, write the smallest program found that still has
-    /// some for random inputs to this file, as `stablo reduce` does
-    #[arg(long, value_name = "OUT", requires = "device")]
+    /// Where results are outside, write a smaller program that shows it to this file: of a device,
+    /// the smallest found that still has some for random inputs, as `stablo reduce` does; of
+    /// recorded values (--trace), the op to blame
+    #[arg(long, value_name = "OUT")]
     reduce: Option<PathBuf>,
+    /// Write all about the judgement to this directory: reports as text, JSON, JUnit, SARIF and a
+    /// page for browsers, the program with its inputs and results, and in `reproducer` a smaller
+    /// program that shows what is outside, as far as there is one
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// Write a page for browsers to this file, as `stablo view` does, with the errors of ops and of
+    /// elements as heat maps
+    #[arg(long, value_name = "FILE")]
+    view: Option<PathBuf>,
     /// Bounds that are wider than this, in units in the last place of the largest element, say
     /// nothing about results within; by default, bounds that are further apart than that is large
-    #[arg(long, value_name = "ULPS")]
+    #[arg(long, value_name = "ULPS", value_parser = width)]
     widest: Option<f64>,
     /// Number of runs with random rounding where bounds are too wide
     #[arg(long, value_name = "N", default_value_t = 16)]
@@ -93,6 +106,14 @@ pub struct JudgeArgs {
     /// Output format
     #[arg(long, default_value = "human")]
     format: ReportFormat,
+}
+
+/// Parses a width in units in the last place.
+fn width(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(width) if width >= 0.0 => Ok(width),
+        _ => Err("this is not a number from 0 on".to_string()),
+    }
 }
 
 /// How a judgement is printed.
@@ -123,6 +144,11 @@ pub fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), Failure> {
 
 impl JudgeArgs {
     fn run(&self, io: &mut Io<'_>) -> Result<Verdict, Failure> {
+        if self.reduce.is_some() && self.device.is_none() && self.trace.is_none() {
+            let message = "a program is reduced with a device, or with values of a run: give --device or \
+                 --trace";
+            return Err(Failure::usage(message.to_string()));
+        }
         let model = self.model(io)?;
         let file = self.file.as_deref().unwrap_or(Path::new("-"));
         let module = load(file, io)?;
@@ -147,6 +173,10 @@ impl JudgeArgs {
         }
         let name = program_name(file);
         if self.results.is_none() && self.device.is_none() {
+            if self.report.is_some() || self.view.is_some() {
+                let message = "a report and a page are of results: give --results or --device";
+                return Err(Failure::usage(message.to_string()));
+            }
             let judgement = stablo::judge_expectations(&program, inputs, &options)?;
             if judgement.outputs.is_empty() {
                 let message = "there are neither results to judge nor ops of the check dialect";
@@ -171,11 +201,29 @@ impl JudgeArgs {
             None => None,
         };
         let record = recorded.as_mut().map(|recorded| recorded as &mut dyn judging::Record);
-        let judgement = stablo::judge(&program, inputs, &found, record, &options)?;
-        if let Some(path) = &self.reduce
-            && judgement.verdict() == Verdict::Outside
-        {
-            self.reduce(program.module(), &options, path, io)?;
+        let judgement = stablo::judge(&program, inputs.clone(), &found, record, &options)?;
+        let is_outside = judgement.verdict() == Verdict::Outside;
+        let mut reproducer = None;
+        if is_outside && self.device.is_some() && (self.reduce.is_some() || self.report.is_some()) {
+            reproducer = self.smallest(program.module(), &options, io)?;
+        } else if let Some(recorded) = recorded.as_mut().filter(|_| is_outside) {
+            reproducer = report_folder::isolated(&program, entry, &inputs, &judgement, recorded);
+        }
+        if let (Some(path), Some(case)) = (&self.reduce, &reproducer) {
+            io.write(path, &output_format(path, None)?.write(&case.module, true)?)?;
+        }
+        let judged = JudgedRun {
+            name: &name,
+            program: &program,
+            inputs: &inputs,
+            results: &found,
+            judgement: &judgement,
+        };
+        if let Some(directory) = &self.report {
+            judged.write(directory, reproducer.as_ref(), &options, io)?;
+        }
+        if let Some(path) = &self.view {
+            io.write(path, judged.page()?.as_bytes())?;
         }
         self.print(&judgement, &name, io)?;
         Ok(Judgement::verdict(&judgement))
@@ -191,38 +239,37 @@ impl JudgeArgs {
         })
     }
 
-    /// Writes the smallest program found whose results on the device are outside.
-    fn reduce(
+    /// The smallest program found whose results on the device are outside, with random inputs.
+    fn smallest(
         &self,
         module: &Module,
         options: &judging::Options,
-        path: &Path,
         io: &mut Io<'_>,
-    ) -> Result<(), Failure> {
-        let format = output_format(path, None)?;
-        let Some(spec) = &self.device else { return Ok(()) };
+    ) -> Result<Option<ReducedCase>, Failure> {
+        let Some(spec) = &self.device else { return Ok(None) };
         let _guard = device::guard(spec, io);
         let device = device::open(spec, io)?;
         let options = options.clone().samples(0).licences(false);
-        let is_outside = |module: &Module, seed: u32| -> stablo::Result<bool> {
+        let case = |module: &Module, seed: u32| -> stablo::Result<(ReducedCase, Verdict)> {
             let program = Program::prepare(module.clone(), "main", RunOptions::default())?;
             let inputs = stablo::random_inputs(program.signature().0, seed)?;
-            let (program, found) = on_device(&device, module, "main", &inputs)?;
-            let judgement = stablo::judge(&program, inputs, &found, None, &options)?;
-            Ok(judgement.verdict() == Verdict::Outside)
+            let (program, results) = on_device(&device, module, "main", &inputs)?;
+            let judgement = stablo::judge(&program, inputs.clone(), &results, None, &options)?;
+            Ok((ReducedCase { module: module.clone(), inputs, results }, judgement.verdict()))
         };
         // A program that the device does not run shows nothing.
-        let test = |module: &Module, seed| is_outside(module, seed).unwrap_or(false);
+        let test = |module: &Module, seed| {
+            case(module, seed).is_ok_and(|(_, verdict)| verdict == Verdict::Outside)
+        };
         let Some(seed) = (0..4).find(|&seed| test(module, seed)) else {
             io.report("results for random inputs are not outside: the program is not reduced\n");
-            return Ok(());
+            return Ok(None);
         };
         let mut test = |module: &Module| Ok::<bool, Failure>(test(module, seed));
         let reduced = stablo::reduce(module.clone(), MAX_TESTS, &mut test)?;
-        io.write(path, &format.write(&reduced.module, true)?)?;
         let count = counted(stablo::walk(&reduced.module).count() as u64, "op");
         io.report(format!("reduced to {count} for random inputs of the seed {seed}\n"));
-        Ok(())
+        Ok(Some(case(&reduced.module, seed)?.0))
     }
 
     /// Measures elementwise ops.
@@ -238,10 +285,11 @@ impl JudgeArgs {
             None => program.run(inputs.to_vec()),
         };
         let measured = judging::measure_ops(&mut run)?;
+        let sums = judging::measure_sums(&mut run)?;
         let name = if self.device.is_some() { "device" } else { "stablo" };
         io.print(match self.format {
-            ReportFormat::Table => judging::table_of(&measured),
-            _ => judging::model_of(name, &measured),
+            ReportFormat::Table => judging::table_of(&measured, &sums),
+            _ => judging::model_of(name, &measured, &sums),
         })
     }
 

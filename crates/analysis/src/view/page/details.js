@@ -65,7 +65,31 @@ class Details {
     } else {
       parts.push(html("p", {}, "Costs are not known: no function main, or it cannot run."));
     }
-    return [...parts, this.profile(), ...this.contents(root)];
+    return [...parts, ...this.judgement(), this.profile(), ...this.contents(root)];
+  }
+
+  /** The judgement of the results, with a map of the errors of the elements of each. */
+  judgement() {
+    const { judgement } = this.program;
+    if (!judgement) return [];
+    const { verdict, model, report, outputs } = judgement;
+    const maps = outputs.slice(0, MAX_ROWS).map((output) => {
+      const shape = output.shape.join("×") || "scalar";
+      const title = `${output.name}, ${shape}: ${output.verdict}`;
+      return html("section", {}, html("h3", {}, title), heatMap(output));
+    });
+    const heading = html("h3", {}, `Results: ${verdict} (model ${model})`);
+    return [html("section", {}, heading, html("pre", {}, report)), ...maps];
+  }
+
+  /** The error of the results of an op. */
+  error(error) {
+    if (!error) return null;
+    const rows = [];
+    if (error.verdict) rows.push(["recorded results", error.verdict]);
+    if (error.ulps !== null) rows.push(["off by at most", `${number(error.ulps)} ulp`]);
+    if (error.width !== null) rows.push(["width of bounds", `${number(error.width)} of the result`]);
+    return table("Errors of rounding", rows);
   }
 
   /** The time of the runs, by kinds of steps. */
@@ -137,6 +161,7 @@ class Details {
       ...(op.statistics || []).map((values, result) => this.statistics(values, op.results[result])),
       this.cost(op.cost),
       this.time(op.time),
+      this.error(op.error),
       op.operands.length ? this.values("Operands", op.operands) : null,
       op.results.length ? this.values("Results", op.results) : null,
       ...op.results.map((value) => this.users(value)),
@@ -367,6 +392,26 @@ function histogram(bars, min, max) {
   ];
   const viewBox = `0 0 ${width} ${height + 18}`;
   return svg("svg", { class: "histogram", viewBox }, ...drawn, ...labels);
+}
+
+/** A map of the errors of elements, warmer where they are larger; those outside have a frame. */
+function heatMap({ rows, columns, ulps, states }) {
+  const sizes = ulps.map((error) => (typeof error === "number" ? error : Infinity));
+  const largest = Math.max(...sizes.filter(Number.isFinite), 1e-300);
+  const step = 288 / Math.max(columns, 12);
+  const cells = sizes.map((error, at) => {
+    const warmth = Number.isFinite(error) ? heat(error / largest) : 1;
+    const [row, column] = [Math.floor(at / columns), at % columns];
+    const state = { i: "inside", u: "undecided", o: "outside" }[states[at]];
+    const title = svg("title", {}, `[${row}, ${column}]: ${number(error)} ulp, ${state}`);
+    const place = { x: column * step, y: row * step, width: step, height: step };
+    const cell = svg("rect", { ...place, class: `cell ${state}` }, title);
+    cell.style.setProperty("--heat", `${warmth * 100}%`);
+    return cell;
+  });
+  const viewBox = `0 0 288 ${rows * step + 18}`;
+  const label = svg("text", { x: 0, y: rows * step + 13 }, `at most ${number(largest)} ulp`);
+  return svg("svg", { class: "histogram errors", viewBox }, ...cells, label);
 }
 
 /** Paragraphs, lists and code of a text in Markdown. */

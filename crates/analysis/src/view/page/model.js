@@ -23,9 +23,9 @@ const MAX_CALLS = 30;
  * @property {string} [scope]  the scope that has this op only
  * @property {number | null} callee  the function whose body a call shows
  * @property {number} ops  number of ops in it
- * @property {{flops: number, bytes: number, seconds: number, bad: number, elements: number, changes: number}} cost
+ * @property {{flops: number, bytes: number, seconds: number, bad: number, elements: number, changes: number, error: number}} cost
  *   of all ops in it, with their time in a profile, and the elements of their values in a run; `bad` ones are NaN or infinite; `changes` is the
- *   number of differences to another program
+ *   number of differences to another program, `error` the largest error of an op
  * @property {boolean} isOpen
  */
 
@@ -73,7 +73,7 @@ class Program {
   /** @returns {Node} */
   node(type, label, children, op = null, values = []) {
     const id = this.nodes.length;
-    const cost = { flops: 0, bytes: 0, seconds: 0, bad: 0, elements: 0, changes: 0 };
+    const cost = { flops: 0, bytes: 0, seconds: 0, bad: 0, elements: 0, changes: 0, error: 0 };
     const known = { id, type, label, children, op, values, cost };
     const node = { ...known, parent: null, callee: null, ops: 0, isOpen: false };
     children.forEach((child) => (child.parent = node));
@@ -296,10 +296,14 @@ class Program {
           node.cost.bad += (values?.nan || 0) + (values?.infinite || 0);
           node.cost.elements += values?.elements || 0;
         }
+        node.cost.error = Math.max(node.cost.error, errorOf(this.ops[node.op].error));
       }
       if (node.parent) {
         node.parent.ops += node.ops;
-        for (const name in node.cost) node.parent.cost[name] += node.cost[name];
+        const { cost } = node.parent;
+        const error = Math.max(cost.error, node.cost.error);
+        for (const name in node.cost) cost[name] += node.cost[name];
+        cost.error = error;
       }
     }
   }
@@ -453,4 +457,11 @@ function duration(seconds) {
   const units = { s: 1, ms: 1e-3, "µs": 1e-6 };
   const [unit, scale] = Object.entries(units).find(([, scale]) => seconds >= scale) || ["ns", 1e-9];
   return `${Number((seconds / scale).toPrecision(3))} ${unit}`;
+}
+
+/** The error of an op by which it is coloured: of recorded values, else the width of bounds. */
+function errorOf(error) {
+  if (!error) return 0;
+  const own = error.ulps ?? error.width;
+  return typeof own === "number" ? own : 1e300;
 }

@@ -140,7 +140,7 @@ function legend() {
   const items = (samples[colour] || []).map(([name, text]) =>
     html("span", { class: `sample ${name}` }, text),
   );
-  const isCost = ["flops", "bytes", "seconds", "bad"].includes(colour);
+  const isCost = ["flops", "bytes", "seconds", "bad", "error"].includes(colour);
   if (isCost) items.push(html("span", {}, "0.001 %"), html("span", { class: "scale" }), "100 %");
   byId("legend").replaceChildren(...items);
 }
@@ -221,6 +221,7 @@ function start() {
   const hasValues = panes.some(({ program }) => program.ops.some((op) => op.statistics));
   if (!hasValues) byId("values").remove();
   if (!panes.some(({ program }) => program.profile)) byId("times").remove();
+  if (!model.judgement) byId("errors").remove();
   if (!model.left) byId("changes").remove();
   byId("colour").addEventListener("change", (event) => setColour(event.target.value));
   const search = new Search(panes, byId("search"), byId("matches"), (pane, op, node) =>
@@ -241,7 +242,8 @@ function start() {
     if (!event.target.closest("#searching")) search.hide();
   });
   panes.forEach((pane) => pane.openFirst());
-  setColour(model.left ? "changes" : model.profile ? "seconds" : "family");
+  const { left, judgement, profile } = model;
+  setColour(left ? "changes" : judgement ? "error" : profile ? "seconds" : "family");
   panes.forEach(({ graph }) => graph.fit());
   panes[0].select(null);
 }

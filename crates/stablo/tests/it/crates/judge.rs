@@ -184,6 +184,8 @@ fn models_are_data() {
         ("name = 'x'\nproducts = 'i8'", "`i8` is not a floating-point type"),
         ("name = 'x'\nrounds = true", "unknown field `rounds`"),
         ("name = 'x'\n[ulps.f32]\nadd = 0.1", "at least 0.5"),
+        ("name = 'x'\nfunctions = -1", "at least 0.5"),
+        ("name = 'x'\n[ulps.f32]\nexponentiall = 2", "`exponentiall` is no op"),
     ] {
         let found = Model::parse(text).expect_err(text);
         assert!(found.contains(error), "{text}: {found}");
