@@ -26,9 +26,10 @@ export function download(content, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-let compiled;
+// The parts of the core, once the first worker has them: what editing takes, and the rest.
+let compiled, remainder;
 
-/** A worker with the core, whose requests are promises. All share one compiled module. */
+/** A worker with the core, whose requests are promises. All share the compiled modules. */
 export class Core {
   constructor() {
     this.worker = new Worker("worker.js");
@@ -40,8 +41,11 @@ export class Core {
       "error" in data ? reject(new Error(data.error)) : resolve(data.ok);
     };
     const before = compiled;
-    this.ready = Promise.resolve(before).then((module) => this.ask("start", { module }));
+    this.ready = Promise.resolve(before).then((module) => this.ask("start", { module, remainder }));
     compiled ??= this.ready;
+    // Loaded while the program is read; what needs it earlier waits for it.
+    this.complete = this.ready.then(() => this.ask("rest")).then((module) => (remainder ??= module));
+    this.complete.catch(() => {});
   }
   ask(method, more = {}) {
     const id = ++this.last;

@@ -1,15 +1,48 @@
 // The core in WebAssembly: answers {id, method, bytes, …} with {id, ok, bytes} or {id, error}.
 
 let instance;
+/** The part of the core that is loaded first: what editing takes. */
 let module;
+/** The rest, once it is here: what runs programs, mostly. */
+let remainder;
+let isLinked = false;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 const NONE = new Uint8Array();
 
 function start() {
-  instance = new WebAssembly.Instance(module, { host: { now: () => performance.now() } });
+  isLinked = false;
+  // A function of the rest is called by its place in the table, which the rest fills in.
+  const table = () => Object.values(instance.exports).find((value) => value instanceof WebAssembly.Table);
+  const later = (_, index) => (...args) => {
+    link();
+    return table().get(Number(index))(...args);
+  };
+  const placeholder = new Proxy({}, { get: later });
+  instance = new WebAssembly.Instance(module, { host: { now: () => performance.now() }, placeholder });
 }
+
+/** Adds the rest. Waits for it if it is not here yet. */
+function link() {
+  if (isLinked) return;
+  remainder ??= new WebAssembly.Module(fetchNow("stablo.rest.wasm"));
+  new WebAssembly.Instance(remainder, { primary: instance.exports });
+  isLinked = true;
+}
+
+/** The bytes of a file, without a promise. */
+function fetchNow(url) {
+  const request = new XMLHttpRequest();
+  request.open("GET", url, false);
+  request.responseType = "arraybuffer";
+  request.send();
+  if (request.status !== 200) throw new Error(`cannot load ${url}: ${request.status}`);
+  return request.response;
+}
+
+/** Compiles a file. */
+const compiled = async (url) => WebAssembly.compile(await (await fetch(url)).arrayBuffer());
 
 /** Calls a function on buffers. Returns the bytes of its record. */
 function call(name, buffers, ...more) {
@@ -87,9 +120,16 @@ onmessage = async ({ data }) => {
   const { id, method, bytes, ...rest } = data;
   try {
     if (method === "start") {
-      module = data.module ?? (await WebAssembly.compile(await (await fetch("stablo.wasm")).arrayBuffer()));
+      module = data.module ?? (await compiled("stablo.wasm"));
+      remainder = data.remainder;
       start();
       return postMessage({ id, ok: module });
+    }
+    if (method === "rest") {
+      const found = remainder ?? (await compiled("stablo.rest.wasm"));
+      remainder ??= found;
+      link();
+      return postMessage({ id, ok: remainder });
     }
     if (method === "run") return postMessage({ id, ok: run(data) });
     if (method === "trace") return postMessage({ id, ok: trace(data) });
