@@ -10,6 +10,7 @@
 // PLAN: stablehlo.convolution {{.*}} : 1x2x1xf32
 // PLAN-NOT: kernel stablehlo.convolution
 // PLAN: stablehlo.convolution {{.*}} : 1x2x1xi32
+// PLAN-NOT: convert
 
 // CHECK: output 0
 // CHECK-NEXT: {{\[\[}}[258.0],

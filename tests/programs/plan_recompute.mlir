@@ -12,14 +12,14 @@
 // CHECK-NEXT: stablehlo.subtract %[[AGAIN]], %[[TANH]]
 // CHECK-NEXT: stablehlo.multiply %{{.*}}, %[[AGAIN]]
 // CHECK-NEXT: stablehlo.add %{{.*}}, %[[SCALED]]
-func.func @main(%a: tensor<2048x2xf32>, %b: tensor<2x2048xf32>) -> (tensor<2048x2xf32>, tensor<2048x2048xf32>) {
-  %x = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<2048x2xf32>, tensor<2x2048xf32>) -> tensor<2048x2048xf32>
-  %sum = stablehlo.add %x, %x : tensor<2048x2048xf32>
-  %tanh = stablehlo.tanh %sum : tensor<2048x2048xf32>
-  %scaled = stablehlo.multiply %tanh, %sum : tensor<2048x2048xf32>
-  %w = stablehlo.dot_general %scaled, %a, contracting_dims = [1] x [0] : (tensor<2048x2048xf32>, tensor<2048x2xf32>) -> tensor<2048x2xf32>
-  %0 = stablehlo.subtract %sum, %tanh : tensor<2048x2048xf32>
-  %1 = stablehlo.multiply %0, %sum : tensor<2048x2048xf32>
-  %2 = stablehlo.add %1, %scaled : tensor<2048x2048xf32>
-  return %w, %2 : tensor<2048x2xf32>, tensor<2048x2048xf32>
+func.func @main(%a: tensor<16384x2xf32>, %b: tensor<2x16384xf32>) -> (tensor<16384x2xf32>, tensor<16384x16384xf32>) {
+  %x = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<16384x2xf32>, tensor<2x16384xf32>) -> tensor<16384x16384xf32>
+  %sum = stablehlo.add %x, %x : tensor<16384x16384xf32>
+  %tanh = stablehlo.tanh %sum : tensor<16384x16384xf32>
+  %scaled = stablehlo.multiply %tanh, %sum : tensor<16384x16384xf32>
+  %w = stablehlo.dot_general %scaled, %a, contracting_dims = [1] x [0] : (tensor<16384x16384xf32>, tensor<16384x2xf32>) -> tensor<16384x2xf32>
+  %0 = stablehlo.subtract %sum, %tanh : tensor<16384x16384xf32>
+  %1 = stablehlo.multiply %0, %sum : tensor<16384x16384xf32>
+  %2 = stablehlo.add %1, %scaled : tensor<16384x16384xf32>
+  return %w, %2 : tensor<16384x2xf32>, tensor<16384x16384xf32>
 }

@@ -1,8 +1,9 @@
-//! Convolutions whose results have the features before batch and positions: gradients by the kernel.
+//! Convolutions whose results have the features before batch and positions, such as gradients by
+//! the kernel.
 //!
-//! The product of kernel and windows is computed instead of that of windows and kernel: its rows are
-//! the features of all results. Windows are its columns, copied to panels. The sums of real numbers
-//! are the same both ways.
+//! The product of kernel and windows is computed instead of that of windows and kernel: its rows
+//! are the features of all results. Windows are its columns, copied to panels. The sums of real
+//! numbers are the same both ways.
 
 use super::accumulator::Accumulator;
 use super::conv_sizes::ConvSizes;
@@ -26,8 +27,9 @@ pub(super) struct FeaturesFirst {
 }
 
 impl FeaturesFirst {
-    /// The way for a kernel, with its features last, and results with these places in memory; `None`
-    /// if results have another order, or there is more to copy for the windows than for these.
+    /// Returns the way for a kernel, with its features last, and results with these places in
+    /// memory; `None` if results have another order, or there is more to copy for the windows than
+    /// for these.
     pub fn new(
         dtype: DType,
         kernel: &StridedView,
@@ -49,8 +51,8 @@ impl FeaturesFirst {
     }
 }
 
-/// Writes the products of a kernel, a row for each feature, with windows, given memory for copies of
-/// these.
+/// Writes the products of a kernel, a row for each feature, with windows, given memory for copies
+/// of these.
 ///
 /// # Errors
 /// If there is no memory for copies of the windows.

@@ -1,6 +1,7 @@
 //! Copies of parts of memory to parts of a result, on several threads where that pays.
 
 use super::parallel::task_size;
+use numerics::budget::reserve;
 use numerics::math::{self, AlignedBytes};
 use numerics::shape::Runs;
 use numerics::{DType, TensorError};
@@ -8,6 +9,10 @@ use std::cell::Cell;
 
 /// Elements of a task are a multiple of this number, so that few lines have two writers.
 const UNIT: usize = 1024;
+
+/// Memory for elements between two places that is kept for the next copy has at most this many
+/// bytes.
+const KEPT_BYTES: usize = 4 << 20;
 
 thread_local! {
     /// Memory for elements between two places.
@@ -72,8 +77,8 @@ pub fn copy(
     Ok(())
 }
 
-/// The number of rows that all parts go to, and the elements of a row: equal parts of the result in
-/// order. `None` if they have no rows.
+/// Returns the number of rows that all parts go to, and the elements of a row: equal parts of the
+/// result in order. `None` if they have no rows in common.
 fn common_rows(parts: &[CopyPart<'_>], elements: usize) -> Option<[usize; 2]> {
     let rows = |part: &CopyPart<'_>| part.write.and_then(Runs::rows);
     let [count, row] = rows(parts.first()?)?;
@@ -92,8 +97,8 @@ impl CopyPart<'_> {
         Ok(())
     }
 
-    /// The bytes of elements that are adjacent in memory from number `first` on: `len` bytes of them
-    /// from element `start` on.
+    /// Returns `len` bytes of elements that are adjacent in memory from number `first` on, the first
+    /// of which is number `start` of them.
     fn adjacent(
         &self,
         dtype: DType,
@@ -123,11 +128,14 @@ impl CopyPart<'_> {
                 write.write_bytes(dtype, self.adjacent(dtype, first, [start, len])?, out)
             }
             None => {
+                let _reserved = reserve::<u8>(len)?;
                 let mut room = ROOM.take();
-                room.resize(len);
+                room.try_resize(len)?;
                 self.read(dtype, start, &mut room)?;
                 write.write_bytes(dtype, &room, out)?;
-                ROOM.set(room);
+                if len <= KEPT_BYTES {
+                    ROOM.set(room);
+                }
                 Ok(())
             }
         }

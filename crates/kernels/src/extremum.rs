@@ -2,6 +2,7 @@
 //! write them, a `reduce` of elements and indices.
 
 use super::parallel::task_size;
+use numerics::budget::Scratch;
 use numerics::math::Direction;
 use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element, Integer, Tensor, TensorError};
@@ -70,10 +71,10 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     Ok(results)
 }
 
-/// The element of each row of `count` elements that is in a relation to all others, with its index,
-/// combined with the initial ones; of equal elements the first one, or the last one if the relation
-/// is not that of equal ones. `None` for other types and relations, or if there are NaNs, with which
-/// the order of the body matters.
+/// Returns the element of each row of `count` elements that is in a relation to all others, with its
+/// index, combined with the initial ones; of equal elements the first one, or the last one if the
+/// relation is not that of equal ones. `None` for other types and relations, or if there are NaNs,
+/// with which the order of the body matters.
 ///
 /// # Errors
 /// If there is no memory for the results.
@@ -114,7 +115,7 @@ fn choose<T: Element + PartialOrd>(
         return Ok(None);
     }
     let rows = elements.len() / count;
-    let mut places = vec![0; rows];
+    let mut places = Scratch::filled(rows, 0)?;
     let has_nans = AtomicBool::new(false);
     let size = task_size(rows, count, 1);
     let tasks = places.chunks_mut(size).zip(elements.chunks(size * count)).enumerate();

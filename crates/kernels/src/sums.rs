@@ -479,15 +479,20 @@ fn chain_line<T: Element, const STRIDED: bool>(
     }
 }
 
+/// Windows whose taps are combined at a time: what they see stays in the first-level cache.
+const PAIRS: usize = 1024;
+
 /// As [`chain_line`], of windows two elements apart: of every two elements, the first.
 #[inline(always)]
 fn chain_pairs<T: Element>(elements: &[T], taps: &[usize], f: &impl Fn(T, T) -> T, out: &mut [T]) {
-    let Some((last, others)) = out.split_last_mut() else { return };
-    for &tap in taps {
-        let elements = &elements[tap..];
-        *last = f(*last, elements[2 * others.len()]);
-        for (out, pair) in others.iter_mut().zip(elements.as_chunks::<2>().0) {
-            *out = f(*out, pair[0]);
+    for (part, out) in out.chunks_mut(PAIRS).enumerate() {
+        let Some((last, others)) = out.split_last_mut() else { return };
+        for &tap in taps {
+            let elements = &elements[tap + 2 * part * PAIRS..];
+            *last = f(*last, elements[2 * others.len()]);
+            for (out, pair) in others.iter_mut().zip(elements.as_chunks::<2>().0) {
+                *out = f(*out, pair[0]);
+            }
         }
     }
 }

@@ -22,10 +22,9 @@ use std::ops::Range;
 
 /// Memory for converted parts that is kept for the next product has at most this many bytes.
 const KEPT_BYTES: usize = 4 << 20;
-/// Maximum number of rows that are multiplied with stored elements, as vectors, where several of
-/// them are with the elements in registers,
+/// Maximum number of rows that are multiplied with stored elements, as vectors, several at a time.
 const MAX_VECTORS: usize = 8;
-/// and where each reads all elements.
+/// Maximum number of rows that are multiplied with stored elements, each of which reads them all.
 const MAX_LONE_VECTORS: usize = 2;
 
 /// Memory for converted parts of both factors, for sums, and for elements in another order.
@@ -57,7 +56,7 @@ pub struct Factor<'a> {
     /// The distance between elements that belong to different results, and between elements that
     /// belong to different products of a result.
     pub strides: [usize; 2],
-    /// What elements are multiplied with before, a column for each result. Sums are of `f32` then.
+    /// The factors of the elements, a column for each result. Sums are of `f32` then.
     pub scales: ColumnScales<'a, f32>,
     /// The type of the elements times their scales.
     pub scaled_type: DType,
@@ -91,10 +90,10 @@ impl Factor<'_> {
             return Ok(Matrix { elements, strides: self.strides });
         }
         let (count, size) = (rows.len(), self.dtype.bytes());
-        // StoredLines of neighbouring elements, and the distance between lines.
-        let ([lines, line], stride, strides) = match [row, column] {
-            [1, _] => ([depth, count], column, [1, count]),
-            _ => ([count, depth], row, [depth, 1]),
+        // Lines of neighbouring elements, and the distance between lines.
+        let ([lines, line], stride, strides, are_rows) = match [row, column] {
+            [1, _] => ([depth, count], column, [1, count], true),
+            _ => ([count, depth], row, [depth, 1], false),
         };
         let is_gathered = !self.strides.contains(&1) && depth > 1;
         room.resize(lines * line * size_of::<T>());
@@ -103,7 +102,7 @@ impl Factor<'_> {
         if T::DTYPE == DType::F32 {
             let step = if is_gathered { column } else { 1 };
             let scales = self.scales.from(0, rows.start);
-            let places = StoredLines { line, stride, step, are_rows: strides[0] == 1 };
+            let places = StoredLines { line, stride, step, are_rows };
             if self.widen(bytes, places, scales, room)? {
                 return Ok(Matrix { elements: bytemuck::cast_slice(room), strides });
             }
@@ -139,7 +138,8 @@ impl Factor<'_> {
     ) -> Result<bool, TensorError> {
         macro_rules! widen {
             ($ty:ty) => {{
-                let elements: &[$ty] = bytemuck::cast_slice(bytes);
+                let elements = bytemuck::try_cast_slice::<u8, $ty>(bytes);
+                let elements = elements.map_err(|_| TensorError::OutOfBounds)?;
                 let out = bytemuck::cast_slice_mut(&mut room[..]);
                 Isa::best().run(WidenLines { elements, lines, scales, out });
             }};
@@ -151,6 +151,7 @@ impl Factor<'_> {
             DType::U16 => widen!(u16),
             DType::BF16 => widen!(bf16),
             DType::F16 => widen!(f16),
+            _ if scales.are_some() => return Err(TensorError::OutOfBounds),
             _ => return Ok(false),
         }
         if self.scaled_type != DType::F32 && scales.are_some() {
@@ -204,7 +205,7 @@ impl Factor<'_> {
     }
 }
 
-/// StoredLines of elements in memory.
+/// Lines of elements in memory.
 #[derive(Clone, Copy)]
 struct StoredLines {
     /// The elements of a line.

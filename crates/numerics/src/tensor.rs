@@ -44,6 +44,9 @@ pub(crate) fn allocate<T>(len: usize) -> Result<Vec<T>, TensorError> {
     }
 }
 
+/// Kept memory of at most this many bytes is cleared for zeros.
+const MAX_CLEARED: usize = 16 << 20;
+
 /// Zeros, in memory that the system gives as such where it can.
 fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     let bytes = len.saturating_mul(size_of::<T>());
@@ -52,7 +55,10 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
     if bytes < MIN_ALIGNED_BYTES {
         return Ok(Bytes::from_vec(try_zeroed_vec::<T>(len).map_err(|()| no_memory)?));
     }
-    if let Some(mut memory) = kept::take(bytes) {
+    // The system clears more than this while threads write it.
+    if bytes <= MAX_CLEARED
+        && let Some(mut memory) = kept::take(bytes)
+    {
         memory.fill(0);
         return Ok(Bytes::from_memory(memory));
     }

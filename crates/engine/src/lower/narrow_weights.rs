@@ -14,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// ColumnScales are at most one for this many weights.
+/// There is at most one scale for this many weights.
 const MIN_GROUP: usize = 4;
 /// Products with more rows take so much longer than a conversion that it does not matter.
 const MAX_ROWS: usize = 64;
@@ -52,6 +52,10 @@ fn narrow_product(
     let dims = dot.dims.as_deref().map_or(Cow::Owned(of_dot), Cow::Borrowed);
     let wide = definitions.any_view(operands[side])?;
     let narrow = narrow(definitions, &wide, output)?;
+    // The type of sums is that of both factors.
+    if graph.dtype(operands[0]) != graph.dtype(operands[1]) {
+        return None;
+    }
     let other = definitions.any_view(operands[1 - side])?;
     let mut types = [(graph.dtype(operands[1 - side])?, &other.view); 2];
     types[side] = (narrow.dtype, &wide.view);
@@ -78,7 +82,7 @@ fn narrow_product(
     Some(StepOp::Apply { kernel, operands, output, ty, prepacked: None })
 }
 
-/// What a view of memory is before a conversion, or before a conversion and scales.
+/// Returns the weights that a view shows after a conversion, or after a conversion and scales.
 fn narrow<'g>(definitions: &Definitions<'g>, wide: &Viewed, output: Value) -> Option<Narrow<'g>> {
     let node = neighbour(definitions, wide.memory, output)?;
     let graph = definitions.graph;

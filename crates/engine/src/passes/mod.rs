@@ -113,7 +113,7 @@ pub const PASSES: &[PlanPass] = &[
     },
     PlanPass {
         name: "recompute",
-        description: "Computes large values again where they are used later, instead of keeping them",
+        description: "Computes large cheap values again where they are used later",
         run: PassKind::Graph(recompute::run),
     },
     PlanPass {

@@ -27,16 +27,15 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
 fn recompute(graph: &mut Graph<'_>, region: &mut Region) {
     let least = host::machine().l2.bytes;
     let is_large = |node: &Node| node.results.iter().any(|&v| graph.bytes(v) >= Some(least));
-    if region.nodes.len() < 3 || !region.nodes.iter().any(|n| is_cheap(&n.primitive) && is_large(n))
-    {
+    if !region.nodes.iter().any(|node| is_cheap(&node.primitive) && is_large(node)) {
         return;
     }
     let uses = RegionUses::of(region);
     // For each part of the region, the nodes that are computed again where it begins.
     let mut again: Vec<Vec<Node>> = vec![Vec::new(); uses.parts];
     let mut copies: FxHashMap<(Value, usize), Value> = FxHashMap::default();
-    for position in 0..region.nodes.len() {
-        let node = &region.nodes[position];
+    let mut nodes = region.nodes.clone();
+    for (position, node) in region.nodes.iter().enumerate() {
         let &[value] = &node.results[..] else { continue };
         if graph.bytes(value) < Some(least) || !uses.is_elementwise_later(value, position) {
             continue;
@@ -60,13 +59,14 @@ fn recompute(graph: &mut Graph<'_>, region: &mut Region) {
                 copies.insert((result, part), new);
                 again[part].push(copy);
             }
-            for operand in region.nodes[user].operands.iter_mut().filter(|o| **o == value) {
+            for operand in nodes[user].operands.iter_mut().filter(|o| **o == value) {
                 *operand = copies[&(value, part)];
             }
         }
     }
+    region.nodes.clear();
     let mut next = 0;
-    for (node, part) in std::mem::take(&mut region.nodes).into_iter().zip(uses.part) {
+    for (node, part) in nodes.into_iter().zip(uses.part) {
         while next <= part {
             region.nodes.append(&mut again[next]);
             next += 1;
@@ -82,8 +82,9 @@ struct RegionUses {
     users: FxHashMap<Value, Vec<usize>>,
     /// The positions of the nodes that define values.
     definitions: FxHashMap<Value, usize>,
-    /// The part of each node, and how many there are.
+    /// The part of each node.
     part: Vec<usize>,
+    /// The number of parts.
     parts: usize,
     /// For each node, true if it is elementwise.
     is_elementwise: Vec<bool>,
@@ -126,18 +127,23 @@ impl RegionUses {
     }
 
     fn is_used_later(&self, value: Value, position: usize) -> bool {
-        let users = self.users.get(&value).map_or(&[][..], |users| &users[..]);
-        users.last().is_some_and(|&last| self.part[last] > self.part[position])
+        self.last_part(value) > Some(self.part[position])
+    }
+
+    /// The last part that uses a value.
+    fn last_part(&self, value: Value) -> Option<usize> {
+        self.users.get(&value)?.last().map(|&user| self.part[user])
     }
 
     /// The nodes that compute the value of a node from values that are kept, in order; `None` if
-    /// they are many, or not cheap.
+    /// they are many or not cheap, or what they read would take more memory than the value.
     fn tree(&self, graph: &Graph<'_>, nodes: &[Node], position: usize) -> Option<Vec<usize>> {
-        let bytes = graph.bytes(nodes[position].results[0])?;
+        let value = nodes[position].results[0];
+        let bytes = graph.bytes(value)?;
         if !is_cheap(&nodes[position].primitive) {
             return None;
         }
-        let (mut tree, mut large, mut longer) = (Vec::new(), Vec::new(), 0);
+        let (mut tree, mut large): (Vec<usize>, Vec<Value>) = (Vec::new(), Vec::new());
         let mut left = vec![position];
         while let Some(at) = left.pop() {
             if tree.contains(&at) {
@@ -148,25 +154,36 @@ impl RegionUses {
                 return None;
             }
             for &operand in &nodes[at].operands {
-                let defined = self.definitions.get(&operand).copied();
-                match defined {
-                    Some(at) if is_cheap(&nodes[at].primitive) => left.push(at),
+                match self.definitions.get(&operand) {
+                    Some(&at) if is_cheap(&nodes[at].primitive) => left.push(at),
                     _ if self.is_small(graph, nodes, operand, bytes) => {}
                     _ if large.contains(&operand) => {}
-                    _ => {
-                        large.push(operand);
-                        // It is kept for longer, if it is kept at all.
-                        let ends = defined.filter(|&at| !self.is_used_later(operand, at));
-                        if ends.is_some_and(|at| self.is_elementwise[at]) {
-                            return None;
-                        }
-                        longer += usize::from(ends.is_some());
-                    }
+                    _ => large.push(operand),
                 }
             }
         }
+        let mut longer = 0_usize;
+        for &operand in &large {
+            let defined = self.definitions.get(&operand);
+            // A function that takes long may be in no memory yet.
+            if defined
+                .is_some_and(|&at| self.is_elementwise[at] && !self.is_used_later(operand, at))
+            {
+                return None;
+            }
+            if self.last_part(operand) < self.last_part(value) {
+                longer = longer.saturating_add(graph.bytes(operand)?);
+            }
+        }
+        let own = self.part[position];
+        let mut parts: Vec<usize> =
+            self.users[&value].iter().map(|&user| self.part[user]).collect();
+        parts.dedup();
+        let later = parts.iter().filter(|&&part| part > own).count();
         tree.sort_unstable();
-        (large.len() <= MAX_LARGE && longer <= 1).then_some(tree)
+        // Reading two values in several parts takes longer than writing one.
+        let pays = large.len() < MAX_LARGE || large.len() == MAX_LARGE && later == 1;
+        (pays && longer <= bytes).then_some(tree)
     }
 
     /// True for values that are small beside `bytes`, and for such ones repeated.

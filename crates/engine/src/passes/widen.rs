@@ -8,6 +8,7 @@
 use crate::graph::{Graph, Node, Region, Value};
 use numerics::DType;
 use program::{Primitive, ValueType, primitives};
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
@@ -22,8 +23,8 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     }
 }
 
-/// The nodes in place of a convolution of narrow types.
-fn widened(graph: &mut Graph<'_>, node: &Node) -> Option<[Node; 4]> {
+/// Returns the nodes in place of a convolution of narrow types.
+fn widened(graph: &mut Graph<'_>, node: &Node) -> Option<SmallVec<[Node; 4]>> {
     let Primitive::Convolution(convolution) = &*node.primitive else { return None };
     let (&[lhs, rhs], &[result]) = (&node.operands[..], &node.results[..]) else { return None };
     let types = [graph.dtype(lhs)?, graph.dtype(rhs)?, convolution.dtype];
@@ -31,27 +32,37 @@ fn widened(graph: &mut Graph<'_>, node: &Node) -> Option<[Node; 4]> {
     if types == [wide; 3] || !matches!(wide, DType::F32 | DType::F64 | DType::I32) {
         return None;
     }
-    let mut wide_value = |value: Value| {
-        let ty = ValueType::tensor(wide, &graph.shape(value)?);
-        Some(graph.value(&Arc::new(ty)))
+    let wide_value = |graph: &mut Graph<'_>, value: Value| match graph.dtype(value)? {
+        dtype if dtype == wide => Some(value),
+        _ => {
+            let ty = ValueType::tensor(wide, &graph.shape(value)?);
+            Some(graph.value(&Arc::new(ty)))
+        }
     };
-    let [left, right, sums] = [wide_value(lhs)?, wide_value(rhs)?, wide_value(result)?];
-    let with = |primitive: Primitive, operands: &[Value], results: &[Value], ops: u32| Node {
+    let [left, right] = [wide_value(graph, lhs)?, wide_value(graph, rhs)?];
+    let sums = wide_value(graph, result)?;
+    let with = |primitive: Primitive, operands: &[Value], result: Value, ops: u32| Node {
         primitive: Arc::new(primitive),
         operands: operands.into(),
-        results: results.into(),
+        results: smallvec![result],
         regions: Vec::new(),
         captures: Vec::new(),
         ops,
         ..*node
     };
-    let convert = |dtype: DType| Primitive::from(primitives::Convert { dtype });
     let own =
         primitives::Convolution { dtype: wide, ..primitives::Convolution::clone(convolution) };
-    Some([
-        with(convert(wide), &[lhs], &[left], 0),
-        with(convert(wide), &[rhs], &[right], 0),
-        with(own.into(), &[left, right], &[sums], node.ops),
-        with(convert(types[2]), &[sums], &[result], 0),
-    ])
+    let mut nodes = SmallVec::new();
+    for (value, wide_value) in [(lhs, left), (rhs, right)] {
+        if value != wide_value {
+            let convert = Primitive::from(primitives::Convert { dtype: wide });
+            nodes.push(with(convert, &[value], wide_value, 0));
+        }
+    }
+    nodes.push(with(own.into(), &[left, right], sums, node.ops));
+    if sums != result {
+        let convert = Primitive::from(primitives::Convert { dtype: types[2] });
+        nodes.push(with(convert, &[sums], result, 0));
+    }
+    Some(nodes)
 }

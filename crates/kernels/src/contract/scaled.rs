@@ -3,10 +3,14 @@
 use super::{Dot, Sizes, multiply_stored};
 use crate::converted::convert_into;
 use crate::kernel::{Kernel, expect_bytes};
-use numerics::budget::reserve;
+use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
 use numerics::simd::ColumnScales;
 use numerics::{DType, TensorError};
+
+/// The fewest products that share a scale: with fewer, scales would take as much memory as wide
+/// elements.
+const MIN_GROUP: usize = 16;
 
 /// Where the scales of the elements of an operand are.
 #[derive(Clone, Debug)]
@@ -42,27 +46,26 @@ impl ScaledDot {
             _ => false,
         };
         let is_large = dot.is_streamed && dot.sizes.count == 1 && dot.dtype == DType::F32;
-        let is_valid = stored.is_integer() && is_rounded_once && layout.group > 0;
+        let is_grouped = layout.group >= MIN_GROUP.min(dot.sizes.k.max(1));
+        let is_valid = stored.is_integer() && stored.bits() <= 16 && is_rounded_once && is_grouped;
         (is_large && is_valid).then_some(ScaledDot { dot, layout })
     }
 
-    /// The shape of the result.
-    pub fn shape(&self) -> &[usize] {
-        self.dot.shape()
-    }
-
     /// The scales as numbers of `f32`: those of the first group of all results, and so on.
-    fn factors(&self, scales: &[u8], kept: usize) -> Result<Vec<f32>, TensorError> {
+    fn factors(&self, scales: &[u8], kept: usize) -> Result<Scratch<f32>, TensorError> {
         let ScaleLayout { dtype, group, strides: [row, column], .. } = self.layout;
         let groups = self.dot.sizes.k.div_ceil(group);
-        let _reserved = reserve::<f32>(scales.len() / dtype.bytes() + kept * groups)?;
+        let _reserved = reserve::<f32>(scales.len() / dtype.bytes())?;
         let mut wide = AlignedBytes::new();
         wide.resize(scales.len() / dtype.bytes() * size_of::<f32>());
         convert_into(scales, [dtype, DType::F32], &mut wide)?;
         let wide: &[f32] = bytemuck::cast_slice(&wide);
         let places = (0..groups).flat_map(|g| (0..kept).map(move |i| i * row + g * column));
-        let factors = places.map(|at| wide.get(at).copied().ok_or(TensorError::OutOfBounds));
-        factors.collect()
+        let mut factors = Scratch::new(kept.saturating_mul(groups))?;
+        for at in places {
+            factors.push(*wide.get(at).ok_or(TensorError::OutOfBounds)?);
+        }
+        Ok(factors)
     }
 }
 

@@ -333,8 +333,8 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             (k, true, DType::U8),
             (64, true, DType::I4),
             (64, false, DType::I8),
-            (12, true, DType::I16),
-            (1, false, DType::U4),
+            (24, true, DType::I16),
+            (16, false, DType::U4),
         ] {
             let groups = k.div_ceil(group);
             let (x, scales) = (floats(&[m, k]), floats(&[groups, n]));

@@ -20,6 +20,11 @@ fn windows_select_the_first_of_the_largest() {
         (vec![2, 9, 11], [dim(1, 1, 0, 0), dim(3, 2, 1, 1), dim(1, 1, 0, 0)]),
         (vec![2, 7, 6], [dim(1, 1, 0, 0), dim(2, 2, 0, 0), dim(3, 1, 2, 0)]),
         (vec![3, 4, 5], [dim(2, 1, 0, 1), dim(2, 3, 1, 0), dim(5, 1, 4, 4)]),
+        // Rows of many windows, with and without padding, one, two and three elements apart.
+        (vec![2, 5, 33], [dim(1, 1, 0, 0), dim(3, 1, 1, 1), dim(3, 1, 1, 1)]),
+        (vec![2, 5, 34], [dim(1, 1, 0, 0), dim(2, 2, 0, 1), dim(3, 2, 1, 1)]),
+        (vec![2, 5, 35], [dim(2, 1, 1, 0), dim(1, 2, 0, 0), dim(3, 2, 0, 0)]),
+        (vec![1, 4, 60], [dim(1, 1, 0, 0), dim(2, 1, 0, 0), dim(4, 3, 2, 2)]),
         // The first window sees padding only.
         (vec![1, 3, 8], [dim(1, 1, 0, 0), dim(1, 1, 1, 0), dim(1, 1, 0, 0)]),
     ];

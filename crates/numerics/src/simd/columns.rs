@@ -23,7 +23,7 @@ pub struct Columns<'a, T, S = T> {
     pub stride: usize,
     /// The distance to the columns that are read next, which are asked for.
     pub next: usize,
-    /// What the elements are multiplied with; nothing for floats.
+    /// The factors of the elements; none for floats.
     pub scales: ColumnScales<'a, T>,
 }
 
@@ -100,12 +100,17 @@ fn are_scaled<S: words::Words, const W: usize>(
     columns: &Columns<'_, f32, S>,
     words: usize,
 ) -> bool {
-    let ColumnScales { group, first, .. } = columns.scales;
+    if !S::IS_SCALED {
+        return true;
+    }
+    let ColumnScales { factors, stride, group, first } = columns.scales;
     let step = words * S::PER_WORD;
-    let last = columns.vector.len().saturating_sub(1);
-    !S::IS_SCALED
-        || columns.scales.of_row(last).len() >= W
-            && (group >= first + columns.vector.len() || group % step == 0 && first % step == 0)
+    // Those of the last row are the last ones.
+    let end = first.checked_add(columns.vector.len());
+    let last = end.and_then(|end| (end.saturating_sub(1) / group.max(1)).checked_mul(stride));
+    let has_all = last.and_then(|last| last.checked_add(W)).is_some_and(|end| end <= factors.len());
+    let are_alike = group >= end.unwrap_or(usize::MAX) || group % step == 0 && first % step == 0;
+    has_all && are_alike && group > 0
 }
 
 /// The products of several vectors with the same columns; `None` as [`ColumnSums::shared_chains`]

@@ -128,6 +128,8 @@ where
             narrow.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
             // Where a vector register has elements of several groups, there is no instruction.
             let wide = f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]);
+            let is_alike = group >= first + len || group % 64 == 0;
+            assert!(wide.is_some() == isa.has_avx512() || !is_alike, "{isa:?} {len} {group}");
             let wide = wide.into_iter().flatten().flatten().enumerate();
             wide.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
         }
@@ -136,11 +138,25 @@ where
 
 #[test]
 fn columns_without_enough_scales() {
-    let (vector, elements, factors) = ([1.0; 64], [1_i8; 64 * WIDE_GROUP], [1.0; WIDE_GROUP - 1]);
-    for factors in [&factors[..], &[]] {
-        let scales = ColumnScales { factors, stride: WIDE_GROUP, group: 64, first: 0 };
-        let columns =
-            Columns { vector: &vector[..], elements: &elements[..], stride: 64, next: 0, scales };
-        assert!(f32::column_chains::<WIDE_GROUP, 1>(Isa::best(), [columns]).is_none());
-    }
+    let (vector, elements, factors) = ([1.0; 192], [1_i8; 192 * WIDE_GROUP], [1.0; WIDE_GROUP]);
+    let refused = |scales: ColumnScales<'_, f32>| {
+        let (vector, elements) = (&vector[..], &elements[..]);
+        let columns = Columns { vector, elements, stride: 192, next: 0, scales };
+        for isa in Isa::available() {
+            assert!(f32::column_chains::<GROUP, 1>(isa, [columns]).is_none());
+            assert!(f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]).is_none());
+        }
+    };
+    refused(ColumnScales { factors: &[], stride: WIDE_GROUP, group: 192, first: 0 });
+    refused(ColumnScales { factors: &factors[..GROUP - 1], stride: 1, group: 192, first: 0 });
+    // Not for the second group, and beyond all memory for it.
+    refused(ColumnScales { factors: &factors, stride: WIDE_GROUP, group: 64, first: 0 });
+    refused(ColumnScales {
+        factors: &factors,
+        stride: 1 << (usize::BITS - 1),
+        group: 64,
+        first: 0,
+    });
+    refused(ColumnScales { factors: &factors, stride: 1, group: 64, first: usize::MAX });
+    refused(ColumnScales { factors: &factors, stride: 1, group: 0, first: 0 });
 }
