@@ -172,6 +172,11 @@ impl<'m> Propagation<'m> {
             let resolved = sdy::Mesh::resolve(self.entry, mesh);
             self.meshes.insert(mesh.clone(), resolved);
         }
+        // JAX leaves dimensions open on a mesh without axes, where any mesh may follow.
+        let resolved = own.mesh.as_ref().and_then(|mesh| self.meshes.get(mesh)?.as_ref());
+        if resolved.is_some_and(|mesh| mesh.axes.is_empty()) {
+            own.mesh = None;
+        }
         for (dim, (axes, is_closed)) in own.dims.iter_mut().zip(dims) {
             (dim.axes, dim.is_closed) = (axes.to_vec(), is_closed);
         }

@@ -11,6 +11,7 @@ fn shardings(body: &str, results: &str) -> String {
     let text = format!(
         "module {{
           sdy.mesh @mesh = <[\"x\"=2, \"y\"=2]>
+          sdy.mesh @empty_mesh = <[]>
           func.func private @f(%x: tensor<8x4xf32>) -> tensor<4x8xf32> {{
             %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
             return %0 : tensor<4x8xf32>
@@ -43,6 +44,14 @@ fn shardings_pass_through_ops() {
         (
             "%0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
              return %0",
+            "tensor<4x8xf32>",
+            SWAPPED,
+        ),
+        // As JAX leaves the dimensions of random keys open.
+        (
+            "%0 = sdy.sharding_constraint %a <@empty_mesh, [{?}, {?}]> : tensor<8x4xf32>
+             %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+             return %1",
             "tensor<4x8xf32>",
             SWAPPED,
         ),
