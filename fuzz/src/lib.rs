@@ -2,6 +2,7 @@
 //! project's files, and the targets of libFuzzer in `libfuzzer/`.
 
 mod bytes;
+mod dead;
 mod engines;
 mod input;
 mod seeds;

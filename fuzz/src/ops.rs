@@ -43,7 +43,11 @@ pub fn run(
                 let message = match verdict {
                     Ok(Verdict::Ran) => {
                         counts.ran += 1;
-                        continue;
+                        match catch_unwind(AssertUnwindSafe(|| variant.surplus_steps())) {
+                            Ok(None) => continue,
+                            Ok(Some(message)) => message,
+                            Err(_) => "panics".to_string(),
+                        }
                     }
                     Ok(Verdict::Refused) => {
                         counts.refused += 1;

@@ -95,10 +95,10 @@ const STRINGS: [&str; 22] = [
 pub struct Single {
     /// The name of the op.
     pub name: String,
-    module: Module,
-    function: OpId,
-    block: BlockId,
-    op: OpId,
+    pub(crate) module: Module,
+    pub(crate) function: OpId,
+    pub(crate) block: BlockId,
+    pub(crate) op: OpId,
 }
 
 /// Different programs of each op of some texts, by its name.
@@ -215,6 +215,13 @@ fn text_of(module: &Module, op: OpId) -> String {
     module.walk(op).map(attributes).collect()
 }
 
+/// Gives a function the type of one that returns values.
+pub(crate) fn set_results(module: &mut Module, function: OpId, block: BlockId, results: &[Value]) {
+    let types = |values: &[Value]| values.iter().map(|&v| module.ty(v).clone()).collect();
+    let signature = Type::function(types(module.arguments(block)), types(results));
+    module.set_attr(function, "function_type", signature.into());
+}
+
 impl Single {
     /// The program as text.
     pub fn text(&self) -> String {
@@ -230,11 +237,8 @@ impl Single {
     }
 
     fn set_signature(&mut self) {
-        let types = |values: &[Value]| values.iter().map(|&v| self.module.ty(v).clone()).collect();
-        let arguments = types(self.module.arguments(self.block));
         let results: Vec<Value> = self.module.op(self.op).results().collect();
-        let signature = Type::function(arguments, types(&results));
-        self.module.set_attr(self.function, "function_type", signature.into());
+        set_results(&mut self.module, self.function, self.block, &results);
     }
 
     /// All values: arguments, results, and values of regions.

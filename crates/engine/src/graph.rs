@@ -1,5 +1,6 @@
 //! The values and operations of a function: what the passes rewrite.
 
+use crate::termination;
 use numerics::shape::{Sizes, num_elements};
 use numerics::{DType, Tensor};
 use program::{
@@ -98,21 +99,34 @@ impl Graph<'_> {
         }
     }
 
-    /// The effects of a node, its regions and its blocks. Values of dynamic shapes may be
-    /// ones that an operation does not take.
+    /// The effects of a node, its regions and its blocks. Operands of dynamic shapes may be ones
+    /// that an operation does not take, and results larger than their bounds or not of the types
+    /// that regions return.
     pub fn effects(&self, node: &Node) -> Effects {
-        let is_dynamic = |&value: &Value| match &*self.types[value as usize] {
+        let is_dynamic = |value: Value| match &*self.types[value as usize] {
             ValueType::Tensor { .. } => self.shape(value).is_none(),
             ValueType::Unranked(_) => true,
             ValueType::Scalar(_) | ValueType::Token | ValueType::Tuple(_) | ValueType::Opaque => {
                 false
             }
         };
-        let own_values = node.operands.iter().chain(&node.results);
+        let is_bounded = |value: Value| match &*self.types[value as usize] {
+            ValueType::Tensor { bounds, .. } => !bounds.is_empty(),
+            _ => false,
+        };
+        let is_checked =
+            |&result: &Value| is_bounded(result) || !node.regions.is_empty() && is_dynamic(result);
         let region_results = node.regions.iter().flat_map(|region| &region.results);
-        let own = match own_values.chain(region_results).any(is_dynamic) {
-            true => node.primitive.effects().max(Effects::MayFail),
+        let may_not_fit =
+            node.operands.iter().chain(region_results).any(|&value| is_dynamic(value))
+                || node.results.iter().any(is_checked);
+        let declared = match termination::terminates(self, node) {
+            true => Effects::None,
             false => node.primitive.effects(),
+        };
+        let own = match may_not_fit {
+            true => declared.max(Effects::MayFail),
+            false => declared,
         };
         let nodes = node.regions.iter().flat_map(|region| &region.nodes);
         let inner = nodes.map(|node| self.effects(node)).max().unwrap_or(Effects::None);

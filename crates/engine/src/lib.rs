@@ -20,6 +20,7 @@ mod native;
 mod passes;
 mod plan;
 mod print;
+mod termination;
 mod visit;
 
 pub use passes::{PASSES, PlanPass};

@@ -62,7 +62,7 @@ impl<'c> SlotDefinitions<'c> {
         };
         let (counter, bound, direction) = match (bound(lhs.slot), bound(rhs.slot)) {
             (None, Some(bound)) => (lhs.slot, bound, comparison.direction),
-            (Some(bound), None) => (rhs.slot, bound, mirrored(comparison.direction)),
+            (Some(bound), None) => (rhs.slot, bound, comparison.direction.mirrored()),
             _ => return None,
         };
         let index = argument(counter)?;
@@ -100,16 +100,5 @@ impl<'c> SlotDefinitions<'c> {
             }
             _ => None,
         }
-    }
-}
-
-/// The comparison with its operands exchanged.
-fn mirrored(direction: Direction) -> Direction {
-    match direction {
-        Direction::Lt => Direction::Gt,
-        Direction::Le => Direction::Ge,
-        Direction::Gt => Direction::Lt,
-        Direction::Ge => Direction::Le,
-        same => same,
     }
 }

@@ -138,8 +138,9 @@ fn are_equal(
         values.iter().map(|&value| &graph.types[value as usize]).collect()
     };
     if one.regions.is_empty() {
-        let captures = [&captured(one)[..], &captured(other)];
-        return primitives_are_equal(graph.code, &one.primitive, &other.primitive, captures);
+        let mut slots = SlotNumbers::default();
+        return slots.define(&captured(one), &captured(other))
+            && primitives_are_equal(graph.code, &one.primitive, &other.primitive, &slots);
     }
     // A primitive with regions has blocks and nothing else.
     if discriminant(&*one.primitive) != discriminant(&*other.primitive) {
@@ -160,16 +161,52 @@ fn are_equal(
     })
 }
 
+/// Numbers for the definitions of the slots that two blocks see: those that hold the same values
+/// have the same one.
+#[derive(Clone, Default)]
+struct SlotNumbers {
+    numbers: [FxHashMap<Slot, usize>; 2],
+    count: usize,
+}
+
+impl SlotNumbers {
+    /// Adds slots that hold the same values; false if they are not as many.
+    fn define(&mut self, first: &[Slot], second: &[Slot]) -> bool {
+        for (&first, &second) in first.iter().zip(second) {
+            self.numbers[0].insert(first, self.count);
+            self.numbers[1].insert(second, self.count);
+            self.count += 1;
+        }
+        first.len() == second.len()
+    }
+
+    /// True if operands hold the same values.
+    fn are_same(&self, first: &[program::Operand], second: &[program::Operand]) -> bool {
+        let number = |side: usize, operand: &program::Operand| {
+            self.numbers[side].get(&operand.slot).copied()
+        };
+        first.len() == second.len()
+            && first.iter().zip(second).all(|(first, second)| {
+                let number = number(0, first).zip(number(1, second));
+                number.is_some_and(|(first, second)| first == second)
+            })
+    }
+}
+
 /// True if two primitives compute the same of the same operands, and of the same values in the
-/// slots that they capture.
+/// slots around them.
 fn primitives_are_equal(
     code: &Code,
     one: &Primitive,
     other: &Primitive,
-    captures: [&[Slot]; 2],
+    slots: &SlotNumbers,
 ) -> bool {
     use Primitive as P;
-    let blocks_are_equal = |one, other| blocks_are_equal(code, one, other, captures);
+    let blocks_are_equal = |one, other| blocks_are_equal(code, one, other, slots);
+    let all_are_equal = |one: &[BlockId], other: &[BlockId]| {
+        let mut pairs = one.iter().zip(other);
+        one.len() == other.len() && pairs.all(|(&one, &other)| blocks_are_equal(one, other))
+    };
     let bodies = |one: &Body, other: &Body| {
         let alike = match (one.callee, other.callee) {
             (Callee::Block(one), Callee::Block(other)) => blocks_are_equal(one, other),
@@ -187,6 +224,11 @@ fn primitives_are_equal(
             one == other || one.class.is_some() && one.class == other.class
         }
         (P::Map(one), P::Map(other)) => blocks_are_equal(one.block, other.block),
+        (P::If(one), P::If(other)) => all_are_equal(&one.branches, &other.branches),
+        (P::Case(one), P::Case(other)) => all_are_equal(&one.branches, &other.branches),
+        (P::While(one), P::While(other)) => {
+            blocks_are_equal(one.cond, other.cond) && blocks_are_equal(one.body, other.body)
+        }
         (P::Reduce(one), P::Reduce(other)) => {
             one.dimensions == other.dimensions && bodies(&one.body, &other.body)
         }
@@ -212,11 +254,11 @@ fn primitives_are_equal(
     }
 }
 
-/// True if two blocks have the same instructions on the same values, up to their slots. Of values
-/// around them, they use captured slots alone, each the slot of the same position.
-fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, captures: [&[Slot]; 2]) -> bool {
+/// True if two blocks have the same instructions on the same values, up to their slots. `slots`
+/// has those around them that they may use.
+fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, slots: &SlotNumbers) -> bool {
     if one == other {
-        return captures[0] == captures[1];
+        return slots.numbers[0] == slots.numbers[1];
     }
     let (one, other) = (code.block(one), code.block(other));
     let (first, second) = (code.instructions_of(one), code.instructions_of(other));
@@ -227,41 +269,18 @@ fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, captures: [&[Slot
     {
         return false;
     }
-    // The number of the definition of each slot.
-    let mut slots: [FxHashMap<u32, usize>; 2] = Default::default();
-    let mut count = 0;
-    let mut define = |slots: &mut [FxHashMap<u32, usize>; 2], first: &[u32], second: &[u32]| {
-        for (&first, &second) in first.iter().zip(second) {
-            slots[0].insert(first, count);
-            slots[1].insert(second, count);
-            count += 1;
-        }
-        first.len() == second.len()
-    };
-    let are_same = |slots: &[FxHashMap<u32, usize>; 2],
-                    first: &[program::Operand],
-                    second: &[program::Operand]| {
-        let number =
-            |side: usize, operand: &program::Operand| slots[side].get(&operand.slot).copied();
-        first.len() == second.len()
-            && first.iter().zip(second).all(|(first, second)| {
-                let number = number(0, first).zip(number(1, second));
-                number.is_some_and(|(first, second)| first == second)
-            })
-    };
-    if !define(&mut slots, captures[0], captures[1])
-        || !define(&mut slots, &one.arguments, &other.arguments)
-    {
+    let mut slots = slots.clone();
+    if !slots.define(&one.arguments, &other.arguments) {
         return false;
     }
     for (first, second) in first.iter().zip(second) {
-        let is_same = are_same(&slots, &first.operands, &second.operands)
+        let is_same = slots.are_same(&first.operands, &second.operands)
             && first.result_types == second.result_types
-            && primitives_are_equal(code, &first.primitive, &second.primitive, [&[], &[]])
-            && define(&mut slots, &first.results, &second.results);
+            && primitives_are_equal(code, &first.primitive, &second.primitive, &slots)
+            && slots.define(&first.results, &second.results);
         if !is_same {
             return false;
         }
     }
-    are_same(&slots, &one.results, &other.results)
+    slots.are_same(&one.results, &other.results)
 }

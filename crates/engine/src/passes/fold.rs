@@ -1,8 +1,10 @@
-//! Computes small nodes of constants while the plan is made.
+//! Computes small nodes of constants while the plan is made, and gives operations whose numbers are
+//! constants these numbers.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, rewrite};
 use numerics::Tensor;
+use program::primitives::Quantized;
 use program::{Effects, Kind, NoEvaluator, Primitive, RuntimeValue, ValueType, primitives};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -18,11 +20,41 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     let mut left = MAX_TOTAL;
     rewrite(body, &mut Replacements::default(), &mut |node, _| {
         if let &[result] = &node.results[..] {
+            make_static(graph, node, result);
             note_constant(graph, &node.primitive, result);
             fold(graph, node, result, &mut left);
         }
         true
     });
+}
+
+/// Gives an operation whose numbers are operands these numbers, if they are known.
+fn make_static(graph: &Graph<'_>, node: &mut Node, result: Value) {
+    let quantized = match &*node.primitive {
+        Primitive::Quantized(quantized) => Some(&**quantized),
+        _ => None,
+    };
+    let Primitive::Dynamic(dynamic) = quantized.map_or(&*node.primitive, |q| &q.primitive) else {
+        return;
+    };
+    let count = dynamic.operands_before_numbers();
+    let Some((operands, numbers)) = node.operands.split_at_checked(count) else { return };
+    let shapes = operands.iter().map(|&operand| graph.shape(operand)).collect::<Option<Vec<_>>>();
+    let numbers = numbers.iter().map(|&number| known(graph, number)?.to_i64s().ok());
+    let numbers = numbers.collect::<Option<Vec<_>>>();
+    let (Some(shapes), Some(numbers), Some(shape)) = (shapes, numbers, graph.shape(result)) else {
+        return;
+    };
+    let Some(primitive) = dynamic.with_numbers(&shapes, &numbers, &shape) else { return };
+    let primitive = match quantized {
+        Some(Quantized { operands, results, .. }) => {
+            let operands = operands.iter().take(count).cloned().collect();
+            Quantized { operands, results: results.clone(), primitive }.into()
+        }
+        None => primitive,
+    };
+    node.primitive = Arc::new(primitive);
+    node.operands.truncate(count);
 }
 
 /// Notes the constant that a node is, or repeats.

@@ -28,6 +28,17 @@ impl Direction {
     /// Every direction.
     pub const ALL: [Direction; 6] =
         [Direction::Eq, Direction::Ne, Direction::Ge, Direction::Gt, Direction::Le, Direction::Lt];
+
+    /// The relation of exchanged operands.
+    pub fn mirrored(self) -> Direction {
+        match self {
+            Direction::Lt => Direction::Gt,
+            Direction::Le => Direction::Ge,
+            Direction::Gt => Direction::Lt,
+            Direction::Ge => Direction::Le,
+            Direction::Eq | Direction::Ne => self,
+        }
+    }
 }
 
 /// True if two keys are in a relation; keys that do not compare are different.

@@ -18,9 +18,8 @@ impl Operation for Fft {
         Kind::Kernel
     }
 
-    /// Verified operands may have other sizes than its lengths.
     fn effects(&self) -> Effects {
-        Effects::MayFail
+        Effects::None
     }
 
     fn blocks(&self) -> Blocks {

@@ -16,12 +16,8 @@ impl Operation for Gather {
         Kind::Movement
     }
 
-    /// A window of size 0 along a dimension that the result does not have is an error.
     fn effects(&self) -> Effects {
-        match self.sizes.contains(&0) {
-            true => Effects::MayFail,
-            false => Effects::None,
-        }
+        Effects::None
     }
 
     fn blocks(&self) -> Blocks {

@@ -20,7 +20,7 @@ impl Operation for IndexSelect {
     }
 
     fn effects(&self) -> Effects {
-        Effects::MayFail
+        Effects::None
     }
 
     fn blocks(&self) -> Blocks {
