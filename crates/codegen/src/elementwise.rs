@@ -1,7 +1,7 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
 use crate::lanes;
-use crate::ops::{IntegerRounding, Op, Predicate, Store};
+use crate::ops::{IntegerRounding, Op, Predicate};
 use crate::small::is_small;
 use crate::vector::{Value, VectorFunction, Width};
 use numerics::DType;
@@ -37,7 +37,7 @@ impl VectorFunction {
 
 /// True for functions of all operands whose code is long: they are computed in `f64` by
 /// series.
-pub fn is_long(function: Elementwise) -> bool {
+pub fn is_expensive(function: Elementwise) -> bool {
     match function {
         Elementwise::Unary(op) => lanes::function(op).is_some(),
         Elementwise::Binary(op) => [BinaryOp::Atan2, BinaryOp::Power].contains(&op),
@@ -46,7 +46,7 @@ pub fn is_long(function: Elementwise) -> bool {
 }
 
 /// True for functions of angles: their code is as long, and has exceptions.
-pub fn is_of_angle(function: Elementwise) -> bool {
+pub fn needs_range_reduction(function: Elementwise) -> bool {
     matches!(function, Elementwise::Unary(op) if lanes::function_of_angle(op).is_some())
 }
 
@@ -774,28 +774,4 @@ fn multiply_complex(code: &mut VectorFunction, x: Value, y: Value) -> Value {
     let signs = code.splat8(1 << 31);
     let second = code.pair(Op::Xor, second, signs);
     code.pair(Op::AddF32, first, second)
-}
-
-/// Adds code that makes a mask of eight bytes, each 0 or 1.
-pub fn mask_of_bytes(code: &mut VectorFunction, bytes: Value) -> Value {
-    let zero = code.splat4(0);
-    code.pair(Op::SubtractI32, zero, bytes)
-}
-
-/// Adds code that makes bytes of a mask, each 0 or 1, and returns how they are stored.
-pub fn mask_store(code: &mut VectorFunction, mask: Value) -> (Value, Store) {
-    if code.width.narrows() {
-        let one = code.splat4(1);
-        return (code.pair(Op::And, mask, one), Store::LowBytes);
-    }
-    (bytes_of_mask(code, mask), Store::Low8)
-}
-
-/// Adds code that makes eight bytes of a mask, each 0 or 1.
-pub fn bytes_of_mask(code: &mut VectorFunction, mask: Value) -> Value {
-    let high = code.extract_high(mask);
-    let words = code.pair(Op::PackI32, mask, high);
-    let bytes = code.pair(Op::PackI16, words, words);
-    let ones = code.splat4(0x0101_0101);
-    code.pair(Op::And, bytes, ones)
 }

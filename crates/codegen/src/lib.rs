@@ -17,6 +17,7 @@ mod integers;
 mod lanes;
 mod loops;
 mod machine;
+mod masks;
 mod ops;
 mod schedule;
 mod small;
@@ -25,14 +26,14 @@ pub mod x64;
 
 pub use allocate::{MAX_CARRIED, emit, emit_loop};
 pub use elementwise::{
-    Chunk, LANES, bytes_of_mask, compute, compute_with_exceptions, is_long, is_of_angle,
-    mask_of_bytes, mask_store,
+    Chunk, LANES, compute, compute_with_exceptions, is_expensive, needs_range_reduction,
 };
 pub use executable::ExecutableMemory;
 pub use loops::{Loop, LoopCode, LoopInput, MAX_STEP, NotRun, has_code, has_loop_code};
 pub use machine::{
     Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Mem, MemoryBase, Register,
 };
+pub use masks::{bytes_of_mask, mask_of_bytes, mask_store};
 pub use ops::{IntegerRounding, Op, Predicate, Store};
 pub use small::{lanes_of_small, small_load, small_store};
 pub use vector::{NOWHERE, NeededParts, ScalarInst, Value, VectorFunction, Width};

@@ -1,9 +1,10 @@
 //! Loops over elements in machine code.
 
 use crate::allocate::emit;
-use crate::elementwise::{Chunk, LANES, compute, is_long, is_of_angle, mask_of_bytes, mask_store};
+use crate::elementwise::{Chunk, LANES, compute, is_expensive, needs_range_reduction};
 use crate::executable::ExecutableMemory;
 use crate::machine::{Condition, Encoder, Mem, Register};
+use crate::masks::{mask_of_bytes, mask_store};
 use crate::ops::{Op, Store};
 use crate::small::{is_small, lanes_of_small, small_load, small_store};
 use crate::vector::{NOWHERE, ScalarInst, VectorFunction, Width};
@@ -65,7 +66,7 @@ fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
     // The code of these is long to make.
     if is_of(DType::F32)
         && let Some(function) = kernel.function()
-        && (is_long(function) || code.exceptions.is_some() && is_of_angle(function))
+        && (is_expensive(function) || code.exceptions.is_some() && needs_range_reduction(function))
     {
         return true;
     }

@@ -419,11 +419,12 @@ fn stages(
             });
             if with_code {
                 members = taken;
-                let is_long = |&op: &usize| {
-                    let is_long = |f| codegen::is_long(f) || codegen::is_of_angle(f);
-                    fused.ops[op].kernel.function().is_some_and(is_long)
+                let is_expensive = |&op: &usize| {
+                    let is_expensive =
+                        |f| codegen::is_expensive(f) || codegen::needs_range_reduction(f);
+                    fused.ops[op].kernel.function().is_some_and(is_expensive)
                 };
-                if members.len() > 1 || members.iter().any(is_long) {
+                if members.len() > 1 || members.iter().any(is_expensive) {
                     has_any = true;
                     let mut is_member = vec![false; loads + fused.ops.len()];
                     members.iter().for_each(|&op| is_member[loads + op] = true);

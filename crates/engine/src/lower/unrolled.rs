@@ -75,11 +75,14 @@ impl UnrolledReduction {
             if is_known || !node.operands.iter().all(has_shape) || kernels.len() > left {
                 continue;
             }
-            let is_long = |kernel: &SliceKernel| {
-                let is_long = |f| codegen::is_long(f) || codegen::is_of_angle(f);
-                kernel.function().is_none_or(is_long)
+            let is_expensive = |kernel: &SliceKernel| {
+                let is_expensive =
+                    |f| codegen::is_expensive(f) || codegen::needs_range_reduction(f);
+                kernel.function().is_none_or(is_expensive)
             };
-            if definitions.uses(value) > 1 && kernels.iter().any(|(_, kernel, _)| is_long(kernel)) {
+            if definitions.uses(value) > 1
+                && kernels.iter().any(|(_, kernel, _)| is_expensive(kernel))
+            {
                 continue;
             }
             left -= kernels.len();

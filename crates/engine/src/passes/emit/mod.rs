@@ -190,7 +190,7 @@ fn width(count: u32, functions: u32) -> Width {
 /// The number of elements up to which the code of a function is repeated.
 fn max_unrolled(source: &SliceKernel) -> u32 {
     match source.function() {
-        Some(function) if codegen::is_long(function) => LANES as u32,
+        Some(function) if codegen::is_expensive(function) => LANES as u32,
         _ => MAX_UNROLLED,
     }
 }
