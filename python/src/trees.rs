@@ -3,7 +3,7 @@
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
-use stablo::{Exported, Tree};
+use stablo::{Exported, PyTree};
 
 /// Trees of the arguments and of the results, the indices of the leaves of the former that the
 /// program takes, and what stands for an array in the latter: `key<…>` or `float0`.
@@ -16,7 +16,7 @@ pub fn calling_convention(py: Python<'_>, data: &[u8]) -> PyResult<Option<Conven
     let Some(exported) = Exported::read(data) else { return Ok(None) };
     let is_call = matches!(
         &exported.input_tree,
-        Tree::Tuple(parts) if matches!(parts[..], [Tree::Tuple(_), Tree::Dictionary(_)])
+        PyTree::Tuple(parts) if matches!(parts[..], [PyTree::Tuple(_), PyTree::Dictionary(_)])
     );
     let count = exported.inputs.len();
     let is_known = exported.kept_inputs.iter().all(|&index| usize::from(index) < count)
@@ -38,36 +38,36 @@ fn kind(output: &str) -> Option<String> {
     }
 }
 
-fn leaves(tree: &Tree) -> usize {
+fn leaves(tree: &PyTree) -> usize {
     match tree {
-        Tree::Leaf => 1,
-        Tree::None => 0,
-        Tree::Tuple(children) | Tree::List(children) | Tree::Custom { children, .. } => {
+        PyTree::Leaf => 1,
+        PyTree::None => 0,
+        PyTree::Tuple(children) | PyTree::List(children) | PyTree::Custom { children, .. } => {
             children.iter().map(leaves).sum()
         }
-        Tree::Dictionary(entries) => entries.iter().map(|(_, child)| leaves(child)).sum(),
+        PyTree::Dictionary(entries) => entries.iter().map(|(_, child)| leaves(child)).sum(),
     }
 }
 
 /// The tree as `stablo._trees` has it.
-fn of_tree(py: Python<'_>, tree: &Tree) -> PyResult<Py<PyAny>> {
-    let all = |children: &[Tree]| {
+fn of_tree(py: Python<'_>, tree: &PyTree) -> PyResult<Py<PyAny>> {
+    let all = |children: &[PyTree]| {
         let children = children.iter().map(|child| of_tree(py, child));
         children.collect::<PyResult<Vec<_>>>()
     };
     match tree {
-        Tree::Leaf => Ok(py.Ellipsis()),
-        Tree::None => Ok(py.None()),
-        Tree::Tuple(children) => PyTuple::new(py, all(children)?)?.into_py_any(py),
-        Tree::List(children) => PyList::new(py, all(children)?)?.into_py_any(py),
-        Tree::Dictionary(entries) => {
+        PyTree::Leaf => Ok(py.Ellipsis()),
+        PyTree::None => Ok(py.None()),
+        PyTree::Tuple(children) => PyTuple::new(py, all(children)?)?.into_py_any(py),
+        PyTree::List(children) => PyList::new(py, all(children)?)?.into_py_any(py),
+        PyTree::Dictionary(entries) => {
             let dictionary = PyDict::new(py);
             for (name, child) in entries {
                 dictionary.set_item(name, of_tree(py, child)?)?;
             }
             dictionary.into_py_any(py)
         }
-        Tree::Custom { name, data, children } => {
+        PyTree::Custom { name, data, children } => {
             let children = PyTuple::new(py, all(children)?)?;
             let custom = py.import("stablo._trees")?.getattr("Custom")?;
             custom.call1((name, PyBytes::new(py, data), children)).map(Bound::unbind)

@@ -3,7 +3,7 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use kernels::{Convolution, Dot, dot_general, gather};
+use kernels::{Convolution, DotKernel, dot_general, gather};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::WindowDim;
@@ -100,7 +100,8 @@ fn multiply_stored(
     let shapes = [[m, k], if contracting == 1 { [n, k] } else { [k, n] }];
     let [lhs, rhs] = shapes.map(|shape| math::convert(ones(&shape), dtype).expect("a float type"));
     let views = shapes.map(|shape| StridedView::dense(&shape).expect("small"));
-    let dot = Dot::new((dtype, &views[0]), (dtype, &views[1]), &numbers, dtype).expect("prepared");
+    let dot =
+        DotKernel::new((dtype, &views[0]), (dtype, &views[1]), &numbers, dtype).expect("prepared");
     let mut result = Tensor::zeros(dtype, [m, n]).expect("there is memory");
     bencher.counter(BytesCount::new(rhs.bytes().len())).bench_local(|| {
         let out = result.bytes_mut().expect("unshared");

@@ -1,6 +1,6 @@
 //! Tensors as C gives and takes them: element type, shape and bytes.
 
-use crate::failure::{Failable, Failure};
+use crate::failure::{CallFailure, Failable};
 use crate::into::stablo_buffer;
 use crate::{slice_at, text_at};
 use stablo::{Bytes, DType, RuntimeValue, Tensor};
@@ -39,7 +39,7 @@ pub(crate) unsafe fn read(
                     .map_err(|error| error.to_string().into())
             })
             .map(RuntimeValue::Tensor)
-            .map_err(|failure: Failure| failure.about(format_args!("input {index}")))
+            .map_err(|failure: CallFailure| failure.about(format_args!("input {index}")))
     };
     arrays.iter().enumerate().map(tensor).collect()
 }
@@ -65,7 +65,7 @@ impl ArrayParts<'_> {
         let (name, shape) = unsafe { (text_at(dtype, "")?, slice_at(shape, rank)?) };
         let dtype = DType::from_name(name).ok_or_else(|| format!("there is no dtype `{name}`"))?;
         let size = |&size: &i64| {
-            usize::try_from(size).map_err(|_| Failure::from(format!("{size} is not a size")))
+            usize::try_from(size).map_err(|_| CallFailure::from(format!("{size} is not a size")))
         };
         Ok((dtype, shape.iter().map(size).collect::<Failable<_>>()?))
     }

@@ -1,7 +1,7 @@
 //! Functions of the host that runs call: implementations of custom calls, and cancellation.
 
 use crate::arrays::{ArrayOf, stablo_array};
-use crate::failure::{Failable, Failure};
+use crate::failure::{CallFailure, Failable};
 use crate::into::stablo_buffer;
 use crate::text_at;
 use stablo::{CustomCall, CustomCalls, EvalError, Observer, Progress, RuntimeValue, Tensor, Type};
@@ -87,7 +87,7 @@ pub(crate) unsafe fn custom_calls(calls: &[stablo_custom_call]) -> Failable<Cust
         let function = call.function.filter(|_| !target.is_empty());
         let Some(function) = function else {
             let message = format!("custom call {index} needs a target and a function");
-            return Err(Failure::from(message));
+            return Err(CallFailure::from(message));
         };
         let context = HostPointer(call.context);
         implementations.register(target, move |call, operands| {

@@ -1,6 +1,6 @@
 //! Devices of PJRT plugins.
 
-use crate::failure::{ErrorCode, Failable, Failure};
+use crate::failure::{CallFailure, ErrorCode, Failable};
 use crate::{arrays, attempt, free, module_at, run, stablo_array, stablo_module, text_at};
 use stablo::Device;
 use std::ffi::c_char;
@@ -21,8 +21,8 @@ pub unsafe extern "C" fn stablo_device_open(
     // SAFETY: the caller gives a text or null.
     let text = unsafe { text_at(device, "") };
     let open = || -> Failable<Device> {
-        let spec = text?.parse().map_err(Failure::of(ErrorCode::InvalidArgument))?;
-        Device::open(&spec).map_err(Failure::of(ErrorCode::RunFailed))
+        let spec = text?.parse().map_err(CallFailure::of(ErrorCode::InvalidArgument))?;
+        Device::open(&spec).map_err(CallFailure::of(ErrorCode::RunFailed))
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     let device = unsafe { attempt(error, open) };
@@ -56,8 +56,8 @@ pub unsafe extern "C" fn stablo_device_run(
     let work = move || {
         let device = &device.ok_or("there is no device at NULL")?.0;
         let (module, inputs) = (module?, inputs?);
-        stablo::verify(module).map_err(Failure::of(ErrorCode::InvalidProgram))?;
-        device.run(module, entry?, &inputs).map_err(Failure::of(ErrorCode::RunFailed))
+        stablo::verify(module).map_err(CallFailure::of(ErrorCode::InvalidProgram))?;
+        device.run(module, entry?, &inputs).map_err(CallFailure::of(ErrorCode::RunFailed))
     };
     // SAFETY: as the caller says.
     unsafe { run(None, outputs, num_outputs, error, work) }

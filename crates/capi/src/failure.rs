@@ -28,18 +28,18 @@ pub enum ErrorCode {
 }
 
 /// An error of a call.
-pub struct Failure {
+pub struct CallFailure {
     code: ErrorCode,
     label: String,
     text: String,
 }
 
 /// Result of a function for C.
-pub type Failable<T> = Result<T, Failure>;
+pub type Failable<T> = Result<T, CallFailure>;
 
-impl Failure {
+impl CallFailure {
     /// Converts errors of the library; `code` is for labels that do not imply one.
-    pub fn of(code: ErrorCode) -> impl Fn(stablo::Error) -> Failure {
+    pub fn of(code: ErrorCode) -> impl Fn(stablo::Error) -> CallFailure {
         move |error| {
             let label = error.diagnostics().first().map_or("", |d| &*d.label).to_string();
             let code = match &*label {
@@ -49,24 +49,24 @@ impl Failure {
                 _ => code,
             };
             // As the command line shows it.
-            Failure { code, label, text: format!("{error}\n") }
+            CallFailure { code, label, text: format!("{error}\n") }
         }
     }
 
     /// Puts the name of the argument that the error is about before the text.
-    pub fn about(self, argument: impl std::fmt::Display) -> Failure {
-        Failure { text: format!("{argument}: {}", self.text), ..self }
+    pub fn about(self, argument: impl std::fmt::Display) -> CallFailure {
+        CallFailure { text: format!("{argument}: {}", self.text), ..self }
     }
 }
 
-impl From<String> for Failure {
-    fn from(text: String) -> Failure {
-        Failure { code: ErrorCode::InvalidArgument, label: String::new(), text }
+impl From<String> for CallFailure {
+    fn from(text: String) -> CallFailure {
+        CallFailure { code: ErrorCode::InvalidArgument, label: String::new(), text }
     }
 }
 
-impl From<&str> for Failure {
-    fn from(text: &str) -> Failure {
+impl From<&str> for CallFailure {
+    fn from(text: &str) -> CallFailure {
         text.to_string().into()
     }
 }
@@ -106,14 +106,14 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
             "stablo failed{place}: {}; this is a bug\n",
             message.as_deref().unwrap_or("no message")
         );
-        Err(Failure { code: ErrorCode::Internal, label: String::new(), text })
+        Err(CallFailure { code: ErrorCode::Internal, label: String::new(), text })
     });
     let (value, failure) = match result {
         Ok(value) => (Some(value), None),
         Err(failure) => (None, Some(failure)),
     };
     let (code, label, text) = match failure {
-        Some(Failure { code, label, text }) => (code, label, c_string(text)),
+        Some(CallFailure { code, label, text }) => (code, label, c_string(text)),
         None => (ErrorCode::Ok, String::new(), std::ptr::null_mut()),
     };
     LAST.set((code, CString::new(label).unwrap_or_default()));

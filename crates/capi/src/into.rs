@@ -1,7 +1,7 @@
 //! Runs in memory of the caller.
 
 use crate::arrays::{ArrayParts, stablo_array};
-use crate::failure::{ErrorCode, Failable, Failure};
+use crate::failure::{CallFailure, ErrorCode, Failable};
 use crate::{attempt_in, slice_at, stablo_program};
 use stablo::{Bytes, DType, Tensor, TensorMut, TensorRef};
 use std::ffi::{c_char, c_void};
@@ -76,7 +76,7 @@ impl OutputBytes<'_> {
     fn as_mut(&mut self, index: usize) -> Failable<TensorMut<'_>> {
         let OutputBytes { dtype, shape, bytes } = self;
         TensorMut::from_bytes(*dtype, shape, bytes)
-            .map_err(|e| Failure::from(format!("output {index}: {e}")))
+            .map_err(|e| CallFailure::from(format!("output {index}: {e}")))
     }
 }
 
@@ -106,7 +106,7 @@ pub unsafe extern "C" fn stablo_program_run_into(
         program
             .program
             .run_into_observed(&inputs, &mut outputs?, &mut program.cancellation.clone())
-            .map_err(Failure::of(ErrorCode::RunFailed))
+            .map_err(CallFailure::of(ErrorCode::RunFailed))
     };
     // SAFETY: the caller lets `error` be written unless it is null.
     unsafe { attempt_in(program, error, work) }.is_some()
@@ -145,7 +145,7 @@ unsafe fn read<'a>(
     let inputs = inputs.iter().enumerate().map(input).collect::<Failable<_>>()?;
     let output = |(index, buffer): (usize, &stablo_buffer)| {
         let stablo_buffer { dtype, shape, rank, size, data } = *buffer;
-        let failed = |failure: Failure| failure.about(format_args!("output {index}"));
+        let failed = |failure: CallFailure| failure.about(format_args!("output {index}"));
         // SAFETY: as the caller says; without bytes, none are read.
         let (dtype, shape) = unsafe { ArrayParts::type_of(dtype, shape, rank).map_err(failed)? };
         let bytes: &mut [u8] = match (data.is_null(), size) {

@@ -25,7 +25,7 @@ pub use signature::{
 };
 
 use callbacks::Cancellation;
-use failure::{Failable, Failure, c_string, report};
+use failure::{CallFailure, Failable, c_string, report};
 use signature::ProgramSignature;
 use stablo::{LoadOptions, Module, PrintOptions, Program, RuntimeValue, Version, with_large_stack};
 use std::ffi::{CStr, CString, c_char};
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn stablo_load_with(
         let load = LoadOptions::default()
             .verify(false)
             .allow_unregistered_dialects(options.allow_unregistered_dialects);
-        load.load(name, bytes).into_result().map_err(Failure::of(ErrorCode::InvalidProgram))
+        load.load(name, bytes).into_result().map_err(CallFailure::of(ErrorCode::InvalidProgram))
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.
     let module = unsafe { attempt(error, load) };
@@ -186,7 +186,9 @@ pub unsafe extern "C" fn stablo_verify(
     let module = unsafe { module_at(module) };
     // SAFETY: the caller lets `error` be written unless it is null.
     unsafe {
-        attempt(error, || stablo::verify(module?).map_err(Failure::of(ErrorCode::InvalidProgram)))
+        attempt(error, || {
+            stablo::verify(module?).map_err(CallFailure::of(ErrorCode::InvalidProgram))
+        })
     }
     .is_some()
 }
@@ -204,7 +206,7 @@ pub unsafe extern "C" fn stablo_to_text(
     let module = unsafe { module_at(module) };
     let options = PrintOptions { debug_info, ..PrintOptions::default() };
     let print =
-        || stablo::print(module?, &options).map_err(Failure::of(ErrorCode::ConversionFailed));
+        || stablo::print(module?, &options).map_err(CallFailure::of(ErrorCode::ConversionFailed));
     // SAFETY: there is no error to write.
     let text = unsafe { attempt(std::ptr::null_mut(), print) };
     text.map_or(std::ptr::null_mut(), c_string)
@@ -224,8 +226,8 @@ pub unsafe extern "C" fn stablo_inspect(
     // SAFETY: the caller says that `name` is null or a text, and guarantees the number of bytes.
     let given = unsafe { (text_at(name, "<memory>"), slice_at(data, size)) };
     let inspect = move || {
-        let inspection =
-            stablo::inspect(given.0?, given.1?).map_err(Failure::of(ErrorCode::InvalidProgram))?;
+        let inspection = stablo::inspect(given.0?, given.1?)
+            .map_err(CallFailure::of(ErrorCode::InvalidProgram))?;
         Ok(inspection.to_json())
     };
     // SAFETY: the caller lets `error` be written unless it is null.
@@ -273,7 +275,7 @@ pub unsafe extern "C" fn stablo_refine(
         change(module, error, move |module| {
             stablo::refine(module, &options?)
                 .map(drop)
-                .map_err(Failure::of(ErrorCode::ConversionFailed))
+                .map_err(CallFailure::of(ErrorCode::ConversionFailed))
         })
     }
 }
@@ -295,7 +297,7 @@ pub unsafe extern "C" fn stablo_run_pipeline(
         change(module, error, move |module| {
             stablo::run_pipeline(module, pipeline?)
                 .map(drop)
-                .map_err(Failure::of(ErrorCode::ConversionFailed))
+                .map_err(CallFailure::of(ErrorCode::ConversionFailed))
         })
     }
 }
@@ -307,9 +309,9 @@ fn prepare(
     options: Failable<(stablo::RunOptions, Cancellation)>,
 ) -> Failable<stablo_program> {
     let (module, (options, cancellation)) = (module?, options?);
-    stablo::verify(module).map_err(Failure::of(ErrorCode::InvalidProgram))?;
+    stablo::verify(module).map_err(CallFailure::of(ErrorCode::InvalidProgram))?;
     let program = Program::prepare(module.clone(), entry?, options)
-        .map_err(Failure::of(ErrorCode::InvalidProgram))?;
+        .map_err(CallFailure::of(ErrorCode::InvalidProgram))?;
     let signature = ProgramSignature::of(&program);
     Ok(stablo_program { program, cancellation, signature })
 }
@@ -331,7 +333,7 @@ unsafe fn run(
             return Err("there is no place for the outputs at NULL".into());
         }
         let tensor = |value: RuntimeValue| {
-            value.into_tensor().map_err(|error| Failure::of(ErrorCode::RunFailed)(error.into()))
+            value.into_tensor().map_err(|error| CallFailure::of(ErrorCode::RunFailed)(error.into()))
         };
         work()?.into_iter().map(tensor).collect()
     };
@@ -392,7 +394,7 @@ pub struct stablo_program {
 impl stablo_program {
     fn run(&self, inputs: Vec<RuntimeValue>) -> Failable<Vec<RuntimeValue>> {
         let results = self.program.run_observed(inputs, &mut self.cancellation.clone());
-        results.map_err(Failure::of(ErrorCode::RunFailed))
+        results.map_err(CallFailure::of(ErrorCode::RunFailed))
     }
 }
 
@@ -482,10 +484,10 @@ pub unsafe extern "C" fn stablo_serialize(
         if !has_place {
             return Err("there is no place for the artifact at NULL".into());
         }
-        let target =
-            stablo::target_version(given.1?).map_err(Failure::of(ErrorCode::InvalidArgument))?;
+        let target = stablo::target_version(given.1?)
+            .map_err(CallFailure::of(ErrorCode::InvalidArgument))?;
         let artifact = stablo::serialize(given.0?, target)
-            .map_err(Failure::of(ErrorCode::ConversionFailed))?;
+            .map_err(CallFailure::of(ErrorCode::ConversionFailed))?;
         Ok(artifact.into_boxed_slice())
     };
     // SAFETY: the caller guarantees that `error` is null or valid for writes.

@@ -2,7 +2,7 @@
 //! compiled against an older header, whose structures are shorter, keep working.
 
 use crate::callbacks::{Cancellation, custom_calls, stablo_custom_call};
-use crate::failure::{ErrorCode, Failable, Failure};
+use crate::failure::{CallFailure, ErrorCode, Failable};
 use crate::{slice_at, text_at};
 use stablo::{Limits, RefineOptions, RunOptions};
 use std::ffi::{c_char, c_void};
@@ -94,7 +94,7 @@ impl stablo_run_options {
             0.0 => None,
             seconds => Some(
                 Duration::try_from_secs_f64(seconds)
-                    .map_err(|e| Failure::from(format!("max_seconds: {e}")))?,
+                    .map_err(|e| CallFailure::from(format!("max_seconds: {e}")))?,
             ),
         };
         Ok(Limits {
@@ -138,7 +138,7 @@ pub(crate) unsafe fn refine(options: *const stablo_refine_options) -> Failable<R
         // SAFETY: as the caller says.
         let types = unsafe { text_at(options.input_types, "")? };
         refine = refine.input_types(
-            stablo::parse_types(types).map_err(Failure::of(ErrorCode::InvalidArgument))?,
+            stablo::parse_types(types).map_err(CallFailure::of(ErrorCode::InvalidArgument))?,
         );
     }
     if options.batch != 0 {

@@ -1,7 +1,7 @@
 //! The file utilities RUN lines may use: `diff`, `cat`, `cp`, `rm` and `mkdir`, with the options
 //! tests need.
 
-use crate::Outcome;
+use crate::ProcessOutcome;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 const SHOWN_LINES: usize = 20;
 
 /// A utility: arguments without the program's name, standard input, current directory.
-pub(crate) type Builtin = fn(&[String], &[u8], &Path) -> Outcome;
+pub(crate) type Builtin = fn(&[String], &[u8], &Path) -> ProcessOutcome;
 
 /// The utility of this name.
 pub(crate) fn find(name: &str) -> Option<Builtin> {
@@ -24,8 +24,8 @@ pub(crate) fn find(name: &str) -> Option<Builtin> {
     })
 }
 
-fn answer(name: &str, result: Result<Outcome, String>) -> Outcome {
-    result.unwrap_or_else(|problem| Outcome::failure(2, format_args!("{name}: {problem}")))
+fn answer(name: &str, result: Result<ProcessOutcome, String>) -> ProcessOutcome {
+    result.unwrap_or_else(|problem| ProcessOutcome::failure(2, format_args!("{name}: {problem}")))
 }
 
 /// Splits arguments into options, all of which are in `known`, and operands.
@@ -49,16 +49,16 @@ fn read(path: &str, stdin: &[u8], cwd: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-fn cat(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
+fn cat(args: &[String], stdin: &[u8], cwd: &Path) -> Result<ProcessOutcome, String> {
     let (_, files) = operands(args, &[])?;
     let mut stdout = Vec::new();
     for file in if files.is_empty() { vec!["-"] } else { files } {
         stdout.extend(read(file, stdin, cwd)?);
     }
-    Ok(Outcome { stdout, ..Outcome::default() })
+    Ok(ProcessOutcome { stdout, ..ProcessOutcome::default() })
 }
 
-fn cp(args: &[String], cwd: &Path) -> Result<Outcome, String> {
+fn cp(args: &[String], cwd: &Path) -> Result<ProcessOutcome, String> {
     let (_, files) = operands(args, &["-f"])?;
     let [from, to] = files[..] else {
         return Err("needs a source and a target".to_owned());
@@ -68,24 +68,24 @@ fn cp(args: &[String], cwd: &Path) -> Result<Outcome, String> {
         to.push(name);
     }
     match fs::copy(&from, &to) {
-        Ok(_) => Ok(Outcome::default()),
+        Ok(_) => Ok(ProcessOutcome::default()),
         Err(error) => Err(format!("{} to {}: {error}", from.display(), to.display())),
     }
 }
 
-fn mkdir(args: &[String], cwd: &Path) -> Result<Outcome, String> {
+fn mkdir(args: &[String], cwd: &Path) -> Result<ProcessOutcome, String> {
     let (options, directories) = operands(args, &["-p"])?;
     for directory in directories {
         let path = cwd.join(directory);
         let made = if options.is_empty() { fs::create_dir(path) } else { fs::create_dir_all(path) };
         made.map_err(|error| format!("{directory}: {error}"))?;
     }
-    Ok(Outcome::default())
+    Ok(ProcessOutcome::default())
 }
 
 /// Removes files and, with `-r`, directories. Refuses to leave the current directory's tree, so
 /// that a typo in a test cannot remove anything but scratch files.
-fn rm(args: &[String], cwd: &Path) -> Result<Outcome, String> {
+fn rm(args: &[String], cwd: &Path) -> Result<ProcessOutcome, String> {
     let (options, files) = operands(args, &["-f", "-r", "-rf", "-fr"])?;
     let has = |flag| options.iter().any(|option| option.contains(flag));
     for file in files {
@@ -101,12 +101,12 @@ fn rm(args: &[String], cwd: &Path) -> Result<Outcome, String> {
         };
         removed.map_err(|error| format!("{file}: {error}"))?;
     }
-    Ok(Outcome::default())
+    Ok(ProcessOutcome::default())
 }
 
 /// Compares two files byte by byte. Different files give exit code 1 and the differing lines: the
 /// lines between the common start and the common end of the files.
-fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
+fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<ProcessOutcome, String> {
     let (_, files) = operands(args, &["-u"])?;
     let [left, right] = files[..] else {
         return Err("needs two files".to_owned());
@@ -114,7 +114,7 @@ fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
     let old = read(left, stdin, cwd)?;
     let new = read(right, stdin, cwd)?;
     if old == new {
-        return Ok(Outcome::default());
+        return Ok(ProcessOutcome::default());
     }
     let report = match (std::str::from_utf8(&old), std::str::from_utf8(&new)) {
         (Ok(old), Ok(new)) => line_difference(left, right, old, new),
@@ -127,7 +127,7 @@ fn diff(args: &[String], stdin: &[u8], cwd: &Path) -> Result<Outcome, String> {
             )
         }
     };
-    Ok(Outcome { stdout: report.into_bytes(), stderr: Vec::new(), code: 1 })
+    Ok(ProcessOutcome { stdout: report.into_bytes(), stderr: Vec::new(), code: 1 })
 }
 
 fn line_difference(left: &str, right: &str, old: &str, new: &str) -> String {

@@ -2,7 +2,7 @@
 //! between the programs under test and the built-in ones.
 
 use crate::shell::{Pipeline, Redirect, Script, ShellCommand};
-use crate::{Outcome, Tools, builtins, filecheck};
+use crate::{ProcessOutcome, Tools, builtins, filecheck};
 use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
@@ -102,7 +102,7 @@ impl TestExecutor<'_> {
         Ok((outcome.code, log))
     }
 
-    fn program(&self, argv: &[String], input: &[u8]) -> Result<Outcome, String> {
+    fn program(&self, argv: &[String], input: &[u8]) -> Result<ProcessOutcome, String> {
         let Some((name, args)) = argv.split_first() else {
             return Err("`not` needs a command".to_owned());
         };

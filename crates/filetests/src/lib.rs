@@ -37,7 +37,7 @@ pub trait Tools: Sync {
     ///
     /// Only called with a name among [`Tools::names`]. Several threads call it at the same time. A
     /// panic is caught and reported as a failure of the test.
-    fn run(&self, argv: &[String], stdin: &[u8], cwd: &Path) -> Outcome;
+    fn run(&self, argv: &[String], stdin: &[u8], cwd: &Path) -> ProcessOutcome;
 
     /// The names `run` accepts as `argv[0]`; any other name in a RUN line is an error of the test.
     fn names(&self) -> &[&str] {
@@ -47,7 +47,7 @@ pub trait Tools: Sync {
 
 /// The observable results of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ProcessOutcome {
     /// Everything written to standard output.
     pub stdout: Vec<u8>,
     /// Everything written to standard error.
@@ -56,9 +56,13 @@ pub struct Outcome {
     pub code: i32,
 }
 
-impl Outcome {
+impl ProcessOutcome {
     /// A failure with a message (a line end is added) on standard error.
-    pub fn failure(code: i32, message: impl std::fmt::Display) -> Outcome {
-        Outcome { stderr: format!("{message}\n").into_bytes(), code, ..Outcome::default() }
+    pub fn failure(code: i32, message: impl std::fmt::Display) -> ProcessOutcome {
+        ProcessOutcome {
+            stderr: format!("{message}\n").into_bytes(),
+            code,
+            ..ProcessOutcome::default()
+        }
     }
 }

@@ -4,10 +4,10 @@ use crate::errors::{called_from, internal};
 use crate::frame::{Slot, truth};
 use crate::inputs::{check_types, mismatch};
 use crate::outputs::{OutputBuffers, copy_results};
-use crate::profile::{Recorder, StepRecord};
+use crate::profile::{StepRecord, StepRecorder};
 use crate::program::Program;
 use crate::scheduler::Scheduler;
-use crate::session::{Job, Session};
+use crate::session::{ProcessJob, Session};
 use mlir::diag::counted;
 use numerics::budget::{self, Reserved};
 use numerics::{Element, Tensor, TensorRef, dispatch_all};
@@ -44,7 +44,7 @@ pub struct Machine<'s, 'r> {
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
     /// Present if the run is profiled.
-    recorder: Option<Box<Recorder<'s, 'r>>>,
+    recorder: Option<Box<StepRecorder<'s, 'r>>>,
 }
 
 /// The slots of a function that runs.
@@ -81,7 +81,7 @@ impl<'s, 'r> Machine<'s, 'r> {
             first_level: depth,
             levels: Vec::new(),
             lanes: None,
-            recorder: Recorder::new(session, process, depth == 0).map(Box::new),
+            recorder: StepRecorder::new(session, process, depth == 0).map(Box::new),
         }
     }
 
@@ -152,21 +152,21 @@ impl<'s, 'r> Machine<'s, 'r> {
     }
 
     /// Does the work of the process.
-    pub(crate) fn run(mut self, job: Job<'_>) -> EvalResult {
+    pub(crate) fn run(mut self, job: ProcessJob<'_>) -> EvalResult {
         match job {
-            Job::Call { function, arguments } => {
+            ProcessJob::Call { function, arguments } => {
                 self.begin_function(function);
                 let results = self.call_with(function, arguments);
                 self.end();
                 results
             }
-            Job::CallInto { function, inputs, outputs } => {
+            ProcessJob::CallInto { function, inputs, outputs } => {
                 self.begin_function(function);
                 let done = self.call_into(function, inputs, outputs);
                 self.end();
                 done.map(|()| Vec::new())
             }
-            Job::Instruction { origin, operands } => {
+            ProcessJob::Instruction { origin, operands } => {
                 let code = self.code();
                 let index = code.instructions.iter().position(|i| i.origin == origin);
                 let index = index.ok_or_else(|| internal("an op that is no instruction runs"))?;

@@ -1,7 +1,7 @@
 //! The environment that a machine provides to ops with side effects.
 
 use crate::machine::{Machine, site};
-use crate::session::Job;
+use crate::session::ProcessJob;
 use numerics::Tensor;
 use program::{
     Channel, Contributions, EvalError, EvalResult, Evaluator, FunctionId, Grid, Origin,
@@ -55,8 +55,8 @@ impl ProcessContext for Machine<'_, '_> {
         infeed: Vec<FunctionId>,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
         let job = |work| match work {
-            Task::Call { function, arguments } => Job::Call { function, arguments },
-            Task::Instruction { origin, operands } => Job::Instruction { origin, operands },
+            Task::Call { function, arguments } => ProcessJob::Call { function, arguments },
+            Task::Instruction { origin, operands } => ProcessJob::Instruction { origin, operands },
         };
         let jobs = tasks.into_iter().map(job).collect();
         let start = self.session.now();

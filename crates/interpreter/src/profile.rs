@@ -1,8 +1,9 @@
 //! The profile of a program: how often its steps run and how long they take.
 //!
-//! Each process of a run has a [`Recorder`], which adds its times to the [`ProgramRecords`] of the
-//! program when the process ends, also if it fails. A step is an instruction or a step of a plan.
-//! Instructions that the kernel of another one runs are part of it, except in processes of a grid.
+//! Each process of a run has a [`StepRecorder`], which adds its times to the [`ProgramRecords`] of
+//! the program when the process ends, also if it fails. A step is an instruction or a step of a
+//! plan. Instructions that the kernel of another one runs are part of it, except in processes of a
+//! grid.
 
 use crate::program::Program;
 use crate::session::Session;
@@ -240,7 +241,7 @@ impl StepKind {
 }
 
 /// Records the steps of a process.
-pub(crate) struct Recorder<'s, 'r> {
+pub(crate) struct StepRecorder<'s, 'r> {
     session: &'s Session<'r>,
     record: &'r ProgramRecords,
     /// Number of executions that may be kept, of all runs.
@@ -279,13 +280,13 @@ struct OpenStep {
     is_kept: bool,
 }
 
-impl<'s, 'r> Recorder<'s, 'r> {
+impl<'s, 'r> StepRecorder<'s, 'r> {
     /// The recorder of a process, if its run is profiled.
     pub fn new(
         session: &'s Session<'r>,
         process: usize,
         is_outer: bool,
-    ) -> Option<Recorder<'s, 'r>> {
+    ) -> Option<StepRecorder<'s, 'r>> {
         let limit = match session.program.options().profiling {
             Profiling::Off => return None,
             Profiling::Steps => 0,
@@ -296,7 +297,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
         let is_taken = |lane: &u32| all.running.contains(&(process, *lane));
         let lane = (0..).find(|lane| !is_taken(lane)).unwrap_or_default();
         all.running.push((process, lane));
-        Some(Recorder {
+        Some(StepRecorder {
             session,
             record,
             limit,
@@ -367,7 +368,7 @@ impl<'s, 'r> Recorder<'s, 'r> {
     }
 }
 
-impl Drop for Recorder<'_, '_> {
+impl Drop for StepRecorder<'_, '_> {
     fn drop(&mut self) {
         self.is_paused = false;
         while !self.open.is_empty() {

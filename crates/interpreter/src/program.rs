@@ -5,12 +5,12 @@ use crate::inputs::{EntrySignature, SignatureSide, describe_elements};
 use crate::outputs::OutputBuffer;
 use crate::profile::{ProgramRecords, Recorded};
 use crate::scheduler::describe;
-use crate::session::{Job, Session, bytes_of, distinct_bytes};
+use crate::session::{ProcessJob, Session, bytes_of, distinct_bytes};
 use crate::{Engine, Observer, RunOptions, listing, order};
 use host::Host;
 use mlir::diag::counted;
 use mlir::diag::{Diagnostic, Diagnostics};
-use mlir::prepare::{Callable, Callables, Context, prepare};
+use mlir::prepare::{Callable, Callables, PrepareContext, prepare};
 use mlir::{Module, OpId, OpRef};
 use numerics::{TensorMut, TensorRef};
 use program::{Code, EvalError, FunctionId, Grid, Origin, Place, RuntimeValue, ValueType};
@@ -208,7 +208,7 @@ impl Program {
         let failed = |e: EvalError| vec![self.diagnostic(&e)];
         let bytes = || distinct_bytes(bytes_of(inputs.iter().flatten()));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
-        let job = |arguments| Job::Call { function: self.entry, arguments };
+        let job = |arguments| ProcessJob::Call { function: self.entry, arguments };
         let jobs = inputs.into_iter().map(job).collect();
         session.run_grid(grid, jobs, Vec::new(), 0).map_err(failed)
     }
@@ -230,7 +230,7 @@ impl Program {
         let bytes = || distinct_bytes(inputs.iter().map(TensorRef::bytes));
         let session = Session::new(self, bytes, observer).map_err(failed)?;
         let outputs = outputs.iter_mut().map(OutputBuffer::of).collect();
-        let job = Job::CallInto { function: self.entry, inputs, outputs };
+        let job = ProcessJob::CallInto { function: self.entry, inputs, outputs };
         session.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0).map(drop).map_err(failed)
     }
 
@@ -288,7 +288,7 @@ fn code_of(module: &Module, entry: OpId, options: &RunOptions) -> (Code, Option<
         inputs: function.signature().0,
     });
     let callables = Callables::new(module, functions.collect());
-    let code = prepare(Context {
+    let code = prepare(PrepareContext {
         callables: &callables,
         custom_calls: &options.custom_calls,
         numbering: order::compile_order,

@@ -51,12 +51,12 @@ enum Status {
     /// Can continue with a message.
     Received(Vec<RuntimeValue>),
     /// Blocked until another process continues.
-    Waiting(Wait),
+    Waiting(WaitReason),
     Done,
 }
 
 /// The reason why a process waits.
-struct Wait {
+struct WaitReason {
     /// Description, for the error of a deadlock.
     what: String,
     origin: Origin,
@@ -278,7 +278,8 @@ impl Scheduler {
         let listed = listed.join(", ");
         let on = if channel > 0 { format!(" on channel {channel}") } else { String::new() };
         let what = format!("{}{on} for {listed}", op.name);
-        state.processes[process] = Status::Waiting(Wait { what, origin: op.origin, channel: None });
+        state.processes[process] =
+            Status::Waiting(WaitReason { what, origin: op.origin, channel: None });
         match self.resume(process, state)? {
             Status::Met(all) => Ok(all),
             _ => Err(aborted()),
@@ -331,7 +332,7 @@ impl Scheduler {
             channel.between.map_or("anybody".into(), |(sender, _)| format!("process {sender}"));
         let what = format!("{} on channel {} for {from}", op.name, channel.id);
         state.processes[process] =
-            Status::Waiting(Wait { what, origin: op.origin, channel: Some(channel) });
+            Status::Waiting(WaitReason { what, origin: op.origin, channel: Some(channel) });
         match self.resume(process, state)? {
             Status::Received(values) => Ok(values),
             _ => Err(aborted()),

@@ -53,7 +53,7 @@ pub struct Session<'r> {
 }
 
 /// The work of a process.
-pub(crate) enum Job<'a> {
+pub(crate) enum ProcessJob<'a> {
     Call {
         function: FunctionId,
         arguments: Vec<RuntimeValue>,
@@ -224,7 +224,7 @@ impl<'r> Session<'r> {
     pub(crate) fn run_grid(
         &self,
         grid: Grid,
-        jobs: Vec<Job<'_>>,
+        jobs: Vec<ProcessJob<'_>>,
         infeed: Vec<FunctionId>,
         depth: usize,
     ) -> Result<Vec<Vec<RuntimeValue>>, EvalError> {
@@ -232,7 +232,7 @@ impl<'r> Session<'r> {
         let _alive = self.claim(count, grid)?;
         let _memory = self.reserve_processes(count)?;
         let scheduler = Scheduler::new(grid, count, infeed);
-        let run = |process: usize, job: Job<'_>| -> EvalResult {
+        let run = |process: usize, job: ProcessJob<'_>| -> EvalResult {
             let mut turn = Turn { scheduler: &scheduler, process, outcome: None };
             let results = scheduler
                 .start(process)
@@ -258,13 +258,13 @@ impl<'r> Session<'r> {
     }
 
     /// True if the job nests so little that it fits the stack of its caller.
-    fn is_flat(&self, job: &Job<'_>) -> bool {
+    fn is_flat(&self, job: &ProcessJob<'_>) -> bool {
         match job {
-            Job::Call { function, .. } | Job::CallInto { function, .. } => {
+            ProcessJob::Call { function, .. } | ProcessJob::CallInto { function, .. } => {
                 let compiled = self.executable.compiled_with(*function);
                 compiled.is_some_and(|compiled| compiled.is_flat(*function))
             }
-            Job::Instruction { .. } => false,
+            ProcessJob::Instruction { .. } => false,
         }
     }
 
@@ -272,8 +272,8 @@ impl<'r> Session<'r> {
     fn run_threads(
         &self,
         scheduler: &Scheduler,
-        jobs: Vec<Job<'_>>,
-        run: &(impl Fn(usize, Job<'_>) -> EvalResult + Sync),
+        jobs: Vec<ProcessJob<'_>>,
+        run: &(impl Fn(usize, ProcessJob<'_>) -> EvalResult + Sync),
     ) -> Vec<EvalResult> {
         let count = jobs.len();
         let stack_bytes = self.program.options().limits.stack_bytes;

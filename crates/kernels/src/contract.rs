@@ -11,7 +11,7 @@ use super::matmul::{self, Product};
 use super::narrow_integers;
 use super::rows::Matrix;
 use super::small_products;
-use super::widened::{self, Factor as WidenedFactor};
+use super::widened::{self, WidenedFactor};
 use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
@@ -122,14 +122,14 @@ pub fn dot_general(
     let sum_type = accumulation(lhs.dtype(), rhs.dtype(), dtype);
     let (lhs, rhs) = (math::convert(lhs, sum_type)?, math::convert(rhs, sum_type)?);
     let contraction = Contraction::new(lhs.shape(), rhs.shape(), numbers)?;
-    let Contraction { sizes: Sizes { count, m, n, k }, .. } = contraction;
-    let left = Factor::new(lhs, &contraction.lhs)?;
-    let right = Factor::new(rhs, &contraction.rhs)?;
+    let Contraction { sizes: ProductSizes { count, m, n, k }, .. } = contraction;
+    let left = DotFactor::new(lhs, &contraction.lhs)?;
+    let right = DotFactor::new(rhs, &contraction.rhs)?;
     // The product of a matrix and a few columns goes the other way round: (A B)' = B' A'.
     let swap = n < FEW_COLUMNS && n < m;
     let (a, b, m, n) = if swap { (right, left, n, m) } else { (left, right, m, n) };
     let mut result = Tensor::zeros(sum_type, [count, m, n])?;
-    let sizes = Sizes { count, m, n, k };
+    let sizes = ProductSizes { count, m, n, k };
     let (a_bytes, b_bytes) = (a.tensor.bytes(), b.tensor.bytes());
     let (left, right) = ((a_bytes.as_ref(), &a.matrices), (b_bytes.as_ref(), &b.matrices));
     multiply(sum_type, sizes, left, right, None, result.bytes_mut()?)?;
@@ -142,7 +142,7 @@ pub fn dot_general(
 
 /// `count` products of matrices of `m` x `k` and `k` x `n` elements.
 #[derive(Clone, Copy, Debug)]
-struct Sizes {
+struct ProductSizes {
     count: usize,
     m: usize,
     n: usize,
@@ -161,7 +161,7 @@ struct Roles {
 struct Contraction {
     lhs: Roles,
     rhs: Roles,
-    sizes: Sizes,
+    sizes: ProductSizes,
     /// The shape of the result.
     shape: Vec<usize>,
 }
@@ -195,17 +195,17 @@ impl Contraction {
             num_elements(sizes).ok_or_else(|| invalid("dot_general_c12", "too large"))
         };
         let (m, n) = (product(&lhs_sizes)?, product(&rhs_sizes)?);
-        let sizes = Sizes { count: product(&batch)?, m, n, k: product(&contracting)? };
+        let sizes = ProductSizes { count: product(&batch)?, m, n, k: product(&contracting)? };
         let shape = [&batch[..], &lhs_sizes, &rhs_sizes].concat();
         Ok(Contraction { lhs: left, rhs: right, sizes, shape })
     }
 }
 
 /// Products of matrices in the bytes of elements of a type, consecutively in `out`, which has
-/// zeros where there is nothing to add. `panels` is what [`Dot::pack`] made, if given.
+/// zeros where there is nothing to add. `panels` is what [`DotKernel::pack`] made, if given.
 fn multiply(
     dtype: DType,
-    Sizes { count, m, n, k }: Sizes,
+    ProductSizes { count, m, n, k }: ProductSizes,
     (a, left): (&[u8], &Matrices),
     (b, right): (&[u8], &Matrices),
     panels: Option<&[u8]>,
@@ -254,12 +254,12 @@ fn cast_mut<T: Element>(bytes: &mut [u8]) -> Result<&mut [T], TensorError> {
 /// A `dot_general` of tensors of known types whose elements are multiplied where they are. Others
 /// are converted: few of them before, of many some at a time.
 #[derive(Debug)]
-pub struct Dot {
+pub struct DotKernel {
     /// The types of operands and result.
     types: [DType; 3],
     /// The type of sums.
     dtype: DType,
-    sizes: Sizes,
+    sizes: ProductSizes,
     lhs: Matrices,
     rhs: Matrices,
     is_swapped: bool,
@@ -269,7 +269,7 @@ pub struct Dot {
     shape: Vec<usize>,
 }
 
-impl Dot {
+impl DotKernel {
     /// Prepares a `dot_general` of operands of these types, which are views of memory; `None` if
     /// they have to be copied before, or there is no conversion.
     pub fn new(
@@ -277,11 +277,11 @@ impl Dot {
         rhs: (DType, &StridedView),
         numbers: &DotDims,
         dtype: DType,
-    ) -> Option<Dot> {
+    ) -> Option<DotKernel> {
         let types = [lhs.0, rhs.0, dtype];
         let sum_type = accumulation(lhs.0, rhs.0, dtype);
         let contraction = Contraction::new(lhs.1.shape(), rhs.1.shape(), numbers).ok()?;
-        let Sizes { count, m, n, k } = contraction.sizes;
+        let ProductSizes { count, m, n, k } = contraction.sizes;
         if count > MAX_PREPARED {
             return None;
         }
@@ -304,13 +304,31 @@ impl Dot {
         let is_streamed = is_converted && is_large;
         if is_streamed {
             let (sizes, is_swapped) = (contraction.sizes, false);
-            return Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape });
+            return Some(DotKernel {
+                types,
+                dtype,
+                sizes,
+                lhs,
+                rhs,
+                is_swapped,
+                is_streamed,
+                shape,
+            });
         }
         if is_swapped && n == 1 {
-            let sizes = Sizes { count, m: n, n: m, k };
+            let sizes = ProductSizes { count, m: n, n: m, k };
             let types = [types[1], types[0], types[2]];
             let (lhs, rhs) = (rhs, lhs);
-            return Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape });
+            return Some(DotKernel {
+                types,
+                dtype,
+                sizes,
+                lhs,
+                rhs,
+                is_swapped,
+                is_streamed,
+                shape,
+            });
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = dtype.family() != Family::Complex;
@@ -320,7 +338,7 @@ impl Dot {
             return None;
         }
         let (sizes, is_swapped) = (contraction.sizes, false);
-        Some(Dot { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape })
+        Some(DotKernel { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape })
     }
 
     /// True if operands or results are of another type than sums.
@@ -357,9 +375,9 @@ impl Dot {
         self.run_packed(lhs, rhs, None, out)
     }
 
-    /// True if [`Dot::pack`] makes it faster.
+    /// True if [`DotKernel::pack`] makes it faster.
     pub fn is_packable(&self) -> bool {
-        let Sizes { count, m, n, k } = self.sizes;
+        let ProductSizes { count, m, n, k } = self.sizes;
         let is_vector = m < 2 || n < 2;
         let is_small = k <= matmul::FEW || small_products::are_small(count, m, k, n);
         let elements = k.saturating_mul(n);
@@ -371,12 +389,12 @@ impl Dot {
     /// run; `None` if it has it.
     ///
     /// # Errors
-    /// As [`Dot::run`].
+    /// As [`DotKernel::run`].
     pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
         if !self.is_packable() {
             return Ok(None);
         }
-        let Sizes { n, k, .. } = self.sizes;
+        let ProductSizes { n, k, .. } = self.sizes;
         let [row, column] = self.rhs.strides;
         dispatch_sum!(self.dtype, T, R, C => {
             let matrices = self.rhs.over::<T>(rhs, [column, row])?;
@@ -387,7 +405,7 @@ impl Dot {
         })
     }
 
-    /// As [`Dot::run`], with the right operand as [`Dot::pack`] has ordered it, too.
+    /// As [`DotKernel::run`], with the right operand as [`DotKernel::pack`] has ordered it, too.
     ///
     /// # Errors
     /// As there.
@@ -407,7 +425,7 @@ impl Dot {
             return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
         let (dtype, [left, right, result]) = (self.dtype, self.types);
-        let Sizes { m, n, k, .. } = self.sizes;
+        let ProductSizes { m, n, k, .. } = self.sizes;
         if narrow_integers::are_pairs([left, right], dtype, [m, n, k]) {
             let factors = [lhs.stored(a, left), rhs.stored(b, right)];
             if result == dtype {
@@ -437,15 +455,15 @@ impl Dot {
 
 /// The products of a `dot` that converts the elements of its factors while they are multiplied.
 fn multiply_stored(
-    dot: &Dot,
+    dot: &DotKernel,
     [lhs, rhs]: [WidenedFactor<'_>; 2],
     out: &mut [u8],
 ) -> Result<(), TensorError> {
-    let (Sizes { m, n, k, .. }, sum, [.., result]) = (dot.sizes, dot.dtype, dot.types);
-    widened::Products { sizes: [m, n, k], lhs, rhs, sum, result }.write(out)
+    let (ProductSizes { m, n, k, .. }, sum, [.., result]) = (dot.sizes, dot.dtype, dot.types);
+    widened::WidenedProducts { sizes: [m, n, k], lhs, rhs, sum, result }.write(out)
 }
 
-impl Kernel for Dot {
+impl Kernel for DotKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         self.run_prepacked(operands, None, results)
     }
@@ -486,22 +504,22 @@ impl Kernel for Dot {
     }
 }
 
-/// The products that [`Dot`] adds where these are few, in order, from zero on.
-pub struct Products<'a> {
-    dot: &'a Dot,
+/// The products that [`DotKernel`] adds where these are few, in order, from zero on.
+pub struct ProductTerms<'a> {
+    dot: &'a DotKernel,
 }
 
-impl Dot {
+impl DotKernel {
     /// The products, if they are few and of `f32` or `f64`.
-    pub fn products(&self) -> Option<Products<'_>> {
-        let Sizes { count, m, n, k } = self.sizes;
+    pub fn products(&self) -> Option<ProductTerms<'_>> {
+        let ProductSizes { count, m, n, k } = self.sizes;
         let is_float = matches!(self.dtype, DType::F32 | DType::F64);
         let is_tiny = small_products::are_tiny(count, m, k, n) && count * m * n * k > 0;
-        (is_float && is_tiny && !self.is_converted()).then_some(Products { dot: self })
+        (is_float && is_tiny && !self.is_converted()).then_some(ProductTerms { dot: self })
     }
 }
 
-impl Products<'_> {
+impl ProductTerms<'_> {
     /// The type of elements.
     pub fn dtype(&self) -> DType {
         self.dot.dtype
@@ -524,7 +542,7 @@ impl Products<'_> {
 
     /// The numbers of the elements of both operands whose product is added to a result.
     pub fn factors(&self, result: usize, product: usize) -> [usize; 2] {
-        let Sizes { m, n, .. } = self.dot.sizes;
+        let ProductSizes { m, n, .. } = self.dot.sizes;
         let (batch, row, column) = (result / (m * n), result / n % m, result % n);
         let at = |matrices: &Matrices, row: usize| {
             matrices.starts[batch] + row * matrices.strides[0] + product * matrices.strides[1]
@@ -535,19 +553,19 @@ impl Products<'_> {
 }
 
 /// An operand of `dot_general`, as matrices.
-struct Factor {
+struct DotFactor {
     tensor: Tensor,
     matrices: Matrices,
     _reserved: Reserved,
 }
 
-impl Factor {
+impl DotFactor {
     /// Copies the tensor only if no strides make rows and columns of its dimensions.
-    fn new(tensor: Tensor, roles: &Roles) -> Result<Factor, EvalError> {
+    fn new(tensor: Tensor, roles: &Roles) -> Result<DotFactor, EvalError> {
         let count = roles.batch.iter().map(|&d| tensor.shape()[d]);
         let reserved = budget::reserve::<usize>(count.fold(1, usize::saturating_mul))?;
         if let Some(matrices) = Matrices::of(&StridedView::dense(tensor.shape())?, roles) {
-            return Ok(Factor { tensor, matrices, _reserved: reserved });
+            return Ok(DotFactor { tensor, matrices, _reserved: reserved });
         }
         let Roles { batch, kept, contracting } = roles;
         let order = [&batch[..], kept, contracting].concat();
@@ -560,7 +578,7 @@ impl Factor {
         };
         let matrices = Matrices::of(&StridedView::dense(copy.shape())?, &roles);
         let matrices = matrices.ok_or(TensorError::OutOfBounds)?;
-        Ok(Factor { tensor: copy, matrices, _reserved: reserved })
+        Ok(DotFactor { tensor: copy, matrices, _reserved: reserved })
     }
 }
 
@@ -618,9 +636,9 @@ impl Matrices {
     fn small<'a, T: Element>(
         &'a self,
         bytes: &'a [u8],
-    ) -> Result<small_products::Matrices<'a, T>, TensorError> {
+    ) -> Result<small_products::MatrixBatch<'a, T>, TensorError> {
         let (elements, starts) = (cast(bytes)?, &self.starts[..]);
-        Ok(small_products::Matrices { elements, starts, strides: self.strides })
+        Ok(small_products::MatrixBatch { elements, starts, strides: self.strides })
     }
 
     /// The matrices of a tensor's elements, with these strides.

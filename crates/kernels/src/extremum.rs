@@ -51,14 +51,14 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     let rows = values.chunks(size * count).zip(indices.chunks(size * count));
     host::parallel(outs.zip(rows).collect(), |(outs, (values, indices))| {
         match kind {
-            Extremum::Maximum => Isa::best().run(Rows {
+            Extremum::Maximum => Isa::best().run(ExtremumRows {
                 elements: (values, indices),
                 count,
                 init,
                 outs,
                 precedes: |x: T, y: T| x > y,
             }),
-            Extremum::Minimum => Isa::best().run(Rows {
+            Extremum::Minimum => Isa::best().run(ExtremumRows {
                 elements: (values, indices),
                 count,
                 init,
@@ -210,7 +210,7 @@ fn best_of<T: Element + PartialOrd>(values: &[T], precedes: &impl Fn(T, T) -> bo
     (best, !(nans.contains(&true) || rest.iter().any(|&x| is_nan(x))))
 }
 
-struct Rows<'a, T, I, F> {
+struct ExtremumRows<'a, T, I, F> {
     elements: (&'a [T], &'a [I]),
     count: usize,
     init: (T, I),
@@ -218,10 +218,12 @@ struct Rows<'a, T, I, F> {
     precedes: F,
 }
 
-impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel for Rows<'_, T, I, F> {
+impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
+    for ExtremumRows<'_, T, I, F>
+{
     #[inline(always)]
     fn run(self) {
-        let Rows { elements: (values, indices), count, init, outs, precedes } = self;
+        let ExtremumRows { elements: (values, indices), count, init, outs, precedes } = self;
         let rows = values.chunks_exact(count).zip(indices.chunks_exact(count));
         for ((best, place), (values, indices)) in outs.0.iter_mut().zip(outs.1).zip(rows) {
             let found = row(values, indices, &precedes);
@@ -232,12 +234,12 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel for 
     fn run_shared(self) {
         #[inline(never)]
         fn run<T: Element + PartialOrd, I: Integer + Ord>(
-            kernel: Rows<'_, T, I, &dyn Fn(T, T) -> bool>,
+            kernel: ExtremumRows<'_, T, I, &dyn Fn(T, T) -> bool>,
         ) {
             kernel.run();
         }
-        let Rows { elements, count, init, outs, precedes } = self;
-        run(Rows { elements, count, init, outs, precedes: &precedes });
+        let ExtremumRows { elements, count, init, outs, precedes } = self;
+        run(ExtremumRows { elements, count, init, outs, precedes: &precedes });
     }
 }
 

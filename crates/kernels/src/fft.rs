@@ -440,7 +440,7 @@ where
                 LineSource::Groups { elements: bytemuck::cast_slice(before), axis, scale }
             }
         };
-        let lines = Lines::<S, L>::new(pass, &groups, source);
+        let lines = PassLines::<S, L>::new(pass, &groups, source);
         if nth + 1 == passes.len() {
             return lines.to_tensor(to);
         }
@@ -455,7 +455,7 @@ where
 }
 
 /// Lines of a pass, with where they come from.
-struct Lines<'a, S, const L: usize> {
+struct PassLines<'a, S, const L: usize> {
     pass: &'a AxisPass,
     groups: &'a LineGroups<'a, L>,
     source: LineSource<'a, S, L>,
@@ -467,7 +467,7 @@ struct Lines<'a, S, const L: usize> {
     zeros: OnceLock<Vec<Lanes<[f64; L]>>>,
 }
 
-impl<'a, S: Sample, const L: usize> Lines<'a, S, L>
+impl<'a, S: Sample, const L: usize> PassLines<'a, S, L>
 where
     [f64; L]: Pod + DoublesArray,
 {
@@ -494,7 +494,7 @@ where
             }
         }
         let stride = strides[pass.axis];
-        Lines { pass, groups, source, strides, stride, zeros: OnceLock::new() }
+        PassLines { pass, groups, source, strides, stride, zeros: OnceLock::new() }
     }
 
     /// How many groups make a task.
@@ -661,7 +661,7 @@ where
     /// Reads a group of lines: real numbers in pairs; numbers to be transformed back with
     /// their parts exchanged, but for halves of transforms of pairs.
     fn load(&self, group: usize, x: &mut [Lanes<[f64; L]>]) {
-        let Lines { pass, groups, stride, .. } = *self;
+        let PassLines { pass, groups, stride, .. } = *self;
         let is_swapped = pass.is_inverse() && pass.pairs.is_none();
         let [size, _] = pass.sizes;
         match self.source {

@@ -9,7 +9,7 @@ use std::slice;
 /// Elements of lines.
 pub trait Sample: Element {
     /// The type of real and imaginary parts.
-    type Part: Part;
+    type Part: SamplePart;
 
     /// The parts of elements, and their number in a line of this many elements.
     fn parts_of(elements: &[Self], count: usize) -> (&[Self::Part], usize);
@@ -67,7 +67,7 @@ macro_rules! samples {
 samples! { f32 Complex32 f64 Complex64 }
 
 /// The type of the parts of elements.
-pub trait Part: Pod {
+pub trait SamplePart: Pod {
     /// The first pairs of a slice, one for each lane: their first numbers, and their second ones.
     fn read<V: Doubles>(pairs: &[[Self; 2]]) -> [V; 2];
 
@@ -80,15 +80,15 @@ pub trait Part: Pod {
     /// Writes pairs as they are.
     fn write_row<V: Doubles<Array = [f64; L]>, const L: usize>(row: [V; 2], to: &mut [[Self; 2]]);
 
-    /// The pairs of rows, each with the pairs of all rows as [`Part::read`] has them.
+    /// The pairs of rows, each with the pairs of all rows as [`SamplePart::read`] has them.
     fn columns<V: Doubles, const L: usize>(rows: [[V; 2]; L]) -> [[V; 2]; L];
 
-    /// The inverse of [`Part::columns`], rounded.
+    /// The inverse of [`SamplePart::columns`], rounded.
     fn rows<V: Doubles, const L: usize>(columns: [[V; 2]; L]) -> [[V; 2]; L];
 }
 
 /// A pair of them takes the space of one number.
-impl Part for f32 {
+impl SamplePart for f32 {
     #[inline(always)]
     fn read<V: Doubles>(pairs: &[[f32; 2]]) -> [V; 2] {
         V::read_pairs(pairs).widened()
@@ -132,7 +132,7 @@ impl Part for f32 {
 }
 
 /// Numbers of which a row has two vectors.
-impl Part for f64 {
+impl SamplePart for f64 {
     #[inline(always)]
     fn read<V: Doubles>(pairs: &[[f64; 2]]) -> [V; 2] {
         V::read_wide_pairs(pairs)
@@ -220,7 +220,7 @@ pub struct PairLoad<'a, R, const L: usize> {
     pub x: &'a mut [Lanes<[f64; L]>],
 }
 
-impl<R: Part, const L: usize> DoublesKernel for PairLoad<'_, R, L>
+impl<R: SamplePart, const L: usize> DoublesKernel for PairLoad<'_, R, L>
 where
     [f64; L]: DoublesArray,
 {
@@ -294,7 +294,7 @@ pub struct StoreRows<'a, R, const L: usize> {
     pub to: &'a mut [[R; 2]],
 }
 
-impl<R: Part, const L: usize> DoublesKernel for StoreRows<'_, R, L>
+impl<R: SamplePart, const L: usize> DoublesKernel for StoreRows<'_, R, L>
 where
     [f64; L]: DoublesArray,
 {
@@ -344,7 +344,7 @@ pub struct StoreColumns<'a, 'o, R, const L: usize> {
     pub lines: [usize; 2],
 }
 
-impl<R: Part, const L: usize> DoublesKernel for StoreColumns<'_, '_, R, L>
+impl<R: SamplePart, const L: usize> DoublesKernel for StoreColumns<'_, '_, R, L>
 where
     [f64; L]: DoublesArray,
 {

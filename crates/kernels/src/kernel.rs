@@ -1,6 +1,6 @@
 //! The interface of kernels: primitives prepared for the types of their operands.
 
-use crate::contract::Dot;
+use crate::contract::DotKernel;
 use crate::fused::Registers;
 use crate::index_vectors::GatherKernel;
 use crate::reduction::Reduction;
@@ -73,7 +73,7 @@ pub trait Kernel: Debug + Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub enum Form<'a> {
     /// Products of matrices.
-    Dot(&'a Dot),
+    Dot(&'a DotKernel),
     /// A reduction of dimensions.
     Reduction(&'a Reduction),
     /// Windows of the first operand at indices in the second.

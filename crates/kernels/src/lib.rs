@@ -75,7 +75,7 @@ mod window;
 
 pub use batch_norm::{Normalization, batch_norm_grad, batch_norm_inference, batch_norm_training};
 pub use body::Combiner;
-pub use contract::{Dot, Products, ScaleLayout, ScaledDot, accumulation, dot_general};
+pub use contract::{DotKernel, ProductTerms, ScaleLayout, ScaledDot, accumulation, dot_general};
 pub use convolution::{Convolution, PreparedConvolution};
 pub use copies::{CopyPart, copy};
 pub use einsum::einsum;

@@ -43,13 +43,13 @@ thread_local! {
 #[derive(Default)]
 struct Room {
     bytes: AlignedBytes,
-    copied: Option<Copied>,
+    copied: Option<CopiedPanels>,
 }
 
 /// All columns of a part of a product, as panels: the call of [`multiply`], the product in it, and
 /// the columns.
 #[derive(PartialEq)]
-struct Copied {
+struct CopiedPanels {
     call: Call,
     product: usize,
     columns: Range<usize>,
@@ -372,7 +372,7 @@ impl<T: Accumulator> Product<'_, T> {
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
         let is_kept = copied > 0 && whole == 0 && wide >= columns.len();
-        let kept = call.filter(|_| is_kept).map(|call| Copied {
+        let kept = call.filter(|_| is_kept).map(|call| CopiedPanels {
             call,
             product: std::ptr::from_ref(self).addr(),
             columns: columns.clone(),

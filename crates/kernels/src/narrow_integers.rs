@@ -4,7 +4,7 @@
 //! the columns of a tile: products of pairs take half the instructions of those of `f32`.
 
 use super::parallel::task_size;
-use super::widened::Factor;
+use super::widened::WidenedFactor;
 use numerics::budget::Scratch;
 use numerics::simd::{Isa, PAIR_COLUMNS, PAIR_ROWS, Pair, multiply_pairs, transpose};
 use numerics::{DType, TensorError};
@@ -27,7 +27,7 @@ pub fn are_pairs(types: [DType; 2], sum: DType, [m, n, k]: [usize; 3]) -> bool {
 /// If there is no memory for the copies, or a matrix is not in its memory.
 pub fn multiply(
     [m, n, k]: [usize; 3],
-    [lhs, rhs]: [Factor<'_>; 2],
+    [lhs, rhs]: [WidenedFactor<'_>; 2],
     out: &mut [i32],
 ) -> Result<(), TensorError> {
     if !(lhs.is_inside(m, k) && rhs.is_inside(n, k)) || out.len() != lhs.starts.len() * m * n {
@@ -84,7 +84,7 @@ pub fn multiply(
     Ok(())
 }
 
-impl Factor<'_> {
+impl WidenedFactor<'_> {
     /// Where an element of a row is.
     fn at(&self, product: usize, row: usize, k: usize) -> usize {
         self.starts[product] + row * self.strides[0] + k * self.strides[1]

@@ -23,7 +23,7 @@ const MOVE_WORK: usize = 4;
 
 /// Lines of a tensor along one of its dimensions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
+pub(crate) struct TensorLines {
     /// The number of lines.
     pub count: usize,
     /// The elements of each.
@@ -32,12 +32,12 @@ pub(crate) struct Rows {
     pub stride: usize,
 }
 
-impl Rows {
+impl TensorLines {
     /// The lines along `dimension`, one of the shape, whose sizes are the dimensions of a tensor.
-    pub fn along(shape: &[usize], dimension: usize) -> Rows {
+    pub fn along(shape: &[usize], dimension: usize) -> TensorLines {
         let product = |sizes: &[usize]| sizes.iter().product::<usize>();
         let stride = product(&shape[dimension + 1..]);
-        Rows { count: product(&shape[..dimension]) * stride, size: shape[dimension], stride }
+        TensorLines { count: product(&shape[..dimension]) * stride, size: shape[dimension], stride }
     }
 
     /// The position of the first element of a line.
@@ -198,7 +198,11 @@ fn place<T: Float>(x: T, canonical: Canonical) -> i64 {
 
 /// For each row, the indices of its first `count` elements in the order of their keys: by the
 /// first keys, then the second ones, and so on, then by index.
-pub(crate) fn ranks(keys: &[Keys], rows: Rows, count: usize) -> Result<Vec<usize>, TensorError> {
+pub(crate) fn ranks(
+    keys: &[Keys],
+    rows: TensorLines,
+    count: usize,
+) -> Result<Vec<usize>, TensorError> {
     let index_bits = usize::BITS - rows.size.saturating_sub(1).leading_zeros();
     let bits = keys.iter().map(|key| key.bits).sum::<u32>() + index_bits;
     let mut ranks = Scratch::filled(rows.count * count, 0)?;
@@ -223,7 +227,7 @@ type Ranks<'a> = std::slice::ChunksExactMut<'a, usize>;
 /// Ranks the rows from `first` on by keys that are packed, with the index, into a word.
 fn rank_packed<W: Word>(
     keys: &[Keys],
-    rows: Rows,
+    rows: TensorLines,
     index_bits: u32,
     first: usize,
     ranks: Ranks<'_>,
@@ -358,7 +362,7 @@ fn sort_by_digit<W: Word>(words: &[W], sorted: &mut [W], shift: u32) -> bool {
 /// Ranks rows by keys of more bits than a word has.
 fn rank_compared(
     keys: &[Keys],
-    rows: Rows,
+    rows: TensorLines,
     _: u32,
     first: usize,
     ranks: Ranks<'_>,
@@ -419,7 +423,7 @@ words! { u64 u128 }
 pub(crate) fn permuted(
     tensor: &Tensor,
     shape: &[usize],
-    rows: Rows,
+    rows: TensorLines,
     ranks: &[usize],
 ) -> Result<Tensor, TensorError> {
     let mut result = Tensor::zeros(tensor.dtype(), shape)?;
@@ -435,7 +439,7 @@ pub(crate) fn permute_bytes(
     dtype: DType,
     from: &[u8],
     to: &mut [u8],
-    rows: Rows,
+    rows: TensorLines,
     ranks: &[usize],
 ) -> Result<(), TensorError> {
     match dtype.bytes() {
@@ -448,10 +452,14 @@ pub(crate) fn permute_bytes(
 }
 
 /// Writes the indices of [`ranks`], which fit `i32`, where [`permuted`] would put the elements.
-pub(crate) fn write_ranks(ranks: &[usize], rows: Rows, to: &mut [u8]) -> Result<(), TensorError> {
+pub(crate) fn write_ranks(
+    ranks: &[usize],
+    rows: TensorLines,
+    to: &mut [u8],
+) -> Result<(), TensorError> {
     let to = bytemuck::try_cast_slice_mut::<u8, i32>(to).map_err(|_| TensorError::OutOfBounds)?;
     let count = ranks.len() / rows.count.max(1);
-    let lines = Rows { size: count, ..rows };
+    let lines = TensorLines { size: count, ..rows };
     for (row, ranks) in ranks.chunks_exact(count.max(1)).enumerate() {
         let line = to[lines.start(row)..].iter_mut().step_by(rows.stride.max(1));
         line.zip(ranks).for_each(|(to, &rank)| *to = rank as i32);
@@ -467,7 +475,7 @@ pub(crate) fn take_along(
     dtype: DType,
     from: &[u8],
     to: &mut [u8],
-    rows: Rows,
+    rows: TensorLines,
     indices: &[i32],
 ) -> Result<(), TensorError> {
     match dtype.bytes() {
@@ -483,11 +491,11 @@ pub(crate) fn take_along(
 fn take<const N: usize>(
     from: &[u8],
     to: &mut [u8],
-    rows: Rows,
+    rows: TensorLines,
     indices: &[i32],
 ) -> Result<(), TensorError> {
     let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
-    let Rows { size, stride, .. } = rows;
+    let TensorLines { size, stride, .. } = rows;
     let count = to.len() / rows.count;
     // The rows of a block are side by side.
     let (block, from_block) = (count * stride, size * stride);
@@ -516,11 +524,11 @@ fn take<const N: usize>(
 fn permute<const N: usize>(
     from: &[u8],
     to: &mut [u8],
-    rows: Rows,
+    rows: TensorLines,
     ranks: &[usize],
 ) -> Result<(), TensorError> {
     let (from, to) = (from.as_chunks::<N>().0, to.as_chunks_mut::<N>().0);
-    let Rows { size, stride, .. } = rows;
+    let TensorLines { size, stride, .. } = rows;
     let count = ranks.len() / rows.count;
     if stride == 1 {
         let batch = task_size(rows.count, count.saturating_mul(MOVE_WORK), 1);

@@ -2,7 +2,7 @@
 
 use crate::LoopOutput;
 use crate::batch_norm::Normalization;
-use crate::contract::Dot;
+use crate::contract::DotKernel;
 use crate::convolution::PreparedConvolution;
 use crate::evaluate::from_end;
 use crate::fft::FourierTransform;
@@ -66,7 +66,7 @@ pub fn prepare(
             let &[lhs, rhs] = operands else { return None };
             let of_dot = || DotDims::of_dot(lhs.view.shape().len());
             let dims = dims.as_deref().map_or_else(|| Cow::Owned(of_dot()), Cow::Borrowed);
-            let dot = Dot::new((lhs.dtype, lhs.view), (rhs.dtype, rhs.view), &dims, *dtype)?;
+            let dot = DotKernel::new((lhs.dtype, lhs.view), (rhs.dtype, rhs.view), &dims, *dtype)?;
             // Conversions are of all memory.
             let is_used = |o: &KernelOperand<'_>| num_elements(o.view.shape()) >= Some(o.len);
             if dot.converts_all() && !operands.iter().all(is_used) {

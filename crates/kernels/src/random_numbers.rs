@@ -11,7 +11,7 @@ use numerics::shape::num_elements;
 use numerics::{DType, Element, Tensor};
 use program::EvalError;
 use program::operands::slice;
-use program::primitives::Distribution;
+use program::primitives::RandomDistribution;
 
 /// The Philox generator of one run of an op: its key and its counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn random_units(shape: &[usize], dtype: DType) -> u64 {
 /// # Errors
 /// For complex numbers, normal integers, and shapes that do not fit into memory.
 pub fn random_numbers(
-    distribution: Distribution,
+    distribution: RandomDistribution,
     a: &Tensor,
     b: &Tensor,
     shape: &[usize],
@@ -93,7 +93,7 @@ pub fn random_numbers(
         .ok_or_else(too_large)?;
     // Refuses what does not fit into memory.
     Tensor::zeros(dtype, shape)?;
-    if dtype.is_complex() || (distribution == Distribution::Normal && !dtype.is_float()) {
+    if dtype.is_complex() || (distribution == RandomDistribution::Normal && !dtype.is_float()) {
         return Err(EvalError::new(
             "rng_c2",
             format!("there are no such random numbers of type {dtype}"),
@@ -102,30 +102,32 @@ pub fn random_numbers(
     let computed = computed(dtype);
     let [a, b] = [math::convert(a.clone(), computed)?, math::convert(b.clone(), computed)?];
     let numbers = match (distribution, computed) {
-        (Distribution::Uniform, DType::U32) => {
+        (RandomDistribution::Uniform, DType::U32) => {
             let (a, b) = (scalar::<u32>(&a)?, scalar::<u32>(&b)?);
             let range = b.wrapping_sub(a);
             let number = |bits: u32| a.wrapping_add(bits.checked_rem(range).unwrap_or(bits));
             Tensor::from_vec([count], stream.words(count).into_iter().map(number).collect())?
         }
-        (Distribution::Uniform, DType::U64) => {
+        (RandomDistribution::Uniform, DType::U64) => {
             let (a, b) = (scalar::<u64>(&a)?, scalar::<u64>(&b)?);
             let range = b.wrapping_sub(a);
             let number = |bits: u64| a.wrapping_add(bits.checked_rem(range).unwrap_or(bits));
             Tensor::from_vec([count], stream.wide_words(count).into_iter().map(number).collect())?
         }
-        (Distribution::Uniform, DType::F32) => {
+        (RandomDistribution::Uniform, DType::F32) => {
             let (a, b) = (scalar::<f32>(&a)?, scalar::<f32>(&b)?);
             let number = |bits| unit(bits).mul_add(b - a, a);
             Tensor::from_vec([count], stream.words(count).into_iter().map(number).collect())?
         }
-        (Distribution::Uniform, _) => {
+        (RandomDistribution::Uniform, _) => {
             let (a, b) = (scalar::<f64>(&a)?, scalar::<f64>(&b)?);
             let number = |bits| wide_unit(bits).mul_add(b - a, a);
             Tensor::from_vec([count], stream.wide_words(count).into_iter().map(number).collect())?
         }
-        (Distribution::Normal, DType::F32) => normal(scalar(&a)?, scalar(&b)?, shape, stream)?,
-        (Distribution::Normal, _) => wide_normal(scalar(&a)?, scalar(&b)?, shape, stream)?,
+        (RandomDistribution::Normal, DType::F32) => {
+            normal(scalar(&a)?, scalar(&b)?, shape, stream)?
+        }
+        (RandomDistribution::Normal, _) => wide_normal(scalar(&a)?, scalar(&b)?, shape, stream)?,
     };
     Ok(math::convert(numbers.into_shape(shape)?, dtype)?)
 }

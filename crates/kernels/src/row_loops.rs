@@ -100,7 +100,7 @@ pub fn run(
     if !outputs.iter().zip(sizes).all(fits) || kernels.len() != rows.parts.len() {
         return Err(TensorError::OutOfBounds);
     }
-    let mut whole = Rows { rows, kernels, operands, start: 0, count: rows.rows, outputs };
+    let mut whole = RowGroup { rows, kernels, operands, start: 0, count: rows.rows, outputs };
     let work = kernels.iter().map(|kernel| kernel.kernel.work()).fold(0, usize::saturating_add);
     let size = task_size(rows.rows, work / rows.rows, rows.unit);
     // A task for each thread if that leaves few rows to each: see `least`.
@@ -115,7 +115,7 @@ pub fn run(
 }
 
 /// Neighbouring rows.
-struct Rows<'a, 'o> {
+struct RowGroup<'a, 'o> {
     rows: &'a RowLoop,
     kernels: &'a [RowKernel<'a>],
     operands: &'a [&'a [u8]],
@@ -125,9 +125,9 @@ struct Rows<'a, 'o> {
     outputs: SmallVec<[&'o mut [u8]; 2]>,
 }
 
-impl<'a, 'o> Rows<'a, 'o> {
+impl<'a, 'o> RowGroup<'a, 'o> {
     /// The rows in parts of `size`, but for the last one. A row of each result has these `bytes`.
-    fn split(mut self, size: usize, bytes: &[usize]) -> Vec<Rows<'a, 'o>> {
+    fn split(mut self, size: usize, bytes: &[usize]) -> Vec<RowGroup<'a, 'o>> {
         let mut parts = Vec::new();
         while self.count > size {
             let head = bytes.iter().zip(&mut self.outputs).map(|(bytes, rest)| {
@@ -136,7 +136,7 @@ impl<'a, 'o> Rows<'a, 'o> {
                 head
             });
             let outputs = head.collect();
-            parts.push(Rows { count: size, outputs, ..self });
+            parts.push(RowGroup { count: size, outputs, ..self });
             self.start += size;
             self.count -= size;
         }

@@ -42,7 +42,7 @@ pub fn is_fused(k: usize) -> bool {
 }
 
 /// Matrices of the same sizes in memory.
-pub struct Matrices<'a, T> {
+pub struct MatrixBatch<'a, T> {
     /// The memory.
     pub elements: &'a [T],
     /// Where each matrix begins.
@@ -58,11 +58,11 @@ pub struct Matrices<'a, T> {
 /// If an element is outside of the memory.
 pub fn multiply<T: Accumulator>(
     [m, k, n]: [usize; 3],
-    a: Matrices<'_, T>,
-    b: Matrices<'_, T>,
+    a: MatrixBatch<'_, T>,
+    b: MatrixBatch<'_, T>,
     out: &mut [T],
 ) -> Result<(), TensorError> {
-    let is_inside = |matrices: &Matrices<'_, T>, rows: usize| {
+    let is_inside = |matrices: &MatrixBatch<'_, T>, rows: usize| {
         let [row, column] = matrices.strides;
         let last = row.checked_mul(rows - 1)?.checked_add(column.checked_mul(k - 1)?)?;
         let last = matrices.starts.iter().max()?.checked_add(last)?;
@@ -80,24 +80,24 @@ pub fn multiply<T: Accumulator>(
     if is_fused(k)
         && const { matches!(T::DTYPE, DType::F32 | DType::F64 | DType::C64 | DType::C128) }
     {
-        Isa::best().run(Products::<T, true> { m, k, n, a, b, out });
+        Isa::best().run(SmallProducts::<T, true> { m, k, n, a, b, out });
     } else {
-        Isa::best().run(Products::<T, false> { m, k, n, a, b, out });
+        Isa::best().run(SmallProducts::<T, false> { m, k, n, a, b, out });
     }
     Ok(())
 }
 
 /// `FUSED` if products are added with one rounding.
-struct Products<'a, 'o, T, const FUSED: bool> {
+struct SmallProducts<'a, 'o, T, const FUSED: bool> {
     m: usize,
     k: usize,
     n: usize,
-    a: Matrices<'a, T>,
-    b: Matrices<'a, T>,
+    a: MatrixBatch<'a, T>,
+    b: MatrixBatch<'a, T>,
     out: &'o mut [T],
 }
 
-impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
+impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
         match self.n {
@@ -110,7 +110,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
             n if self.b.strides[0] == 1 && n >= COLUMNS => return self.in_place::<COLUMNS>(),
             _ => {}
         }
-        let Products { m, k, n, a, b, out } = self;
+        let SmallProducts { m, k, n, a, b, out } = self;
         let mut tile = [[T::ZERO; COLUMNS]; DEPTH];
         let starts = a.starts.iter().zip(b.starts);
         for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
@@ -155,7 +155,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
 
     /// One result at a time.
     fn run_shared(self) {
-        let Products { m, k, n, a, b, out } = self;
+        let SmallProducts { m, k, n, a, b, out } = self;
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             let a_stride = a.strides[1];
             let a = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
@@ -171,12 +171,12 @@ impl<T: Accumulator, const FUSED: bool> Kernel for Products<'_, '_, T, FUSED> {
     }
 }
 
-impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
+impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
     /// Results of at least `N` columns that are neighbours, which are read where they are. The last
     /// `N` ones overlap with earlier ones.
     #[inline(always)]
     fn in_place<const N: usize>(self) {
-        let Products { m, k, n, a, b, out } = self;
+        let SmallProducts { m, k, n, a, b, out } = self;
         let starts = a.starts.iter().zip(b.starts);
         for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * n).zip(starts) {
             for (i, out) in out.chunks_exact_mut(n).enumerate() {
@@ -203,7 +203,7 @@ impl<T: Accumulator, const FUSED: bool> Products<'_, '_, T, FUSED> {
     /// Results of `N` columns.
     #[inline(always)]
     fn by_rows<const N: usize>(self) {
-        let Products { m, k, a, b, out, .. } = self;
+        let SmallProducts { m, k, a, b, out, .. } = self;
         let (rows, _) = out.as_chunks_mut::<N>();
         // Rows of all matrices, consecutively.
         for (first, out) in (0..).step_by(ROWS).zip(rows.chunks_mut(ROWS)) {

@@ -2,7 +2,7 @@
 
 use crate::evaluate::from_end;
 use crate::kernel::{Kernel, expect_bytes};
-use crate::order::{self, Keys, Rows, permute_bytes, permuted};
+use crate::order::{self, Keys, TensorLines, permute_bytes, permuted};
 use numerics::budget;
 use numerics::shape::{StridedView, num_elements};
 use numerics::{DType, I1, Tensor, TensorError};
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 /// types of operands: all of each, or its first elements along the dimension.
 #[derive(Debug)]
 pub struct Sorting {
-    rows: Rows,
+    rows: TensorLines,
     /// Number of elements of the operands.
     len: usize,
     keys: Vec<(DType, SortKey)>,
@@ -60,7 +60,7 @@ impl Sorting {
             }
             keys.push((dtype, *key));
         }
-        let rows = Rows::along(shape, dimension);
+        let rows = TensorLines::along(shape, dimension);
         let sorted = sorted.iter().map(|sorted| match *sorted {
             Sorted::Operand(position) => Some(Some((position, *dtypes.get(position)?))),
             Sorted::Indices => Some(None),
@@ -119,7 +119,7 @@ impl Kernel for Sorting {
 /// The elements of rows at indices, as a [`Sorting`] gives them.
 #[derive(Debug)]
 pub struct Permutation {
-    rows: Rows,
+    rows: TensorLines,
     len: usize,
     count: usize,
     dtype: DType,
@@ -161,12 +161,12 @@ impl Kernel for Permutation {
 }
 
 /// A comparator with the environment that runs it.
-struct Order<'e> {
+struct ComparatorOrder<'e> {
     comparator: &'e Comparator,
     env: &'e mut dyn Evaluator,
 }
 
-impl Order<'_> {
+impl ComparatorOrder<'_> {
     /// For each lane, true if the element at `left` is ordered before that at `right`.
     fn before(
         &mut self,
@@ -218,7 +218,7 @@ pub fn sort(
     if first.num_elements() == 0 || size < 2 {
         return Ok(inputs);
     }
-    let rows = Rows::along(&shape, dimension);
+    let rows = TensorLines::along(&shape, dimension);
     let keys = comparator.keys.iter().map(|key| match inputs.get(key.input) {
         Some(input) => Keys::of(input, key),
         None => Ok(None),
@@ -232,7 +232,8 @@ pub fn sort(
             axes.push(dimension);
             let view = StridedView::dense(&shape)?.permute(&axes)?;
             let lines = inputs.iter().map(|t| t.gather(&view)).collect::<Result<Vec<_>, _>>()?;
-            let mut sorted = sort_by_merging(&lines, size, &mut Order { comparator, env })?;
+            let mut sorted =
+                sort_by_merging(&lines, size, &mut ComparatorOrder { comparator, env })?;
             sorted.iter_mut().for_each(|at| *at %= size);
             sorted
         }
@@ -247,7 +248,7 @@ pub fn sort(
 fn sort_by_merging(
     rows: &[Tensor],
     size: usize,
-    order: &mut Order<'_>,
+    order: &mut ComparatorOrder<'_>,
 ) -> Result<Vec<usize>, EvalError> {
     let len = rows.first().map_or(0, Tensor::num_elements);
     // All searches, the active ones, the elements that they compare, and what is merged.

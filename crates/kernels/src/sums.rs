@@ -167,7 +167,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        run::<T>(Rows { elements, len, out, f: *self });
+        run::<T>(SummedRows { elements, len, out, f: *self });
     }
 
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
@@ -370,17 +370,17 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
     }
 }
 
-struct Rows<'a, T, F> {
+struct SummedRows<'a, T, F> {
     elements: &'a [T],
     len: usize,
     out: &'a mut [T],
     f: F,
 }
 
-impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
+impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for SummedRows<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let Rows { elements, len, out, f } = self;
+        let SummedRows { elements, len, out, f } = self;
         if len == 0 {
             return;
         }
@@ -411,11 +411,11 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for Rows<'_, T, F> {
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<T: Element>(kernel: Rows<'_, T, &dyn Fn(T, T) -> T>) {
+        fn run<T: Element>(kernel: SummedRows<'_, T, &dyn Fn(T, T) -> T>) {
             kernel.run();
         }
-        let Rows { elements, len, out, f } = self;
-        run(Rows { elements, len, out, f: &f });
+        let SummedRows { elements, len, out, f } = self;
+        run(SummedRows { elements, len, out, f: &f });
     }
 }
 

@@ -1,6 +1,6 @@
 //! The largest or smallest elements along the last dimension.
 
-use crate::order::{self, Keys, Rows, permuted};
+use crate::order::{self, Keys, TensorLines, permuted};
 use numerics::{Tensor, TensorError};
 use program::{Canonical, EvalError, SortKey};
 
@@ -20,7 +20,7 @@ pub fn top_k(operand: &Tensor, k: usize, largest: bool) -> Result<[Tensor; 2], E
         }
     };
     // All elements if their dimension is empty, as is the result then.
-    let rows = Rows { count: operand.num_elements() / size.max(1), size, stride: 1 };
+    let rows = TensorLines { count: operand.num_elements() / size.max(1), size, stride: 1 };
     let key = SortKey {
         input: 0,
         part: None,

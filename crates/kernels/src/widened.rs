@@ -46,7 +46,7 @@ fn with_rooms<R>(run: impl FnOnce(&mut Rooms) -> R) -> R {
 
 /// A factor of products: matrices in memory.
 #[derive(Clone, Copy)]
-pub struct Factor<'a> {
+pub struct WidenedFactor<'a> {
     /// The bytes of all elements.
     pub bytes: &'a [u8],
     /// Their type.
@@ -62,7 +62,7 @@ pub struct Factor<'a> {
     pub scaled_type: DType,
 }
 
-impl Factor<'_> {
+impl WidenedFactor<'_> {
     /// True if the matrices, of `kept` x `depth` elements, are in the memory.
     pub fn is_inside(&self, kept: usize, depth: usize) -> bool {
         let [row, column] = self.strides;
@@ -174,7 +174,7 @@ impl Factor<'_> {
     }
 }
 
-impl Factor<'_> {
+impl WidenedFactor<'_> {
     /// Writes the sums of products of vectors of `f32` with some columns, whose elements are of 16
     /// bits, to the bytes of `sums`.
     fn multiply_vectors(
@@ -271,20 +271,20 @@ fn dense<'a, T: Element>(matrix: &Matrix<'a, T>, rows: usize, depth: usize) -> C
 
 /// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
 #[derive(Clone, Copy)]
-pub struct Products<'a> {
+pub struct WidenedProducts<'a> {
     /// `m`, `n` and `k`, none of which is zero.
     pub sizes: [usize; 3],
     /// The left factors.
-    pub lhs: Factor<'a>,
+    pub lhs: WidenedFactor<'a>,
     /// The right factors, one for each left one.
-    pub rhs: Factor<'a>,
+    pub rhs: WidenedFactor<'a>,
     /// The type of sums.
     pub sum: DType,
     /// The type of results.
     pub result: DType,
 }
 
-impl Products<'_> {
+impl WidenedProducts<'_> {
     /// Writes the products as elements of the type of results, consecutively.
     ///
     /// # Errors
@@ -327,8 +327,8 @@ impl Products<'_> {
     /// The products of vectors with matrices of elements that are stored as `S`.
     fn vectors<S: Widen<f32>>(
         &self,
-        vector: Factor<'_>,
-        matrix: Factor<'_>,
+        vector: WidenedFactor<'_>,
+        matrix: WidenedFactor<'_>,
         out: &mut [u8],
     ) -> Result<(), TensorError>
     where
@@ -435,7 +435,7 @@ impl Products<'_> {
     }
 
     /// True if these rows are multiplied as vectors with the elements of the factor as they are.
-    fn is_of_vectors(&self, rows: &Range<usize>, rhs: &Factor<'_>) -> bool {
+    fn is_of_vectors(&self, rows: &Range<usize>, rhs: &WidenedFactor<'_>) -> bool {
         let is_stored = matches!(rhs.dtype, DType::BF16 | DType::F16) && rhs.strides.contains(&1);
         let most = if rhs.strides[0] == 1 { MAX_LONE_VECTORS } else { MAX_VECTORS };
         is_stored && self.sum == DType::F32 && rows.len() <= most && self.sizes[2] > FEW

@@ -1,7 +1,7 @@
 //! Eigenvalues and eigenvectors of general matrices.
 
 use crate::NoConvergence;
-use crate::matrix::{Entry, Matrix, Precision, Scalar, norm};
+use crate::matrix::{Matrix, MatrixEntry, Precision, Scalar, norm};
 use crate::rotation::Rotation;
 use crate::schur::{Balance, SchurForm, reduce};
 use num_complex::Complex64;

@@ -1,7 +1,7 @@
 //! Factors that elimination finds, and systems that it solves.
 
 use crate::lanes::{InlineBuffer, in_lanes, subtract_product};
-use crate::matrix::{Entry, Matrix, Precision, Scalar};
+use crate::matrix::{Matrix, MatrixEntry, Precision, Scalar};
 use numerics::simd::{Isa, Kernel};
 
 /// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
@@ -75,7 +75,7 @@ pub struct System {
 }
 
 /// Replaces `b` by the solution of triangular systems.
-pub fn trsm<T: Entry>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
+pub fn trsm<T: MatrixEntry>(a: &Matrix<T>, b: &mut Matrix<T>, system: System) {
     if a.rows() > 0 {
         Isa::best().run(Solve { a, b, system });
     }
@@ -87,7 +87,7 @@ struct Solve<'a, T> {
     system: System,
 }
 
-impl<T: Entry> Kernel for Solve<'_, T> {
+impl<T: MatrixEntry> Kernel for Solve<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Solve { a, b, system } = self;

@@ -397,7 +397,7 @@ pub(crate) fn product<T: Scalar>(
 
 /// On which side of a matrix another one stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum MatrixSide {
     /// On its left.
     Left,
     /// On its right.
@@ -406,13 +406,19 @@ pub enum Side {
 
 /// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
 /// the columns of `a`.
-pub fn ormqr<T: Scalar>(a: &Matrix<T>, taus: &[T], c: &mut Matrix<T>, side: Side, adjoint: bool) {
+pub fn ormqr<T: Scalar>(
+    a: &Matrix<T>,
+    taus: &[T],
+    c: &mut Matrix<T>,
+    side: MatrixSide,
+    adjoint: bool,
+) {
     if c.elements().is_empty() {
         return;
     }
     // The factor that stands next to `c` comes first.
-    let reversed = adjoint != (side == Side::Left);
-    if side == Side::Left {
+    let reversed = adjoint != (side == MatrixSide::Left);
+    if side == MatrixSide::Left {
         return reflect_by((a, 0), taus, c, reversed, adjoint);
     }
     let mut v = Vec::with_capacity(a.rows());

@@ -1,7 +1,7 @@
 //! Loops over parts of rows, some elements at a time, which are the same for any vector
 //! instructions: the caller is compiled for those of the machine.
 
-use crate::matrix::{Entry, Matrix, Scalar};
+use crate::matrix::{Matrix, MatrixEntry, Scalar};
 use std::array::from_fn;
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ pub(crate) struct InlineBuffer<T> {
     many: Vec<T>,
 }
 
-impl<T: Entry> InlineBuffer<T> {
+impl<T: MatrixEntry> InlineBuffer<T> {
     /// Room for `len` elements.
     #[inline(always)]
     pub fn new(len: usize) -> InlineBuffer<T> {
@@ -71,7 +71,7 @@ pub(crate) use for_panels;
 
 /// `rows[i][columns] -= factors[i] * y`, for rows that are `stride` elements apart.
 #[inline(always)]
-pub(crate) fn subtract_product<T: Entry>(
+pub(crate) fn subtract_product<T: MatrixEntry>(
     rows: &mut [T],
     stride: usize,
     columns: Range<usize>,
@@ -94,7 +94,7 @@ pub(crate) fn subtract_product<T: Entry>(
 
 /// [`subtract_product`], for the first `N` columns.
 #[inline(always)]
-fn panel<T: Entry, const N: usize>(rows: &mut [T], stride: usize, factors: &[T], y: &[T]) {
+fn panel<T: MatrixEntry, const N: usize>(rows: &mut [T], stride: usize, factors: &[T], y: &[T]) {
     let Some(&y) = y.first_chunk::<N>() else { return };
     for (row, &factor) in rows.chunks_mut(stride).zip(factors) {
         if let Some(row) = row.first_chunk_mut::<N>() {

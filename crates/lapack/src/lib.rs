@@ -24,8 +24,8 @@ mod symmetric;
 
 pub use eigen::{Eigen, geev};
 pub use factor::{System, Tridiagonal, getrf, gtsv, lagts, potrf, trsm};
-pub use householder::{Side, gehrd, geqp3, geqrf, orgqr, ormqr};
-pub use matrix::{Entry, Four, Matrix, Precision, Scalar};
+pub use householder::{MatrixSide, gehrd, geqp3, geqrf, orgqr, ormqr};
+pub use matrix::{Four, Matrix, MatrixEntry, Precision, Scalar};
 pub use schur::{Schur, SchurForm, gees};
 pub use svd::{Driver, Svd, Vectors, gesdd};
 pub use symmetric::{Tridiagonalized, syevd, sytrd};

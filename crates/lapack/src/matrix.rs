@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
 
 /// Entries of matrices of triangular systems: numbers, or those of several matrices at one place.
-pub trait Entry: Copy + Debug + Default + Sub<Output = Self> + Mul<Output = Self> {
+pub trait MatrixEntry: Copy + Debug + Default + Sub<Output = Self> + Mul<Output = Self> {
     /// The complex conjugate.
     fn conj(self) -> Self;
 
@@ -36,7 +36,7 @@ impl Mul for Four {
     }
 }
 
-impl Entry for Four {
+impl MatrixEntry for Four {
     #[inline(always)]
     fn conj(self) -> Four {
         self
@@ -50,7 +50,7 @@ impl Entry for Four {
 
 /// Real or complex numbers in double precision.
 pub trait Scalar:
-    Entry
+    MatrixEntry
     + PartialEq
     + Add<Output = Self>
     + Mul<f64, Output = Self>
@@ -88,7 +88,7 @@ pub trait Scalar:
     }
 }
 
-impl Entry for f64 {
+impl MatrixEntry for f64 {
     fn conj(self) -> f64 {
         self
     }
@@ -119,7 +119,7 @@ impl Scalar for f64 {
     }
 }
 
-impl Entry for Complex64 {
+impl MatrixEntry for Complex64 {
     fn conj(self) -> Complex64 {
         Complex64::conj(&self)
     }
@@ -288,7 +288,7 @@ impl<T> Matrix<T> {
     }
 }
 
-impl<T: Entry> Matrix<T> {
+impl<T: MatrixEntry> Matrix<T> {
     /// The matrix of zeros.
     pub fn zeros(rows: usize, columns: usize) -> Matrix<T> {
         Matrix { rows, columns, elements: vec![T::default(); rows * columns] }

@@ -5,7 +5,7 @@
 
 use crate::NoConvergence;
 use crate::householder::reflector;
-use crate::matrix::{Entry, Matrix, Precision, Scalar};
+use crate::matrix::{Matrix, MatrixEntry, Precision, Scalar};
 use crate::schur_real::{EXCEPTIONAL, Limits, MAX_STEPS, PATIENCE, is_negligible};
 use num_complex::Complex64;
 use std::ops::Range;

@@ -2,7 +2,7 @@
 
 use crate::NoConvergence;
 use crate::householder::{
-    Reflections, Side, geqrf, ormqr, reflect_column, reflect_left, reflect_right, reflector,
+    MatrixSide, Reflections, geqrf, ormqr, reflect_column, reflect_left, reflect_right, reflector,
 };
 use crate::matrix::{Matrix, Precision, Scalar};
 use crate::rotation::{Rotation, Turns, sign, singular_pair, singular_pair_values};
@@ -88,7 +88,7 @@ pub fn gesdd<T: Scalar>(
         let u = bidiagonal.times_q(core.u, count.min(few));
         let (first, second) = if tall { (u, core.v) } else { (core.v, u) };
         let mut first = padded(first, many, count);
-        ormqr(&work, &taus, &mut first, Side::Left, false);
+        ormqr(&work, &taus, &mut first, MatrixSide::Left, false);
         Core { values: core.values, u: first, v: second }
     } else {
         let bidiagonal = Bidiagonal::new(work);
@@ -211,7 +211,7 @@ impl<T: Scalar> Bidiagonal<T> {
     /// The first `count` columns of `q * u`.
     fn times_q(&self, u: Matrix<T>, count: usize) -> Matrix<T> {
         let mut u = padded(u, self.vectors.rows(), count);
-        ormqr(&self.vectors, &self.q, &mut u, Side::Left, false);
+        ormqr(&self.vectors, &self.q, &mut u, MatrixSide::Left, false);
         u
     }
 }

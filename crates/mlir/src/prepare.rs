@@ -222,7 +222,7 @@ struct LastUse {
 
 /// Everything that preparation depends on besides the module.
 #[derive(Clone, Copy)]
-pub struct Context<'m> {
+pub struct PrepareContext<'m> {
     /// The functions.
     pub callables: &'m Callables<'m>,
     /// Custom calls of the user.
@@ -234,7 +234,7 @@ pub struct Context<'m> {
 }
 
 /// Prepares all functions. Ops without meaning become instructions that fail when they are reached.
-pub fn prepare(context: Context<'_>) -> Code {
+pub fn prepare(context: PrepareContext<'_>) -> Code {
     let mut preparer = Preparer::new(context.callables.module);
     preparer.callables = Some(context.callables);
     preparer.custom_calls = Some(context.custom_calls);

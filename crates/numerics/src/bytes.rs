@@ -1,6 +1,6 @@
 //! Immutable bytes that many tensors can share.
 
-use crate::pages::Memory;
+use crate::pages::AlignedMemory;
 use crate::{TensorError, kept, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
@@ -111,7 +111,7 @@ impl<const WORDS: usize> ByteOwner for Short<WORDS> {
 
 /// Memory that is kept for other tensors when this one is dropped.
 struct Large {
-    memory: Option<Memory>,
+    memory: Option<AlignedMemory>,
     _charge: Option<Charge>,
 }
 
@@ -193,7 +193,7 @@ impl Bytes {
     }
 
     /// Memory, which is kept for others after this.
-    pub(crate) fn from_memory(memory: Memory) -> Bytes {
+    pub(crate) fn from_memory(memory: AlignedMemory) -> Bytes {
         let len = memory.len();
         let owner = Large { memory: Some(memory), _charge: host::charge(len) };
         Bytes { owner: Arc::new(owner), range: 0..len }

@@ -1,7 +1,7 @@
 //! Memory of dropped tensors, for later ones: the system clears new memory when it is first
 //! written, which takes longer than to write results.
 
-use crate::pages::Memory;
+use crate::pages::AlignedMemory;
 use std::sync::{Mutex, PoisonError};
 
 /// The least number of bytes of a tensor whose memory is kept,
@@ -15,13 +15,13 @@ static KEPT: Mutex<Kept> = Mutex::new(Kept { memory: Vec::new(), bytes: 0 });
 
 /// The memory that is kept, the oldest first.
 struct Kept {
-    memory: Vec<Memory>,
+    memory: Vec<AlignedMemory>,
     bytes: usize,
 }
 
 impl Kept {
     /// Takes out the oldest memory until the rest is within these limits.
-    fn limit(&mut self, bytes: usize, count: usize) -> Vec<Memory> {
+    fn limit(&mut self, bytes: usize, count: usize) -> Vec<AlignedMemory> {
         let mut first = 0;
         while self.bytes > bytes || self.memory.len() - first > count {
             self.bytes -= self.memory[first].len();
@@ -38,7 +38,7 @@ fn with_kept<R>(change: impl FnOnce(&mut Kept) -> R) -> R {
 /// Keeps memory for a later tensor, unless it is small, as far as the budget of the thread has as
 /// much besides what is in use. The memory itself is still charged. The system may take its pages
 /// back.
-pub fn keep(memory: Memory) {
+pub fn keep(memory: AlignedMemory) {
     let available = host::available().saturating_add(memory.len()).min(MAX_BYTES);
     if !(MIN_BYTES..=available).contains(&memory.len()) {
         return;
@@ -54,7 +54,7 @@ pub fn keep(memory: Memory) {
 }
 
 /// Memory of this many bytes that was kept last, with what was there or zeros.
-pub fn take(bytes: usize) -> Option<Memory> {
+pub fn take(bytes: usize) -> Option<AlignedMemory> {
     if bytes < MIN_BYTES {
         return None;
     }

@@ -37,7 +37,7 @@ pub fn prefer_large<T>(_: &Vec<T>) {}
 
 /// Bytes that begin with a line of the cache, so that no vector of a kernel is in two lines; if
 /// they are many, with a large page.
-pub struct Memory {
+pub struct AlignedMemory {
     owner: Owner,
     start: usize,
     len: usize,
@@ -49,18 +49,18 @@ enum Owner {
     Mapping(mapping::Mapping),
 }
 
-impl Memory {
+impl AlignedMemory {
     /// This many zeros; `None` if there is no memory for them.
-    pub fn zeros(len: usize) -> Option<Memory> {
+    pub fn zeros(len: usize) -> Option<AlignedMemory> {
         #[cfg(target_os = "linux")]
         if len >= MIN_BYTES {
             let owner = Owner::Mapping(mapping::Mapping::new(len)?);
-            return Some(Memory { owner, start: 0, len });
+            return Some(AlignedMemory { owner, start: 0, len });
         }
         let bytes: Vec<u8> = try_zeroed_vec(len.checked_add(LINE_BYTES)?).ok()?;
         let start = bytes.as_ptr().align_offset(LINE_BYTES);
         let fits = start.checked_add(len)? <= bytes.len();
-        fits.then_some(Memory { owner: Owner::Vector(bytes), start, len })
+        fits.then_some(AlignedMemory { owner: Owner::Vector(bytes), start, len })
     }
 
     /// Lets the system take the pages of large memory until they are written again: the bytes are
@@ -73,7 +73,7 @@ impl Memory {
     }
 }
 
-impl Deref for Memory {
+impl Deref for AlignedMemory {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -86,7 +86,7 @@ impl Deref for Memory {
     }
 }
 
-impl DerefMut for Memory {
+impl DerefMut for AlignedMemory {
     fn deref_mut(&mut self) -> &mut [u8] {
         let bytes: &mut [u8] = match &mut self.owner {
             Owner::Vector(bytes) => bytes,
@@ -155,7 +155,7 @@ mod mapping {
             unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
         }
 
-        /// As [`Memory::offer`](super::Memory::offer).
+        /// As [`AlignedMemory::offer`](super::Memory::offer).
         pub fn offer(&self) {
             let large = self.len - self.len % LARGE_PAGE;
             if large >= MIN_OFFERED {

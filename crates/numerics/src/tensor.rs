@@ -1,7 +1,7 @@
 //! Tensors: an element type, a shape and shared bytes.
 
 use crate::dispatch::dispatch_storage;
-use crate::pages::Memory;
+use crate::pages::AlignedMemory;
 use crate::shape::{self, Sizes, StridedView};
 use crate::{Bytes, DType, Element, TensorError, dispatch_all, kept, pages};
 use bytemuck::Pod;
@@ -63,9 +63,9 @@ fn zeroed<T: Pod + Send + Sync>(len: usize) -> Result<Bytes, TensorError> {
         return Ok(Bytes::from_memory(memory));
     }
     kept::make_room(bytes);
-    let memory = Memory::zeros(bytes).or_else(|| {
+    let memory = AlignedMemory::zeros(bytes).or_else(|| {
         kept::clear();
-        Memory::zeros(bytes)
+        AlignedMemory::zeros(bytes)
     });
     Ok(Bytes::from_memory(memory.ok_or(no_memory)?))
 }

@@ -34,7 +34,7 @@ unsafe impl Sync for Plugin {}
 
 /// The arguments of a function, with room for plugins that write more than they are asked for.
 #[repr(C)]
-struct Padded<A> {
+struct PaddedArgs<A> {
     args: A,
     spare: [usize; SPARE_WORDS],
 }
@@ -197,7 +197,7 @@ impl Plugin {
     /// Calls a function and returns its error as it is.
     fn call_raw<A: Args>(&self, slot: Slot, args: &mut A) -> Result<Handle<PluginError>, Error> {
         let function = self.function(slot)?;
-        let mut padded = Padded { args: *args, spare: [0; SPARE_WORDS] };
+        let mut padded = PaddedArgs { args: *args, spare: [0; SPARE_WORDS] };
         // SAFETY: the structure is that of this function, and all that it points to lives during
         // the call.
         let error = unsafe { function((&raw mut padded).cast::<c_void>()) };

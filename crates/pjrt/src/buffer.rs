@@ -266,14 +266,14 @@ pub fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
 }
 
 /// Memory of a client, whose callback runs when it is no longer used.
-struct View {
+struct SharedView {
     data: Foreign,
     len: usize,
     on_delete: ViewDeleteFn,
     argument: Foreign,
 }
 
-impl AsRef<[u8]> for View {
+impl AsRef<[u8]> for SharedView {
     fn as_ref(&self) -> &[u8] {
         if self.len == 0 {
             return &[];
@@ -283,7 +283,7 @@ impl AsRef<[u8]> for View {
     }
 }
 
-impl Drop for View {
+impl Drop for SharedView {
     fn drop(&mut self) {
         if let Some(on_delete) = self.on_delete {
             // SAFETY: the client gave the function for this.
@@ -309,7 +309,7 @@ pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
         }
         Err(_) => transfer::strides(args.layout, &shape.sizes, shape.dtype.bytes())?,
     };
-    let view = View {
+    let view = SharedView {
         data,
         len,
         on_delete: args.on_delete_callback,

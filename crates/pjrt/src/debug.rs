@@ -134,7 +134,7 @@ pub fn observer<'m>(title: &str, module: &'m Module) -> Box<dyn Observer + 'm> {
         Some(folder) => {
             let number = EXECUTION.fetch_add(1, Ordering::Relaxed);
             let folder = folder.join(format!("{number:05}_of_{title}"));
-            Box::new(Trace::new(module, folder, *CHECKS))
+            Box::new(TraceFolder::new(module, folder, *CHECKS))
         }
         None if *CHECKS => Box::new(NanCheck),
         None => Box::new(Unobserved),
@@ -143,7 +143,7 @@ pub fn observer<'m>(title: &str, module: &'m Module) -> Box<dyn Observer + 'm> {
 
 /// Saves the values of an execution in a folder, as `.npy` files with an index of their ops and
 /// places.
-struct Trace<'m> {
+struct TraceFolder<'m> {
     folder: PathBuf,
     names: TraceIndex<'m>,
     saved: usize,
@@ -152,13 +152,13 @@ struct Trace<'m> {
     checks: bool,
 }
 
-impl<'m> Trace<'m> {
-    fn new(module: &'m Module, folder: PathBuf, checks: bool) -> Trace<'m> {
+impl<'m> TraceFolder<'m> {
+    fn new(module: &'m Module, folder: PathBuf, checks: bool) -> TraceFolder<'m> {
         let made = fs::create_dir_all(&folder);
         let index = made.and_then(|()| File::create(folder.join("index.jsonl")));
         let index = index.map_err(|error| complain("STABLO_TRACE", &folder, &error)).ok();
         let index = index.map(BufWriter::new);
-        Trace { folder, names: TraceIndex::of(module), saved: 0, index, checks }
+        TraceFolder { folder, names: TraceIndex::of(module), saved: 0, index, checks }
     }
 
     fn save(
@@ -176,7 +176,7 @@ impl<'m> Trace<'m> {
     }
 }
 
-impl Drop for Trace<'_> {
+impl Drop for TraceFolder<'_> {
     fn drop(&mut self) {
         if let Some(Err(error)) = self.index.as_mut().map(BufWriter::flush) {
             complain("STABLO_TRACE", &self.folder, &error);
@@ -184,7 +184,7 @@ impl Drop for Trace<'_> {
     }
 }
 
-impl Observer for Trace<'_> {
+impl Observer for TraceFolder<'_> {
     fn traces(&self) -> bool {
         true
     }

@@ -2,10 +2,10 @@
 
 use crate::cache::ConversionCache;
 use crate::convert::OpConversion;
-use crate::{Foreign, from_vhlo, ops, to_version, to_vhlo, types, versions};
+use crate::{ForeignOps, from_vhlo, ops, to_version, to_vhlo, types, versions};
 use mlir::builtin::{ModuleOp, UnrealizedConversionCastOp};
 use mlir::bytecode::{
-    Convert, Encoded, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write,
+    Encoded, ReadHooks, ReadOptions, WriteOptions, is_bytecode, read, read_converted, write,
 };
 use mlir::diag::{Diagnostic, Diagnostics, Severity};
 use mlir::ods::Registry;
@@ -18,11 +18,11 @@ const PRODUCER: &str = "StableHLO_v";
 
 /// Options of [`serialize`].
 #[derive(Clone, Copy, Debug)]
-pub struct SerializeOptions {
+pub struct ArtifactOptions {
     /// The version to write: artifacts can be read by readers of this version or newer.
     pub target: Version,
     /// Treatment of ops, types and attributes of other dialects.
-    pub foreign: Foreign,
+    pub foreign: ForeignOps,
 }
 
 /// Parses a target version: `1.16.2`, `current`, `minimum`, or the version that readers of the last
@@ -68,7 +68,7 @@ pub fn target_version(target: &str) -> Result<Version, Diagnostic> {
 ///
 /// # Errors
 /// If the program cannot be expressed in the target version or in bytecode.
-pub fn serialize(module: &Module, options: SerializeOptions) -> Result<Encoded, Diagnostics> {
+pub fn serialize(module: &Module, options: ArtifactOptions) -> Result<Encoded, Diagnostics> {
     let mut module = module.clone();
     let root = module.top().id();
     to_vhlo(&mut module, root, options.foreign).map_err(|error| vec![error])?;
@@ -126,7 +126,7 @@ struct Restoring {
     cache: ConversionCache,
 }
 
-impl Convert for Restoring {
+impl ReadHooks for Restoring {
     fn ty(&mut self, ty: &Type) -> Option<Type> {
         types::from_vhlo(ty, &mut self.cache)
     }
@@ -138,7 +138,7 @@ impl Convert for Restoring {
         let mut is_current = true;
         match versions::convert(module.op(op), Version::CURRENT).ok()? {
             // Casts may have become redundant, which only the whole program shows.
-            OpConversion::Foreign => {
+            OpConversion::ForeignOps => {
                 return (!module.op(op).is(UnrealizedConversionCastOp::DEF)).then_some(true);
             }
             OpConversion::Same => {}

@@ -1,7 +1,7 @@
 //! Conversion of attributes between programs and VHLO.
 
 use crate::cache::ConversionCache;
-use crate::{Foreign, types};
+use crate::{ForeignOps, types};
 use hlo::attrs as stable;
 use mlir::attrs::{AttrKind, DenseElements, Dictionary};
 use mlir::ods::{AttrDef, EnumDef, ParamKind};
@@ -26,7 +26,7 @@ static COUNTERPARTS: [(&AttrDef, &AttrDef); 7] = [
 /// Converts an attribute to VHLO; `None` if it has no VHLO form.
 pub(crate) fn to_vhlo(
     attribute: &Attribute,
-    foreign: Foreign,
+    foreign: ForeignOps,
     cache: &mut ConversionCache,
 ) -> Option<Attribute> {
     match &**attribute {
@@ -189,7 +189,7 @@ pub(crate) fn bool_elements(values: Vec<bool>) -> Option<Attribute> {
 fn typed(
     def: &'static AttrDef,
     value: Attribute,
-    foreign: Foreign,
+    foreign: ForeignOps,
     cache: &mut ConversionCache,
 ) -> Option<Attribute> {
     let ty: Type = types::to_vhlo(&value.ty(), foreign, cache)?;

@@ -12,7 +12,7 @@ use vhlo::Version;
 
 /// Treatment of ops, types and attributes of dialects that VHLO does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Foreign {
+pub enum ForeignOps {
     /// Reject them, so that readers need no other dialect.
     Refuse,
     /// Keep them, with casts between their types and those of VHLO. Their later readability is not
@@ -20,10 +20,10 @@ pub enum Foreign {
     Keep,
 }
 
-impl Foreign {
+impl ForeignOps {
     /// `Some(value)` if foreign items are kept.
     pub(crate) fn keep<T: Clone>(self, value: &T) -> Option<T> {
-        (self == Foreign::Keep).then(|| value.clone())
+        (self == ForeignOps::Keep).then(|| value.clone())
     }
 }
 
@@ -46,13 +46,13 @@ impl ConversionError {
     }
 
     /// For an attribute without a VHLO counterpart.
-    pub(crate) fn attribute(name: &str, value: &Attribute, foreign: Foreign) -> ConversionError {
+    pub(crate) fn attribute(name: &str, value: &Attribute, foreign: ForeignOps) -> ConversionError {
         let remedy = remedy(foreign);
         ConversionError::new(format!("attribute {name} = {value} has no portable form{remedy}"))
     }
 
     /// For a type without a VHLO counterpart.
-    pub(crate) fn ty(ty: &Type, foreign: Foreign) -> ConversionError {
+    pub(crate) fn ty(ty: &Type, foreign: ForeignOps) -> ConversionError {
         ConversionError::new(format!("type {ty} has no portable form{}", remedy(foreign)))
     }
 
@@ -62,13 +62,13 @@ impl ConversionError {
     }
 }
 
-fn remedy(foreign: Foreign) -> &'static str {
+fn remedy(foreign: ForeignOps) -> &'static str {
     match foreign {
-        Foreign::Refuse => {
+        ForeignOps::Refuse => {
             "; if it is of another dialect, allowing other dialects (allow_other_dialects) keeps it \
              as it is"
         }
-        Foreign::Keep => "",
+        ForeignOps::Keep => "",
     }
 }
 
@@ -129,7 +129,7 @@ impl OpReplacement {
 /// The result of converting one op.
 pub(crate) enum OpConversion {
     /// The op is of another dialect.
-    Foreign,
+    ForeignOps,
     /// The op stays as it is.
     Same,
     /// The op is replaced.
@@ -149,7 +149,7 @@ pub(crate) struct ModuleConversion<'a> {
     /// inserted.
     pub all_types: bool,
     /// Treatment of ops of other dialects.
-    pub foreign: Foreign,
+    pub foreign: ForeignOps,
 }
 
 impl ModuleConversion<'_> {
@@ -186,7 +186,7 @@ impl ModuleConversion<'_> {
             let old = (self.by_template)(op).then(|| op.template().clone());
             match outcome {
                 OpConversion::Same => continue,
-                OpConversion::Foreign if !self.all_types => {}
+                OpConversion::ForeignOps if !self.all_types => {}
                 _ => {
                     types.apply(module, id).map_err(|ty| refuse(ty, module))?;
                 }
@@ -198,7 +198,7 @@ impl ModuleConversion<'_> {
                     templates.extend(old.map(|old| (old, module.op(id).template().clone())));
                 }
                 _ if module.op(id).is(ModuleOp::DEF) => {}
-                _ if self.foreign == Foreign::Keep => {
+                _ if self.foreign == ForeignOps::Keep => {
                     kept.insert(id);
                 }
                 _ => {

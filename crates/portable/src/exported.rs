@@ -26,11 +26,11 @@ pub struct Exported {
     /// `input_tree`.
     pub inputs: Vec<String>,
     /// Nesting of the arguments.
-    pub input_tree: Tree,
+    pub input_tree: PyTree,
     /// Types and shapes of the results.
     pub outputs: Vec<String>,
     /// Nesting of the results.
-    pub output_tree: Tree,
+    pub output_tree: PyTree,
     /// Sharding of each argument, such as `P('x', None) on x=2, y=4`; `None` where unspecified.
     pub input_shardings: Vec<Option<String>>,
     /// Sharding of each result.
@@ -52,17 +52,17 @@ pub struct Exported {
 
 /// Nesting of arrays in values of Python. Displays as Python writes it, with `*` for an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tree {
+pub enum PyTree {
     /// An array.
     Leaf,
     /// `None`
     None,
     /// `(…)`
-    Tuple(Vec<Tree>),
+    Tuple(Vec<PyTree>),
     /// `[…]`
-    List(Vec<Tree>),
+    List(Vec<PyTree>),
     /// `{…}`
-    Dictionary(Vec<(String, Tree)>),
+    Dictionary(Vec<(String, PyTree)>),
     /// An object of a class that the exporter registered.
     Custom {
         /// The name of the class.
@@ -70,25 +70,25 @@ pub enum Tree {
         /// Data beside the children, as the exporter wrote it.
         data: Vec<u8>,
         /// Its parts.
-        children: Vec<Tree>,
+        children: Vec<PyTree>,
     },
 }
 
-impl fmt::Display for Tree {
+impl fmt::Display for PyTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list =
-            |trees: &[Tree]| trees.iter().map(Tree::to_string).collect::<Vec<_>>().join(", ");
+            |trees: &[PyTree]| trees.iter().map(PyTree::to_string).collect::<Vec<_>>().join(", ");
         match self {
-            Tree::Leaf => f.write_str("*"),
-            Tree::None => f.write_str("None"),
-            Tree::Tuple(children) if children.len() == 1 => write!(f, "({},)", children[0]),
-            Tree::Tuple(children) => write!(f, "({})", list(children)),
-            Tree::List(children) => write!(f, "[{}]", list(children)),
-            Tree::Dictionary(entries) => {
+            PyTree::Leaf => f.write_str("*"),
+            PyTree::None => f.write_str("None"),
+            PyTree::Tuple(children) if children.len() == 1 => write!(f, "({},)", children[0]),
+            PyTree::Tuple(children) => write!(f, "({})", list(children)),
+            PyTree::List(children) => write!(f, "[{}]", list(children)),
+            PyTree::Dictionary(entries) => {
                 let entries = entries.iter().map(|(name, child)| format!("'{name}': {child}"));
                 write!(f, "{{{}}}", entries.collect::<Vec<_>>().join(", "))
             }
-            Tree::Custom { name, children, .. } => write!(f, "{name}({})", list(children)),
+            PyTree::Custom { name, children, .. } => write!(f, "{name}({})", list(children)),
         }
     }
 }
@@ -223,7 +223,7 @@ impl Exported {
         };
         let tree = |number: usize| match root.table(number) {
             Some(table) => tree(&table, 0),
-            None => Some(Tree::None),
+            None => Some(PyTree::None),
         };
         let effects = |number: usize| -> Option<Vec<String>> {
             root.tables(number)?.iter().map(|effect| Some(effect.string(0)?.to_string())).collect()
@@ -317,22 +317,22 @@ fn check(table: &Table<'_>) -> String {
 }
 
 /// The tree described by a table.
-fn tree(table: &Table<'_>, depth: usize) -> Option<Tree> {
+fn tree(table: &Table<'_>, depth: usize) -> Option<PyTree> {
     if depth > MAX_DEPTH {
         return None;
     }
     let children =
         table.tables(1)?.iter().map(|child| tree(child, depth + 1)).collect::<Option<Vec<_>>>()?;
     Some(match table.u8(0).unwrap_or(0) {
-        0 => Tree::Leaf,
-        1 => Tree::None,
-        2 => Tree::Tuple(children),
-        3 => Tree::List(children),
+        0 => PyTree::Leaf,
+        1 => PyTree::None,
+        2 => PyTree::Tuple(children),
+        3 => PyTree::List(children),
         4 => {
             let names = table.strings(2)?.into_iter().map(str::to_string);
-            Tree::Dictionary(names.zip(children).collect())
+            PyTree::Dictionary(names.zip(children).collect())
         }
-        5 => Tree::Custom {
+        5 => PyTree::Custom {
             name: table.string(3).unwrap_or("?").to_string(),
             data: table.bytes(4)?.to_vec(),
             children,

@@ -19,11 +19,11 @@ mod types;
 mod versions;
 
 pub use artifact::{
-    SerializeOptions, artifact_version, deserialize, read_program, restore, serialize,
+    ArtifactOptions, artifact_version, deserialize, read_program, restore, serialize,
     target_version,
 };
-pub use convert::{ConversionError, Foreign};
-pub use exported::{Exported, Tree};
+pub use convert::{ConversionError, ForeignOps};
+pub use exported::{Exported, PyTree};
 pub use versions::oldest_version;
 
 use cache::ConversionCache;
@@ -36,7 +36,7 @@ use vhlo::Version;
 ///
 /// # Errors
 /// The first op without a portable form. The module is left partially converted.
-pub fn to_vhlo(module: &mut Module, root: OpId, foreign: Foreign) -> Result<(), Diagnostic> {
+pub fn to_vhlo(module: &mut Module, root: OpId, foreign: ForeignOps) -> Result<(), Diagnostic> {
     module.forget_use_orders();
     let mut cache = ConversionCache::default();
     let mut op = |op: mlir::OpRef<'_>| ops::to_vhlo(op, foreign, &mut cache);
@@ -71,7 +71,7 @@ pub fn to_version(
         by_template: &|_| false,
         ty: &|ty| Some(ty.clone()),
         all_types: false,
-        foreign: Foreign::Keep,
+        foreign: ForeignOps::Keep,
     };
     conversion.run(module, root).map_err(|error| {
         let message =
@@ -109,7 +109,7 @@ pub fn from_vhlo(module: &mut Module, root: OpId) -> Result<(), Diagnostic> {
         by_template: &|op| op.def().is_none_or(|def| !ops::depends_on_place(def)),
         ty: &ty,
         all_types: true,
-        foreign: Foreign::Keep,
+        foreign: ForeignOps::Keep,
     }
     .run(module, root)?;
     convert::remove_idle_casts(module, root);

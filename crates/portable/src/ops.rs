@@ -5,7 +5,7 @@
 //! attribute per parameter.
 
 use crate::cache::ConversionCache;
-use crate::convert::{ConversionError, Foreign, OpConversion, OpReplacement};
+use crate::convert::{ConversionError, ForeignOps, OpConversion, OpReplacement};
 use crate::{attributes, defaults, types};
 use hlo::attrs::CHANNEL_HANDLE;
 use mlir::attrs::AttrKind;
@@ -57,11 +57,11 @@ fn empty(kind: ParamKind) -> Attribute {
 /// Converts a program op to VHLO.
 pub(crate) fn to_vhlo(
     op: OpRef<'_>,
-    foreign: Foreign,
+    foreign: ForeignOps,
     cache: &mut ConversionCache,
 ) -> Result<OpConversion, ConversionError> {
     let Some((def, name)) = op.def().and_then(|def| Some((def, portable_name(def)?))) else {
-        return Ok(OpConversion::Foreign);
+        return Ok(OpConversion::ForeignOps);
     };
     let to = in_version(name, Version::CURRENT)
         .ok_or_else(|| ConversionError::new("VHLO has no equivalent op"))?
@@ -97,7 +97,7 @@ fn slot_to_vhlo(
     to: &OpDef,
     slot: &AttrSlot,
     value: &Attribute,
-    foreign: Foreign,
+    foreign: ForeignOps,
     cache: &mut ConversionCache,
 ) -> Option<Attribute> {
     match (slot.constraint, &**value) {
@@ -130,7 +130,7 @@ pub(crate) fn from_vhlo(
     cache: &mut ConversionCache,
 ) -> Result<OpConversion, ConversionError> {
     let Some(from) = op.def().filter(|def| def.dialect() == VHLO.namespace) else {
-        return Ok(OpConversion::Foreign);
+        return Ok(OpConversion::ForeignOps);
     };
     if versioned(from).is_none_or(|op| op.until.is_some()) {
         let message = format!(

@@ -1,15 +1,18 @@
 //! The conversions as passes, under upstream's names.
 
-use crate::{Foreign, from_vhlo, target_version, to_version, to_vhlo};
-use mlir::pass::{Context, NamedPipeline, OptionKind, Pass, PassOption};
+use crate::{ForeignOps, from_vhlo, target_version, to_version, to_vhlo};
+use mlir::pass::{NamedPipeline, OptionKind, Pass, PassContext, PassOption};
 
 /// StableHLO to VHLO.
 pub const STABLEHLO_LEGALIZE_TO_VHLO: Pass = Pass::on_modules(
     "stablehlo-legalize-to-vhlo",
     "Convert StableHLO to VHLO of the current version",
     |cx| {
-        let foreign =
-            if cx.options.bool("allow-other-dialects") { Foreign::Keep } else { Foreign::Refuse };
+        let foreign = if cx.options.bool("allow-other-dialects") {
+            ForeignOps::Keep
+        } else {
+            ForeignOps::Refuse
+        };
         let result = to_vhlo(cx.module, cx.root, foreign);
         result.unwrap_or_else(|error| cx.report(error));
     },
@@ -45,7 +48,7 @@ pub fn is_version(target: &str) -> Result<(), String> {
     target_version(target).map(drop).map_err(|error| error.message)
 }
 
-fn to_target(cx: &mut Context<'_>) {
+fn to_target(cx: &mut PassContext<'_>) {
     let errors = match target_version(cx.options.text("target")) {
         Ok(version) => to_version(cx.module, cx.root, version).err().unwrap_or_default(),
         Err(error) => vec![error.at(cx.module.op(cx.root).position())],

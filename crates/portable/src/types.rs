@@ -1,6 +1,6 @@
 //! Conversion of types between programs and VHLO.
 
-use crate::Foreign;
+use crate::ForeignOps;
 use crate::cache::ConversionCache;
 use mlir::attrs::AttrKind;
 use mlir::types::{DialectType, TensorType, check_complex_part, check_element};
@@ -16,7 +16,7 @@ use vhlo::{VHLO, attrs};
 const SIGNED: i64 = 1;
 
 /// Converts a type to VHLO; `None` if it has no VHLO form.
-pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign, cache: &mut ConversionCache) -> Option<Type> {
+pub(crate) fn to_vhlo(ty: &Type, foreign: ForeignOps, cache: &mut ConversionCache) -> Option<Type> {
     if let Some(scalar) = types::from_scalar(ty) {
         return Some(scalar);
     }
@@ -31,7 +31,7 @@ pub(crate) fn to_vhlo(ty: &Type, foreign: Foreign, cache: &mut ConversionCache) 
 fn composite_to_vhlo(
     ty: &Type,
     convert: &mut dyn FnMut(&Type) -> Option<Type>,
-    foreign: Foreign,
+    foreign: ForeignOps,
 ) -> Option<Type> {
     let mut list = |list: &[Type]| {
         list.iter().map(|t| convert(t).map(Attribute::from)).collect::<Option<Vec<_>>>()

@@ -31,7 +31,7 @@ static SINCE: LazyLock<FxHashMap<usize, Version>> = LazyLock::new(|| {
 /// # Errors
 /// If that version has no equivalent op.
 pub(crate) fn convert(op: OpRef<'_>, version: Version) -> Result<OpConversion, ConversionError> {
-    let Some(from) = op.def().and_then(versioned) else { return Ok(OpConversion::Foreign) };
+    let Some(from) = op.def().and_then(versioned) else { return Ok(OpConversion::ForeignOps) };
     if from.until.is_none() && version == Version::CURRENT {
         return Ok(OpConversion::Same);
     }
@@ -68,7 +68,7 @@ pub fn oldest_version(op: OpRef<'_>) -> Option<(Version, Option<ConversionError>
     let mut oldest = (Version::MINIMUM, None);
     loop {
         match convert(op, oldest.0) {
-            Ok(OpConversion::Foreign) => return None,
+            Ok(OpConversion::ForeignOps) => return None,
             Ok(_) => return Some(oldest),
             Err(error) => {
                 let since =

@@ -1,6 +1,6 @@
 //! Command lines in upstream's style on top of clap: `-flag` and `--flag` are the same.
 
-use crate::io::{Failure, Io, USAGE};
+use crate::io::{CommandFailure, Io, USAGE};
 use anstream::AutoStream;
 use clap::builder::BoolishValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -34,7 +34,7 @@ pub fn parse(
     command: Command,
     argv: &[OsString],
     io: &mut Io<'_>,
-) -> Result<Option<ArgMatches>, Failure> {
+) -> Result<Option<ArgMatches>, CommandFailure> {
     let argv =
         argv.iter().enumerate().map(|(i, arg)| if i == 0 { arg.clone() } else { two_dashes(arg) });
     let command = command.args_override_self(true).mut_args(|arg| match arg.get_action() {
@@ -49,7 +49,7 @@ pub fn parse(
         }
         Err(error) => {
             io.report(error.render());
-            Err(Failure { code: USAGE, ..Failure::reported() })
+            Err(CommandFailure { code: USAGE, ..CommandFailure::reported() })
         }
     }
 }
@@ -150,12 +150,12 @@ const REFUSED: [(&str, &str); 3] = [
 ///
 /// # Errors
 /// If one is; the message gives the reason.
-pub fn check_supported(argv: &[OsString]) -> Result<(), Failure> {
+pub fn check_supported(argv: &[OsString]) -> Result<(), CommandFailure> {
     let given = argv.iter().skip(1).filter_map(|arg| arg.to_str()?.strip_prefix('-'));
     for flag in given.map(|flag| flag.strip_prefix('-').unwrap_or(flag)) {
         let name = flag.split('=').next().unwrap_or_default();
         if let Some((name, reason)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
-            return Err(Failure::usage(format!("--{name} is not supported: {reason}")));
+            return Err(CommandFailure::usage(format!("--{name} is not supported: {reason}")));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Arrays on disk: inputs and expected results of `stablo run`.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::arrays::{npy, npz, safetensors};
 use stablo::{DType, Tensor};
 use std::path::{Path, PathBuf};
@@ -43,12 +43,12 @@ impl Arrays {
     ///
     /// # Errors
     /// If it cannot be read, or has another format.
-    pub fn open(path: &Path, io: &mut Io<'_>) -> Result<Arrays, Failure> {
+    pub fn open(path: &Path, io: &mut Io<'_>) -> Result<Arrays, CommandFailure> {
         if io.path(path).is_dir() {
             return Ok(Arrays::Directory(path.to_path_buf()));
         }
         let bytes = io.read(path)?;
-        let failed = |e| Failure::input(format!("cannot read {}: {e}", path.display()));
+        let failed = |e| CommandFailure::input(format!("cannot read {}: {e}", path.display()));
         match &bytes[..] {
             [0x93, b'N', b'U', b'M', b'P', b'Y', ..] => Ok(Arrays::Npy(Some(bytes))),
             [b'P', b'K', ..] => npz::Archive::new(bytes).map(Arrays::Npz).map_err(failed),
@@ -56,7 +56,7 @@ impl Arrays {
             [_, _, _, _, _, _, _, _, b'{', ..] => {
                 safetensors::File::new(bytes).map(Arrays::Safetensors).map_err(failed)
             }
-            _ => Err(Failure::input(format!(
+            _ => Err(CommandFailure::input(format!(
                 "cannot read {}: it is no .npy, .npz or safetensors file",
                 path.display()
             ))),

@@ -1,6 +1,6 @@
 //! Devices of PJRT plugins, for commands that run programs.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::{Device, DeviceSpec};
 
 /// The value of `--device`.
@@ -19,7 +19,7 @@ pub fn spec(text: &str) -> Result<DeviceSpec, String> {
 ///
 /// # Errors
 /// If it cannot be loaded, or fails.
-pub fn open(spec: &DeviceSpec, io: &Io<'_>) -> Result<Device, Failure> {
+pub fn open(spec: &DeviceSpec, io: &Io<'_>) -> Result<Device, CommandFailure> {
     let mut own = spec.clone();
     own.path = io.path(&spec.path);
     Ok(Device::open(&own)?)

@@ -1,6 +1,6 @@
 //! Folders of torch_xla as programs: the weights beside a function are its arguments.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If the folder holds no program.
-pub fn program_file(path: &Path, io: &Io<'_>) -> Result<PathBuf, Failure> {
+pub fn program_file(path: &Path, io: &Io<'_>) -> Result<PathBuf, CommandFailure> {
     let full = io.path(path);
     if !full.is_dir() {
         return Ok(path.to_path_buf());
@@ -27,7 +27,7 @@ pub fn with_weights(
     path: &Path,
     given: &[String],
     io: &mut Io<'_>,
-) -> Result<Option<Vec<String>>, Failure> {
+) -> Result<Option<Vec<String>>, CommandFailure> {
     if !io.path(path).is_dir() {
         return Ok(None);
     }
@@ -35,7 +35,7 @@ pub fn with_weights(
     if !io.path(&meta).is_file() {
         return Ok(None);
     }
-    let invalid = |why: &str| Failure::input(format!("{}: {why}", meta.display()));
+    let invalid = |why: &str| CommandFailure::input(format!("{}: {why}", meta.display()));
     let bytes = io.read(&meta)?;
     let value: Value = serde_json::from_slice(&bytes).map_err(|e| invalid(&e.to_string()))?;
     let locations = value["input_locations"].as_array();

@@ -2,7 +2,7 @@
 
 use crate::array_files::{Arrays, Wanted};
 use crate::format::first;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::dialects::func::FuncOp;
 use stablo::numerics::math;
 use stablo::numerics::text::format_float;
@@ -41,7 +41,7 @@ impl<'m> Arguments<'m> {
         values: &[String],
         file: Option<&Path>,
         io: &mut Io<'_>,
-    ) -> Result<Vec<RuntimeValue>, Failure> {
+    ) -> Result<Vec<RuntimeValue>, CommandFailure> {
         let assigned = self.assign(values, file, io)?;
         let mut arrays = file.map(|path| Arrays::open(path, io)).transpose()?;
         let mut inputs = Vec::with_capacity(self.types.len());
@@ -56,7 +56,9 @@ impl<'m> Arguments<'m> {
             let given = given.unwrap_or_default();
             let fail = |why: String| {
                 let (what, function) = (self.describe(index), self.function);
-                Failure::input(format!("{what} of @{function} is a {ty}, given `{given}`: {why}"))
+                CommandFailure::input(format!(
+                    "{what} of @{function} is a {ty}, given `{given}`: {why}"
+                ))
             };
             let tensor = match (assigned[index], &mut arrays) {
                 (None, Some(arrays)) => {
@@ -86,7 +88,7 @@ impl<'m> Arguments<'m> {
         values: &'v [String],
         file: Option<&Path>,
         io: &Io<'_>,
-    ) -> Result<Vec<Option<&'v str>>, Failure> {
+    ) -> Result<Vec<Option<&'v str>>, CommandFailure> {
         let mut assigned = vec![None; self.types.len()];
         let mut in_order = Vec::new();
         for value in values {
@@ -99,12 +101,12 @@ impl<'m> Arguments<'m> {
             };
             if assigned[index].replace(value).is_some() {
                 let what = self.describe(index);
-                return Err(Failure::usage(format!("{what} is given more than once")));
+                return Err(CommandFailure::usage(format!("{what} is given more than once")));
             }
         }
         if file.is_some() {
             if let Some(value) = in_order.first() {
-                return Err(Failure::usage(format!(
+                return Err(CommandFailure::usage(format!(
                     "`{value}` is for no argument: where --inputs gives the others, write NAME=VALUE"
                 )));
             }
@@ -130,7 +132,7 @@ impl<'m> Arguments<'m> {
     }
 
     /// The error of `NAME=VALUE` if no argument has the name; `None` if it is a file or a literal.
-    fn unknown_name(&self, value: &str, io: &Io<'_>) -> Option<Failure> {
+    fn unknown_name(&self, value: &str, io: &Io<'_>) -> Option<CommandFailure> {
         let (name, _) = value.split_once('=')?;
         let is_file = || {
             let path = value.rsplit_once(':').map_or(value, |(path, _)| path);
@@ -139,10 +141,10 @@ impl<'m> Arguments<'m> {
         if name.is_empty() || name.contains(['<', '/']) || is_file() {
             return None;
         }
-        self.names.find(name).err().map(Failure::input)
+        self.names.find(name).err().map(CommandFailure::input)
     }
 
-    fn wrong_number(&self, found: usize, given: &[usize]) -> Failure {
+    fn wrong_number(&self, found: usize, given: &[usize]) -> CommandFailure {
         let (count, function) = (given.len(), self.function);
         let found = match found {
             0 => "none were given".into(),
@@ -157,7 +159,7 @@ impl<'m> Arguments<'m> {
         for &index in given {
             message.push_str(&format!("\n  {}: {}", self.describe(index), self.types[index]));
         }
-        Failure::input(message)
+        CommandFailure::input(message)
     }
 }
 

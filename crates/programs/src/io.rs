@@ -46,7 +46,7 @@ pub struct Io<'a> {
 
 /// The reason why a program fails, and the exit code. Its text is what is reported.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     /// The reason.
     pub cause: Cause,
     /// The exit code.
@@ -64,13 +64,13 @@ pub enum Cause {
     Diagnostics(Box<stablo::Error>, String),
 }
 
-impl From<stablo::Error> for Failure {
-    fn from(error: stablo::Error) -> Failure {
-        Failure { cause: Cause::Diagnostics(Box::new(error), String::new()), code: FAILURE }
+impl From<stablo::Error> for CommandFailure {
+    fn from(error: stablo::Error) -> CommandFailure {
+        CommandFailure { cause: Cause::Diagnostics(Box::new(error), String::new()), code: FAILURE }
     }
 }
 
-impl Display for Failure {
+impl Display for CommandFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
             Cause::Reported(_) => Ok(()),
@@ -80,20 +80,20 @@ impl Display for Failure {
     }
 }
 
-impl Failure {
+impl CommandFailure {
     /// Invalid input.
-    pub fn input(message: impl Display) -> Failure {
-        Failure { cause: Cause::Message(message.to_string()), code: FAILURE }
+    pub fn input(message: impl Display) -> CommandFailure {
+        CommandFailure { cause: Cause::Message(message.to_string()), code: FAILURE }
     }
 
     /// An invalid command line.
-    pub fn usage(message: impl Display) -> Failure {
-        Failure { cause: Cause::Message(message.to_string()), code: USAGE }
+    pub fn usage(message: impl Display) -> CommandFailure {
+        CommandFailure { cause: Cause::Message(message.to_string()), code: USAGE }
     }
 
     /// The errors have been reported already.
-    pub fn reported() -> Failure {
-        Failure { cause: Cause::Reported(Vec::new()), code: FAILURE }
+    pub fn reported() -> CommandFailure {
+        CommandFailure { cause: Cause::Reported(Vec::new()), code: FAILURE }
     }
 
     /// The labels of the errors.
@@ -107,8 +107,8 @@ impl Failure {
 }
 
 /// The failure to write to standard output.
-pub fn cannot_print(error: io::Error) -> Failure {
-    Failure::input(format!("cannot write the output: {error}"))
+pub fn cannot_print(error: io::Error) -> CommandFailure {
+    CommandFailure::input(format!("cannot write the output: {error}"))
 }
 
 impl Io<'_> {
@@ -116,7 +116,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// If the reader has closed it, or the disk is full.
-    pub fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
+    pub fn print(&mut self, text: impl AsRef<[u8]>) -> Result<(), CommandFailure> {
         self.stdout.write_all(text.as_ref()).map_err(cannot_print)
     }
 
@@ -134,7 +134,7 @@ impl Io<'_> {
     }
 
     /// Reports a failure and returns the exit code.
-    pub fn finish(&mut self, result: Result<(), Failure>) -> i32 {
+    pub fn finish(&mut self, result: Result<(), CommandFailure>) -> i32 {
         let result = result.and_then(|()| self.stdout.flush().map_err(cannot_print));
         match result {
             Ok(()) => 0,
@@ -172,15 +172,16 @@ impl Io<'_> {
     ///
     /// # Errors
     /// If it cannot be read, or is too large.
-    pub fn read(&mut self, path: &Path) -> Result<Vec<u8>, Failure> {
-        let failed = |e: io::Error| Failure::input(format!("cannot read {}: {e}", path.display()));
+    pub fn read(&mut self, path: &Path) -> Result<Vec<u8>, CommandFailure> {
+        let failed =
+            |e: io::Error| CommandFailure::input(format!("cannot read {}: {e}", path.display()));
         if path == Path::new("-") {
             let bytes = Bytes::read(&mut self.stdin, 0, usize::MAX).map_err(failed)?;
             return Ok(bytes.into_vec());
         }
         let full = self.path(path);
         if full.is_dir() {
-            return Err(Failure::input(format!(
+            return Err(CommandFailure::input(format!(
                 "cannot read {}: it is a directory",
                 path.display()
             )));
@@ -196,7 +197,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn map(&mut self, path: &Path) -> Result<Bytes, Failure> {
+    pub fn map(&mut self, path: &Path) -> Result<Bytes, CommandFailure> {
         if path != Path::new("-")
             && let Ok(mut file) = File::open(self.path(path))
             && file.metadata().is_ok_and(|m| m.is_file() && m.len() >= MAPPED_FROM)
@@ -212,7 +213,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    pub fn write(&mut self, path: &Path, bytes: &[u8]) -> Result<(), CommandFailure> {
         if path == Path::new("-") {
             self.print(bytes)
         } else {
@@ -228,7 +229,7 @@ impl Io<'_> {
         &self,
         path: &Path,
         write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         write_whole(&self.path(path), write).map_err(|e| cannot_write(path, &e))
     }
 
@@ -241,13 +242,13 @@ impl Io<'_> {
         set: &mut FileSet,
         path: &Path,
         write: impl FnOnce(&mut dyn WriteSeek) -> io::Result<()>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         set.add(&self.path(path), write).map_err(|e| cannot_write(path, &e))
     }
 }
 
-fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    Failure::input(format!("cannot write {}: {error}", path.display()))
+fn cannot_write(path: &Path, error: &io::Error) -> CommandFailure {
+    CommandFailure::input(format!("cannot write {}: {error}", path.display()))
 }
 
 /// Exit code of a process that the signal SIGPIPE ends, as shells report it.

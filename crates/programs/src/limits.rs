@@ -1,6 +1,6 @@
 //! Limits of a program on its memory and time.
 
-use crate::io::{Cause, FAILURE, Failure, Io};
+use crate::io::{Cause, CommandFailure, FAILURE, Io};
 use stablo::{Budget, Entered, Host, Limits};
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender};
@@ -70,8 +70,8 @@ impl LimitFlags {
     pub fn enforce<T>(
         &self,
         io: &mut Io<'_>,
-        work: impl FnOnce(&mut Io<'_>, &Deadline) -> Result<T, Failure>,
-    ) -> Result<T, Failure> {
+        work: impl FnOnce(&mut Io<'_>, &Deadline) -> Result<T, CommandFailure>,
+    ) -> Result<T, CommandFailure> {
         self.return_free_memory(io);
         let _entered = enter(self.max_memory);
         let deadline = Deadline::new(io, self.max_time);

@@ -1,7 +1,7 @@
 //! Values of a run that `stablo run --trace` or another program has saved: `.npy` files with an
 //! `index.jsonl`.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use serde_json::Value as Json;
 use stablo::arrays::npy;
 use stablo::ir::OpId;
@@ -27,7 +27,7 @@ impl RecordedRun {
         directory: &Path,
         module: &Module,
         io: &mut Io<'_>,
-    ) -> Result<RecordedRun, Failure> {
+    ) -> Result<RecordedRun, CommandFailure> {
         let path = directory.join("index.jsonl");
         let bytes = io.read(&path)?;
         let text = crate::source::text(&bytes, &path)?;
@@ -49,8 +49,9 @@ impl RecordedRun {
         }
         let mut files = HashMap::new();
         for (number, line) in text.lines().enumerate() {
-            let invalid =
-                |why: &str| Failure::input(format!("{}:{}: {why}", path.display(), number + 1));
+            let invalid = |why: &str| {
+                CommandFailure::input(format!("{}:{}: {why}", path.display(), number + 1))
+            };
             let line: Json = serde_json::from_str(line).map_err(|e| invalid(&e.to_string()))?;
             let field = |name: &str| line.get(name).and_then(Json::as_u64);
             // Values of the first process only.

@@ -1,7 +1,7 @@
 //! The folder that reports a judgement: the report in all formats, what was judged, and a
 //! reproducer.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::arrays::npy;
 use stablo::ir::ValueDef;
 use stablo::judging::{self, Judgement, Record};
@@ -32,16 +32,21 @@ pub struct JudgedRun<'r> {
     pub judgement: &'r Judgement,
 }
 
-fn make(directory: &Path, io: &Io<'_>) -> Result<(), Failure> {
+fn make(directory: &Path, io: &Io<'_>) -> Result<(), CommandFailure> {
     std::fs::create_dir_all(io.path(directory)).map_err(|error| {
-        Failure::input(format!("cannot make the directory {}: {error}", directory.display()))
+        CommandFailure::input(format!("cannot make the directory {}: {error}", directory.display()))
     })
 }
 
-fn save(directory: &Path, stem: &str, tensors: &[&Tensor], io: &mut Io<'_>) -> Result<(), Failure> {
+fn save(
+    directory: &Path,
+    stem: &str,
+    tensors: &[&Tensor],
+    io: &mut Io<'_>,
+) -> Result<(), CommandFailure> {
     for (index, tensor) in tensors.iter().enumerate() {
         let mut bytes = Vec::new();
-        npy::write(tensor, &mut bytes).map_err(Failure::input)?;
+        npy::write(tensor, &mut bytes).map_err(CommandFailure::input)?;
         io.write(&directory.join(format!("{stem}_{index}.npy")), &bytes)?;
     }
     Ok(())
@@ -54,7 +59,7 @@ fn save_case(
     inputs: &[RuntimeValue],
     results: &[Tensor],
     io: &mut Io<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     make(directory, io)?;
     io.write(&directory.join("program.mlir"), &Format::Text.write(module, true)?)?;
     let inputs: Vec<&Tensor> = inputs.iter().filter_map(|value| value.tensor().ok()).collect();
@@ -67,7 +72,7 @@ impl JudgedRun<'_> {
     ///
     /// # Errors
     /// If the program cannot be shown.
-    pub fn page(&self) -> Result<String, Failure> {
+    pub fn page(&self) -> Result<String, CommandFailure> {
         let options = stablo::ViewOptions::default();
         let view = stablo::view(self.program.module(), self.name, options)?;
         Ok(self.judgement.shown_in(view).to_html())
@@ -85,7 +90,7 @@ impl JudgedRun<'_> {
         reproducer: Option<&ReducedCase>,
         options: &judging::Options,
         io: &mut Io<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         save_case(directory, self.program.module(), self.inputs, self.results, io)?;
         let judgement = self.judgement;
         let mut text = judgement.to_text();

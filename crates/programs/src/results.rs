@@ -3,7 +3,7 @@
 use crate::array_files::{Arrays, Wanted};
 use crate::display::{display, element};
 use crate::files::{FileSet, WriteSeek};
-use crate::io::{Failure, Io, cannot_print};
+use crate::io::{CommandFailure, Io, cannot_print};
 use stablo::arrays::{npy, npz, safetensors};
 use stablo::dialects::func::FuncOp;
 use stablo::{Comparison, Grid, ProcessId, RuntimeValue, Tensor, Tolerance, Type, counted};
@@ -39,10 +39,10 @@ impl ResultFlags {
     ///
     /// # Errors
     /// See above.
-    pub fn check(&self, io: &Io<'_>) -> Result<(), Failure> {
+    pub fn check(&self, io: &Io<'_>) -> Result<(), CommandFailure> {
         let array = |path: &&PathBuf| path.extension().is_some_and(|end| end == "npy");
         match self.outputs.as_ref().filter(array) {
-            Some(path) if !io.path(path).is_dir() => Err(Failure::usage(format!(
+            Some(path) if !io.path(path).is_dir() => Err(CommandFailure::usage(format!(
                 "results are saved in a directory, a .npz or a .safetensors file, not in {}",
                 path.display()
             ))),
@@ -114,7 +114,7 @@ impl<'m> RunResults<'m> {
     ///
     /// # Errors
     /// If they cannot be written, or are not as expected.
-    pub fn output(&self, flags: &ResultFlags, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub fn output(&self, flags: &ResultFlags, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         if flags.outputs.is_none() && flags.expect.is_none() {
             return self.print(io);
         }
@@ -157,7 +157,7 @@ impl<'m> RunResults<'m> {
         all
     }
 
-    fn print(&self, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn print(&self, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         for (process, values) in self.processes() {
             for (index, (value, ty)) in values.iter().zip(self.types).enumerate() {
                 let name = describe(process, &index.to_string(), self.names[index].as_deref());
@@ -167,12 +167,12 @@ impl<'m> RunResults<'m> {
         Ok(())
     }
 
-    fn save(&self, path: &Path, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn save(&self, path: &Path, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         let format = extension.filter(|extension| ["npz", "safetensors"].contains(extension));
         let Some(format) = format else { return self.save_in_directory(path, io) };
         let [values] = &self.values[..] else {
-            return Err(Failure::usage("the results of several processes need a directory"));
+            return Err(CommandFailure::usage("the results of several processes need a directory"));
         };
         let leaves = self.leaves(values);
         let name = |leaf: &Leaf<'_>| leaf.name.map_or_else(|| leaf.file_stem(), str::to_string);
@@ -182,28 +182,37 @@ impl<'m> RunResults<'m> {
         if format == "npz" {
             return io.write_file(path, |out| write_archive(named, out));
         }
-        let file = safetensors::write(named)
-            .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())));
+        let file = safetensors::write(named).map_err(|error| {
+            CommandFailure::input(format!("cannot write {}: {error}", path.display()))
+        });
         io.write(path, &file?)
     }
 
-    fn save_in_directory(&self, directory: &Path, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn save_in_directory(&self, directory: &Path, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         let mut files = FileSet::default();
         for (process, values) in self.processes() {
             let directory =
                 process.map_or(directory.to_path_buf(), |process| directory.join(folder(process)));
             std::fs::create_dir_all(io.path(&directory)).map_err(|e| {
-                Failure::input(format!("cannot make the directory {}: {e}", directory.display()))
+                CommandFailure::input(format!(
+                    "cannot make the directory {}: {e}",
+                    directory.display()
+                ))
             })?;
             for leaf in self.leaves(values) {
                 let file = directory.join(format!("{}.npy", leaf.file_stem()));
                 io.add_file(&mut files, &file, |out| npy::write(leaf.tensor, out))?;
             }
         }
-        files.commit().map_err(|e| Failure::input(format!("cannot write the outputs: {e}")))
+        files.commit().map_err(|e| CommandFailure::input(format!("cannot write the outputs: {e}")))
     }
 
-    fn compare(&self, path: &Path, flags: &ResultFlags, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn compare(
+        &self,
+        path: &Path,
+        flags: &ResultFlags,
+        io: &mut Io<'_>,
+    ) -> Result<(), CommandFailure> {
         let (mut different, mut total) = (0, 0);
         for (process, values) in self.processes() {
             let own = process.map(|process| path.join(folder(process)));
@@ -225,7 +234,7 @@ impl<'m> RunResults<'m> {
             0 => Ok(()),
             _ => {
                 let are = if different == 1 { "is" } else { "are" };
-                Err(Failure::input(format!(
+                Err(CommandFailure::input(format!(
                     "{different} of {} {are} not as expected in {}",
                     counted(total, "output"),
                     path.display()

@@ -1,7 +1,7 @@
 //! Input files: optionally split into chunks, parsed and verified as in upstream's programs.
 
 use crate::folders::program_file;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use ide::Expectations;
 use stablo::ir::ValueNames;
 use stablo::{
@@ -75,7 +75,7 @@ impl InputFlags {
         io: &mut Io<'_>,
         separator: &str,
         process: Process<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let bytes = self.read(io)?;
         self.run_on(bytes, io, separator, process)
     }
@@ -84,7 +84,7 @@ impl InputFlags {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn read(&self, io: &mut Io<'_>) -> Result<Bytes, Failure> {
+    pub fn read(&self, io: &mut Io<'_>) -> Result<Bytes, CommandFailure> {
         read_program(io, &self.input)
     }
 
@@ -98,13 +98,15 @@ impl InputFlags {
         io: &mut Io<'_>,
         separator: &str,
         process: Process<'_>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), CommandFailure> {
         let name = program_name(&self.input);
         let mut output = Vec::new();
         let mut failed = false;
         let updates = self.verify_diagnostics == Some(CheckedSource::Update);
         if updates && self.input == Path::new("-") {
-            return Err(Failure::usage("standard input has no comments to update: name a file"));
+            return Err(CommandFailure::usage(
+                "standard input has no comments to update: name a file",
+            ));
         }
         if is_bytecode(&bytes) {
             let loaded = self.load_options().load(&name, bytes);
@@ -158,7 +160,7 @@ impl InputFlags {
         if !failed || self.o == Path::new("-") {
             io.write(&self.o, &output)?;
         }
-        if failed { Err(Failure::reported()) } else { Ok(()) }
+        if failed { Err(CommandFailure::reported()) } else { Ok(()) }
     }
 
     fn load_options(&self) -> LoadOptions {
@@ -210,16 +212,20 @@ fn add_ops(diagnostics: &mut Diagnostics, module: &Module) {
 ///
 /// # Errors
 /// If one is an error.
-pub fn report(diagnostics: Diagnostics, module: &Module, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn report(
+    diagnostics: Diagnostics,
+    module: &Module,
+    io: &mut Io<'_>,
+) -> Result<(), CommandFailure> {
     io.diagnose(&diagnostics, module.source().map(|source| &**source));
-    if has_errors(&diagnostics) { Err(Failure::reported()) } else { Ok(()) }
+    if has_errors(&diagnostics) { Err(CommandFailure::reported()) } else { Ok(()) }
 }
 
 /// Reads and verifies a program of any format; warnings are shown.
 ///
 /// # Errors
 /// If it cannot be read or is not valid.
-pub fn load(path: &Path, io: &mut Io<'_>) -> Result<Module, Failure> {
+pub fn load(path: &Path, io: &mut Io<'_>) -> Result<Module, CommandFailure> {
     let bytes = read_program(io, path)?;
     load_bytes(path, bytes, io)
 }
@@ -228,7 +234,7 @@ pub fn load(path: &Path, io: &mut Io<'_>) -> Result<Module, Failure> {
 ///
 /// # Errors
 /// If the program is not valid.
-pub fn load_bytes(path: &Path, bytes: Bytes, io: &mut Io<'_>) -> Result<Module, Failure> {
+pub fn load_bytes(path: &Path, bytes: Bytes, io: &mut Io<'_>) -> Result<Module, CommandFailure> {
     let loaded = LoadOptions::default().load(&program_name(path), bytes);
     report(loaded.diagnostics, &loaded.module, io)?;
     Ok(loaded.module)
@@ -243,12 +249,12 @@ pub fn select_platform(
     module: &mut Module,
     bytes: &[u8],
     platform: Option<&str>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let exported = if is_bytecode(bytes) { None } else { Exported::read(bytes) };
     match (exported, platform) {
         (Some(exported), _) => Ok(stablo::select_platform(module, &exported.platforms, platform)?),
         (None, None) => Ok(()),
-        (None, Some(_)) => Err(Failure::usage(
+        (None, Some(_)) => Err(CommandFailure::usage(
             "`--platform` is for programs that `jax.export` serialized: other files name no platforms",
         )),
     }
@@ -258,7 +264,7 @@ pub fn select_platform(
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn read_program(io: &mut Io<'_>, path: &Path) -> Result<Bytes, Failure> {
+pub fn read_program(io: &mut Io<'_>, path: &Path) -> Result<Bytes, CommandFailure> {
     let path = program_file(path, io)?;
     io.map(&path)
 }
@@ -272,11 +278,11 @@ pub fn program_name(path: &Path) -> Cow<'_, str> {
 ///
 /// # Errors
 /// If the bytes are not UTF-8.
-pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, Failure> {
+pub fn text<'a>(bytes: &'a [u8], path: &Path) -> Result<&'a str, CommandFailure> {
     std::str::from_utf8(bytes).map_err(|e| {
         let at = e.valid_up_to();
         let line = bytes[..at].iter().filter(|&&b| b == b'\n').count() + 1;
-        Failure::input(format!(
+        CommandFailure::input(format!(
             "{}:{line}: this is not UTF-8 text: byte {at} cannot stand there",
             path.display()
         ))

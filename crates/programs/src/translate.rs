@@ -6,7 +6,7 @@
 use crate::args::{self, CompatibilityFlags, DiagnosticFlags, PrintFlags};
 use crate::display::entries;
 use crate::format::first;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::probes::Probes;
 use crate::source::InputFlags;
 use crate::watch::Watcher;
@@ -72,10 +72,10 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
     io.finish(result)
 }
 
-fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), CommandFailure> {
     args::check_supported(argv)?;
     let Some(matches) = args::parse(TranslateArgs::command(), argv, io)? else { return Ok(()) };
-    let options = TranslateArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let options = TranslateArgs::from_arg_matches(&matches).map_err(CommandFailure::usage)?;
     options.diagnostics.apply(io);
     if options.serialize {
         return serialize(&options, io);
@@ -84,7 +84,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         return deserialize(&options, io);
     }
     if !options.interpret {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "no action given: use --interpret, --serialize or --deserialize",
         ));
     }
@@ -116,16 +116,19 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         Err(errors) => errors,
     });
     // Also if the run failed: probes help to find the cause.
-    let indexed = probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input);
+    let indexed = probes.map_or(Ok(()), |probes| probes.finish()).map_err(CommandFailure::input);
     result.and(indexed)
 }
 
 /// Writes the input as an artifact.
-fn serialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+fn serialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let Some(target) = &options.target else {
-        return Err(Failure::usage("--serialize needs --target=VERSION, such as --target=current"));
+        return Err(CommandFailure::usage(
+            "--serialize needs --target=VERSION, such as --target=current",
+        ));
     };
-    let target = stablo::target_version(target).map_err(|error| Failure::input(first(&error)))?;
+    let target =
+        stablo::target_version(target).map_err(|error| CommandFailure::input(first(&error)))?;
     let serialize =
         SerializeOptions::from(target).allow_other_dialects(options.allow_other_dialects);
     let mut before = Pipeline::default();
@@ -143,10 +146,10 @@ fn serialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Prints the program in an artifact.
-fn deserialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+fn deserialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let bytes = options.input.read(io)?;
     if bytes.is_empty() {
-        return Err(Failure::input("the input is not a portable artifact: it is empty"));
+        return Err(CommandFailure::input("the input is not a portable artifact: it is empty"));
     }
     if options.print_stablehlo_version {
         // Printed on standard output even if the program goes to a file, or cannot be read.
@@ -175,7 +178,7 @@ fn deserialize(options: &TranslateArgs, io: &mut Io<'_>) -> Result<(), Failure> 
 }
 
 /// The values of `--args`.
-fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
+fn inputs(text: &str) -> Result<Vec<RuntimeValue>, CommandFailure> {
     const USAGE: &str = "e.g. --args=[dense<1> : tensor<2xi32>, ...]";
     if text.is_empty() {
         return Ok(Vec::new());
@@ -183,12 +186,12 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, Failure> {
     let array = stablo::parse_attribute(text).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
     let elements = elements.ok_or_else(|| {
-        Failure::input(format!("--args is not an array attribute; write {USAGE}"))
+        CommandFailure::input(format!("--args is not an array attribute; write {USAGE}"))
     })?;
     let value = |attribute: &Attribute| match attribute.to_tensor() {
         Some(Ok(tensor)) => Ok(RuntimeValue::Tensor(tensor)),
-        Some(Err(error)) => Err(Failure::input(format!("{attribute} in --args: {error}"))),
-        None => Err(Failure::input(format!(
+        Some(Err(error)) => Err(CommandFailure::input(format!("{attribute} in --args: {error}"))),
+        None => Err(CommandFailure::input(format!(
             "{attribute} in --args is not a dense elements attribute; write {USAGE}"
         ))),
     };

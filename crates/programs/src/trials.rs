@@ -3,7 +3,7 @@
 use crate::args::at_least_one;
 use crate::device;
 use crate::inputs::Arguments;
-use crate::io::{Failure, Io, USAGE};
+use crate::io::{CommandFailure, Io, USAGE};
 use crate::results::tolerance;
 use crate::source::load;
 use stablo::{DType, DeviceSpec, Limits, Program, RunOptions, RuntimeValue, Tolerance};
@@ -78,7 +78,11 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If one cannot be read or is not valid, or they have other arguments or results.
-    pub fn programs(&self, files: [&Path; 2], io: &mut Io<'_>) -> Result<[Program; 2], Failure> {
+    pub fn programs(
+        &self,
+        files: [&Path; 2],
+        io: &mut Io<'_>,
+    ) -> Result<[Program; 2], CommandFailure> {
         let programs = [self.program(files[0], io)?, self.program(files[1], io)?];
         stablo::same_signature(&programs[0], &programs[1])?;
         Ok(programs)
@@ -88,7 +92,7 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If it cannot be read or is not valid.
-    pub fn program(&self, file: &Path, io: &mut Io<'_>) -> Result<Program, Failure> {
+    pub fn program(&self, file: &Path, io: &mut Io<'_>) -> Result<Program, CommandFailure> {
         let module = load(file, io)?;
         let limits = Limits { steps: self.max_steps, ..Limits::default() };
         let options = RunOptions { limits, ..RunOptions::default() };
@@ -100,7 +104,7 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If inputs cannot be read or do not fit.
-    pub fn trials(&self, program: &Program, io: &mut Io<'_>) -> Result<Trials, Failure> {
+    pub fn trials(&self, program: &Program, io: &mut Io<'_>) -> Result<Trials, CommandFailure> {
         if self.input.is_empty() && self.inputs.is_none() {
             return Ok(Trials::Random(self.seed, self.tries));
         }
@@ -124,7 +128,7 @@ impl Trials {
     ///
     /// # Errors
     /// If there can be no random values of an argument.
-    pub fn next(&mut self, program: &Program) -> Result<Option<Trial>, Failure> {
+    pub fn next(&mut self, program: &Program) -> Result<Option<Trial>, CommandFailure> {
         match self {
             Trials::Given(inputs) => Ok(inputs.take().map(|inputs| Trial {
                 name: "the inputs".into(),
@@ -146,14 +150,14 @@ impl Trials {
 ///
 /// # Errors
 /// If more than one file is standard input.
-pub fn check_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<(), Failure> {
+pub fn check_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<(), CommandFailure> {
     match files.into_iter().filter(|file| *file == Path::new("-")).count() {
         0 | 1 => Ok(()),
-        _ => Err(Failure::usage("only one of the programs can be standard input")),
+        _ => Err(CommandFailure::usage("only one of the programs can be standard input")),
     }
 }
 
 /// The exit code of trouble, for programs whose exit code 1 says that they found a difference.
-pub fn trouble(failure: Failure) -> Failure {
-    Failure { code: USAGE, ..failure }
+pub fn trouble(failure: CommandFailure) -> CommandFailure {
+    CommandFailure { code: USAGE, ..failure }
 }

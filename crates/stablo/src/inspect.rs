@@ -7,7 +7,9 @@ use hlo::ops::{CompositeOp, ConstantOp, CustomCallOp};
 use mlir::OpRef;
 use mlir::bytecode::ReadOptions;
 use mlir::verify::{VerifyOptions, verify};
-use portable::{Exported, Foreign, artifact_version, oldest_version, restore, to_version, to_vhlo};
+use portable::{
+    Exported, ForeignOps, artifact_version, oldest_version, restore, to_version, to_vhlo,
+};
 use side_dialects::func::FuncOp;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -174,7 +176,7 @@ impl Inspection {
             true => to_version(&mut module, root, Version::CURRENT)
                 .map(drop)
                 .map_err(|mut errors| errors.swap_remove(0)),
-            false => to_vhlo(&mut module, root, Foreign::Keep),
+            false => to_vhlo(&mut module, root, ForeignOps::Keep),
         };
         if let Err(error) = converted {
             self.oldest_target = Err(error.message);

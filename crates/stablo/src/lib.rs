@@ -123,7 +123,7 @@ pub use numerics;
 pub use numerics::{Bytes, DType, Tensor, TensorError, TensorMut, TensorRef};
 #[cfg(feature = "run")]
 pub use passes::{Pipeline, run_pipeline};
-pub use portable::{Exported, Tree, artifact_version};
+pub use portable::{Exported, PyTree, artifact_version};
 pub use program::{EvalError, EvalResult, RuntimeValue};
 #[cfg(feature = "run")]
 pub use refine::{RefineOptions, refine, select_platform, set_entry};
@@ -146,8 +146,8 @@ use std::sync::OnceLock;
 pub mod ir {
     pub use mlir::attrs::{AttrKind, DenseElements, Dictionary};
     pub use mlir::ir::{
-        BlockId, ExternalResource, Loc, Module, OpId, OpName, OpParts, OpRef, RegionId, Value,
-        ValueDef, Walk,
+        BlockId, ExternalResource, Loc, Module, OpId, OpName, OpParts, OpRef, OpWalk, RegionId,
+        Value, ValueDef,
     };
     pub use mlir::ods::{
         Arity, AttrConstraint, AttrDef, AttrSlot, Checked, Dialect, EnumDef, OpDef, RegionSlot,
@@ -217,7 +217,7 @@ pub fn verify_with(module: &Module, options: &VerifyOptions) -> Diagnostics {
 }
 
 /// All ops of a module, parents before children, in order; the module itself is the first.
-pub fn walk(module: &Module) -> ir::Walk<'_> {
+pub fn walk(module: &Module) -> ir::OpWalk<'_> {
     module.walk(module.top().id())
 }
 

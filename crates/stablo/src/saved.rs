@@ -6,7 +6,7 @@
 use crate::{Error, Result};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use wire::protobuf::Message;
+use wire::protobuf::ProtobufMessage;
 
 /// The file of a SavedModel in its folder.
 const SAVED_MODEL: &str = "saved_model.pb";
@@ -62,7 +62,7 @@ pub(crate) fn saved_artifact(bytes: &[u8]) -> Option<&[u8]> {
     if !bytes.starts_with(&[0x08, 0x01, 0x12]) {
         return None;
     }
-    let mut graphs = Message(bytes).messages(2).flat_map(|meta| meta.messages(2));
+    let mut graphs = ProtobufMessage(bytes).messages(2).flat_map(|meta| meta.messages(2));
     graphs.find_map(|graph| {
         let functions = graph.messages(2).flat_map(|library| library.messages(1));
         let within = functions.flat_map(|function| function.messages(3));
@@ -71,7 +71,7 @@ pub(crate) fn saved_artifact(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The artifact that a node calls.
-fn artifact(node: Message<'_>) -> Option<&[u8]> {
+fn artifact(node: ProtobufMessage<'_>) -> Option<&[u8]> {
     if node.string(2) != CALL {
         return None;
     }

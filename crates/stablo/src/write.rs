@@ -3,7 +3,7 @@
 use crate::ir::OpRef;
 use crate::{Error, Module, PrintOptions, Result, Version};
 use mlir::bytecode::WriteOptions;
-use portable::Foreign;
+use portable::ForeignOps;
 use std::path::Path;
 
 /// The MLIR text of a module, as upstream prints it for the same options. `module.to_string()` is
@@ -123,8 +123,8 @@ impl SerializeOptions {
 /// ```
 pub fn serialize(module: &Module, options: impl Into<SerializeOptions>) -> Result<Vec<u8>> {
     let SerializeOptions { target, allow_other_dialects } = options.into();
-    let foreign = if allow_other_dialects { Foreign::Keep } else { Foreign::Refuse };
-    let artifact = portable::serialize(module, portable::SerializeOptions { target, foreign });
+    let foreign = if allow_other_dialects { ForeignOps::Keep } else { ForeignOps::Refuse };
+    let artifact = portable::serialize(module, portable::ArtifactOptions { target, foreign });
     artifact.map(|artifact| artifact.to_vec()).map_err(|errors| Error::in_module(errors, module))
 }
 

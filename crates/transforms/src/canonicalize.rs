@@ -2,9 +2,9 @@
 
 use mlir::Diagnostic;
 use mlir::nearest::suggestion;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::greedy::{self, Config};
-use mlir::rewrite::{Pattern, PatternSet};
+use mlir::rewrite::{PatternSet, RewritePattern};
 
 /// Canonicalizes ops.
 pub const PASS: Pass = Pass::on_any(
@@ -37,7 +37,7 @@ pub const PASS: Pass = Pass::on_any(
     PassOption { name: "top-down", doc: "Visit ops top-down", kind: OptionKind::Bool(true) },
 ]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let limit = |name| usize::try_from(cx.options.int(name)).unwrap_or(usize::MAX);
     let config = Config {
         max_iterations: limit("max-iterations"),
@@ -56,7 +56,7 @@ fn run(cx: &mut Context<'_>) {
             return cx.report(Diagnostic::error("patterns", message).help(help));
         }
     }
-    let applies = |pattern: &Pattern| {
+    let applies = |pattern: &RewritePattern| {
         (enabled.is_empty() || has(enabled, pattern.name)) && !has(disabled, pattern.name)
     };
     let mut patterns: PatternSet = patterns.patterns().iter().copied().filter(applies).collect();

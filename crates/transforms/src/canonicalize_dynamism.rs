@@ -4,8 +4,8 @@
 //! The replacement of each op is the `to_static` hook of its declaration.
 
 use hlo::ops::{CustomCallOp, shape_operands};
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::{Pattern, PatternSet};
+use mlir::pass::{Pass, PassContext};
+use mlir::rewrite::{PatternSet, RewritePattern};
 
 /// Replaces dynamic ops by static ones.
 pub const PASS: Pass = Pass::on_functions(
@@ -14,10 +14,10 @@ pub const PASS: Pass = Pass::on_functions(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let registry = cx.module.registry();
     let pattern = |def: &'static mlir::ods::OpDef| {
-        def.to_static.map(|rewrite| Pattern::new("to-static", def, rewrite))
+        def.to_static.map(|rewrite| RewritePattern::new("to-static", def, rewrite))
     };
     let mut patterns: PatternSet = registry.ops().filter_map(pattern).collect();
     cx.rewrite_greedily(&mut patterns);

@@ -8,7 +8,7 @@
 use hlo::ops::CustomCallOp;
 use mlir::attrs::Attribute;
 use mlir::diag::{Diagnostics, counted};
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::fold::constant_value;
 use mlir::types::Signedness;
 use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
@@ -39,7 +39,7 @@ pub fn is_assertion(op: OpRef<'_>) -> bool {
     CustomCallOp::cast(op).is_some_and(|op| op.call_target_name() == TARGET)
 }
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let checks = cx.options.bool("enable-shape-assertions");
     let assertions: Vec<OpId> =
         cx.module.walk(cx.root).filter(|op| is_assertion(*op)).map(OpRef::id).collect();

@@ -7,8 +7,8 @@ use hlo::ops::*;
 use hlo::prepare::mesh_axes_groups;
 use mlir::attrs::{AttrKind, Attribute, LocationKind};
 use mlir::ir::Loc;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::types::Signedness;
 use mlir::{Module, OpId, OpRef, Type, TypeKind, Value};
 use rustc_hash::FxHashMap;
@@ -27,22 +27,26 @@ pub const PASS: Pass = Pass::on_modules(
 }]);
 
 /// Patterns with the version before which each is needed.
-static PATTERNS: &[(Version, &[Pattern])] = &[
+static PATTERNS: &[(Version, &[RewritePattern])] = &[
     (
         Version::new(1, 1),
         &[
-            Pattern::new("gather-without-batching", GatherOp::DEF, gather_without_batching),
-            Pattern::new("scatter-without-batching", ScatterOp::DEF, scatter_without_batching),
+            RewritePattern::new("gather-without-batching", GatherOp::DEF, gather_without_batching),
+            RewritePattern::new(
+                "scatter-without-batching",
+                ScatterOp::DEF,
+                scatter_without_batching,
+            ),
         ],
     ),
-    (Version::new(1, 4), &[Pattern::new("tan", TanOp::DEF, expand_tan)]),
-    (Version::new(1, 16), &[Pattern::any("replica-groups", list_replica_groups)]),
+    (Version::new(1, 4), &[RewritePattern::new("tan", TanOp::DEF, expand_tan)]),
+    (Version::new(1, 16), &[RewritePattern::any("replica-groups", list_replica_groups)]),
 ];
 
 /// Before this version, file locations were single points.
 const LOCATION_RANGES: Version = Version::new(1, 9);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let target = match portable::target_version(cx.options.text("target")) {
         Ok(target) => target.without_patch(),
         Err(error) => return cx.report(error),
@@ -50,7 +54,7 @@ fn run(cx: &mut Context<'_>) {
     if target < LOCATION_RANGES {
         narrow_locations(cx.module, cx.root);
     }
-    let needed: Vec<&[Pattern]> =
+    let needed: Vec<&[RewritePattern]> =
         PATTERNS.iter().filter(|(since, _)| target < *since).map(|(_, list)| *list).collect();
     cx.rewrite_greedily(&mut PatternSet::new(&needed));
 }

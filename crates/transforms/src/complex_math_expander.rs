@@ -12,8 +12,8 @@ use crate::chlo_legalize::expr::{
 use hlo::attrs;
 use hlo::ops::{ExponentialOp, LogOp, LogPlusOneOp, SqrtOp};
 use mlir::OpId;
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::pass::{Pass, PassContext};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 
 /// Expands complex functions.
 pub const PASS: Pass = Pass::on_functions(
@@ -22,15 +22,19 @@ pub const PASS: Pass = Pass::on_functions(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));
 }
 
-static PATTERNS: &[Pattern] = &[
-    Pattern::new("complex-exponential", ExponentialOp::DEF, |rw, op| expand(rw, op, exponential)),
-    Pattern::new("complex-log", LogOp::DEF, |rw, op| expand(rw, op, log)),
-    Pattern::new("complex-log-plus-one", LogPlusOneOp::DEF, |rw, op| expand(rw, op, log_plus_one)),
-    Pattern::new("complex-sqrt", SqrtOp::DEF, |rw, op| expand(rw, op, sqrt)),
+static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("complex-exponential", ExponentialOp::DEF, |rw, op| {
+        expand(rw, op, exponential)
+    }),
+    RewritePattern::new("complex-log", LogOp::DEF, |rw, op| expand(rw, op, log)),
+    RewritePattern::new("complex-log-plus-one", LogPlusOneOp::DEF, |rw, op| {
+        expand(rw, op, log_plus_one)
+    }),
+    RewritePattern::new("complex-sqrt", SqrtOp::DEF, |rw, op| expand(rw, op, sqrt)),
 ];
 
 /// Expands a complex function that does not request a specific accuracy.

@@ -1,9 +1,9 @@
 //! `stablehlo-legalize-composite-to-call`: replaces composites by calls of their decompositions.
 
 use hlo::ops::CompositeOp;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::conversion::{ConversionTarget, Legality};
-use mlir::rewrite::{Pattern, PatternSet};
+use mlir::rewrite::{PatternSet, RewritePattern};
 use mlir::{Attribute, OpRef, Type};
 use side_dialects::func::CallOp;
 
@@ -19,7 +19,7 @@ pub const PASS: Pass = Pass::on_functions(
     kind: OptionKind::List,
 }]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let except = cx.options.list("except");
     let legality = |op: OpRef<'_>| match CompositeOp::cast(op) {
         Some(composite) if !except.iter().any(|kept| composite.name() == kept) => Legality::Illegal,
@@ -32,12 +32,13 @@ fn run(cx: &mut Context<'_>) {
 }
 
 /// `composite "name" x {decomposition = @f} = call @f(x)`
-static PATTERNS: &[Pattern] = &[Pattern::new("composite-to-call", CompositeOp::DEF, |rw, op| {
-    let composite = CompositeOp::cast(rw.op(op))?;
-    let callee = Attribute::symbol(composite.decomposition());
-    let inputs = composite.inputs().to_vec();
-    let results: Vec<Type> = composite.result_types().cloned().collect();
-    let call = rw.make(CallOp::DEF, inputs).attr("callee", callee).results(results);
-    rw.replace_with(op, call);
-    Some(())
-})];
+static PATTERNS: &[RewritePattern] =
+    &[RewritePattern::new("composite-to-call", CompositeOp::DEF, |rw, op| {
+        let composite = CompositeOp::cast(rw.op(op))?;
+        let callee = Attribute::symbol(composite.decomposition());
+        let inputs = composite.inputs().to_vec();
+        let results: Vec<Type> = composite.result_types().cloned().collect();
+        let call = rw.make(CallOp::DEF, inputs).attr("callee", callee).results(results);
+        rw.replace_with(op, call);
+        Some(())
+    })];

@@ -6,7 +6,7 @@
 
 use mlir::attrs::{AttrKind, DenseElements};
 use mlir::ods::Trait;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::types::{Signedness, TensorType};
 use mlir::{Attribute, OpRef, Type, TypeKind, Value};
 use side_dialects::func::FuncOp;
@@ -15,7 +15,7 @@ use side_dialects::func::FuncOp;
 pub const PASS: Pass =
     Pass::on_modules("stablehlo-convert-to-signless", "Make all integer types signless", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let module = &mut *cx.module;
     let ops: Vec<_> = module.walk(cx.root).map(OpRef::id).collect();
     for op in ops {

@@ -7,7 +7,7 @@
 use mlir::attrs::Dictionary;
 use mlir::ir::{OpName, OperandValues, Properties};
 use mlir::ods::{OpDef, Trait};
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::effects::{is_dead, is_memory_effect_free};
 use mlir::{BlockId, Module, OpId, OpRef, RegionId, Type, Value};
 use rustc_hash::FxHashMap;
@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 /// Common subexpression elimination.
 pub const PASS: Pass = Pass::on_any("cse", "Eliminate common subexpressions and dead code", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     cx.module.build_uses();
     let mut cse = Cse { module: cx.module, scopes: Vec::new(), replaced: 0, dead: 0 };
     for region in cse.module.op(cx.root).regions().to_vec() {

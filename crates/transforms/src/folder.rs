@@ -13,9 +13,9 @@ use crate::simplify::{
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::ods::Trait;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::effects::is_dead;
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 use program::RuntimeValue;
@@ -32,27 +32,31 @@ pub(crate) const ASSUME_NO_UNDECLARED_SIDE_EFFECTS: PassOption = PassOption {
 };
 
 /// All patterns.
-pub(crate) static PATTERNS: &[Pattern] = &[
-    Pattern::new("case-of-constant", CaseOp::DEF, case_of_constant),
-    Pattern::new("concatenate-splats", ConcatenateOp::DEF, concatenate_splats),
-    Pattern::new("broadcast-splat", BroadcastInDimOp::DEF, moved_splat),
-    Pattern::new("dynamic-slice-splat", DynamicSliceOp::DEF, moved_splat),
-    Pattern::new("reshape-splat", ReshapeOp::DEF, moved_splat),
-    Pattern::new("slice-splat", SliceOp::DEF, moved_splat),
-    Pattern::new("transpose-splat", TransposeOp::DEF, moved_splat),
-    Pattern::new("size-of-static", GetDimensionSizeOp::DEF, simplify::size_of_static),
-    Pattern::new("iota-of-one", IotaOp::DEF, simplify::iota_of_one),
-    Pattern::new("iota-of-nothing", IotaOp::DEF, iota_of_nothing),
-    Pattern::new("reduce-along-nothing", ReduceOp::DEF, simplify::reduce_along_nothing),
-    Pattern::new("reduce-to-outside", ReduceOp::DEF, simplify::reduce_to_outside),
-    Pattern::new("reduce-fixed-point", ReduceOp::DEF, reduce_fixed_point),
-    Pattern::new("set-dimension-size-to-same", SetDimensionSizeOp::DEF, set_dimension_size_to_same),
-    Pattern::new("while-false", WhileOp::DEF, while_false),
-    Pattern::new("while-false-unused", WhileOp::DEF, while_false_unused),
-    Pattern::any("constants", constants).with_benefit(0),
+pub(crate) static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("case-of-constant", CaseOp::DEF, case_of_constant),
+    RewritePattern::new("concatenate-splats", ConcatenateOp::DEF, concatenate_splats),
+    RewritePattern::new("broadcast-splat", BroadcastInDimOp::DEF, moved_splat),
+    RewritePattern::new("dynamic-slice-splat", DynamicSliceOp::DEF, moved_splat),
+    RewritePattern::new("reshape-splat", ReshapeOp::DEF, moved_splat),
+    RewritePattern::new("slice-splat", SliceOp::DEF, moved_splat),
+    RewritePattern::new("transpose-splat", TransposeOp::DEF, moved_splat),
+    RewritePattern::new("size-of-static", GetDimensionSizeOp::DEF, simplify::size_of_static),
+    RewritePattern::new("iota-of-one", IotaOp::DEF, simplify::iota_of_one),
+    RewritePattern::new("iota-of-nothing", IotaOp::DEF, iota_of_nothing),
+    RewritePattern::new("reduce-along-nothing", ReduceOp::DEF, simplify::reduce_along_nothing),
+    RewritePattern::new("reduce-to-outside", ReduceOp::DEF, simplify::reduce_to_outside),
+    RewritePattern::new("reduce-fixed-point", ReduceOp::DEF, reduce_fixed_point),
+    RewritePattern::new(
+        "set-dimension-size-to-same",
+        SetDimensionSizeOp::DEF,
+        set_dimension_size_to_same,
+    ),
+    RewritePattern::new("while-false", WhileOp::DEF, while_false),
+    RewritePattern::new("while-false-unused", WhileOp::DEF, while_false_unused),
+    RewritePattern::any("constants", constants).with_benefit(0),
 ];
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     cx.rewrite_with(&mut PatternSet::new(&[PATTERNS]), LAST_FIRST);
 }
 

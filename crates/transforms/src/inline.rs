@@ -7,7 +7,7 @@ use crate::calls::callees_first;
 use crate::symbol_dce::remove_unused;
 use mlir::attrs::{AttrKind, LocationKind};
 use mlir::ir::Loc;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::PatternSet;
 use mlir::rewrite::greedy::{self, Config};
 use mlir::verify::nearest_symbol;
@@ -39,7 +39,7 @@ const MAX_CALL_SITES: u32 = 128;
 /// See [`MAX_COPIED_OPS`].
 const MAX_GROWTH: usize = 64;
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let limit = MAX_COPIED_OPS.max(cx.module.walk(cx.root).count().saturating_mul(MAX_GROWTH));
     let mut inliner = Inliner { copied: 0, limit, refused: None };
     let canonicalizes = !cx.options.text("default-pipeline").is_empty();

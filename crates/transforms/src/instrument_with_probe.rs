@@ -3,7 +3,7 @@
 
 use hlo::ops::{AsyncStartOp, ConstantOp};
 use mlir::attrs::{Attribute, LocationKind};
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::Rewriter;
 use mlir::{OpRef, Type, TypeKind, Value};
 use side_dialects::interpreter::ProbeOp;
@@ -20,7 +20,7 @@ pub const PASS: Pass = Pass::on_modules(
     kind: OptionKind::Bool(false),
 }]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let named = cx.options.bool("useDebugInfo");
     let ops = cx.module.post_order(cx.root);
     let mut rw = Rewriter::new(cx.module, cx.options);

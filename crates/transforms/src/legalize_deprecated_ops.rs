@@ -3,9 +3,9 @@
 use crate::chlo_legalize::expr::{constant, number_bytes, splat};
 use hlo::attrs::DOT_DIMENSION_NUMBERS;
 use hlo::ops::*;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::conversion::{ConversionTarget, Legality};
-use mlir::rewrite::{Pattern, PatternSet};
+use mlir::rewrite::{PatternSet, RewritePattern};
 use mlir::{Attribute, OpRef, Type};
 
 /// Replaces deprecated ops.
@@ -31,7 +31,7 @@ pub fn is_deprecated(op: OpRef<'_>) -> bool {
     ])
 }
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let all = cx.options.bool("fail-on-unused");
     let legality = |op: OpRef<'_>| {
         let illegal = is_deprecated(op) || all && op.is_any(&[MapOp::DEF, RngOp::DEF]);
@@ -43,9 +43,9 @@ fn run(cx: &mut Context<'_>) {
     );
 }
 
-static PATTERNS: &[Pattern] = &[
+static PATTERNS: &[RewritePattern] = &[
     // broadcast(x, sizes) = broadcast_in_dim(x) along the last dimensions
-    Pattern::new("broadcast-in-dim", BroadcastOp::DEF, |rw, op| {
+    RewritePattern::new("broadcast-in-dim", BroadcastOp::DEF, |rw, op| {
         let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
         let (rank, result) = (rw.ty(operand).shape()?.len() as i64, ty.shape()?.len() as i64);
         let dims = Attribute::i64_array((result - rank..result).collect::<Vec<i64>>());
@@ -55,13 +55,13 @@ static PATTERNS: &[Pattern] = &[
         Some(())
     }),
     // create_token = after_all()
-    Pattern::new("after-all", CreateTokenOp::DEF, |rw, op| {
+    RewritePattern::new("after-all", CreateTokenOp::DEF, |rw, op| {
         let new = rw.make(AfterAllOp::DEF, []).value()?;
         rw.replace(op, &[new]);
         Some(())
     }),
     // cross-replica-sum(x) = all_reduce(x) by +
-    Pattern::new("all-reduce", CrossReplicaSumOp::DEF, |rw, op| {
+    RewritePattern::new("all-reduce", CrossReplicaSumOp::DEF, |rw, op| {
         let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
         let groups = CrossReplicaSumOp(rw.op(op)).replica_groups().clone();
         let scalar = Type::tensor([], ty.element_type().clone());
@@ -80,7 +80,7 @@ static PATTERNS: &[Pattern] = &[
         Some(())
     }),
     // dot(x, y) = dot_general(x, y), contracting the last dimension of x and the first of y
-    Pattern::new("dot-general", DotOp::DEF, |rw, op| {
+    RewritePattern::new("dot-general", DotOp::DEF, |rw, op| {
         let (operands, ty) = (rw.op(op).operands().to_vec(), rw.op(op).result_type(0).clone());
         let last = rw.op(op).operand_type(0).shape()?.len().checked_sub(1)?;
         let lists = [vec![], vec![], vec![last as i64], vec![0]]
@@ -96,7 +96,7 @@ static PATTERNS: &[Pattern] = &[
         Some(())
     }),
     // unary_einsum(x, "a->b") = einsum(1, x, ",a->b")
-    Pattern::new("einsum", UnaryEinsumOp::DEF, |rw, op| {
+    RewritePattern::new("einsum", UnaryEinsumOp::DEF, |rw, op| {
         let (operand, ty) = (rw.op(op).operand(0), rw.op(op).result_type(0).clone());
         let config = format!(",{}", UnaryEinsumOp(rw.op(op)).einsum_config());
         let element = rw.ty(operand).element_type().clone();

@@ -5,8 +5,8 @@ use hlo::ops::*;
 use hlo::quantized::EXPRESSED;
 use hlo::{compat, quantized};
 use mlir::ir::OpParts;
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter, Root};
+use mlir::pass::{Pass, PassContext};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter, Root};
 use mlir::{OpId, Type, TypeKind, Value};
 
 /// Replaces quantized ops by float ops.
@@ -16,9 +16,10 @@ pub const PASS: Pass = Pass::on_functions(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let root = Root::Trait(EXPRESSED);
-    let pattern = Pattern { name: "around-floats", root, benefit: 1, rewrite: around_floats };
+    let pattern =
+        RewritePattern { name: "around-floats", root, benefit: 1, rewrite: around_floats };
     cx.rewrite_greedily(&mut PatternSet::new(&[&[pattern]]));
 }
 

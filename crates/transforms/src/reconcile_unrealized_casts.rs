@@ -1,6 +1,6 @@
 //! `reconcile-unrealized-casts`: removes conversion casts that cancel out.
 
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::Rewriter;
 use mlir::rewrite::conversion::reconcile_casts;
 
@@ -11,6 +11,6 @@ pub const PASS: Pass = Pass::on_any(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     reconcile_casts(&mut Rewriter::new(cx.module, cx.options), cx.root);
 }

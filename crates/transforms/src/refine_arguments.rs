@@ -6,7 +6,7 @@
 use crate::evaluate::scalar;
 use hlo::ops::{ConstantOp, CustomCallOp};
 use mlir::diag::counted;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::Rewriter;
 use mlir::text::{ParseOptions, parse_type};
 use mlir::types::DYNAMIC;
@@ -29,7 +29,7 @@ pub const PASS: Pass = Pass::on_modules(
     kind: OptionKind::List,
 }]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let types = cx.options.list("types");
     if let Err(error) = refine_entry_arguments(cx, types) {
         cx.report(error);
@@ -40,7 +40,10 @@ fn run(cx: &mut Context<'_>) {
 ///
 /// # Errors
 /// If a text is not a type; as [`main_function`] and [`refine_arguments`].
-pub fn refine_entry_arguments(cx: &mut Context<'_>, types: &[String]) -> Result<(), Diagnostic> {
+pub fn refine_entry_arguments(
+    cx: &mut PassContext<'_>,
+    types: &[String],
+) -> Result<(), Diagnostic> {
     let entry = main_function(cx.module, cx.root)?.id();
     let types = parse_types(cx.module.op(cx.root), types)?;
     let mut rewriter = Rewriter::new(cx.module, cx.options);

@@ -22,7 +22,7 @@ use host::Host;
 use mlir::builtin::UnrealizedConversionCastOp;
 use mlir::diag::Diagnostics;
 use mlir::ods::Trait;
-use mlir::pass::{Context, Pass, PassOptions};
+use mlir::pass::{Pass, PassContext, PassOptions};
 use mlir::rewrite::effects::is_dead;
 use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{PatternSet, Rewriter};
@@ -53,7 +53,7 @@ const MAX_DEPTH: usize = 1000;
 /// Stack size in bytes of the refining thread; enough for `MAX_DEPTH`.
 const STACK_BYTES: usize = 256 << 20;
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let (root, options) = (cx.root, cx.options);
     let errors = refine_shapes(cx.module, root, options, false);
     cx.diagnostics.extend(errors);

@@ -9,7 +9,7 @@ use crate::refine_arguments::{
 use crate::refine_shapes::refine_shapes;
 use crate::{canonicalize_dynamism, check_shape_assertions, cse, symbol_dce};
 use mlir::diag::{Diagnostics, Severity};
-use mlir::pass::{Context, OptionKind, Pass, PassOption, PassOptions};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption, PassOptions};
 use mlir::rewrite::{Rewriter, Statistics};
 use mlir::verify::{VerifyOptions, verify};
 use mlir::{Diagnostic, Module, OpId, OpRef, Type};
@@ -27,7 +27,7 @@ pub const PASS: Pass = Pass::on_modules(
     kind: OptionKind::List,
 }]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let types = cx.options.list("types");
     if let Err(error) = if types.is_empty() { Ok(()) } else { refine_entry_arguments(cx, types) } {
         return cx.report(error);
@@ -49,7 +49,7 @@ fn on_functions(module: &mut Module, root: OpId, pass: &Pass) -> Diagnostics {
     for root in functions {
         let statistics = Statistics::default();
         let mut cx =
-            Context { module, root, options: &options, diagnostics: Vec::new(), statistics };
+            PassContext { module, root, options: &options, diagnostics: Vec::new(), statistics };
         (pass.run)(&mut cx);
         diagnostics.append(&mut cx.diagnostics);
     }

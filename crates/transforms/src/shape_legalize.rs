@@ -6,9 +6,9 @@
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::builtin::UnrealizedConversionCastOp;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::conversion::{ConversionTarget, Legality};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::types::MAX_RANK;
 use mlir::{Attribute, OpId, OpRef, Type, Value};
 use numerics::Bytes;
@@ -22,7 +22,7 @@ use side_dialects::tensor::{CastOp, DimOp, ExtractOp, FromElementsOp};
 pub const PASS: Pass =
     Pass::on_functions("shape-legalize-to-stablehlo", "Lower shape ops to StableHLO", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let legality = |op: OpRef<'_>| {
         let Some(def) = op.def() else { return Legality::Unknown };
         let is_illegal = match def.dialect() {
@@ -40,22 +40,22 @@ fn run(cx: &mut Context<'_>) {
     );
 }
 
-static PATTERNS: &[Pattern] = &[
-    Pattern::new("broadcast-as-maximum", ShapeBroadcastOp::DEF, broadcast),
-    Pattern::new("const-shape", ConstShapeOp::DEF, const_shape),
-    Pattern::new("dim", DimOp::DEF, dim),
-    Pattern::new("extract", ExtractOp::DEF, extract),
-    Pattern::new("from-elements", FromElementsOp::DEF, from_elements),
-    Pattern::new("index-cast", IndexCastOp::DEF, index_cast),
-    Pattern::new("multiply", MulIOp::DEF, multiply),
-    Pattern::new("num-elements", NumElementsOp::DEF, num_elements),
-    Pattern::new("shape-of", ShapeOfOp::DEF, shape_of),
-    Pattern::new("operands-as-i32", DynamicBroadcastInDimOp::DEF, operands_as_i32),
-    Pattern::new("operands-as-i32", DynamicGatherOp::DEF, operands_as_i32),
-    Pattern::new("operands-as-i32", DynamicIotaOp::DEF, operands_as_i32),
-    Pattern::new("operands-as-i32", DynamicPadOp::DEF, operands_as_i32),
-    Pattern::new("operands-as-i32", DynamicReshapeOp::DEF, operands_as_i32),
-    Pattern::new("operands-as-i32", RealDynamicSliceOp::DEF, operands_as_i32),
+static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("broadcast-as-maximum", ShapeBroadcastOp::DEF, broadcast),
+    RewritePattern::new("const-shape", ConstShapeOp::DEF, const_shape),
+    RewritePattern::new("dim", DimOp::DEF, dim),
+    RewritePattern::new("extract", ExtractOp::DEF, extract),
+    RewritePattern::new("from-elements", FromElementsOp::DEF, from_elements),
+    RewritePattern::new("index-cast", IndexCastOp::DEF, index_cast),
+    RewritePattern::new("multiply", MulIOp::DEF, multiply),
+    RewritePattern::new("num-elements", NumElementsOp::DEF, num_elements),
+    RewritePattern::new("shape-of", ShapeOfOp::DEF, shape_of),
+    RewritePattern::new("operands-as-i32", DynamicBroadcastInDimOp::DEF, operands_as_i32),
+    RewritePattern::new("operands-as-i32", DynamicGatherOp::DEF, operands_as_i32),
+    RewritePattern::new("operands-as-i32", DynamicIotaOp::DEF, operands_as_i32),
+    RewritePattern::new("operands-as-i32", DynamicPadOp::DEF, operands_as_i32),
+    RewritePattern::new("operands-as-i32", DynamicReshapeOp::DEF, operands_as_i32),
+    RewritePattern::new("operands-as-i32", RealDynamicSliceOp::DEF, operands_as_i32),
 ];
 
 /// True for `index` and tensors of it.

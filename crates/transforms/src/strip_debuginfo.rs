@@ -1,13 +1,13 @@
 //! `strip-debuginfo`: removes the locations of ops and block arguments.
 
 use mlir::ir::Loc;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 
 /// Replaces all locations by unknown ones.
 pub const PASS: Pass =
     Pass::on_any("strip-debuginfo", "Replace all locations by unknown ones", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let module = &mut *cx.module;
     let ops: Vec<_> = module.walk(cx.root).map(|op| op.id()).collect();
     for op in ops {

@@ -2,13 +2,13 @@
 
 use crate::symbols::SymbolUses;
 use mlir::ods::Trait;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::{OpId, OpRef};
 
 /// Removes unreferenced private symbols.
 pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove unreferenced private symbols", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let root = cx.module.op(cx.root);
     if !root.has_trait(&Trait::SymbolTable) {
         let error = root.error("symbol-dce", format!("{} holds no symbols to remove", root.name()));

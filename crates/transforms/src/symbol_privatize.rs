@@ -1,7 +1,7 @@
 //! `symbol-privatize`: makes symbols private.
 
 use mlir::ods::Trait;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::{Attribute, OpId};
 
 /// Makes symbols private.
@@ -10,7 +10,7 @@ pub const PASS: Pass =
         PassOption { name: "exclude", doc: "Symbols to keep public", kind: OptionKind::List },
     ]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let root = cx.module.op(cx.root);
     if !root.has_trait(&Trait::SymbolTable) {
         let error = root.error("symbol-privatize", format!("{} holds no symbols", root.name()));

@@ -3,7 +3,7 @@
 
 use crate::folder::{self, ASSUME_NO_UNDECLARED_SIDE_EFFECTS};
 use crate::simplify::{self, FOLD_OP_ELEMENT_LIMIT, LAST_FIRST, OPTIMIZE_FLOAT};
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::PatternSet;
 
 /// Simplifies and folds.
@@ -14,7 +14,7 @@ pub const PASS: Pass = Pass::on_functions(
 )
 .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let lists: Vec<_> = simplify::PATTERNS.iter().copied().chain([folder::PATTERNS]).collect();
     cx.rewrite_with(&mut PatternSet::new(&lists), LAST_FIRST);
 }

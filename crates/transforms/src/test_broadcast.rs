@@ -5,16 +5,16 @@
 
 use crate::chlo_legalize::broadcast;
 use hlo::ops::CustomCallOp;
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::pass::{Pass, PassContext};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Attribute, OpId, Type, Value};
 
 /// Makes broadcasts of values explicit.
 pub const PASS: Pass =
     Pass::on_functions("hlo-test-broadcast", "Broadcast values with NumPy's rules, for tests", run);
 
-fn run(cx: &mut Context<'_>) {
-    cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any(
+fn run(cx: &mut PassContext<'_>) {
+    cx.rewrite_greedily(&mut PatternSet::new(&[&[RewritePattern::any(
         "numpy-broadcast",
         numpy_broadcast,
     )]]));

@@ -11,23 +11,25 @@ use hlo::compat::with_element;
 use hlo::reify;
 use mlir::ir::{OpName, OpParts};
 use mlir::ods::RefineFn;
-use mlir::pass::{Context, Pass};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::pass::{Pass, PassContext};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
 
 /// Shows inferred types.
 pub const PASS: Pass = Pass::on_functions("hlo-test-infer", "Show inferred types, for tests", run);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));
 }
 
-static PATTERNS: &[Pattern] = &[
-    Pattern::any("types", |rw, op| show(rw, op, "get_return_types", "return_types", inferred)),
-    Pattern::any("components", |rw, op| {
+static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::any("types", |rw, op| {
+        show(rw, op, "get_return_types", "return_types", inferred)
+    }),
+    RewritePattern::any("components", |rw, op| {
         show(rw, op, "get_return_type_components", "return_type_components", inferred_components)
     }),
-    Pattern::any("shapes", reified),
+    RewritePattern::any("shapes", reified),
 ];
 
 /// Replaces the query by its answer.

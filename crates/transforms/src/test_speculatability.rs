@@ -6,9 +6,9 @@
 
 use mlir::OpId;
 use mlir::ods::Speculation;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::effects::speculation;
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 
 /// Removes the claims that hold.
 pub const PASS: Pass = Pass::on_functions(
@@ -17,8 +17,8 @@ pub const PASS: Pass = Pass::on_functions(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
-    cx.rewrite_greedily(&mut PatternSet::new(&[&[Pattern::any("claim", remove_if_true)]]));
+fn run(cx: &mut PassContext<'_>) {
+    cx.rewrite_greedily(&mut PatternSet::new(&[&[RewritePattern::any("claim", remove_if_true)]]));
 }
 
 fn remove_if_true(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {

@@ -7,7 +7,7 @@ use mlir::builtin::ModuleOp;
 use mlir::diag::Severity;
 use mlir::ir::{OpName, OpParts};
 use mlir::nearest::suggestion;
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::{PatternSet, Rewriter};
 use mlir::verify::nearest_symbol;
 use mlir::{BlockId, Diagnostic, OpId, OpRef, Type};
@@ -29,7 +29,7 @@ pub const PASS: Pass = Pass::on_modules(
     PassOption { name: "version", doc: "The version of the composites", kind: OptionKind::Int(0) },
 ]);
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let names = cx.options.list("op-names");
     let registry = cx.module.registry();
     for name in names.iter().filter(|name| registry.op(name).is_none()) {

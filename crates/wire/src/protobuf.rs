@@ -15,9 +15,9 @@ pub enum Value<'a> {
 
 /// The fields of a message in the order of the file, up to the first that is malformed.
 #[derive(Clone, Copy, Debug)]
-pub struct Message<'a>(pub &'a [u8]);
+pub struct ProtobufMessage<'a>(pub &'a [u8]);
 
-impl<'a> Iterator for Message<'a> {
+impl<'a> Iterator for ProtobufMessage<'a> {
     type Item = (u64, Value<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -36,7 +36,7 @@ impl<'a> Iterator for Message<'a> {
     }
 }
 
-impl<'a> Message<'a> {
+impl<'a> ProtobufMessage<'a> {
     /// The bytes of each field of a number.
     pub fn all(self, number: u64) -> impl Iterator<Item = &'a [u8]> {
         self.filter_map(move |field| match field {
@@ -46,8 +46,8 @@ impl<'a> Message<'a> {
     }
 
     /// The nested messages of a number.
-    pub fn messages(self, number: u64) -> impl Iterator<Item = Message<'a>> {
-        self.all(number).map(Message)
+    pub fn messages(self, number: u64) -> impl Iterator<Item = ProtobufMessage<'a>> {
+        self.all(number).map(ProtobufMessage)
     }
 
     /// The last string of a number; empty if it is absent.

@@ -69,7 +69,7 @@ mod tests {
 
     /// The most names that may be defined more than once. Lower it as types get longer names, and
     /// do not raise it: the aim is 40.
-    const CEILING: usize = 70;
+    const CEILING: usize = 38;
 
     #[test]
     fn few_names_of_types_are_repeated() {

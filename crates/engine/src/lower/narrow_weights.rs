@@ -4,7 +4,7 @@
 use crate::graph::{Graph, Node, Value};
 use crate::lower::views::{Definitions, Viewed};
 use crate::plan::StepOp;
-use kernels::{Dot, Kernel, LoopOutput, ScaleLayout, ScaledDot};
+use kernels::{DotKernel, Kernel, LoopOutput, ScaleLayout, ScaledDot};
 use numerics::DType;
 use numerics::math::BinaryOp;
 use numerics::shape::num_elements;
@@ -59,7 +59,8 @@ fn narrow_product(
     let other = definitions.any_view(operands[1 - side])?;
     let mut types = [(graph.dtype(operands[1 - side])?, &other.view); 2];
     types[side] = (narrow.dtype, &wide.view);
-    let product = Dot::new(types[0], types[1], &dims, dot.dtype).filter(Dot::is_streamed)?;
+    let product =
+        DotKernel::new(types[0], types[1], &dims, dot.dtype).filter(DotKernel::is_streamed)?;
     let rows = product.kept()[1 - side];
     if rows > MAX_ROWS {
         return None;

@@ -1,6 +1,6 @@
 //! Compares an input with the directives of a check file.
 
-use super::directive::{Check, CheckDirective, Kind};
+use super::directive::{CheckDirective, CheckGroup, Kind};
 use super::pattern::{MatchError, Variables};
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub(super) enum Problem {
 /// Compares `input` with the checks. After a mismatch, comparison continues with the next block, as
 /// delimited by labels.
 pub(super) fn compare<'a>(
-    checks: &'a [Check],
+    checks: &'a [CheckGroup],
     input: &str,
     variables: Variables,
     variable_scope: bool,
@@ -74,7 +74,7 @@ type Found<'a> = Result<Range<usize>, Box<Mismatch<'a>>>;
 type Holds<'a> = Result<(), Box<Mismatch<'a>>>;
 
 impl LineComparison<'_> {
-    fn block<'a>(&mut self, checks: &'a [Check], region: Range<usize>) -> Holds<'a> {
+    fn block<'a>(&mut self, checks: &'a [CheckGroup], region: Range<usize>) -> Holds<'a> {
         let mut start = region.start;
         for check in checks {
             start = self.check(check, start..region.end)?;
@@ -85,7 +85,7 @@ impl LineComparison<'_> {
     /// Compares one check and the directives before it; returns where its match ends.
     fn check<'a>(
         &mut self,
-        check: &'a Check,
+        check: &'a CheckGroup,
         region: Range<usize>,
     ) -> Result<usize, Box<Mismatch<'a>>> {
         let (start, nots) = self.unordered(&check.before, &region)?;

@@ -39,7 +39,7 @@ pub(super) struct CheckDirective {
 
 /// A directive with a match of its own and the `NOT` and `DAG` directives before it.
 #[derive(Debug)]
-pub(super) struct Check {
+pub(super) struct CheckGroup {
     pub before: Vec<CheckDirective>,
     pub directive: CheckDirective,
 }
@@ -56,7 +56,7 @@ pub(super) struct Invalid {
 const COMMENT_PREFIXES: [&str; 2] = ["COM", "RUN"];
 
 /// Reads the directives with the prefixes of `options` from a canonicalized check file.
-pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Check>, Invalid> {
+pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<CheckGroup>, Invalid> {
     let implicit = || {
         let not = |text: &String| {
             Ok(CheckDirective {
@@ -70,7 +70,7 @@ pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Chec
         let nots: Result<Vec<_>, String> = options.implicit_check_not.iter().map(not).collect();
         nots.map_err(|problem| Invalid { line: 0, problem })
     };
-    let mut checks: Vec<Check> = Vec::new();
+    let mut checks: Vec<CheckGroup> = Vec::new();
     let mut before = implicit()?;
     let mut unused: Vec<&String> = options.prefixes.iter().collect();
     for (index, line) in source.lines().enumerate() {
@@ -97,7 +97,7 @@ pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Chec
             _ => {}
         }
         let before = std::mem::replace(&mut before, implicit()?);
-        checks.push(Check { before, directive });
+        checks.push(CheckGroup { before, directive });
     }
     let none_used = unused.len() == options.prefixes.len();
     // Patterns on the command line may do without a check file's.
@@ -110,7 +110,7 @@ pub(super) fn parse(source: &str, options: &FileCheckOptions) -> Result<Vec<Chec
         return Err(Invalid { line: 0, problem: format!("no directive has the prefix {prefix}") });
     }
     if !before.is_empty() {
-        checks.push(Check {
+        checks.push(CheckGroup {
             before,
             directive: CheckDirective {
                 kind: Kind::End,

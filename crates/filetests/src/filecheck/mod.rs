@@ -12,7 +12,7 @@ mod number;
 mod pattern;
 mod report;
 
-use crate::Outcome;
+use crate::ProcessOutcome;
 use number::NumberNotation;
 use pattern::{Variables, variable_name};
 use std::borrow::Cow;
@@ -171,8 +171,9 @@ fn flag(value: Option<String>) -> Result<bool, String> {
 /// Runs FileCheck as a program: arguments without its name, standard input, current directory. The
 /// exit code is 0 when the input satisfies the directives, 1 when not, 2 when something else is
 /// wrong.
-pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
-    let unusable = |problem| Outcome::failure(EXIT_UNUSABLE, format_args!("FileCheck: {problem}"));
+pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> ProcessOutcome {
+    let unusable =
+        |problem| ProcessOutcome::failure(EXIT_UNUSABLE, format_args!("FileCheck: {problem}"));
     let read = |path: &str| fs::read(cwd.join(path)).map_err(|error| format!("{path}: {error}"));
     let prepared = || {
         let options = FileCheckOptions::parse(args)?;
@@ -189,11 +190,13 @@ pub fn run(args: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
     };
     let source = String::from_utf8_lossy(&source);
     match check(&source, &String::from_utf8_lossy(&input), &options) {
-        Ok(()) => Outcome::default(),
+        Ok(()) => ProcessOutcome::default(),
         Err(CheckError::Unusable(problem)) => unusable(problem),
-        Err(CheckError::Mismatch(report)) => {
-            Outcome { stderr: report.into_bytes(), code: EXIT_MISMATCH, ..Outcome::default() }
-        }
+        Err(CheckError::Mismatch(report)) => ProcessOutcome {
+            stderr: report.into_bytes(),
+            code: EXIT_MISMATCH,
+            ..ProcessOutcome::default()
+        },
     }
 }
 

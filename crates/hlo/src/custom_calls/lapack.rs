@@ -18,7 +18,7 @@ pub(super) use self::tridiagonal::solve_perturbed;
 use super::{result_types, tensors_or_tuple};
 use crate::ops::shape_operands;
 use crate::prepare;
-use ::lapack::{Driver, Matrix, NoConvergence, Precision, Scalar, SchurForm, Side, Vectors};
+use ::lapack::{Driver, Matrix, MatrixSide, NoConvergence, Precision, Scalar, SchurForm, Vectors};
 use kernels::linalg::{self, MatrixField, Stack, append};
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
@@ -501,7 +501,7 @@ fn ormqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
             format!("reflections of {} rows do not fit matrices of {:?}", a.core[0], c.core);
         return Err(EvalError::new("matrix", message));
     }
-    let side = if left { Side::Left } else { Side::Right };
+    let side = if left { MatrixSide::Left } else { MatrixSide::Right };
     let mut products = Vec::new();
     for ((a, taus), mut c) in a.items.iter().zip(&taus.items).zip(c.items) {
         ::lapack::ormqr(a, taus, &mut c, side, adjoint);

@@ -108,7 +108,8 @@ mod prelude {
     pub(super) use numerics::math::Direction;
     pub(super) use program::collective::CollectiveKind;
     pub(super) use program::primitives::{
-        self, BatchNormKind, Comparison, Convolution, Distribution, Dynamic, Fourier, Generator,
+        self, BatchNormKind, Comparison, Convolution, Dynamic, Fourier, Generator,
+        RandomDistribution,
     };
     pub(super) use program::{EvalError, Primitive, RuntimeValue};
 }

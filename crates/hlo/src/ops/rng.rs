@@ -72,8 +72,8 @@ fn infer(op: OpRef<'_>) -> Inferred {
 
 fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
     let distribution = match RNG_DISTRIBUTION.case(RngOp(op).rng_distribution()) {
-        Some("UNIFORM") => Distribution::Uniform,
-        Some("NORMAL") => Distribution::Normal,
+        Some("UNIFORM") => RandomDistribution::Uniform,
+        Some("NORMAL") => RandomDistribution::Normal,
         _ => return Err(prepare::missing(op, "rng_distribution")),
     };
     let stream = cx.stream(op)?;

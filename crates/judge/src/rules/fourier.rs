@@ -76,14 +76,14 @@ fn depth(mut n: usize) -> f64 {
 }
 
 /// A tensor of complex numbers with the sum of absolute values that its elements depend on.
-struct Lines {
+struct ComplexLines {
     shape: Vec<usize>,
     values: Vec<Complex>,
 }
 
-impl Lines {
+impl ComplexLines {
     /// Transforms the lines along a dimension, each padded or cut to `length`.
-    fn along(&self, dimension: usize, length: usize, inverse: bool) -> Lines {
+    fn along(&self, dimension: usize, length: usize, inverse: bool) -> ComplexLines {
         let inner: usize = self.shape[dimension + 1..].iter().product();
         let size = self.shape[dimension];
         let outer: usize = self.shape[..dimension].iter().product();
@@ -103,15 +103,15 @@ impl Lines {
                 }
             }
         }
-        Lines { shape, values }
+        ComplexLines { shape, values }
     }
 }
 
 /// The transform of numbers, as complex values of the shape of the result's complex side.
-fn fourier(fft: &Fft, shape: &[usize], values: Vec<Complex>) -> Lines {
+fn fourier(fft: &Fft, shape: &[usize], values: Vec<Complex>) -> ComplexLines {
     let rank = shape.len();
     let first = rank - fft.lengths.len();
-    let mut lines = Lines { shape: shape.to_vec(), values };
+    let mut lines = ComplexLines { shape: shape.to_vec(), values };
     let inverse = matches!(fft.transform, Fourier::Inverse | Fourier::RealInverse);
     let last = rank - 1;
     if fft.transform == Fourier::RealInverse {

@@ -24,7 +24,7 @@ pub(super) fn rows(array: &Array, dimensions: &[usize]) -> Result<(Array, Vec<us
 }
 
 /// Elements of rows that are rearranged, with the elements of other operands.
-struct Rows {
+struct RearrangedRows {
     arrays: Vec<Array>,
 }
 
@@ -188,7 +188,7 @@ impl Op<'_> {
         }
         let length = operands[key].shape[dimension];
         let arrays = operands.iter().map(|array| Ok(rows(array, &[dimension])?.0));
-        let rows = Rows { arrays: arrays.collect::<Result<_, EvalError>>()? };
+        let rows = RearrangedRows { arrays: arrays.collect::<Result<_, EvalError>>()? };
         let mut columns = Vec::new();
         for array in &rows.arrays {
             columns.push(Column {

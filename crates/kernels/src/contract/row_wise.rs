@@ -1,6 +1,8 @@
 //! Products some rows at a time: of matrices, of pairs of matrices, and of a matrix with a vector.
 
-use super::{Dot, MIN_MATRIX_ROWS, MIN_PRODUCTS, Sizes, TILE_UNIT, cast, cast_mut, dispatch_sum};
+use super::{
+    DotKernel, MIN_MATRIX_ROWS, MIN_PRODUCTS, ProductSizes, TILE_UNIT, cast, cast_mut, dispatch_sum,
+};
 use super::{max_shared, packed};
 use crate::fused::Registers;
 use crate::kernel::{RowOperand, RowWise};
@@ -10,11 +12,11 @@ use numerics::TensorError;
 use numerics::simd::{Isa, WIDE_GROUP};
 use std::ops::Range;
 
-impl Dot {
+impl DotKernel {
     /// Number of matrix products for each of `rows` equal parts of the result in order, and of rows
     /// of these; `None` if the parts are not computed one by one.
     fn parts(&self, rows: usize) -> Option<[usize; 2]> {
-        let Sizes { count, m, n, k } = self.sizes;
+        let ProductSizes { count, m, n, k } = self.sizes;
         let is_empty = m == 0 || k == 0 || n == 0;
         if self.is_converted() || self.is_swapped || is_empty || rows == 0 {
             return None;
@@ -49,11 +51,11 @@ impl Dot {
         })
     }
 
-    /// As [`Dot::run_packed`], of some of `rows` parts of the result, on this thread. Operands are
-    /// whole, or the same parts of them if that is true.
+    /// As [`DotKernel::run_packed`], of some of `rows` parts of the result, on this thread. Operands
+    /// are whole, or the same parts of them if that is true.
     ///
     /// # Errors
-    /// As [`Dot::run`], or if the parts are not computed one by one.
+    /// As [`DotKernel::run`], or if the parts are not computed one by one.
     pub fn run_rows(
         &self,
         rows: usize,
@@ -63,7 +65,7 @@ impl Dot {
         out: &mut [u8],
     ) -> Result<(), TensorError> {
         let [count, m] = self.parts(rows).ok_or(TensorError::OutOfBounds)?;
-        let Sizes { count: all, n, k, .. } = self.sizes;
+        let ProductSizes { count: all, n, k, .. } = self.sizes;
         dispatch_sum!(self.dtype, T, R, C => {
             let [lhs, rhs] = [cast::<T>(operands[0].0)?, cast::<T>(operands[1].0)?];
             let out = cast_mut::<T>(out)?;
@@ -102,11 +104,11 @@ impl Dot {
     }
 }
 
-impl Dot {
+impl DotKernel {
     /// The number of the operand that is a matrix of rows of neighbouring elements, one for each
     /// result, where the other operand is a vector; `None` for other products.
     fn matrix_of_rows(&self) -> Option<usize> {
-        let Sizes { count, m, n, k } = self.sizes;
+        let ProductSizes { count, m, n, k } = self.sizes;
         let is_vector = count == 1 && m == 1 && k > matmul::FEW && n >= MIN_MATRIX_ROWS;
         let is_of_rows = self.rhs.strides == [k, 1] && self.rhs.starts == [0];
         let is_it = is_vector && is_of_rows && !self.is_converted();
@@ -121,7 +123,7 @@ impl Dot {
         matrix: RowOperand<'_>,
         out: &mut [u8],
     ) -> Result<(), TensorError> {
-        let Sizes { n, k, .. } = self.sizes;
+        let ProductSizes { n, k, .. } = self.sizes;
         dispatch_sum!(self.dtype, T, R, C => {
             let out = cast_mut::<T>(out)?;
             let first = if matrix.is_part { 0 } else { range.start * k };
@@ -143,9 +145,9 @@ impl Dot {
     }
 }
 
-impl RowWise for Dot {
+impl RowWise for DotKernel {
     fn rows(&self) -> Option<usize> {
-        let Sizes { count, m, n, k } = self.sizes;
+        let ProductSizes { count, m, n, k } = self.sizes;
         if self.matrix_of_rows().is_some() {
             return Some(n);
         }
@@ -186,7 +188,7 @@ impl RowWise for Dot {
     }
 
     fn work(&self) -> usize {
-        let Sizes { count, m, n, k } = self.sizes;
+        let ProductSizes { count, m, n, k } = self.sizes;
         [m, n, k].into_iter().fold(count, usize::saturating_mul)
     }
 

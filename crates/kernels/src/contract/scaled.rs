@@ -1,6 +1,6 @@
 //! Products of quantized weights: integers that are multiplied with scales.
 
-use super::{Dot, Sizes, multiply_stored};
+use super::{DotKernel, ProductSizes, multiply_stored};
 use crate::converted::convert_into;
 use crate::kernel::{Kernel, expect_bytes};
 use numerics::budget::{Scratch, reserve};
@@ -30,14 +30,14 @@ pub struct ScaleLayout {
 /// elements are scaled when they are multiplied, with the same roundings.
 #[derive(Debug)]
 pub struct ScaledDot {
-    dot: Dot,
+    dot: DotKernel,
     layout: ScaleLayout,
 }
 
 impl ScaledDot {
     /// A product with scales of integers; `None` if it is not one of large matrices that are summed
     /// in `f32`, or a scaled element could be rounded twice.
-    pub fn new(dot: Dot, layout: ScaleLayout) -> Option<ScaledDot> {
+    pub fn new(dot: DotKernel, layout: ScaleLayout) -> Option<ScaledDot> {
         let stored = *dot.types.get(layout.operand)?;
         // The product of numbers of few bits is exact before it is rounded.
         let is_rounded_once = match layout.dtype {
@@ -73,7 +73,7 @@ impl Kernel for ScaledDot {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let ([lhs, rhs, scales], out) = expect_bytes(operands, results)?;
         let (dot, ScaleLayout { operand, dtype, group, .. }) = (&self.dot, self.layout.clone());
-        let Sizes { m, n, k, .. } = dot.sizes;
+        let ProductSizes { m, n, k, .. } = dot.sizes;
         if m * n * k == 0 {
             out.fill(0);
             return Ok(());

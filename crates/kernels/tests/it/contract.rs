@@ -1,7 +1,7 @@
 //! Tests of `contract.rs`.
 
 use kernels::fused::Registers;
-use kernels::{Dot, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, dot_general};
+use kernels::{DotKernel, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
@@ -70,7 +70,8 @@ fn few_elements_are_converted() {
             let [a, b] = [[m, k], [k, n]].map(fractions);
             let (a, b) = (math::convert(a, types[0]).unwrap(), math::convert(b, types[1]).unwrap());
             let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
-            let dot = Dot::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
+            let dot =
+                DotKernel::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
             let dot = dot.expect("few elements");
             assert!(dot.is_converted() && dot.products().is_none());
             let mut found = Tensor::zeros(types[2], [m, n]).expect("small");
@@ -104,7 +105,7 @@ fn packed_operands_have_the_same_products() {
                     math::convert(numbers, dtype).expect("a number type")
                 });
                 let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
-                let dot = Dot::new((dtype, &views[0]), (dtype, &views[1]), dims, dtype);
+                let dot = DotKernel::new((dtype, &views[0]), (dtype, &views[1]), dims, dtype);
                 let dot = dot.expect("plain types");
                 let mut found = Tensor::zeros(dtype, [m, n]).expect("small");
                 dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
@@ -192,7 +193,7 @@ fn factors_are_converted_as_they_are_multiplied() {
                 let dense = |tensor: &Tensor, view| tensor.gather(view).expect("small");
                 let (left, right) = (dense(&a, &a_view), dense(&b, &b_view));
                 let expected = dot_general(left, right, &dims, types[2]).expect("valid");
-                let dot = Dot::new((types[0], &a_view), (types[1], &b_view), &dims, types[2]);
+                let dot = DotKernel::new((types[0], &a_view), (types[1], &b_view), &dims, types[2]);
                 let Some(dot) = dot.filter(|dot| !dot.converts_all()) else { continue };
                 let machine = &machines[(round + nth) % machines.len()];
                 let host = host::Host::default().with_machine(machine);
@@ -230,7 +231,8 @@ fn matrices_are_multiplied_with_a_vector_by_rows() {
     for is_right in [true, false] {
         let operands = if is_right { [&vector, &matrix] } else { [&matrix, &vector] };
         let views = operands.map(|t| StridedView::dense(t.shape()).expect("small"));
-        let dot = Dot::new((DType::F32, &views[0]), (DType::F32, &views[1]), &dims, DType::F32);
+        let dot =
+            DotKernel::new((DType::F32, &views[0]), (DType::F32, &views[1]), &dims, DType::F32);
         let dot = dot.expect("plain types");
         let number = usize::from(is_right);
         let by_rows: &dyn RowWise = &dot;
@@ -290,7 +292,7 @@ fn products_of_small_integers() {
                     ..DotDims::default()
                 };
                 let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
-                let dot = Dot::new((left, &views[0]), (right, &views[1]), &dims, result);
+                let dot = DotKernel::new((left, &views[0]), (right, &views[1]), &dims, result);
                 let mut found = Tensor::zeros(result, [m, n]).expect("small");
                 let out = found.bytes_mut().expect("unshared");
                 dot.expect("few elements").run(a.bytes(), b.bytes(), out).expect("valid");
@@ -352,7 +354,8 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let numbers = numbers(i64::from(is_transposed));
             let expected = dot_general(x.clone(), wide, &numbers, DType::F32).unwrap();
             let views = [x.shape(), &shape].map(|shape| StridedView::dense(shape).unwrap());
-            let dot = Dot::new((DType::F32, &views[0]), (ty, &views[1]), &numbers, DType::F32);
+            let dot =
+                DotKernel::new((DType::F32, &views[0]), (ty, &views[1]), &numbers, DType::F32);
             let layout = ScaleLayout { operand: 1, dtype: DType::F32, group, strides: [1, n] };
             let scaled = ScaledDot::new(dot.unwrap(), layout).unwrap();
             for workers in [1, 3] {

@@ -1,7 +1,7 @@
 //! Products of operands in every layout: sums of small integers, which are exact in every order, by
 //! the formula of the specification.
 
-use kernels::{Dot, dot_general};
+use kernels::{DotKernel, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
@@ -148,7 +148,7 @@ fn check(types: [DType; 3], sizes: &Sizes, orders: [&Order; 2]) {
     let found = dot_general(lhs.clone(), rhs.clone(), &numbers, types[2]).expect("valid");
     assert!(found == expected, "{}", what());
     let views = [&lhs, &rhs].map(|t| StridedView::dense(t.shape()).expect("small"));
-    let dot = Dot::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
+    let dot = DotKernel::new((types[0], &views[0]), (types[1], &views[1]), &numbers, types[2]);
     let Some(dot) = dot else { return };
     let mut found = Tensor::zeros(types[2], &shape).expect("small");
     // Memory has what was there before.

@@ -34,7 +34,7 @@ pub use encoding::{
     TypeEncoding, always,
 };
 pub use fields::FileField;
-pub use reader::{Convert, ReadOptions, ReadOutput, read, read_converted};
+pub use reader::{ReadHooks, ReadOptions, ReadOutput, read, read_converted};
 pub use writer::{WriteOptions, write};
 
 /// The first four bytes of bytecode.

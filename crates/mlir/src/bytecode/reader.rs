@@ -53,7 +53,7 @@ pub struct ReadOutput {
 }
 
 /// Converts types and ops while they are read.
-pub trait Convert {
+pub trait ReadHooks {
     /// Converts a type. `None` rejects it.
     fn ty(&mut self, ty: &Type) -> Option<Type>;
 
@@ -87,7 +87,7 @@ pub fn read(file: &Bytes, registry: &'static Registry, options: ReadOptions) -> 
 pub fn read_converted(
     file: &Bytes,
     registry: &'static Registry,
-    convert: &mut dyn Convert,
+    convert: &mut dyn ReadHooks,
 ) -> Option<Module> {
     let mut output = ReadOutput::new(registry);
     let options = ReadOptions::default();
@@ -283,7 +283,7 @@ struct IrReader<'a, 'm, 'c> {
 
 /// State of the conversion, with caches.
 struct Conversion<'c> {
-    convert: &'c mut dyn Convert,
+    convert: &'c mut dyn ReadHooks,
     /// Converted types by number in the file.
     types: Vec<Option<Type>>,
 }

@@ -607,8 +607,8 @@ impl Module {
     }
 
     /// Pre-order walk of `op` and all nested ops.
-    pub fn walk(&self, op: OpId) -> Walk<'_> {
-        Walk { module: self, root: op, next: Some(op), stack: Vec::new() }
+    pub fn walk(&self, op: OpId) -> OpWalk<'_> {
+        OpWalk { module: self, root: op, next: Some(op), stack: Vec::new() }
     }
 
     /// The first op of each block of an op, last block first.
@@ -637,7 +637,7 @@ impl Module {
 }
 
 /// Pre-order iterator over ops.
-pub struct Walk<'m> {
+pub struct OpWalk<'m> {
     module: &'m Module,
     root: OpId,
     /// The next op of the innermost open block.
@@ -646,7 +646,7 @@ pub struct Walk<'m> {
     stack: Vec<OpId>,
 }
 
-impl<'m> Iterator for Walk<'m> {
+impl<'m> Iterator for OpWalk<'m> {
     type Item = OpRef<'m>;
 
     fn next(&mut self) -> Option<OpRef<'m>> {

@@ -1,6 +1,6 @@
 //! Runs pass pipelines.
 
-use super::Context;
+use super::PassContext;
 use super::pipeline::{Invocation, PassPipeline, PipelineStep};
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{Module, OpId, OpRef};
@@ -131,7 +131,7 @@ impl Runner<'_> {
         self.observer.before(invocation, self.module, root);
         let host = Host::current();
         let start = host.now();
-        let mut context = Context {
+        let mut context = PassContext {
             module: self.module,
             root,
             options: &invocation.options,
@@ -141,7 +141,7 @@ impl Runner<'_> {
         (invocation.pass.run)(&mut context);
         // Zero if the host has no clock.
         let elapsed = host.now().unwrap_or_default().saturating_sub(start.unwrap_or_default());
-        let Context { diagnostics, statistics, .. } = context;
+        let PassContext { diagnostics, statistics, .. } = context;
         self.diagnostics.extend(diagnostics);
         if self.failed() {
             return self.observer.failed(invocation, self.module, root);

@@ -23,7 +23,7 @@ pub struct Pass {
     pub options: &'static [PassOption],
     /// Transforms one op of a verified module, with its regions. The result must be valid unless an
     /// error is reported.
-    pub run: fn(&mut Context<'_>),
+    pub run: fn(&mut PassContext<'_>),
 }
 
 impl Pass {
@@ -31,7 +31,7 @@ impl Pass {
     pub const fn on_functions(
         name: &'static str,
         doc: &'static str,
-        run: fn(&mut Context<'_>),
+        run: fn(&mut PassContext<'_>),
     ) -> Pass {
         Pass { name, doc, anchor: Some("func.func"), options: &[], run }
     }
@@ -40,13 +40,17 @@ impl Pass {
     pub const fn on_modules(
         name: &'static str,
         doc: &'static str,
-        run: fn(&mut Context<'_>),
+        run: fn(&mut PassContext<'_>),
     ) -> Pass {
         Pass { name, doc, anchor: Some("builtin.module"), options: &[], run }
     }
 
     /// A pass on any op without options.
-    pub const fn on_any(name: &'static str, doc: &'static str, run: fn(&mut Context<'_>)) -> Pass {
+    pub const fn on_any(
+        name: &'static str,
+        doc: &'static str,
+        run: fn(&mut PassContext<'_>),
+    ) -> Pass {
         Pass { name, doc, anchor: None, options: &[], run }
     }
 
@@ -68,7 +72,7 @@ pub struct NamedPipeline {
 }
 
 /// The context of a running pass.
-pub struct Context<'m> {
+pub struct PassContext<'m> {
     /// The module; the pass may only change `root` and its regions.
     pub module: &'m mut Module,
     /// The op to transform.
@@ -81,7 +85,7 @@ pub struct Context<'m> {
     pub statistics: Statistics,
 }
 
-impl Context<'_> {
+impl PassContext<'_> {
     /// Reports a problem. An error makes the pass fail.
     pub fn report(&mut self, diagnostic: Diagnostic) {
         self.diagnostics.push(diagnostic);
@@ -97,7 +101,7 @@ impl Context<'_> {
         self.rewrite_with(patterns, crate::rewrite::greedy::Config::default())
     }
 
-    /// As [`Context::rewrite_greedily`], with a driver configuration.
+    /// As [`PassContext::rewrite_greedily`], with a driver configuration.
     pub fn rewrite_with(
         &mut self,
         patterns: &mut crate::rewrite::PatternSet,

@@ -22,7 +22,7 @@ pub type Rewrite = fn(&mut Rewriter<'_>, OpId) -> Option<()>;
 
 /// A named rewrite and the ops that it may apply to.
 #[derive(Clone, Copy)]
-pub struct Pattern {
+pub struct RewritePattern {
     /// Name in statistics and diagnostics, in kebab case.
     pub name: &'static str,
     /// The ops that it may apply to.
@@ -44,21 +44,21 @@ pub enum Root {
     Any,
 }
 
-impl Pattern {
+impl RewritePattern {
     /// A pattern for ops of one declaration, of benefit 1.
-    pub const fn new(name: &'static str, root: &'static OpDef, rewrite: Rewrite) -> Pattern {
-        Pattern { name, root: Root::Op(root), benefit: 1, rewrite }
+    pub const fn new(name: &'static str, root: &'static OpDef, rewrite: Rewrite) -> RewritePattern {
+        RewritePattern { name, root: Root::Op(root), benefit: 1, rewrite }
     }
 
     /// A pattern for all ops, of benefit 1.
-    pub const fn any(name: &'static str, rewrite: Rewrite) -> Pattern {
-        Pattern { name, root: Root::Any, benefit: 1, rewrite }
+    pub const fn any(name: &'static str, rewrite: Rewrite) -> RewritePattern {
+        RewritePattern { name, root: Root::Any, benefit: 1, rewrite }
     }
 
     /// The pattern with another benefit.
     #[must_use]
-    pub const fn with_benefit(self, benefit: u16) -> Pattern {
-        Pattern { benefit, ..self }
+    pub const fn with_benefit(self, benefit: u16) -> RewritePattern {
+        RewritePattern { benefit, ..self }
     }
 
     fn applies_to(&self, def: Option<&'static OpDef>) -> bool {
@@ -73,27 +73,27 @@ impl Pattern {
 /// Patterns indexed by the ops that they apply to.
 #[derive(Default)]
 pub struct PatternSet {
-    patterns: Vec<Pattern>,
+    patterns: Vec<RewritePattern>,
     by_op: HashMap<*const OpDef, Vec<usize>>,
     any: Vec<usize>,
 }
 
 impl PatternSet {
     /// A set of all patterns in the lists.
-    pub fn new(lists: &[&[Pattern]]) -> PatternSet {
+    pub fn new(lists: &[&[RewritePattern]]) -> PatternSet {
         lists.iter().copied().flatten().copied().collect()
     }
 
     /// The canonicalization patterns of all registered ops.
     pub fn canonicalization(registry: &Registry) -> PatternSet {
         let of = |def: &'static OpDef| {
-            def.canonicalize.iter().map(move |&(name, f)| Pattern::new(name, def, f))
+            def.canonicalize.iter().map(move |&(name, f)| RewritePattern::new(name, def, f))
         };
         registry.ops().flat_map(of).collect()
     }
 
     /// All patterns, in order of decreasing benefit.
-    pub fn patterns(&self) -> &[Pattern] {
+    pub fn patterns(&self) -> &[RewritePattern] {
         &self.patterns
     }
 
@@ -112,8 +112,8 @@ impl PatternSet {
     }
 }
 
-impl FromIterator<Pattern> for PatternSet {
-    fn from_iter<I: IntoIterator<Item = Pattern>>(patterns: I) -> PatternSet {
+impl FromIterator<RewritePattern> for PatternSet {
+    fn from_iter<I: IntoIterator<Item = RewritePattern>>(patterns: I) -> PatternSet {
         let mut set =
             PatternSet { patterns: patterns.into_iter().collect(), ..PatternSet::default() };
         set.patterns.sort_by_key(|p| std::cmp::Reverse(p.benefit));

@@ -29,7 +29,7 @@ use crate::diag::counted;
 use crate::diag::{Diagnostic, Diagnostics, Severity};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
 use crate::ods::{OpDef, Trait};
-use upstream::Found;
+use upstream::FoundBy;
 
 /// Which errors are reported, and in which order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -281,12 +281,12 @@ impl<'m> Verifier<'m> {
                 Err(error) => self.errors.push(error),
             }
             if self.failed_since(before) {
-                return self.repeat_like_upstream(op, def, Found::Inferring);
+                return self.repeat_like_upstream(op, def, FoundBy::Inferring);
             }
         }
         if let Some(Err(error)) = def.verify.map(|verify| verify(op)) {
             self.errors.push(error);
-            self.repeat_like_upstream(op, def, Found::Verifying);
+            self.repeat_like_upstream(op, def, FoundBy::Verifying);
         } else if self.regions_first(def) {
             self.run_region_hook(op, def);
         }
@@ -296,14 +296,14 @@ impl<'m> Verifier<'m> {
         let Some(verify) = def.verify_regions else { return };
         if let Err(error) = verify(op) {
             self.errors.push(error);
-            self.repeat_like_upstream(op, def, Found::Verifying);
+            self.repeat_like_upstream(op, def, FoundBy::Verifying);
         } else if let Some(Ok(types)) = def.infer.map(|infer| infer(op)) {
             // Result types may depend on what regions return, so they are compared after that is
             // verified.
             let before = self.errors.len();
             self.check_inferred(op, &types, def.infer_label);
             if self.failed_since(before) {
-                self.repeat_like_upstream(op, def, Found::Comparing);
+                self.repeat_like_upstream(op, def, FoundBy::Comparing);
             }
         }
     }

@@ -26,7 +26,7 @@ impl UpstreamErrors {
 
 /// The step that found an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum FoundBy {
     /// The hook `infer`.
     Inferring,
     /// The hooks `verify` and `verify_regions`.
@@ -52,14 +52,14 @@ impl<'m> Verifier<'m> {
     }
 
     /// Repeats an error that upstream finds during type inference.
-    pub(super) fn repeat_like_upstream(&mut self, op: OpRef<'m>, def: &OpDef, found: Found) {
+    pub(super) fn repeat_like_upstream(&mut self, op: OpRef<'m>, def: &OpDef, found: FoundBy) {
         if !self.stops {
             return;
         }
         let during_inference = match found {
-            Found::Inferring => !self.is_listed(def, |errors| errors.infers_nothing),
-            Found::Verifying => self.is_listed(def, |errors| errors.infers_everything),
-            Found::Comparing => true,
+            FoundBy::Inferring => !self.is_listed(def, |errors| errors.infers_nothing),
+            FoundBy::Verifying => self.is_listed(def, |errors| errors.infers_everything),
+            FoundBy::Comparing => true,
         };
         if during_inference {
             self.errors.push(op.error(def.infer_label, "the types of the results do not follow"));

@@ -1,8 +1,8 @@
 //! Pipelines of passes as text.
 
-use mlir::pass::{Context, NamedPipeline, Pass, Passes};
+use mlir::pass::{NamedPipeline, Pass, PassContext, Passes};
 
-fn nothing(_: &mut Context<'_>) {}
+fn nothing(_: &mut PassContext<'_>) {}
 
 static PASSES: Passes = Passes {
     passes: &[

@@ -4,10 +4,10 @@ use crate::common::{AddOp, ConstantOp, DoubleOp, UseOp, assert_valid, body, modu
 use mlir::pass::PassOptions;
 use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
 use mlir::rewrite::greedy::{Config, RewriteOutcome, rewrite};
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Module, OpId, OpRef, Type, Value};
 
-fn greedy(module: &mut Module, patterns: &[Pattern], config: Config) -> RewriteOutcome {
+fn greedy(module: &mut Module, patterns: &[RewritePattern], config: Config) -> RewriteOutcome {
     let root = module.top().id();
     let outcome =
         rewrite(module, root, &mut PatternSet::new(&[patterns]), &PassOptions::default(), config);
@@ -23,7 +23,7 @@ fn expand_double(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     Some(())
 }
 
-const EXPAND: Pattern = Pattern::new("expand-double", DoubleOp::DEF, expand_double);
+const EXPAND: RewritePattern = RewritePattern::new("expand-double", DoubleOp::DEF, expand_double);
 
 #[test]
 fn constants_fold_and_become_one() {
@@ -83,7 +83,7 @@ fn a_pattern_of_greater_benefit_goes_first() {
         rw.replace(op, &[input]);
         Some(())
     }
-    let first = Pattern::new("to-input", DoubleOp::DEF, to_input).with_benefit(2);
+    let first = RewritePattern::new("to-input", DoubleOp::DEF, to_input).with_benefit(2);
     let mut module =
         module("%0 = \"other.input\"() : () -> i64\n%1 = test.double %0 : i64\ntest.use %1 : i64");
     greedy(&mut module, &[EXPAND, first], Config::default());
@@ -99,7 +99,7 @@ fn rewrites_and_iterations_are_limited() {
         Some(())
     }
     let text = "%0 = \"other.input\"() : () -> i64\n%1 = test.double %0 : i64\ntest.use %1 : i64";
-    let pattern = [Pattern::new("grow", DoubleOp::DEF, grow)];
+    let pattern = [RewritePattern::new("grow", DoubleOp::DEF, grow)];
     let mut module = module(text);
     let config = Config { max_rewrites: 5, max_iterations: 3, ..Config::default() };
     let outcome = greedy(&mut module, &pattern, config);
@@ -123,7 +123,7 @@ fn insertion_points_survive_the_erasure_of_their_op() {
          test.use %1 : i64
          \"other.end\"() : () -> ()",
     );
-    let mark = Pattern::any("erase-next", |rw, op| {
+    let mark = RewritePattern::any("erase-next", |rw, op| {
         if rw.op(op).name() != "other.mark" {
             return None;
         }
@@ -170,9 +170,9 @@ fn conversion_changes_types_and_casts_for_what_stays() {
             false => Legality::Illegal,
         };
     let conversion = ConversionTarget { legality: &legality, types: Some(&to_i32) };
-    let patterns: [Pattern; 2] = [
-        Pattern::new("double", DoubleOp::DEF, convert_double),
-        Pattern::new("constant", ConstantOp::DEF, convert_constant),
+    let patterns: [RewritePattern; 2] = [
+        RewritePattern::new("double", DoubleOp::DEF, convert_double),
+        RewritePattern::new("constant", ConstantOp::DEF, convert_constant),
     ];
     let root = module.top().id();
     let (diagnostics, _) = convert(

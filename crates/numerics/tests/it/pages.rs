@@ -1,6 +1,6 @@
 //! Tests of `pages.rs`.
 
-use numerics::pages::{Memory, prefer_large};
+use numerics::pages::{AlignedMemory, prefer_large};
 
 /// Of sizes around the least.
 #[test]
@@ -15,12 +15,15 @@ fn contents_stay() {
 #[test]
 fn memory_begins_with_a_line() {
     for len in [0, 1, 70_000, (4 << 20) - 1, 4 << 20, (4 << 20) + 1, 70 << 20] {
-        let mut memory = Memory::zeros(len).expect("so much memory");
+        let mut memory = AlignedMemory::zeros(len).expect("so much memory");
         assert_eq!((memory.len(), memory.as_ptr().addr() % 64), (len, 0));
         assert!(memory.iter().all(|&byte| byte == 0));
         memory.fill(7);
         memory.offer();
         assert!(memory.iter().all(|&byte| byte == 7 || byte == 0));
     }
-    assert!(Memory::zeros(usize::MAX).is_none() && Memory::zeros(isize::MAX as usize).is_none());
+    assert!(
+        AlignedMemory::zeros(usize::MAX).is_none()
+            && AlignedMemory::zeros(isize::MAX as usize).is_none()
+    );
 }

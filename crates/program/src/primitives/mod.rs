@@ -103,7 +103,7 @@ pub use partition_id::PartitionId;
 pub use permute::Permute;
 pub use quantized::Quantized;
 pub use random_bits::{Generator, RandomBits};
-pub use random_numbers::{Distribution, RandomNumbers};
+pub use random_numbers::{RandomDistribution, RandomNumbers};
 pub use receive::Receive;
 pub use reduce::Reduce;
 pub use reduce_precision::ReducePrecision;

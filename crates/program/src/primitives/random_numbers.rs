@@ -6,7 +6,7 @@ use numerics::shape::StridedView;
 #[derive(Debug, PartialEq)]
 pub struct RandomNumbers {
     /// The distribution.
-    pub distribution: Distribution,
+    pub distribution: RandomDistribution,
     /// The number of the op among the ops of the program that draw random numbers.
     pub stream: usize,
     /// Sizes of the result type; `None` if it has no rank.
@@ -45,7 +45,7 @@ impl Operation for RandomNumbers {
 
 /// The distribution of random numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Distribution {
+pub enum RandomDistribution {
     /// Uniform in a half-open interval; its upper end can only occur by rounding.
     Uniform,
     /// Normal, with a mean and a standard deviation.

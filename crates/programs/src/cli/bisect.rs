@@ -4,7 +4,7 @@ use crate::args::ReportStyle;
 use crate::device;
 use crate::display::display;
 use crate::files::FileSet;
-use crate::io::{Failure, Io, cannot_print};
+use crate::io::{CommandFailure, Io, cannot_print};
 use crate::results::verdict;
 use crate::trials::{Trial, TrialFlags, check_files, trouble};
 use serde_json::json;
@@ -46,13 +46,13 @@ pub struct BisectArgs {
 ///
 /// # Errors
 /// If the values part, or the programs cannot be compared.
-pub fn run(options: &BisectArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &BisectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     let parting = find(options, io).map_err(trouble)?;
-    if parting { Err(Failure::reported()) } else { Ok(()) }
+    if parting { Err(CommandFailure::reported()) } else { Ok(()) }
 }
 
-fn find(options: &BisectArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn find(options: &BisectArgs, io: &mut Io<'_>) -> Result<bool, CommandFailure> {
     let flags = &options.trials;
     let (left, right) = match &options.right {
         Some(right) => {
@@ -71,7 +71,7 @@ fn find(options: &BisectArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
         let found = match (&right, &device) {
             (Some(right), _) => stablo::bisect(&left, right, inputs, &tolerance)?,
             (None, Some(device)) => stablo::bisect_on_device(&left, device, inputs, &tolerance)?,
-            (None, None) => return Err(Failure::usage("there is nothing to compare with")),
+            (None, None) => return Err(CommandFailure::usage("there is nothing to compare with")),
         };
         let Some(parting) = found else {
             names.push(trial.name);
@@ -106,7 +106,7 @@ fn print(
     trial: &Trial,
     flags: &TrialFlags,
     io: &mut Io<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let mut text =
         format!("with {}, values part in @{}:\n", trial.name, parting.left.location.function);
     for around in &parting.around {
@@ -154,9 +154,9 @@ fn save(
     parting: &Parting,
     trial: &Trial,
     io: &mut Io<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     std::fs::create_dir_all(io.path(directory)).map_err(|e| {
-        Failure::input(format!("cannot make the directory {}: {e}", directory.display()))
+        CommandFailure::input(format!("cannot make the directory {}: {e}", directory.display()))
     })?;
     let tensor = |value: &RuntimeValue| value.tensor().ok().cloned();
     let inputs = trial.inputs.iter().enumerate();
@@ -169,5 +169,5 @@ fn save(
         let path = directory.join(format!("{stem}.npy"));
         io.add_file(&mut files, &path, |out| npy::write(&tensor, out))?;
     }
-    files.commit().map_err(|e| Failure::input(format!("cannot write the inputs: {e}")))
+    files.commit().map_err(|e| CommandFailure::input(format!("cannot write the inputs: {e}")))
 }

@@ -1,7 +1,7 @@
 //! `stablo check`: reports all errors in programs.
 
 use crate::args::ReportStyle;
-use crate::io::{Cause, FAILURE, Failure, Io};
+use crate::io::{Cause, CommandFailure, FAILURE, Io};
 use crate::source::{program_name, read_program};
 use stablo::{
     Diagnostic, Diagnostics, LoadOptions, Severity, counted, diagnostic_to_json, has_errors,
@@ -33,7 +33,7 @@ pub struct CheckArgs {
 ///
 /// # Errors
 /// If a program cannot be read or is not valid.
-pub fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut failed = false;
     let mut labels = Vec::new();
     let load =
@@ -76,7 +76,11 @@ pub fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     if options.format == ReportStyle::Json {
         labels.clear();
     }
-    if failed { Err(Failure { cause: Cause::Reported(labels), code: FAILURE }) } else { Ok(()) }
+    if failed {
+        Err(CommandFailure { cause: Cause::Reported(labels), code: FAILURE })
+    } else {
+        Ok(())
+    }
 }
 
 /// Adds the programs in a directory and its subdirectories, in alphabetical order.
@@ -84,12 +88,13 @@ pub(super) fn programs_in(
     root: &Path,
     io: &Io<'_>,
     files: &mut Vec<PathBuf>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let before = files.len();
     let mut directories = vec![root.to_path_buf()];
     while let Some(directory) = directories.pop() {
-        let failed =
-            |e| Failure::input(format!("cannot read the directory {}: {e}", directory.display()));
+        let failed = |e| {
+            CommandFailure::input(format!("cannot read the directory {}: {e}", directory.display()))
+        };
         for entry in std::fs::read_dir(io.path(&directory)).map_err(failed)? {
             let entry = entry.map_err(failed)?;
             let path = directory.join(entry.file_name());
@@ -106,7 +111,7 @@ pub(super) fn programs_in(
             "there are no programs in {}: no file ends in .mlir, .mlirbc, .bc, .stablehlo or .vhlo",
             root.display()
         );
-        return Err(Failure::input(message));
+        return Err(CommandFailure::input(message));
     }
     files[before..].sort_unstable();
     Ok(())

@@ -1,6 +1,6 @@
 //! `stablo completions`: prints a script that completes command lines in a shell.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
@@ -23,7 +23,7 @@ pub fn run(
     options: &CompletionsArgs,
     mut command: clap::Command,
     io: &mut Io<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let mut script = Vec::new();
     clap_complete::generate(options.shell, &mut command, "stablo", &mut script);
     io.print(script)

@@ -2,7 +2,7 @@
 
 use crate::files::{FileSet, is_same_file};
 use crate::format::output_format;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{load, report};
 use stablo::arrays::safetensors;
 use stablo::ir::{Loc, OpRef};
@@ -63,12 +63,14 @@ enum ConstantForm {
 ///
 /// # Errors
 /// If the program cannot be read, is not valid, or cannot be expressed in the output format.
-pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.output, options.target.as_deref())?;
     if let Some(weights) = &options.extract_constants
         && is_same_file(&io.path(weights), &io.path(&options.output))
     {
-        return Err(Failure::usage("the constants must go to another file than the program"));
+        return Err(CommandFailure::usage(
+            "the constants must go to another file than the program",
+        ));
     }
     let mut module = load(&options.input, io)?;
     let debug_info = !options.strip_debuginfo && has_locations(&module);
@@ -86,7 +88,7 @@ pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     }
     if let Some(path) = &options.insert_constants {
         let file = safetensors::File::new(io.map(path)?).map_err(|error| {
-            Failure::input(format!("the file of weights is not valid: {error}"))
+            CommandFailure::input(format!("the file of weights is not valid: {error}"))
         })?;
         stablo::insert_weights(&mut module, |name, ty| weight(&file, name, ty))?;
     }
@@ -101,7 +103,7 @@ pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     };
     let Some(path) = &options.extract_constants else { return io.write(&options.output, &output) };
     let weights = extracted.iter().map(|(name, tensor)| (&**name, tensor));
-    let weights = safetensors::write(weights).map_err(Failure::input)?;
+    let weights = safetensors::write(weights).map_err(CommandFailure::input)?;
     let mut files = FileSet::default();
     for (path, bytes) in [(path, &weights), (&options.output, &output)] {
         match path == Path::new("-") {
@@ -109,7 +111,7 @@ pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), Failure> {
             false => io.add_file(&mut files, path, |out| out.write_all(bytes))?,
         }
     }
-    files.commit().map_err(|e| Failure::input(format!("cannot write the files: {e}")))
+    files.commit().map_err(|e| CommandFailure::input(format!("cannot write the files: {e}")))
 }
 
 /// True if an op or argument has a location that is not its position in the text.

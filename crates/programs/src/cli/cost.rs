@@ -2,7 +2,7 @@
 
 use crate::args::ReportStyle;
 use crate::display::printable;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{load_bytes, program_name, read_program, select_platform};
 use crate::units::{flops, size};
 use stablo::{Cost, Grouping, Tensors, Work, counted};
@@ -61,7 +61,7 @@ enum By {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid.
-pub fn run(options: &CostArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &CostArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
     select_platform(&mut module, &bytes, options.platform.as_deref())?;

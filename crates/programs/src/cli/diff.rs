@@ -2,7 +2,7 @@
 
 use crate::args::ReportStyle;
 use crate::device;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::results::verdict;
 use crate::source::{load, program_name};
 use crate::trials::{TrialFlags, check_files, trouble};
@@ -45,19 +45,21 @@ pub struct DiffArgs {
 ///
 /// # Errors
 /// If the programs differ, or cannot be compared.
-pub fn run(options: &DiffArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &DiffArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     if options.trials.device.is_some() && !options.run {
-        return Err(Failure::usage("a device compares what programs compute: give `--run`, too"));
+        return Err(CommandFailure::usage(
+            "a device compares what programs compute: give `--run`, too",
+        ));
     }
     let is_same = match options.run {
         true => same_results(options, io),
         false => same_ops(options, io),
     };
-    if is_same.map_err(trouble)? { Ok(()) } else { Err(Failure::reported()) }
+    if is_same.map_err(trouble)? { Ok(()) } else { Err(CommandFailure::reported()) }
 }
 
-fn same_ops(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn same_ops(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, CommandFailure> {
     // A device may take its place, but not here.
     let other = options.right.as_ref().unwrap_or(&options.left);
     let left = load(&options.left, io)?;
@@ -77,7 +79,7 @@ fn same_ops(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
     Ok(diff.is_empty())
 }
 
-fn same_results(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, Failure> {
+fn same_results(options: &DiffArgs, io: &mut Io<'_>) -> Result<bool, CommandFailure> {
     let flags = &options.trials;
     let (left, right) = match &options.right {
         Some(right) => {

@@ -1,6 +1,6 @@
 //! `stablo explain`: prints what the label of a diagnostic stands for.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::ir::{OpDef, Rule};
 use stablo::{Explanation, LoadOptions, render};
 
@@ -29,7 +29,7 @@ pub struct ExplainArgs {
 ///
 /// # Errors
 /// If there is no such label.
-pub fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let Some(label) = options.label.as_deref() else {
         stablo::constraints().try_for_each(|(op, rule)| io.print(line(op, &rule)))?;
         return stablo::checks()
@@ -53,7 +53,7 @@ pub fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), Failure> {
         }
         Err(nearest) => {
             let hint = nearest.map_or(String::new(), |name| format!("; did you mean `{name}`?"));
-            Err(Failure::usage(format!("there is no label or op `{label}`{hint}")))
+            Err(CommandFailure::usage(format!("there is no label or op `{label}`{hint}")))
         }
     }
 }

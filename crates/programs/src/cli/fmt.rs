@@ -1,7 +1,7 @@
 //! `stablo fmt`: writes programs in MLIR text as MLIR prints them.
 
 use crate::files::FileSet;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{program_name, read_program, report, text};
 use stablo::{LoadOptions, PrintOptions, is_bytecode};
 use std::path::{Path, PathBuf};
@@ -42,10 +42,12 @@ pub struct FmtArgs {
 /// # Errors
 /// If a file cannot be read or written, is no text or not valid, has comments that would be lost,
 /// or is found by `--check`.
-pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let is_input = |path: &PathBuf| path == Path::new("-");
     if options.files.iter().any(is_input) && !options.stdout && !options.check {
-        return Err(Failure::usage("standard input has no file to write: use --stdout or --check"));
+        return Err(CommandFailure::usage(
+            "standard input has no file to write: use --stdout or --check",
+        ));
     }
     let mut others = 0;
     let mut files = FileSet::default();
@@ -53,7 +55,7 @@ pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), Failure> {
         let bytes = read_program(io, path)?;
         if is_bytecode(&bytes) {
             let message = format!("{} is bytecode, not text", program_name(path));
-            return Err(Failure::input(message));
+            return Err(CommandFailure::input(message));
         }
         let before = text(&bytes, path)?;
         let after = formatted(options, path, before, io)?;
@@ -67,8 +69,8 @@ pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), Failure> {
             }
         }
     }
-    files.commit().map_err(|e| Failure::input(format!("cannot write the files: {e}")))?;
-    if options.check && others > 0 { Err(Failure::reported()) } else { Ok(()) }
+    files.commit().map_err(|e| CommandFailure::input(format!("cannot write the files: {e}")))?;
+    if options.check && others > 0 { Err(CommandFailure::reported()) } else { Ok(()) }
 }
 
 /// The text of a program as MLIR prints it, after the comments before it.
@@ -77,7 +79,7 @@ fn formatted(
     path: &Path,
     text: &str,
     io: &mut Io<'_>,
-) -> Result<String, Failure> {
+) -> Result<String, CommandFailure> {
     let (head, program) = text.split_at(end_of_comments(text));
     // A file without a program stays as it is, although it stands for an empty module.
     if program.trim().is_empty() {
@@ -87,7 +89,7 @@ fn formatted(
         && let Some(at) = comment(program)
     {
         let line = text[..head.len() + at].matches('\n').count() + 1;
-        return Err(Failure::input(format!(
+        return Err(CommandFailure::input(format!(
             "{}:{line}: there is a comment within the program, which formatting loses: \
              --drop-comments allows that",
             program_name(path)

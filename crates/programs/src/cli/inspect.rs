@@ -2,7 +2,7 @@
 
 use crate::args::ReportStyle;
 use crate::hex;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{program_name, read_program, report};
 use crate::units::size;
 use stablo::{Exported, FileFormat, Inspection};
@@ -34,7 +34,7 @@ pub struct InspectArgs {
 ///
 /// # Errors
 /// If the file cannot be read or is not a valid program.
-pub fn run(options: &InspectArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &InspectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let bytes = read_program(io, &options.file)?;
     if options.hex {
         let (fields, diagnostics) = stablo::bytecode_fields(&bytes);

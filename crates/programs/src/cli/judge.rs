@@ -4,7 +4,7 @@ use crate::array_files::{Arrays, Wanted};
 use crate::device;
 use crate::format::output_format;
 use crate::inputs::Arguments;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::recorded::RecordedRun;
 use crate::report_folder::{self, JudgedRun, ReducedCase};
 use crate::source::{load, program_name};
@@ -130,24 +130,24 @@ enum ReportFormat {
 ///
 /// # Errors
 /// If results are outside or cannot be decided, or something cannot be read.
-pub fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if options.ops {
         return options.measure(io).map_err(trouble);
     }
     let verdict = options.run(io).map_err(trouble)?;
     match verdict {
         Verdict::Inside => Ok(()),
-        Verdict::Outside => Err(Failure::reported()),
-        Verdict::Undecided => Err(Failure { code: UNDECIDED, ..Failure::reported() }),
+        Verdict::Outside => Err(CommandFailure::reported()),
+        Verdict::Undecided => Err(CommandFailure { code: UNDECIDED, ..CommandFailure::reported() }),
     }
 }
 
 impl JudgeArgs {
-    fn run(&self, io: &mut Io<'_>) -> Result<Verdict, Failure> {
+    fn run(&self, io: &mut Io<'_>) -> Result<Verdict, CommandFailure> {
         if self.reduce.is_some() && self.device.is_none() && self.trace.is_none() {
             let message = "a program is reduced with a device, or with values of a run: give --device or \
                  --trace";
-            return Err(Failure::usage(message.to_string()));
+            return Err(CommandFailure::usage(message.to_string()));
         }
         let model = self.model(io)?;
         let file = self.file.as_deref().unwrap_or(Path::new("-"));
@@ -175,12 +175,12 @@ impl JudgeArgs {
         if self.results.is_none() && self.device.is_none() {
             if self.report.is_some() || self.view.is_some() {
                 let message = "a report and a page are of results: give --results or --device";
-                return Err(Failure::usage(message.to_string()));
+                return Err(CommandFailure::usage(message.to_string()));
             }
             let judgement = stablo::judge_expectations(&program, inputs, &options)?;
             if judgement.outputs.is_empty() {
                 let message = "there are neither results to judge nor ops of the check dialect";
-                return Err(Failure::usage(message.to_string()));
+                return Err(CommandFailure::usage(message.to_string()));
             }
             self.print(&judgement, &name, io)?;
             return Ok(Judgement::verdict(&judgement));
@@ -230,7 +230,12 @@ impl JudgeArgs {
     }
 
     /// Prints a judgement of the program `name`.
-    fn print(&self, judgement: &Judgement, name: &str, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn print(
+        &self,
+        judgement: &Judgement,
+        name: &str,
+        io: &mut Io<'_>,
+    ) -> Result<(), CommandFailure> {
         io.print(match self.format {
             ReportFormat::Human | ReportFormat::Table => judgement.to_text(),
             ReportFormat::Json => judgement.to_json() + "\n",
@@ -245,7 +250,7 @@ impl JudgeArgs {
         module: &Module,
         options: &judging::Options,
         io: &mut Io<'_>,
-    ) -> Result<Option<ReducedCase>, Failure> {
+    ) -> Result<Option<ReducedCase>, CommandFailure> {
         let Some(spec) = &self.device else { return Ok(None) };
         let _guard = device::guard(spec, io);
         let device = device::open(spec, io)?;
@@ -265,7 +270,7 @@ impl JudgeArgs {
             io.report("results for random inputs are not outside: the program is not reduced\n");
             return Ok(None);
         };
-        let mut test = |module: &Module| Ok::<bool, Failure>(test(module, seed));
+        let mut test = |module: &Module| Ok::<bool, CommandFailure>(test(module, seed));
         let reduced = stablo::reduce(module.clone(), MAX_TESTS, &mut test)?;
         let count = counted(stablo::walk(&reduced.module).count() as u64, "op");
         io.report(format!("reduced to {count} for random inputs of the seed {seed}\n"));
@@ -273,7 +278,7 @@ impl JudgeArgs {
     }
 
     /// Measures elementwise ops.
-    fn measure(&self, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn measure(&self, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         let mut device = None;
         let mut guards = Vec::new();
         if let Some(spec) = &self.device {
@@ -294,13 +299,13 @@ impl JudgeArgs {
     }
 
     /// The model of a name, or in a file.
-    fn model(&self, io: &mut Io<'_>) -> Result<Model, Failure> {
+    fn model(&self, io: &mut Io<'_>) -> Result<Model, CommandFailure> {
         if let Some(model) = Model::built_in(&self.model) {
             return Ok(model);
         }
         if !self.model.ends_with(".toml") {
             let names: Vec<&str> = Model::names().collect();
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "there is no model `{}`; there are {}, and files that end in .toml",
                 self.model,
                 names.join(", ")
@@ -310,7 +315,7 @@ impl JudgeArgs {
         let bytes = io.read(path)?;
         let text = crate::source::text(&bytes, path)?;
         Model::parse(text)
-            .map_err(|error| Failure::input(format!("cannot read {}: {error}", self.model)))
+            .map_err(|error| CommandFailure::input(format!("cannot read {}: {error}", self.model)))
     }
 
     /// The results to judge.
@@ -320,7 +325,7 @@ impl JudgeArgs {
         inputs: &[RuntimeValue],
         names: &[Option<String>],
         io: &mut Io<'_>,
-    ) -> Result<Vec<Tensor>, Failure> {
+    ) -> Result<Vec<Tensor>, CommandFailure> {
         let path = self.results.as_deref().unwrap_or(Path::new(""));
         let mut arrays = Arrays::open(path, io)?;
         let mut found = Vec::new();
@@ -344,20 +349,20 @@ impl JudgeArgs {
             let wanted = Wanted { stem: "output", number: &number, name };
             let tensor = arrays.find(&wanted, dtype, io);
             found.push(tensor.map_err(|why| {
-                Failure::input(format!("output {number} in {}: {why}", path.display()))
+                CommandFailure::input(format!("output {number} in {}: {why}", path.display()))
             })?);
         }
         Ok(found)
     }
 
     /// Says how wide bounds are.
-    fn describe(&self, enclosure: &Enclosure, io: &mut Io<'_>) -> Result<Verdict, Failure> {
+    fn describe(&self, enclosure: &Enclosure, io: &mut Io<'_>) -> Result<Verdict, CommandFailure> {
         let mut verdict = Verdict::Inside;
         for (index, array) in enclosure.results.iter().enumerate() {
             let doubts = match &array.doubts {
                 Some(doubts) => {
                     verdict = Verdict::Undecided;
-                    let doubts = doubts.as_slice::<u32>().map_err(Failure::input)?;
+                    let doubts = doubts.as_slice::<u32>().map_err(CommandFailure::input)?;
                     doubts.iter().filter(|&&doubt| doubt != 0).count()
                 }
                 None => 0,
@@ -407,10 +412,10 @@ fn dtypes_of(value: &RuntimeValue, number: String, all: &mut Vec<(String, DType)
 type Part = fn(&judging::Number) -> f64;
 
 /// Writes true values and bounds.
-fn save(enclosure: &Enclosure, path: &Path, io: &mut Io<'_>) -> Result<(), Failure> {
+fn save(enclosure: &Enclosure, path: &Path, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut arrays: Vec<(String, Tensor)> = Vec::new();
     for (index, array) in enclosure.results.iter().enumerate() {
-        let numbers = array.numbers().map_err(Failure::input)?;
+        let numbers = array.numbers().map_err(CommandFailure::input)?;
         let mut shape = array.shape.clone();
         if array.width() == 2 {
             shape.push(2);
@@ -424,20 +429,21 @@ fn save(enclosure: &Enclosure, path: &Path, io: &mut Io<'_>) -> Result<(), Failu
         ];
         for (name, value) in columns {
             let values = numbers.iter().map(value).collect();
-            let tensor = Tensor::from_vec(&shape, values).map_err(Failure::input)?;
+            let tensor = Tensor::from_vec(&shape, values).map_err(CommandFailure::input)?;
             arrays.push((format!("output_{index}_{name}"), tensor));
         }
         let nan = numbers.iter().map(|n| u8::from(n.bounds.nan)).collect();
-        let nan = Tensor::from_vec(&shape, nan).map_err(Failure::input)?;
+        let nan = Tensor::from_vec(&shape, nan).map_err(CommandFailure::input)?;
         arrays.push((format!("output_{index}_nan"), nan));
         let doubts = match &array.doubts {
             Some(doubts) => doubts.clone(),
-            None => Tensor::zeros(DType::U32, &array.shape).map_err(Failure::input)?,
+            None => Tensor::zeros(DType::U32, &array.shape).map_err(CommandFailure::input)?,
         };
         arrays.push((format!("output_{index}_doubt"), doubts));
     }
     let mut file = Cursor::new(Vec::new());
-    npz::write(arrays.iter().map(|(name, tensor)| (&**name, tensor)), false, &mut file)
-        .map_err(|error| Failure::input(format!("cannot write {}: {error}", path.display())))?;
+    npz::write(arrays.iter().map(|(name, tensor)| (&**name, tensor)), false, &mut file).map_err(
+        |error| CommandFailure::input(format!("cannot write {}: {error}", path.display())),
+    )?;
     io.write(path, file.get_ref())
 }

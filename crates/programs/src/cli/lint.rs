@@ -2,7 +2,7 @@
 
 use crate::args::ReportStyle;
 use crate::format::output_format;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{load, program_name};
 use crate::trials::trouble;
 use stablo::{Diagnostics, Module, diagnostic_to_json};
@@ -51,15 +51,15 @@ fn label(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If there are warnings, or the program cannot be read, is not valid or cannot be written.
-pub fn run(options: &LintArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &LintArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     match run_to_end(options, io).map_err(trouble)? {
         0 => Ok(()),
-        _ => Err(Failure::reported()),
+        _ => Err(CommandFailure::reported()),
     }
 }
 
 /// Returns the number of warnings.
-fn run_to_end(options: &LintArgs, io: &mut Io<'_>) -> Result<usize, Failure> {
+fn run_to_end(options: &LintArgs, io: &mut Io<'_>) -> Result<usize, CommandFailure> {
     let format = output_format(&options.o, None)?;
     let mut module = load(&options.file, io)?;
     let is_fixed = |label: &str| {

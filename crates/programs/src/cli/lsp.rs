@@ -1,6 +1,6 @@
 //! `stablo lsp`: the language server.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 
 const EXAMPLES: &str = "\
 Editors start it for files that end in .mlir. Exit code: 0 if the editor ended the session in the
@@ -19,17 +19,17 @@ pub struct LspArgs {
 ///
 /// # Errors
 /// If the editor goes away without ending the session.
-pub fn run(_: &LspArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(_: &LspArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if !io.own_process {
-        return Err(Failure::usage("the server needs the streams of a process for itself"));
+        return Err(CommandFailure::usage("the server needs the streams of a process for itself"));
     }
     crate::io::begin_waiting();
-    let cannot_read = |error| Failure::input(format!("cannot read standard input: {error}"));
+    let cannot_read = |error| CommandFailure::input(format!("cannot read standard input: {error}"));
     let (connection, writer) = lsp::stdio().map_err(cannot_read)?;
     let is_over = lsp::serve(&connection);
     drop(connection);
     match (is_over, writer.join()) {
         (true, Ok(Ok(()))) => Ok(()),
-        _ => Err(Failure::reported()),
+        _ => Err(CommandFailure::reported()),
     }
 }

@@ -1,7 +1,7 @@
 //! `stablo machine`: prints the machine model, and measures the machine beside it.
 
 use crate::args::ReportStyle;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::{Host, Machine, Measurements, model_to_json};
 use std::path::{Path, PathBuf};
 
@@ -45,13 +45,13 @@ pub struct MachineArgs {
 ///
 /// # Errors
 /// If there is no such model, or nothing can be measured.
-pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let model = match &options.model {
         Some(name) => match Machine::presets().iter().find(|preset| preset.name == **name) {
             Some(preset) => preset.clone(),
             None => {
                 let path = io.path(Path::new(name));
-                Machine::named(&path.to_string_lossy()).map_err(Failure::input)?
+                Machine::named(&path.to_string_lossy()).map_err(CommandFailure::input)?
             }
         },
         None => process_model()?.clone(),
@@ -69,7 +69,7 @@ pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
     let threads = options.threads.map_or(model.threads, usize::from);
     let measured = Measurements::take(&Host::default().with_workers(threads));
     let Some(measured) = measured else {
-        return Err(Failure::input("there is no clock, or no memory for what is measured"));
+        return Err(CommandFailure::input("there is no clock, or no memory for what is measured"));
     };
     let text = match options.format {
         ReportStyle::Human => measured.to_string(),
@@ -86,7 +86,7 @@ pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// If it names none.
-pub fn check_model() -> Result<(), Failure> {
+pub fn check_model() -> Result<(), CommandFailure> {
     if std::env::var_os("STABLO_MACHINE").is_some() {
         process_model()?;
     }
@@ -97,6 +97,6 @@ pub fn check_model() -> Result<(), Failure> {
 ///
 /// # Errors
 /// If `STABLO_MACHINE` names none.
-fn process_model() -> Result<&'static Machine, Failure> {
-    Machine::of_process().map_err(|error| Failure::input(format!("STABLO_MACHINE: {error}")))
+fn process_model() -> Result<&'static Machine, CommandFailure> {
+    Machine::of_process().map_err(|error| CommandFailure::input(format!("STABLO_MACHINE: {error}")))
 }

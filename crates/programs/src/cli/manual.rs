@@ -1,6 +1,6 @@
 //! `stablo manual`: writes the manual pages.
 
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -24,10 +24,10 @@ pub fn run(
     options: &ManualArgs,
     mut command: clap::Command,
     io: &mut Io<'_>,
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     let directory = &options.directory;
     std::fs::create_dir_all(io.path(directory)).map_err(|e| {
-        Failure::input(format!("cannot make the directory {}: {e}", directory.display()))
+        CommandFailure::input(format!("cannot make the directory {}: {e}", directory.display()))
     })?;
     command.build();
     write_page(&command, directory, io)?;
@@ -35,7 +35,11 @@ pub fn run(
     commands.try_for_each(|command| write_page(command, directory, io))
 }
 
-fn write_page(command: &clap::Command, directory: &Path, io: &Io<'_>) -> Result<(), Failure> {
+fn write_page(
+    command: &clap::Command,
+    directory: &Path,
+    io: &Io<'_>,
+) -> Result<(), CommandFailure> {
     let page = clap_mangen::Man::new(command.clone());
     io.write_file(&directory.join(page.get_filename()), |mut out| page.render(&mut out))
 }

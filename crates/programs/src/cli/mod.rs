@@ -21,7 +21,7 @@ mod update_verify_tests;
 mod view;
 
 use crate::args::{self, DiagnosticFlags};
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::ffi::OsString;
 use std::sync::LazyLock;
@@ -97,9 +97,9 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
     code
 }
 
-fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let Some(matches) = args::parse(CliArgs::command(), argv, io)? else { return Ok(()) };
-    let options = CliArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let options = CliArgs::from_arg_matches(&matches).map_err(CommandFailure::usage)?;
     options.diagnostics.apply(io);
     match options.command {
         Command::Run(options) => run::run(&options, io),

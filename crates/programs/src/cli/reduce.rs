@@ -2,7 +2,7 @@
 
 use crate::files::FileSet;
 use crate::format::output_format;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::limits::seconds;
 use crate::source::load;
 use stablo::{Format, Module, Reduced, counted};
@@ -44,7 +44,7 @@ pub struct ReduceArgs {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid, does not pass the test, or the test cannot run.
-pub fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.o, None)?;
     let module = load(&options.file, io)?;
     let count = |module: &Module| stablo::walk(module).count();
@@ -57,7 +57,7 @@ pub fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), Failure> {
         directory.test(module, format, options, &cwd, is_first)
     };
     if !test(&module)? {
-        return Err(Failure::input(format!(
+        return Err(CommandFailure::input(format!(
             "the program itself does not pass the test `{}`: there is nothing to keep",
             options.test
         )));
@@ -75,10 +75,11 @@ pub fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), Failure> {
 struct Directory(PathBuf);
 
 impl Directory {
-    fn new() -> Result<Directory, Failure> {
+    fn new() -> Result<Directory, CommandFailure> {
         let base = std::env::temp_dir();
-        let failed =
-            |e| Failure::input(format!("cannot make a directory in {}: {e}", base.display()));
+        let failed = |e| {
+            CommandFailure::input(format!("cannot make a directory in {}: {e}", base.display()))
+        };
         // Directories of other processes, and of former ones of the same number, may exist.
         for number in 0..1000 {
             let path = base.join(format!("stablo-reduce-{}-{number}", std::process::id()));
@@ -99,7 +100,7 @@ impl Directory {
         options: &ReduceArgs,
         cwd: &Path,
         is_first: bool,
-    ) -> Result<bool, Failure> {
+    ) -> Result<bool, CommandFailure> {
         let extension = match format {
             Format::Text => "mlir",
             Format::Bytecode => "mlirbc",
@@ -108,8 +109,9 @@ impl Directory {
         let path = self.0.join(format!("candidate.{extension}"));
         // A module that the format cannot express is no candidate.
         let Ok(bytes) = format.write(module, true) else { return Ok(false) };
-        let failed =
-            |e: std::io::Error| Failure::input(format!("cannot write {}: {e}", path.display()));
+        let failed = |e: std::io::Error| {
+            CommandFailure::input(format!("cannot write {}: {e}", path.display()))
+        };
         let mut files = FileSet::default();
         files.add(&path, |out| out.write_all(&bytes)).map_err(failed)?;
         files.commit().map_err(failed)?;
@@ -119,11 +121,12 @@ impl Directory {
             false => format!("{} {name}", options.test),
         };
         let status = exit_status(&command, cwd, options.timeout);
-        let status = status.map_err(|e| Failure::input(format!("cannot run the test: {e}")))?;
+        let status =
+            status.map_err(|e| CommandFailure::input(format!("cannot run the test: {e}")))?;
         // The shell's way of saying so; later on, a command of the test itself may be missing.
         if is_first && status.and_then(|status| status.code()) == Some(127) {
             let message = format!("cannot run the test: there is no such command: {command}");
-            return Err(Failure::input(message));
+            return Err(CommandFailure::input(message));
         }
         Ok(status.is_some_and(|status| status.success()))
     }

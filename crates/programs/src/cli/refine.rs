@@ -1,7 +1,7 @@
 //! `stablo refine`: makes a program with dynamic shapes static.
 
 use crate::format::{first, output_format};
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::{load_bytes, read_program, report, select_platform};
 use stablo::{RefineOptions, Type};
 use std::path::PathBuf;
@@ -59,7 +59,7 @@ fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
 /// # Errors
 /// If the program cannot be read or is not valid, cannot be made static, or the result cannot be
 /// written.
-pub fn run(options: &RefineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &RefineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.o, None)?;
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
@@ -78,8 +78,8 @@ pub fn run(options: &RefineArgs, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 /// Parses a list of types.
-fn types(text: &str) -> Result<Vec<Type>, Failure> {
+fn types(text: &str) -> Result<Vec<Type>, CommandFailure> {
     stablo::parse_types(text).map_err(|error| {
-        Failure::usage(format!("`{text}` is not a list of types: {}", first(&error)))
+        CommandFailure::usage(format!("`{text}` is not a list of types: {}", first(&error)))
     })
 }

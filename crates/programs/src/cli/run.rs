@@ -6,7 +6,7 @@ use crate::device;
 use crate::display::display;
 use crate::folders::with_weights;
 use crate::inputs::Arguments;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::limits::{Deadline, LimitFlags};
 use crate::probes::Probes;
 use crate::profile;
@@ -155,13 +155,13 @@ fn plan_passes() -> clap::builder::PossibleValuesParser {
 /// # Errors
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot
 /// be written.
-pub fn run(options: &RunArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &RunArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }
 
 impl RunArgs {
     /// Runs the command within its limits.
-    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
+    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), CommandFailure> {
         self.results.check(io)?;
         self.check_outputs(io)?;
         check_model()?;
@@ -181,7 +181,7 @@ impl RunArgs {
             && stablo::judging::check_within(&mut module, model)? == 0
         {
             let message = "the program has no `check` ops that compare floating-point numbers";
-            return Err(Failure::input(message));
+            return Err(CommandFailure::input(message));
         }
         let module = Arc::new(module);
 
@@ -249,7 +249,7 @@ impl RunArgs {
         timings: &mut Timings,
         deadline: &Deadline,
         io: &mut Io<'_>,
-    ) -> Result<Vec<RuntimeValue>, Failure> {
+    ) -> Result<Vec<RuntimeValue>, CommandFailure> {
         let inputs = self.inputs(function, None, io)?.pop().unwrap_or_default();
         let entry = function.symbol_name().unwrap_or_default();
         let _guard = device::guard(device, io);
@@ -268,7 +268,7 @@ impl RunArgs {
         Ok(results)
     }
 
-    fn write_timings(&self, timings: &Timings, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn write_timings(&self, timings: &Timings, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         match &self.timings {
             Some(file) => io.write(file, timings.to_json().as_bytes()),
             None => Ok(()),
@@ -283,27 +283,27 @@ impl RunArgs {
     }
 
     /// Fails if the directory of a file that is written after the runs does not exist.
-    fn check_outputs(&self, io: &Io<'_>) -> Result<(), Failure> {
+    fn check_outputs(&self, io: &Io<'_>) -> Result<(), CommandFailure> {
         let trace = self.profile.iter().flatten();
         if let (Some(timings), Some(trace)) = (&self.timings, trace.clone().next())
             && let [Ok(timings), Ok(trace)] =
                 [timings, trace].map(|file| std::path::absolute(io.path(file)))
             && timings == trace
         {
-            return Err(Failure::usage("--timings and --profile name the same file"));
+            return Err(CommandFailure::usage("--timings and --profile name the same file"));
         }
         let outputs = self.timings.iter().chain(trace);
         for file in outputs.filter(|file| *file != Path::new("-")) {
             let path = io.path(file);
             if path.is_dir() {
-                return Err(Failure::input(format!(
+                return Err(CommandFailure::input(format!(
                     "cannot write {}: it is a directory",
                     file.display()
                 )));
             }
             let directory = path.parent().filter(|directory| !directory.as_os_str().is_empty());
             if directory.is_some_and(|directory| !directory.is_dir()) {
-                return Err(Failure::input(format!(
+                return Err(CommandFailure::input(format!(
                     "cannot write {}: there is no such directory",
                     file.display()
                 )));
@@ -313,10 +313,10 @@ impl RunArgs {
     }
 
     /// How the program is run.
-    fn run_options(&self) -> Result<RunOptions, Failure> {
+    fn run_options(&self) -> Result<RunOptions, CommandFailure> {
         // The command line allows only engines that exist.
-        let engine =
-            Engine::from_name(&self.engine).ok_or_else(|| Failure::usage("unknown engine"))?;
+        let engine = Engine::from_name(&self.engine)
+            .ok_or_else(|| CommandFailure::usage("unknown engine"))?;
         let limits = self.limits.of_run();
         let conventions = match self.like {
             Some(Compiler::Xla) => Conventions::Xla,
@@ -334,7 +334,7 @@ impl RunArgs {
     }
 
     /// Prints or writes the profile of the runs, if it is asked for.
-    fn write_profile(&self, program: &Program, io: &mut Io<'_>) -> Result<(), Failure> {
+    fn write_profile(&self, program: &Program, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         match &self.profile {
             None => {}
             Some(None) => io.report(profile::table(&program.profile(), program.roofline())),
@@ -361,7 +361,7 @@ impl RunArgs {
         function: FuncOp<'_>,
         grid: Option<Grid>,
         io: &mut Io<'_>,
-    ) -> Result<Vec<Vec<RuntimeValue>>, Failure> {
+    ) -> Result<Vec<Vec<RuntimeValue>>, CommandFailure> {
         let arguments = Arguments::of(function);
         let weights = with_weights(&self.file, &self.input, io)?;
         let given = weights.as_ref().unwrap_or(&self.input);
@@ -385,13 +385,14 @@ impl RunArgs {
         grid: Option<Grid>,
         mut inputs: Vec<Vec<RuntimeValue>>,
         io: &mut Io<'_>,
-    ) -> Result<Vec<Vec<RuntimeValue>>, Failure> {
+    ) -> Result<Vec<Vec<RuntimeValue>>, CommandFailure> {
         let mut probes =
             self.probe_output_dir.clone().map(|directory| Probes::new(directory, io.cwd.clone()));
         let pattern = self.trace_match.as_deref();
         let module = program.module();
         let trace = |directory: &PathBuf| ValueTrace::new(module, io.path(directory), pattern);
-        let mut trace = self.trace.as_ref().map(trace).transpose().map_err(Failure::input)?;
+        let mut trace =
+            self.trace.as_ref().map(trace).transpose().map_err(CommandFailure::input)?;
         let mut watcher = Watcher::new(module.top(), io.stdout, display);
         watcher.outfeed = true;
         watcher.probes = probes.as_mut();
@@ -406,14 +407,14 @@ impl RunArgs {
                 .map(|results| vec![results]),
         };
         drop(watcher);
-        probes.map_or(Ok(()), |probes| probes.finish()).map_err(Failure::input)?;
-        trace.map_or(Ok(()), |trace| trace.finish()).map_err(Failure::input)?;
+        probes.map_or(Ok(()), |probes| probes.finish()).map_err(CommandFailure::input)?;
+        trace.map_or(Ok(()), |trace| trace.finish()).map_err(CommandFailure::input)?;
         Ok(results?)
     }
 }
 
 /// Number of processes.
-fn size(grid: Option<Grid>) -> Result<usize, Failure> {
+fn size(grid: Option<Grid>) -> Result<usize, CommandFailure> {
     let size = grid.map_or(Some(1), Grid::size).filter(|&size| size <= MAX_PROCESSES);
-    size.ok_or_else(|| Failure::usage(format!("at most {MAX_PROCESSES} processes can run")))
+    size.ok_or_else(|| CommandFailure::usage(format!("at most {MAX_PROCESSES} processes can run")))
 }

@@ -1,7 +1,7 @@
 //! `stablo update-verify-tests`: makes tests of other tools' diagnostics tests of ours.
 
 use super::check::programs_in;
-use crate::io::{FAILURE, Failure, Io};
+use crate::io::{CommandFailure, FAILURE, Io};
 use crate::source::{program_name, text};
 use stablo::Diagnostic;
 use std::ffi::OsString;
@@ -35,7 +35,7 @@ pub struct UpdateVerifyTestsArgs {
 /// # Errors
 /// If a file cannot be read or written, a RUN line cannot be run here, or a test fails after the
 /// update.
-pub fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut files = Vec::new();
     for file in &options.files {
         if io.path(file).is_dir() {
@@ -68,7 +68,11 @@ pub fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), Failu
             io.print(format!("updated {}\n", program_name(file)))?;
         }
     }
-    if failed { Err(Failure { code: FAILURE, ..Failure::reported() }) } else { Ok(()) }
+    if failed {
+        Err(CommandFailure { code: FAILURE, ..CommandFailure::reported() })
+    } else {
+        Ok(())
+    }
 }
 
 /// The commands of the `RUN:` lines, continued lines joined, with their one-based lines.

@@ -1,7 +1,7 @@
 //! `stablo view`: shows a program as a graph, or two side by side, in a page for browsers.
 
 use crate::inputs::Arguments;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::limits::{Deadline, LimitFlags};
 use crate::source::{load, load_bytes, program_name, read_program, select_platform};
 use crate::trials::check_files;
@@ -82,13 +82,17 @@ impl ViewArgs {
         self.entry.as_deref().map(|name| name.strip_prefix('@').unwrap_or(name))
     }
 
-    fn prepare(&self, module: &Module, profiling: Profiling) -> Result<Program, Failure> {
+    fn prepare(&self, module: &Module, profiling: Profiling) -> Result<Program, CommandFailure> {
         let limits = self.limits.of_run();
         let options = RunOptions { limits, profiling, ..RunOptions::default() };
         Ok(Program::prepare(module.clone(), self.entry().unwrap_or("main"), options)?)
     }
 
-    fn inputs(&self, program: &Program, io: &mut Io<'_>) -> Result<Vec<RuntimeValue>, Failure> {
+    fn inputs(
+        &self,
+        program: &Program,
+        io: &mut Io<'_>,
+    ) -> Result<Vec<RuntimeValue>, CommandFailure> {
         if self.input.is_empty() && self.inputs.is_none() {
             return Ok(stablo::random_inputs(program.signature().0, 0)?);
         }
@@ -103,8 +107,8 @@ impl ViewArgs {
         module: &Module,
         io: &mut Io<'_>,
         deadline: &Deadline,
-    ) -> Result<Observed, Failure> {
-        let values = |io: &mut Io<'_>| -> Result<LastValues, Failure> {
+    ) -> Result<Observed, CommandFailure> {
+        let values = |io: &mut Io<'_>| -> Result<LastValues, CommandFailure> {
             let program = self.prepare(module, Profiling::Off)?;
             let inputs = self.inputs(&program, io)?;
             let mut values = LastValues::default();
@@ -113,7 +117,7 @@ impl ViewArgs {
             Ok(values)
         };
         let values = self.run.then(|| values(io)).transpose()?;
-        let profile = |io: &mut Io<'_>| -> Result<Profile, Failure> {
+        let profile = |io: &mut Io<'_>| -> Result<Profile, CommandFailure> {
             let program = self.prepare(module, Profiling::Steps)?;
             let inputs = self.inputs(&program, io)?;
             deadline.restart();
@@ -126,7 +130,7 @@ impl ViewArgs {
     }
 
     /// Runs the command within its limits.
-    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), Failure> {
+    fn run(&self, io: &mut Io<'_>, deadline: &Deadline) -> Result<(), CommandFailure> {
         if let Some(other) = &self.other {
             check_files([&self.file, other])?;
         }
@@ -154,6 +158,6 @@ impl ViewArgs {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid, or cannot run, or the output cannot be written.
-pub fn run(options: &ViewArgs, io: &mut Io<'_>) -> Result<(), Failure> {
+pub fn run(options: &ViewArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }

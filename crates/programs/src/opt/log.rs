@@ -2,7 +2,7 @@
 
 use super::PassFlags;
 use super::reproducer::Reproducer;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::ir::OpId;
 use stablo::passes::{Invocation, PassObserver, PatternStatistics, Step};
 use stablo::{Module, PrintOptions, print_op};
@@ -66,7 +66,7 @@ impl<'a> Log<'a> {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub(super) fn finish(mut self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn finish(mut self, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         let dumped = match &self.flags.mlir_print_ir_tree_dir {
             Some(directory) => std::mem::take(&mut self.tree).write(directory, io),
             None => Ok(()),
@@ -185,14 +185,14 @@ impl DumpTree {
         self.files.push((file, text));
     }
 
-    fn write(self, directory: &Path, io: &Io<'_>) -> Result<(), Failure> {
+    fn write(self, directory: &Path, io: &Io<'_>) -> Result<(), CommandFailure> {
         for (file, text) in self.files {
             let path = directory.join(file);
             if let Some(parent) = path.parent() {
                 std::fs::create_dir_all(io.path(parent)).map_err(|error| {
                     let message =
                         format!("cannot make the directory {}: {error}", parent.display());
-                    Failure::input(message)
+                    CommandFailure::input(message)
                 })?;
             }
             io.write_file(&path, |out| out.write_all(text.as_bytes()))?;

@@ -7,7 +7,7 @@ mod reproducer;
 
 use crate::args::{self, CompatibilityFlags, DiagnosticFlags, PrintFlags};
 use crate::format::first;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use crate::source::InputFlags;
 use clap::builder::BoolishValueParser;
 use clap::parser::ValueSource;
@@ -126,7 +126,7 @@ pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
     io.finish(result)
 }
 
-fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
+fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let flag = |name: &'static str, doc: &'static str| {
         Arg::new(name)
             .long(name)
@@ -143,7 +143,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
         .args(named_pipelines().iter().map(|pipeline| flag(pipeline.name, pipeline.doc)));
     args::check_supported(argv)?;
     let Some(matches) = args::parse(command, argv, io)? else { return Ok(()) };
-    let options = OptArgs::from_arg_matches(&matches).map_err(Failure::usage)?;
+    let options = OptArgs::from_arg_matches(&matches).map_err(CommandFailure::usage)?;
     options.diagnostics.apply(io);
     let flags = &options.passes;
     if flags.list_passes || flags.show_dialects {
@@ -151,13 +151,13 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), Failure> {
     }
     let pipeline = pipeline(&matches, &options)?;
     if flags.run_reproducer && !pipeline.is_empty() {
-        return Err(Failure::usage(
+        return Err(CommandFailure::usage(
             "--run-reproducer runs the passes that the input names: give no others",
         ));
     }
     for name in flags.mlir_print_ir_before.iter().chain(&flags.mlir_print_ir_after) {
         if passes::find(name).is_none() {
-            return Err(Failure::usage(format!(
+            return Err(CommandFailure::usage(format!(
                 "there is no pass `{name}` to print the module for"
             )));
         }
@@ -250,7 +250,7 @@ fn single_op(module: &Module) -> Result<Option<OpRef<'_>>, Box<Diagnostic>> {
 }
 
 /// The passes in the order of the command line.
-fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, Failure> {
+fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, CommandFailure> {
     let passes = passes::all().iter().map(|pass| pass.name);
     let names = passes.chain(named_pipelines().iter().map(|pipeline| pipeline.name));
     let mut given = Vec::new();
@@ -261,7 +261,7 @@ fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, Failure
     }
     if let Some(text) = &options.passes.pass_pipeline {
         if !given.is_empty() {
-            return Err(Failure::usage(
+            return Err(CommandFailure::usage(
                 "give passes either by name or in --pass-pipeline, not both",
             ));
         }
@@ -269,7 +269,7 @@ fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, Failure
         let may_differ = options.output.no_implicit_module;
         if name.contains('.') && name != "builtin.module" && !may_differ {
             let message = format!("the pipeline runs on {name}, but a program is a builtin.module");
-            return Err(Failure::usage(format!("{message}: write builtin.module({text})")));
+            return Err(CommandFailure::usage(format!("{message}: write builtin.module({text})")));
         }
         return text.parse().map_err(usage);
     }
@@ -282,12 +282,12 @@ fn pipeline(matches: &ArgMatches, options: &OptArgs) -> Result<Pipeline, Failure
 }
 
 /// An invalid pipeline is a wrong command line.
-fn usage(error: Error) -> Failure {
-    Failure::usage(first(&error))
+fn usage(error: Error) -> CommandFailure {
+    CommandFailure::usage(first(&error))
 }
 
 /// Prints the lists requested by flags.
-fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), Failure> {
+fn list(flags: &PassFlags, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut text = String::new();
     if flags.list_passes {
         let passes = passes::all().iter().map(|pass| (pass.name, pass.doc));

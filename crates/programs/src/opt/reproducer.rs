@@ -4,7 +4,7 @@
 
 use super::PassFlags;
 use crate::format::first;
-use crate::io::{Failure, Io};
+use crate::io::{CommandFailure, Io};
 use stablo::ir::{ExternalResource, OpId};
 use stablo::passes::{Invocation, Pipeline};
 use stablo::{Diagnostic, Module, PrintOptions, print_op};
@@ -68,7 +68,7 @@ impl Reproducer {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn write(self, io: &mut Io<'_>) -> Result<(), Failure> {
+    pub(super) fn write(self, io: &mut Io<'_>) -> Result<(), CommandFailure> {
         let (Some(file), Some((mut module, pipeline)), true) = (self.file, self.start, self.failed)
         else {
             return Ok(());

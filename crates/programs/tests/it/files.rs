@@ -1,6 +1,6 @@
 //! Runs the test files below `tests/` at the top of the project, in process.
 
-use filetests::{Outcome, Suite, Tools};
+use filetests::{ProcessOutcome, Suite, Tools};
 use stablo::{Host, Machine};
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use std::path::Path;
 pub struct InProcess;
 
 impl Tools for InProcess {
-    fn run(&self, argv: &[String], mut stdin: &[u8], cwd: &Path) -> Outcome {
+    fn run(&self, argv: &[String], mut stdin: &[u8], cwd: &Path) -> ProcessOutcome {
         // Plans do not depend on the machine that tests run on.
         let machine = Machine::presets().iter().find(|machine| machine.name == "generic");
         let machine = machine.expect("a preset");
         let _entered = Host::default().with_machine(machine).enter();
-        let mut outcome = Outcome::default();
+        let mut outcome = ProcessOutcome::default();
         let args: Vec<_> = argv.iter().map(Into::into).collect();
         let mut io = programs::Io {
             stdin: &mut stdin,

@@ -82,14 +82,14 @@ fn parse_float(p: &mut Parser<'_>, ty: &Type) -> Parsed<f64> {
 }
 
 /// Scales and zero points in row-major order.
-struct Scales {
+struct ScaleTable {
     /// Type of the numbers in the text.
     ty: Type,
     scales: Vec<f64>,
     zero_points: Vec<i64>,
 }
 
-impl Scales {
+impl ScaleTable {
     fn parse_one(&mut self, p: &mut Parser<'_>) -> Parsed<()> {
         self.scales.push(parse_float(p, &self.ty)?);
         self.zero_points.push(if p.eat(":") { p.integer()? } else { 0 });
@@ -154,7 +154,7 @@ pub(super) fn parse_uniform(p: &mut Parser<'_>) -> Parsed<Params> {
     p.expect(",")?;
     // Blockwise scales are numbers of the expressed type.
     let ty = if block_sizes.is_some() { expressed.clone() } else { Type::f64() };
-    let mut scales = Scales { ty, scales: Vec::new(), zero_points: Vec::new() };
+    let mut scales = ScaleTable { ty, scales: Vec::new(), zero_points: Vec::new() };
     let mut shape = Vec::new();
     match axes {
         None => scales.parse_one(p)?,

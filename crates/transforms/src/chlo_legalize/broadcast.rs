@@ -10,7 +10,7 @@ use hlo::ops::{
 use hlo::{attrs, enums};
 use mlir::diag::{Diagnostic, Severity};
 use mlir::ods::OpDef;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpId, Type, Value};
 use side_dialects::shape::{
@@ -111,11 +111,11 @@ fn is_numpy(dims: Option<&[i64]>, a: usize, b: usize) -> bool {
 macro_rules! broadcasts {
     ($($from:ident => $to:path),* $(,)?) => {
         /// One pattern for each broadcasting op.
-        pub(super) static PATTERNS: &[Pattern] = &[
-            $(Pattern::new("broadcast", chlo::$from::DEF, |rw, op| broadcast(rw, op, <$to>::DEF)),)*
-            Pattern::new("broadcast-select", BroadcastSelectOp::DEF, broadcast_select),
-            Pattern::new("constant", ConstantOp::DEF, chlo_constant),
-            Pattern::new("constant-like", ConstantLikeOp::DEF, chlo_constant_like),
+        pub(super) static PATTERNS: &[RewritePattern] = &[
+            $(RewritePattern::new("broadcast", chlo::$from::DEF, |rw, op| broadcast(rw, op, <$to>::DEF)),)*
+            RewritePattern::new("broadcast-select", BroadcastSelectOp::DEF, broadcast_select),
+            RewritePattern::new("constant", ConstantOp::DEF, chlo_constant),
+            RewritePattern::new("constant-like", ConstantLikeOp::DEF, chlo_constant_like),
         ];
     };
 }

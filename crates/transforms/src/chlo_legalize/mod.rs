@@ -19,9 +19,9 @@ mod wide;
 
 use expr::{Expr, replace_by};
 use mlir::ods::OpDef;
-use mlir::pass::{Context, Pass, PassOptions};
+use mlir::pass::{Pass, PassContext, PassOptions};
 use mlir::rewrite::conversion::{ConversionTarget, Legality, convert};
-use mlir::rewrite::{Pattern, PatternSet, Root};
+use mlir::rewrite::{PatternSet, RewritePattern, Root};
 use mlir::{Diagnostics, Module, OpRef};
 
 /// Expands CHLO ops.
@@ -31,7 +31,7 @@ pub const PASS: Pass = Pass::on_functions(
     run,
 );
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let legality = |op: OpRef<'_>| if is_chlo(op) { Legality::Illegal } else { Legality::Legal };
     cx.convert(&mut patterns(), &ConversionTarget { legality: &legality, types: None });
 }
@@ -79,9 +79,9 @@ fn patterns() -> PatternSet {
 macro_rules! functions {
     (unary { $($op:ident = $unary:expr,)* } binary { $($op2:ident = $binary:expr,)* }) => {
         /// One pattern for each elementwise function.
-        static FUNCTIONS: &[Pattern] = &[
-            $(Pattern::new("function", chlo::$op::DEF, |rw, op| replace_by(rw, op, |[x]| $unary(x))),)*
-            $(Pattern::new("function", chlo::$op2::DEF, |rw, op| replace_by(rw, op, |[x, y]| $binary(x, y))),)*
+        static FUNCTIONS: &[RewritePattern] = &[
+            $(RewritePattern::new("function", chlo::$op::DEF, |rw, op| replace_by(rw, op, |[x]| $unary(x))),)*
+            $(RewritePattern::new("function", chlo::$op2::DEF, |rw, op| replace_by(rw, op, |[x, y]| $binary(x, y))),)*
         ];
     };
 }

@@ -8,7 +8,7 @@ use hlo::compat::with_element;
 use hlo::enums::{self, COMPARISON_DIRECTION};
 use hlo::ops::*;
 use mlir::ods::AttrValue;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::{DYNAMIC, TensorType};
 use mlir::{Attribute, OpId, Type, Value};
 use side_dialects::shape::ShapeOfOp;
@@ -16,8 +16,8 @@ use side_dialects::shape::ShapeOfOp;
 const GE: u64 = 2;
 const LT: u64 = 5;
 
-pub(super) static PATTERNS: &[Pattern] =
-    &[Pattern::new("ragged-dot", RaggedDotOp::DEF, ragged_dot)];
+pub(super) static PATTERNS: &[RewritePattern] =
+    &[RewritePattern::new("ragged-dot", RaggedDotOp::DEF, ragged_dot)];
 
 /// Limit on the number of groups, each of which becomes a separate product.
 const MAX_GROUPS: i64 = 1 << 16;

@@ -5,7 +5,7 @@ use super::top_k::{as_vector, concatenate, dimension_size};
 use chlo::ScanOp;
 use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::*;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::{DYNAMIC, TypeKind};
 use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use side_dialects::shape::ShapeOfOp;
@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 const LT: u64 = 5;
 
-pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("scan", ScanOp::DEF, scan)];
+pub(super) static PATTERNS: &[RewritePattern] = &[RewritePattern::new("scan", ScanOp::DEF, scan)];
 
 /// Parameters of the op that the loop needs.
 struct Scan {

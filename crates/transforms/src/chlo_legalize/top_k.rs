@@ -6,14 +6,14 @@ use chlo::TopKOp;
 use hlo::compat::with_element;
 use hlo::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use hlo::ops::*;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpId, RegionId, Type, Value};
 
 const GT: u64 = 3;
 const TOTALORDER: u64 = 2;
 
-pub(super) static PATTERNS: &[Pattern] = &[Pattern::new("top-k", TopKOp::DEF, top_k)];
+pub(super) static PATTERNS: &[RewritePattern] = &[RewritePattern::new("top-k", TopKOp::DEF, top_k)];
 
 /// `top_k(x, k) = slice(sort(x, iota), ..k)`, in descending order.
 fn top_k(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {

@@ -14,7 +14,7 @@ use hlo::ops::*;
 use hlo::quantized::EXPRESSED;
 use hlo::{compat, quantized};
 use mlir::ods::OpDef;
-use mlir::pass::{Context, Pass};
+use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::Rewriter;
 use mlir::{BlockId, OpId, OpRef, Type, Value};
 use side_dialects::func::FuncOp;
@@ -66,7 +66,7 @@ impl QuantizedOp {
     }
 }
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     let ops = quantized_ops(cx);
     store(cx);
     let mut rw = Rewriter::new(cx.module, cx.options);
@@ -105,7 +105,7 @@ fn stored(ty: &Type) -> Type {
 
 /// The ops of the StableHLO, CHLO and quantization dialects with quantized operands or results, in
 /// program order.
-fn quantized_ops(cx: &Context<'_>) -> Vec<QuantizedOp> {
+fn quantized_ops(cx: &PassContext<'_>) -> Vec<QuantizedOp> {
     let known = |op: &OpRef<'_>| {
         op.def().is_some_and(|def| matches!(def.dialect(), "stablehlo" | "chlo" | "quant"))
     };
@@ -121,7 +121,7 @@ fn quantized_ops(cx: &Context<'_>) -> Vec<QuantizedOp> {
 }
 
 /// Gives all values their storage types.
-fn store(cx: &mut Context<'_>) {
+fn store(cx: &mut PassContext<'_>) {
     let module = &mut *cx.module;
     let ops: Vec<OpId> = module.walk(cx.root).map(OpRef::id).collect();
     for op in ops {

@@ -6,40 +6,40 @@ use hlo::enums::COMPARISON_DIRECTION;
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::ods::Trait;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::{Attribute, OpId, Type, Value};
 use numerics::Bytes;
 
-pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("add-constant-last", AddOp::DEF, constant_last),
-    Pattern::new("add-zero", AddOp::DEF, add_zero),
-    Pattern::new("and-constant-last", AndOp::DEF, constant_last),
-    Pattern::new("and-zero", AndOp::DEF, and_zero),
-    Pattern::new("and-ones", AndOp::DEF, and_ones),
-    Pattern::new("compare-boolean", CompareOp::DEF, compare_boolean),
-    Pattern::new("compare-self", CompareOp::DEF, compare_self),
-    Pattern::new("compare-constant-last", CompareOp::DEF, compare_constant_last),
-    Pattern::new("complex-of-parts", ComplexOp::DEF, complex_of_parts),
-    Pattern::new("convert-to-same", ConvertOp::DEF, convert_to_same),
-    Pattern::new("imag-of-complex", ImagOp::DEF, imag_of_complex),
-    Pattern::new("maximum-constant-last", MaximumOp::DEF, constant_last),
-    Pattern::new("minimum-constant-last", MinimumOp::DEF, constant_last),
-    Pattern::new("multiply-constant-last", MultiplyOp::DEF, constant_last),
-    Pattern::new("multiply-zero", MultiplyOp::DEF, multiply_zero),
-    Pattern::new("multiply-one", MultiplyOp::DEF, multiply_one),
-    Pattern::new("or-constant-last", OrOp::DEF, constant_last),
-    Pattern::new("or-ones", OrOp::DEF, or_ones),
-    Pattern::new("or-zero", OrOp::DEF, or_zero),
-    Pattern::new("real-of-complex", RealOp::DEF, real_of_complex),
-    Pattern::new("select-of-not", SelectOp::DEF, select_of_not),
-    Pattern::new("select-of-broadcast-not", SelectOp::DEF, select_of_broadcast_not),
-    Pattern::new("select-same", SelectOp::DEF, select_same),
-    Pattern::new("select-by-constant", SelectOp::DEF, select_by_constant),
-    Pattern::new("subtract-self", SubtractOp::DEF, zero_of_self),
-    Pattern::new("subtract-zero", SubtractOp::DEF, subtract_zero),
-    Pattern::new("xor-constant-last", XorOp::DEF, constant_last),
-    Pattern::new("xor-self", XorOp::DEF, zero_of_self),
-    Pattern::new("xor-zero", XorOp::DEF, or_zero),
+pub(super) static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("add-constant-last", AddOp::DEF, constant_last),
+    RewritePattern::new("add-zero", AddOp::DEF, add_zero),
+    RewritePattern::new("and-constant-last", AndOp::DEF, constant_last),
+    RewritePattern::new("and-zero", AndOp::DEF, and_zero),
+    RewritePattern::new("and-ones", AndOp::DEF, and_ones),
+    RewritePattern::new("compare-boolean", CompareOp::DEF, compare_boolean),
+    RewritePattern::new("compare-self", CompareOp::DEF, compare_self),
+    RewritePattern::new("compare-constant-last", CompareOp::DEF, compare_constant_last),
+    RewritePattern::new("complex-of-parts", ComplexOp::DEF, complex_of_parts),
+    RewritePattern::new("convert-to-same", ConvertOp::DEF, convert_to_same),
+    RewritePattern::new("imag-of-complex", ImagOp::DEF, imag_of_complex),
+    RewritePattern::new("maximum-constant-last", MaximumOp::DEF, constant_last),
+    RewritePattern::new("minimum-constant-last", MinimumOp::DEF, constant_last),
+    RewritePattern::new("multiply-constant-last", MultiplyOp::DEF, constant_last),
+    RewritePattern::new("multiply-zero", MultiplyOp::DEF, multiply_zero),
+    RewritePattern::new("multiply-one", MultiplyOp::DEF, multiply_one),
+    RewritePattern::new("or-constant-last", OrOp::DEF, constant_last),
+    RewritePattern::new("or-ones", OrOp::DEF, or_ones),
+    RewritePattern::new("or-zero", OrOp::DEF, or_zero),
+    RewritePattern::new("real-of-complex", RealOp::DEF, real_of_complex),
+    RewritePattern::new("select-of-not", SelectOp::DEF, select_of_not),
+    RewritePattern::new("select-of-broadcast-not", SelectOp::DEF, select_of_broadcast_not),
+    RewritePattern::new("select-same", SelectOp::DEF, select_same),
+    RewritePattern::new("select-by-constant", SelectOp::DEF, select_by_constant),
+    RewritePattern::new("subtract-self", SubtractOp::DEF, zero_of_self),
+    RewritePattern::new("subtract-zero", SubtractOp::DEF, subtract_zero),
+    RewritePattern::new("xor-constant-last", XorOp::DEF, constant_last),
+    RewritePattern::new("xor-self", XorOp::DEF, zero_of_self),
+    RewritePattern::new("xor-zero", XorOp::DEF, or_zero),
 ];
 
 fn operands(rw: &Rewriter<'_>, op: OpId) -> Option<[Value; 2]> {

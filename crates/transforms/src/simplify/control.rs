@@ -4,27 +4,27 @@ use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::ir::ValueDef;
 use mlir::rewrite::effects::is_memory_effect_free;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::{Attribute, BlockId, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 use std::collections::{HashMap, HashSet};
 
-pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("element-of-tuple", GetTupleElementOp::DEF, element_of_tuple),
-    Pattern::new("tuple-of-elements", TupleOp::DEF, tuple_of_elements),
-    Pattern::new("custom-call-backend-config", CustomCallOp::DEF, backend_config),
-    Pattern::new("reduce-along-nothing", ReduceOp::DEF, reduce_along_nothing),
-    Pattern::new("reduce-to-outside", ReduceOp::DEF, reduce_to_outside),
-    Pattern::new("reduce-of-nothing", ReduceOp::DEF, reduce_of_nothing),
-    Pattern::new("reduce-unused", ReduceOp::DEF, reduce_unused),
-    Pattern::new("sort-unused", SortOp::DEF, sort_unused),
-    Pattern::new("sort-last-dimension", SortOp::DEF, sort_last_dimension),
-    Pattern::new("while-invariant", WhileOp::DEF, while_invariant),
+pub(super) static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("element-of-tuple", GetTupleElementOp::DEF, element_of_tuple),
+    RewritePattern::new("tuple-of-elements", TupleOp::DEF, tuple_of_elements),
+    RewritePattern::new("custom-call-backend-config", CustomCallOp::DEF, backend_config),
+    RewritePattern::new("reduce-along-nothing", ReduceOp::DEF, reduce_along_nothing),
+    RewritePattern::new("reduce-to-outside", ReduceOp::DEF, reduce_to_outside),
+    RewritePattern::new("reduce-of-nothing", ReduceOp::DEF, reduce_of_nothing),
+    RewritePattern::new("reduce-unused", ReduceOp::DEF, reduce_unused),
+    RewritePattern::new("sort-unused", SortOp::DEF, sort_unused),
+    RewritePattern::new("sort-last-dimension", SortOp::DEF, sort_last_dimension),
+    RewritePattern::new("while-invariant", WhileOp::DEF, while_invariant),
 ];
 
 /// Patterns for any op, tried after patterns for specific ops.
-pub(super) static EMPTY_TENSORS: &[Pattern] =
-    &[Pattern::any("empty-tensor", empty_tensor).with_benefit(0)];
+pub(super) static EMPTY_TENSORS: &[RewritePattern] =
+    &[RewritePattern::any("empty-tensor", empty_tensor).with_benefit(0)];
 
 /// `get_tuple_element(tuple(x, y), 1) = y`
 fn element_of_tuple(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {

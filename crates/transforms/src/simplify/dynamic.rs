@@ -5,49 +5,55 @@ use hlo::check::constant_ints;
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
 use mlir::ods::Trait;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::DYNAMIC;
 use mlir::{Attribute, OpId, Type, Value};
 use numerics::Bytes;
 use side_dialects::arith::IndexCastOp;
 use side_dialects::shape::ShapeOfOp;
 
-pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new(
+pub(super) static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new(
         "broadcast-of-dynamic-broadcast",
         DynamicBroadcastInDimOp::DEF,
         broadcast_of_broadcast,
     )
     .with_benefit(2),
-    Pattern::new(
+    RewritePattern::new(
         "dynamic-broadcast-to-reshaped",
         DynamicBroadcastInDimOp::DEF,
         broadcast_to_reshaped,
     )
     .with_benefit(2),
-    Pattern::new(
+    RewritePattern::new(
         "dynamic-broadcast-to-own-shape",
         DynamicBroadcastInDimOp::DEF,
         broadcast_to_own_shape,
     )
     .with_benefit(2),
-    Pattern::new(
+    RewritePattern::new(
         "dynamic-broadcast-of-nothing",
         DynamicBroadcastInDimOp::DEF,
         broadcast_that_expands_nothing,
     ),
-    Pattern::new("dynamic-gather-to-static", DynamicGatherOp::DEF, to_static),
-    Pattern::new("dynamic-pad-to-static", DynamicPadOp::DEF, to_static),
-    Pattern::new("real-dynamic-slice-to-static", RealDynamicSliceOp::DEF, to_static),
-    Pattern::new("reshape-of-dynamic-reshape", DynamicReshapeOp::DEF, reshape_of_reshape)
+    RewritePattern::new("dynamic-gather-to-static", DynamicGatherOp::DEF, to_static),
+    RewritePattern::new("dynamic-pad-to-static", DynamicPadOp::DEF, to_static),
+    RewritePattern::new("real-dynamic-slice-to-static", RealDynamicSliceOp::DEF, to_static),
+    RewritePattern::new("reshape-of-dynamic-reshape", DynamicReshapeOp::DEF, reshape_of_reshape)
         .with_benefit(2),
-    Pattern::new("shape-of-dynamic-reshape", ShapeOfOp::DEF, shape_of_reshape).with_benefit(2),
-    Pattern::new("dynamic-iota-as-broadcast", DynamicIotaOp::DEF, iota_as_broadcast),
-    Pattern::new("dynamic-reshape-to-same", DynamicReshapeOp::DEF, reshape_to_same),
-    Pattern::new("size-of-static", GetDimensionSizeOp::DEF, size_of_static),
-    Pattern::new("dynamic-broadcast-to-static", DynamicBroadcastInDimOp::DEF, broadcast_to_static),
-    Pattern::new("dynamic-reshape-to-static", DynamicReshapeOp::DEF, reshape_to_static),
-    Pattern::new("dynamic-iota-to-static", DynamicIotaOp::DEF, iota_to_static).with_benefit(2),
+    RewritePattern::new("shape-of-dynamic-reshape", ShapeOfOp::DEF, shape_of_reshape)
+        .with_benefit(2),
+    RewritePattern::new("dynamic-iota-as-broadcast", DynamicIotaOp::DEF, iota_as_broadcast),
+    RewritePattern::new("dynamic-reshape-to-same", DynamicReshapeOp::DEF, reshape_to_same),
+    RewritePattern::new("size-of-static", GetDimensionSizeOp::DEF, size_of_static),
+    RewritePattern::new(
+        "dynamic-broadcast-to-static",
+        DynamicBroadcastInDimOp::DEF,
+        broadcast_to_static,
+    ),
+    RewritePattern::new("dynamic-reshape-to-static", DynamicReshapeOp::DEF, reshape_to_static),
+    RewritePattern::new("dynamic-iota-to-static", DynamicIotaOp::DEF, iota_to_static)
+        .with_benefit(2),
 ];
 
 /// Applies the `to_static` hook of the declaration, for constant sizes.

@@ -20,9 +20,9 @@ pub(crate) use shapes::{iota_of_one, is_reversed_in_place};
 
 use hlo::ops::ConstantOp;
 use mlir::attrs::{Attribute, Dictionary};
-use mlir::pass::{Context, OptionKind, Pass, PassOption};
+use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::rewrite::greedy::Config;
-use mlir::rewrite::{Pattern, PatternSet, Rewriter};
+use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{OpId, Value};
 
 /// Rewrites ops to simpler ones.
@@ -43,7 +43,7 @@ pub(crate) const OPTIMIZE_FLOAT: PassOption = PassOption {
 };
 
 /// All patterns.
-pub(crate) static PATTERNS: &[&[Pattern]] = &[
+pub(crate) static PATTERNS: &[&[RewritePattern]] = &[
     arithmetic::PATTERNS,
     shapes::PATTERNS,
     dynamic::PATTERNS,
@@ -55,7 +55,7 @@ pub(crate) static PATTERNS: &[&[Pattern]] = &[
 pub(crate) const LAST_FIRST: Config =
     Config { fold: true, max_iterations: 10, max_rewrites: usize::MAX, top_down: false };
 
-fn run(cx: &mut Context<'_>) {
+fn run(cx: &mut PassContext<'_>) {
     cx.rewrite_with(&mut PatternSet::new(PATTERNS), LAST_FIRST);
 }
 

@@ -3,37 +3,45 @@
 use super::{forward, splat_number};
 use hlo::ops::*;
 use mlir::attrs::DenseElements;
-use mlir::rewrite::{Pattern, Rewriter};
+use mlir::rewrite::{RewritePattern, Rewriter};
 use mlir::types::{DYNAMIC, TensorType};
 use mlir::{Attribute, OpId, OpRef, Type, Value};
 use numerics::Bytes;
 
-pub(super) static PATTERNS: &[Pattern] = &[
-    Pattern::new("broadcast-to-same", BroadcastInDimOp::DEF, broadcast_to_same),
-    Pattern::new("broadcast-of-broadcast", BroadcastInDimOp::DEF, broadcast_of_broadcast)
+pub(super) static PATTERNS: &[RewritePattern] = &[
+    RewritePattern::new("broadcast-to-same", BroadcastInDimOp::DEF, broadcast_to_same),
+    RewritePattern::new("broadcast-of-broadcast", BroadcastInDimOp::DEF, broadcast_of_broadcast)
         .with_benefit(2),
-    Pattern::new("broadcast-as-reshape", BroadcastInDimOp::DEF, broadcast_as_reshape)
+    RewritePattern::new("broadcast-as-reshape", BroadcastInDimOp::DEF, broadcast_as_reshape)
         .with_benefit(2),
-    Pattern::new("broadcast-as-transpose", BroadcastInDimOp::DEF, broadcast_as_transpose),
-    Pattern::new("concatenate-one", ConcatenateOp::DEF, concatenate_one),
-    Pattern::new("concatenate-empty", ConcatenateOp::DEF, concatenate_empty),
-    Pattern::new("concatenate-of-concatenate", ConcatenateOp::DEF, concatenate_of_concatenate),
-    Pattern::new("dynamic-slice-at-constant", DynamicSliceOp::DEF, dynamic_slice_at_constant),
-    Pattern::new("dynamic-update-by-nothing", DynamicUpdateSliceOp::DEF, update_by_nothing),
-    Pattern::new("dynamic-update-of-all", DynamicUpdateSliceOp::DEF, update_of_all),
-    Pattern::new("gather-at-constant", GatherOp::DEF, gather_at_constant),
-    Pattern::new("iota-of-one", IotaOp::DEF, iota_of_one),
-    Pattern::new("iota-as-broadcast", IotaOp::DEF, iota_as_broadcast),
-    Pattern::new("pad-by-nothing", PadOp::DEF, pad_by_nothing),
-    Pattern::new("pad-of-nothing", PadOp::DEF, pad_of_nothing),
-    Pattern::new("reshape-of-reshape", ReshapeOp::DEF, reshape_of_reshape),
-    Pattern::new("reshape-to-same", ReshapeOp::DEF, to_same),
-    Pattern::new("reverse-in-place", ReverseOp::DEF, reverse_in_place),
-    Pattern::new("slice-of-all", SliceOp::DEF, slice_of_all),
-    Pattern::new("slice-of-concatenate", SliceOp::DEF, slice_of_concatenate),
-    Pattern::new("transpose-to-same", TransposeOp::DEF, transpose_to_same),
-    Pattern::new("transpose-of-transpose", TransposeOp::DEF, transpose_of_transpose),
-    Pattern::new("transpose-as-reshape", TransposeOp::DEF, transpose_as_reshape),
+    RewritePattern::new("broadcast-as-transpose", BroadcastInDimOp::DEF, broadcast_as_transpose),
+    RewritePattern::new("concatenate-one", ConcatenateOp::DEF, concatenate_one),
+    RewritePattern::new("concatenate-empty", ConcatenateOp::DEF, concatenate_empty),
+    RewritePattern::new(
+        "concatenate-of-concatenate",
+        ConcatenateOp::DEF,
+        concatenate_of_concatenate,
+    ),
+    RewritePattern::new(
+        "dynamic-slice-at-constant",
+        DynamicSliceOp::DEF,
+        dynamic_slice_at_constant,
+    ),
+    RewritePattern::new("dynamic-update-by-nothing", DynamicUpdateSliceOp::DEF, update_by_nothing),
+    RewritePattern::new("dynamic-update-of-all", DynamicUpdateSliceOp::DEF, update_of_all),
+    RewritePattern::new("gather-at-constant", GatherOp::DEF, gather_at_constant),
+    RewritePattern::new("iota-of-one", IotaOp::DEF, iota_of_one),
+    RewritePattern::new("iota-as-broadcast", IotaOp::DEF, iota_as_broadcast),
+    RewritePattern::new("pad-by-nothing", PadOp::DEF, pad_by_nothing),
+    RewritePattern::new("pad-of-nothing", PadOp::DEF, pad_of_nothing),
+    RewritePattern::new("reshape-of-reshape", ReshapeOp::DEF, reshape_of_reshape),
+    RewritePattern::new("reshape-to-same", ReshapeOp::DEF, to_same),
+    RewritePattern::new("reverse-in-place", ReverseOp::DEF, reverse_in_place),
+    RewritePattern::new("slice-of-all", SliceOp::DEF, slice_of_all),
+    RewritePattern::new("slice-of-concatenate", SliceOp::DEF, slice_of_concatenate),
+    RewritePattern::new("transpose-to-same", TransposeOp::DEF, transpose_to_same),
+    RewritePattern::new("transpose-of-transpose", TransposeOp::DEF, transpose_of_transpose),
+    RewritePattern::new("transpose-as-reshape", TransposeOp::DEF, transpose_as_reshape),
 ];
 
 fn is_iota(dims: &[i64]) -> bool {

@@ -3,7 +3,7 @@
 use super::LINE;
 use super::lowering::OpLowering;
 use codegen::{Chunk, LANES, Op, Value};
-use kernels::{Dot, Reduction, Tree};
+use kernels::{DotKernel, Reduction, Tree};
 use numerics::DType;
 use numerics::math::Elementwise;
 use smallvec::SmallVec;
@@ -14,7 +14,12 @@ const MAX_COMBINED: usize = 64;
 
 impl OpLowering<'_> {
     /// Adds products in order, as [`kernels::Products`] says.
-    pub(super) fn dot(&mut self, dot: &Dot, operands: &[Range<u32>; 3], result: u32) -> Option<()> {
+    pub(super) fn dot(
+        &mut self,
+        dot: &DotKernel,
+        operands: &[Range<u32>; 3],
+        result: u32,
+    ) -> Option<()> {
         let products = dot.products()?;
         let size = products.dtype().bytes() as u32;
         let (results, depth) = (products.results(), products.depth());

@@ -1,6 +1,6 @@
 //! Runs small suites with a stand-in for the programs under test.
 
-use filetests::{Outcome, Report, Suite, Tools};
+use filetests::{ProcessOutcome, Report, Suite, Tools};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,21 @@ use std::path::{Path, PathBuf};
 struct Fake;
 
 impl Tools for Fake {
-    fn run(&self, argv: &[String], stdin: &[u8], cwd: &Path) -> Outcome {
+    fn run(&self, argv: &[String], stdin: &[u8], cwd: &Path) -> ProcessOutcome {
         let input = match argv.get(2) {
             None => stdin.to_vec(),
             Some(path) => match fs::read(cwd.join(path)) {
                 Ok(bytes) => bytes,
-                Err(error) => return Outcome::failure(1, error),
+                Err(error) => return ProcessOutcome::failure(1, error),
             },
         };
         match argv.get(1).map(String::as_str) {
-            Some("upper") => Outcome { stdout: input.to_ascii_uppercase(), ..Outcome::default() },
-            Some("fail") => Outcome::failure(3, "the tool fails"),
+            Some("upper") => {
+                ProcessOutcome { stdout: input.to_ascii_uppercase(), ..ProcessOutcome::default() }
+            }
+            Some("fail") => ProcessOutcome::failure(3, "the tool fails"),
             Some("panic") => panic!("the tool panics"),
-            _ => Outcome::failure(2, "unknown mode"),
+            _ => ProcessOutcome::failure(2, "unknown mode"),
         }
     }
 }

@@ -111,16 +111,19 @@ fn triangular_factors<T: Scalar>() {
         let full = orgqr(&factors.leading(m, few), &taus, m);
         orthonormal(&full);
         close(&full.times(&r), &a);
-        for (side, adjoint) in
-            [(Side::Left, false), (Side::Left, true), (Side::Right, false), (Side::Right, true)]
-        {
-            let c = if side == Side::Left {
+        for (side, adjoint) in [
+            (MatrixSide::Left, false),
+            (MatrixSide::Left, true),
+            (MatrixSide::Right, false),
+            (MatrixSide::Right, true),
+        ] {
+            let c = if side == MatrixSide::Left {
                 numbers.matrix::<T>(m, 2)
             } else {
                 numbers.matrix::<T>(2, m)
             };
             let q = if adjoint { full.adjoint() } else { full.clone() };
-            let expected = if side == Side::Left { q.times(&c) } else { c.times(&q) };
+            let expected = if side == MatrixSide::Left { q.times(&c) } else { c.times(&q) };
             let mut product = c;
             ormqr(&factors, &taus, &mut product, side, adjoint);
             close(&product, &expected);
