@@ -68,7 +68,9 @@ impl Single {
     /// should have. `None` if it does not, or the declaration of the op permits a difference.
     pub fn surplus_steps(&self) -> Option<String> {
         let op = self.module.op(self.op);
-        if !effects::is_memory_effect_free(op) || self.name == "stablehlo.custom_call" {
+        if !effects::is_memory_effect_free(op)
+            || ["stablehlo.custom_call", "stablehlo.cross-replica-sum"].contains(&&*self.name)
+        {
             return None;
         }
         // Sizes are values that do not fit dynamic results, a loop may not end, and functions of
@@ -79,7 +81,7 @@ impl Single {
         let is_removable = is_speculatable(op)
             && !(has_sizes && op.result_types().any(is_dynamic))
             && !self.name.starts_with("mhlo.")
-            && !["stablehlo.while", "stablehlo.cross-replica-sum"].contains(&&*self.name);
+            && self.name != "stablehlo.while";
         let results: Vec<Value> = op.results().collect();
         let end = self.module.terminator(self.block)?.id();
         let returning = |module: &Module, values: &[Value]| {
