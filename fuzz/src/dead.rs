@@ -38,6 +38,10 @@ fn without_counts(line: &str) -> String {
     kept.collect::<Vec<_>>().join(" ")
 }
 
+/// Ops that run code of users, exchange values, or are functions of the interpreter, which may fail
+/// where the op may not.
+const MAY_FAIL: [&str; 3] = ["chlo.conj", "stablehlo.cross-replica-sum", "stablehlo.custom_call"];
+
 /// The steps of a plan, with values numbered in their order; `None` if the program has no plan.
 fn steps(module: Module) -> Option<String> {
     let program = Program::prepare(module, "main", RunOptions::default()).ok()?;
@@ -68,20 +72,17 @@ impl Single {
     /// should have. `None` if it does not, or the declaration of the op permits a difference.
     pub fn surplus_steps(&self) -> Option<String> {
         let op = self.module.op(self.op);
-        if !effects::is_memory_effect_free(op)
-            || ["stablehlo.custom_call", "stablehlo.cross-replica-sum"].contains(&&*self.name)
-        {
+        if !effects::is_memory_effect_free(op) || MAY_FAIL.contains(&&*self.name) {
             return None;
         }
-        // Sizes are values that do not fit dynamic results, a loop may not end, and functions of
-        // side dialects may fail.
+        // Sizes are values that may not fit dynamic shapes, a loop may not end, and functions of side
+        // dialects may fail.
         let is_dynamic = |ty: &Type| ty.shape().is_some_and(|shape| shape.contains(&DYNAMIC));
-        let has_sizes =
-            op.has_trait(&Trait::ReadsOperands) || self.name.ends_with("set_dimension_size");
-        let is_removable = is_speculatable(op)
-            && !(has_sizes && op.result_types().any(is_dynamic))
-            && !self.name.starts_with("mhlo.")
-            && self.name != "stablehlo.while";
+        let mut inner = self.module.walk(self.op);
+        if self.name.starts_with("mhlo.") || inner.any(|op| op.result_types().any(is_dynamic)) {
+            return None;
+        }
+        let is_removable = is_speculatable(op) && self.name != "stablehlo.while";
         let results: Vec<Value> = op.results().collect();
         let end = self.module.terminator(self.block)?.id();
         let returning = |module: &Module, values: &[Value]| {

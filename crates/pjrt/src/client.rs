@@ -24,7 +24,7 @@ impl Client {
     /// The device of an id.
     ///
     /// # Errors
-    /// If there is none.
+    /// If no such device exists.
     pub fn device(&self, id: i64) -> Outcome<Handle<Device>> {
         let device = usize::try_from(id).ok().and_then(|id| self.devices.get(id));
         device.copied().ok_or_else(|| {

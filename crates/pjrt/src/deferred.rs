@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// A buffer that transfers fill.
 struct DeferredValue {
     shape: Shape,
-    /// The elements so far. `None` once the value is set.
+    /// The elements that have come. `None` once the value is set.
     elements: Mutex<Option<Tensor>>,
     value: Arc<Promise<Tensor>>,
 }

@@ -44,7 +44,7 @@ struct Node {
     sources: Vec<usize>,
 }
 
-/// The values of a program with their shardings so far.
+/// The values of a program with the shardings that are known.
 pub struct Propagation<'m> {
     module: &'m Module,
     /// The function that runs.

@@ -7,7 +7,7 @@ use std::ffi::c_int;
 /// The element type of a number.
 ///
 /// # Errors
-/// If there is none.
+/// If no such type exists.
 pub fn dtype(number: c_int) -> Outcome<DType> {
     pjrt_abi::dtype(number).ok_or_else(|| {
         let message = format!("buffers of the element type number {number} are not implemented");
@@ -18,7 +18,7 @@ pub fn dtype(number: c_int) -> Outcome<DType> {
 /// The number of an element type.
 ///
 /// # Errors
-/// If there is none.
+/// If no such type exists.
 pub fn number(dtype: DType) -> Outcome<c_int> {
     pjrt_abi::number(dtype).ok_or_else(|| {
         let message = format!("PJRT has no element type for {}", dtype.name());
