@@ -1,5 +1,5 @@
 //! Programs whose op is dead plan to the steps of a program without it, and those whose op stands
-//! there twice to those of one that returns its results twice, where its declaration permits that.
+//! there twice to the steps of one that returns its results twice, where its declaration permits that.
 
 use crate::single::{Single, set_results};
 use mlir::ods::{Speculation, Trait};
@@ -75,8 +75,8 @@ impl Single {
         if !effects::is_memory_effect_free(op) || MAY_FAIL.contains(&&*self.name) {
             return None;
         }
-        // Sizes are values that may not fit dynamic shapes, a loop may not end, and functions of side
-        // dialects may fail.
+        // Sizes are values that may not fit dynamic shapes, a loop may not end, and functions of
+        // side dialects may fail.
         let is_dynamic = |ty: &Type| ty.shape().is_some_and(|shape| shape.contains(&DYNAMIC));
         let mut inner = self.module.walk(self.op);
         if self.name.starts_with("mhlo.") || inner.any(|op| op.result_types().any(is_dynamic)) {

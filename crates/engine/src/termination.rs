@@ -1,4 +1,4 @@
-//! Loops that end: those that count up or down to a bound, as exporters write `scan` and
+//! Loops that end because they count up or down to a bound, as exporters write `scan` and
 //! `fori_loop`. Such a loop is dead where nothing uses its results.
 
 use crate::graph::{Graph, Node, Region, Value};

@@ -19,9 +19,8 @@ const BUILT_IN: [(&str, &str); 4] = [
 pub struct Model {
     /// Its name.
     pub name: String,
-    /// By element type, of complex numbers or their parts, or `*` for all, and op: the largest error
-    /// in units in the last place.
-    /// Ops that are not listed are correctly rounded.
+    /// By element type, of complex numbers or their parts, or `*` for all, and op: the largest
+    /// error in units in the last place. Ops that are not listed are correctly rounded.
     pub ulps: BTreeMap<String, BTreeMap<String, f64>>,
     /// Likewise: an error that is allowed besides, as a number.
     pub absolute: BTreeMap<String, BTreeMap<String, f64>>,

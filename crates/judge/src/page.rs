@@ -32,7 +32,7 @@ impl Judgement {
 }
 
 impl Output {
-    /// The map of the errors of the elements: rows are those of the last dimension. Cells of large
+    /// The map of the errors of the elements: rows are along the last dimension. Cells of large
     /// outputs are the worst of several elements.
     fn map(&self) -> Json {
         let columns = self.shape.last().copied().unwrap_or(1);
@@ -43,7 +43,7 @@ impl Output {
         let mut verdicts = vec![Verdict::Inside; ulps.len()];
         for (i, (&error, &verdict)) in self.ulps.iter().zip(&self.verdicts).enumerate() {
             let at = (i / columns / height) * cells.1 + i % columns / width;
-            // What cannot be told is infinitely far off.
+            // An undecided element has an infinite error.
             let error = if error.is_nan() { f64::INFINITY } else { error };
             ulps[at] = ulps[at].max(error);
             verdicts[at] = verdicts[at].max(verdict);

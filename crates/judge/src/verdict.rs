@@ -75,8 +75,8 @@ pub struct Output {
     pub ulps: Vec<f64>,
     /// The width of the bounds of each element in such units.
     pub widths: Vec<f64>,
-    /// The largest error of a conforming value in units in the last place of the largest element: how
-    /// often the program amplifies an error of rounding.
+    /// The largest error of a conforming value in units in the last place of the largest element:
+    /// the factor by which the program amplifies an error of rounding.
     pub amplification: f64,
     /// The worst element: the one that is furthest off among elements with the worst verdict.
     pub worst: Option<Element>,

@@ -97,8 +97,8 @@ impl CopyPart<'_> {
         Ok(())
     }
 
-    /// Returns `len` bytes of elements that are adjacent in memory from number `first` on, the first
-    /// of which is number `start` of them.
+    /// Returns `len` bytes of elements that are adjacent in memory from number `first` on, from
+    /// the one with number `start` among them.
     fn adjacent(
         &self,
         dtype: DType,

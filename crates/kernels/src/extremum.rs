@@ -71,8 +71,8 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     Ok(results)
 }
 
-/// Returns the element of each row of `count` elements that is in a relation to all others, with its
-/// index, combined with the initial ones; of equal elements the first one, or the last one if the
+/// Returns the element of each row of `count` elements that is in a relation to all others, with
+/// its index, combined with the initial ones; of equal elements the first one, or the last one if the
 /// relation is not that of equal ones. `None` for other types and relations, or if there are NaNs,
 /// with which the order of the body matters.
 ///

@@ -356,8 +356,8 @@ impl Server {
         }
     }
 
-    /// Defers a request about a large text whose check is not finished. Returns the request if it is
-    /// to be answered now.
+    /// Defers a request about a large text whose check is not finished. Returns the request if it
+    /// is to be answered now.
     fn defer(&mut self, request: Request) -> Option<Request> {
         let uri = request.params["textDocument"]["uri"].as_str().and_then(|uri| uri.parse().ok());
         let document = uri.as_ref().and_then(|uri: &Uri| self.documents.get(uri));

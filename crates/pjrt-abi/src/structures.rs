@@ -676,7 +676,7 @@ pub union Layout {
 }
 
 /// `PJRT_HostBufferSemantics_kImmutableZeroCopy`: the client does not change the memory until it
-/// is told that it is no longer used.
+/// is notified when it is no longer used.
 pub const IMMUTABLE_ZERO_COPY: c_int = 2;
 /// `PJRT_HostBufferSemantics_kMutableZeroCopy`: as [`IMMUTABLE_ZERO_COPY`], and the memory may be
 /// written.

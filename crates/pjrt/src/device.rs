@@ -277,7 +277,7 @@ pub fn default_memory(args: &mut DeviceDefaultMemory) -> Outcome {
 pub fn memory_stats(args: &mut DeviceMemoryStats) -> Outcome {
     let usage = &args.device.get()?.usage;
     let stat = |number: &AtomicI64| Stat::from(number.load(Ordering::Relaxed));
-    // What is not known must not stay as it came: the client's structure has any bits.
+    // Unknown fields are cleared: the client's structure is not initialized.
     *args = DeviceMemoryStats {
         struct_size: args.struct_size,
         extension_start: args.extension_start,

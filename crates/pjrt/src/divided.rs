@@ -1,5 +1,5 @@
 //! Custom calls of JAX that see how values are divided over devices: Python functions that are
-//! called with the shards of each device, and functions that are told a sharding.
+//! called with the shards of each device, and functions that receive a sharding.
 
 use crate::error::{Code, Failure, Outcome};
 use crate::host::{self, Host};
@@ -14,7 +14,7 @@ use stablo::{Attribute, Distribution, Module, RuntimeValue, value_fits};
 pub const ON_SHARDS: &str = "xla_ffi_partitioned_python_cpu_callback";
 /// The target of calls that tell a sharding when a program is compiled, and return their operand.
 pub const INSPECT: &str = "InspectSharding";
-/// The attribute of a call with the number of its distributions among those of the program.
+/// The attribute of a call with the number of its distributions in the program.
 pub const NUMBER: &str = "stablo.distributions";
 
 /// The sharding of a value as XLA writes it.

@@ -581,7 +581,7 @@ pub fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
         all.iter().fold(0usize, |bytes, own| bytes.saturating_add(own.shape.bytes())) as i64
     };
     let donated = compiled.arguments.iter().filter(|argument| argument.is_donated);
-    // What is not known must not stay as it came: the client's structure has any bits.
+    // Unknown fields are cleared: the client's structure is not initialized.
     *args = ExecutableMemoryStats {
         struct_size: args.struct_size,
         extension_start: args.extension_start,

@@ -142,7 +142,7 @@ impl Host {
                     .map_err(|message| EvalError::new("callback", message))
             });
         }
-        // The function was told when the program was compiled.
+        // The function learned it when the program was compiled.
         calls.register(INSPECT, |_, operands| Ok(operands));
         calls
     }

@@ -93,7 +93,7 @@ impl Order {
         self.major_to_minor(rank).into_iter().rev().collect()
     }
 
-    /// What belongs to dimensions, in the order of memory.
+    /// The properties of dimensions, in the order of memory.
     pub fn in_memory<T: Copy>(&self, of_dims: &[T]) -> Vec<T> {
         self.major_to_minor(of_dims.len()).into_iter().map(|dim| of_dims[dim]).collect()
     }

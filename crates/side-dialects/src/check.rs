@@ -134,7 +134,7 @@ op! {
 op! {
     /// Fails unless each element of `actual` is one that a backend may compute from the inputs of
     /// the program if each op rounds as the model named `model` allows: bounds are derived by
-    /// `stablo judge`, in place of a tolerance. Fails, too, if rounding can flip a decision that an
+    /// `stablo judge`, instead of a tolerance. Fails, too, if rounding can flip a decision that an
     /// element depends on, or bounds are too wide to say anything.
     pub ExpectWithinOp, "check.expect_within" {
         operands { actual: single FLOAT_OR_COMPLEX_TENSOR }

@@ -57,8 +57,8 @@ impl View {
     ///   far as present `source`, `scope`, `frame`, `symbol`, `calls` (ops), `cost`, `constant`
     ///   (statistics of its elements), `statistics` (of the last values of its results), `time`
     ///   (its share in `seconds` of the time of `steps`), `error` (the `width` of the bounds of its
-    ///   results in proportion to these, recorded `ulps` and the `verdict`) and `regions`, each with a `name` and
-    ///   `blocks` of `arguments` (values) and `ops`.
+    ///   results in proportion to these, recorded `ulps` and the `verdict`) and `regions`, each with
+    ///   a `name` and `blocks` of `arguments` (values) and `ops`.
     ///
     /// Of two programs, the models `left` and `right`, `pairs` of corresponding ops, and `changes`
     /// with the ops that differ on the `left` and `right`, or null, and `details`.

@@ -161,7 +161,7 @@ fn are_equal(
     })
 }
 
-/// Numbers for the definitions of the slots that two blocks see: those that hold the same values
+/// Numbers for the definitions of the slots that two blocks see: slots with the same values
 /// have the same one.
 #[derive(Clone, Default)]
 struct SlotNumbers {
@@ -170,7 +170,7 @@ struct SlotNumbers {
 }
 
 impl SlotNumbers {
-    /// Adds slots that hold the same values; false if they are not as many.
+    /// Adds slots that hold the same values; false if their numbers differ.
     fn define(&mut self, first: &[Slot], second: &[Slot]) -> bool {
         for (&first, &second) in first.iter().zip(second) {
             self.numbers[0].insert(first, self.count);
@@ -255,7 +255,7 @@ fn primitives_are_equal(
 }
 
 /// True if two blocks have the same instructions on the same values, up to their slots. `slots`
-/// has those around them that they may use.
+/// has the outer ones that they may use.
 fn blocks_are_equal(code: &Code, one: BlockId, other: BlockId, slots: &SlotNumbers) -> bool {
     if one == other {
         return slots.numbers[0] == slots.numbers[1];

@@ -1,8 +1,8 @@
 //! Elementwise arithmetic of complex numbers: pairs of real and imaginary parts.
 //!
 //! The specification defines no rounding of complex operations. Sums are rounded by parts; products
-//! are computed as `(ac - bd) + (ad + bc)i`, each operation rounded or fused. Other functions may be
-//! off by units of the last place of the absolute value.
+//! are computed as `(ac - bd) + (ad + bc)i`, each operation rounded or fused. Other functions may
+//! be off by units of the last place of the absolute value.
 
 use super::elementwise::{Elementwise, Outcomes, rounded};
 use super::functions::function;

@@ -51,8 +51,8 @@ impl DotKernel {
         })
     }
 
-    /// As [`DotKernel::run_packed`], of some of `rows` parts of the result, on this thread. Operands
-    /// are whole, or the same parts of them if that is true.
+    /// As [`DotKernel::run_packed`], of some of `rows` parts of the result, on this thread.
+    /// Operands are whole, or the same parts of them if that is true.
     ///
     /// # Errors
     /// As [`DotKernel::run`], or if the parts are not computed one by one.

@@ -472,7 +472,7 @@ mod words {
                 // SAFETY: the columns have these elements.
                 let rows = unsafe { narrow_rows(first, group.stride, next) };
                 let scales = match S::IS_SCALED {
-                    // SAFETY: there are as many in all groups.
+                    // SAFETY: `are_scaled` has checked that each row has `W` scales.
                     true => unsafe { _mm256_loadu_ps(group.scales.of_row(k).as_ptr()) },
                     false => _mm256_setzero_ps(),
                 };
@@ -579,7 +579,7 @@ mod words {
                 // SAFETY: the columns have these elements.
                 *rows = unsafe { wide_rows(first, group.stride, group.next) };
                 if S::IS_SCALED {
-                    // SAFETY: there are as many in all groups.
+                    // SAFETY: `are_scaled` has checked that each row has `W` scales.
                     *scales = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
                 }
             }

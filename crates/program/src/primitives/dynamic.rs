@@ -52,7 +52,7 @@ pub enum Dynamic {
 }
 
 impl Dynamic {
-    /// The number of operands before those that are numbers.
+    /// The number of operands before the numbers.
     pub fn operands_before_numbers(&self) -> usize {
         match self {
             Dynamic::Iota { .. } => 0,

@@ -93,7 +93,7 @@ pub struct RunArgs {
     /// from `schedule` on a plan
     #[arg(long, value_name = "PASS", value_parser = plan_passes(), conflicts_with = "explain_plan")]
     dump_plan_after: Option<String>,
-    /// Compare results with bounds that are derived from the program and its inputs, in place of
+    /// Compare results with bounds that are derived from the program and its inputs, instead of
     /// the expected values and tolerances of its `check` ops; a model of rounding, as for `stablo
     /// judge`
     #[arg(long, value_name = "MODEL", conflicts_with_all = ["device", "replicas", "partitions"])]
