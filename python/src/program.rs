@@ -351,6 +351,15 @@ impl Program {
         self.changed_entry(py, |module| stablo::bind_arguments(module, &values))
     }
 
+    /// The program with its constants prepacked.
+    fn compile(&self, py: Python<'_>) -> PyResult<Program> {
+        let entry = self.settings.entry.clone();
+        self.changed(py, move |module| {
+            *module = stablo::compile(module.clone(), &entry)?;
+            Ok(())
+        })
+    }
+
     /// The program after passes.
     fn run_passes(&self, py: Python<'_>, pipeline: &str) -> PyResult<Program> {
         self.changed(py, |module| {

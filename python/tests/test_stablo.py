@@ -247,6 +247,15 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(stablo.Error, message):
                 program.bind(values)
 
+    def test_compiled_constants(self) -> None:
+        product = "func.func @main(%x: tensor<8x64xf32>, %w: tensor<64x96xf32>) -> tensor<8x96xf32> { %0 = stablehlo.dot %x, %w : (tensor<8x64xf32>, tensor<64x96xf32>) -> tensor<8x96xf32> return %0 : tensor<8x96xf32> }"
+        x, w = np.random.default_rng(0).integers(-9, 9, (2, 96, 96)).astype(np.float32)
+        x, w = x[:8, :64].copy(), w[:64].copy()
+        compiled = stablo.parse(product).bind({"w": w}).compile()
+        self.assertIn("stablo.prepacked", compiled.text())
+        for program in (compiled, stablo.load(compiled.serialize()), compiled.compile()):
+            np.testing.assert_array_equal(program(x), x @ w)
+
     def test_from_torch(self) -> None:
         try:
             import torch

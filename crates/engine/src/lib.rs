@@ -23,17 +23,36 @@ mod print;
 mod termination;
 mod visit;
 
+pub use exec::PrepackedConstant;
 pub use passes::{PASSES, PlanPass};
 
 use exec::CompiledProgram;
 use interpreter::{CompiledCode, Program};
+use numerics::TensorError;
 use program::Code;
 use std::any::Any;
 
 /// Compiles the functions of a program when they are first called. `makes_code` asks for machine
-/// code, where there is some for this machine.
-pub fn compile(code: Code, makes_code: bool) -> Box<dyn CompiledCode> {
-    Box::new(CompiledProgram::new(code, makes_code))
+/// code, where there is some for this machine. Constants that are already `prepacked` are read in
+/// that order by the kernels that it was made for.
+pub fn compile(
+    code: Code,
+    makes_code: bool,
+    prepacked: Vec<PrepackedConstant>,
+) -> Box<dyn CompiledCode> {
+    Box::new(CompiledProgram::new(code, makes_code, prepacked))
+}
+
+/// The constants of a program's entry function in the orders in which kernels read them, where
+/// these are others than their own; none if runs have no plan.
+///
+/// # Errors
+/// If there is no memory for them.
+pub fn prepack_constants(program: &Program) -> Result<Vec<PrepackedConstant>, TensorError> {
+    match compiled(program).and_then(|compiled| compiled.function(program.entry())) {
+        Some(function) => exec::prepack_constants(&function.plan),
+        None => Ok(Vec::new()),
+    }
 }
 
 /// A listing of the plan of a program, or of its code if it has no plan.

@@ -12,6 +12,24 @@ fn nested(op: &StepOp) -> impl Iterator<Item = &Sequence> {
     pair.into_iter().flatten().chain(branches)
 }
 
+/// Visits the steps of a sequence and of those within, until one is an error.
+pub(crate) fn for_each_step<E>(
+    sequence: &Sequence,
+    visit: &mut impl FnMut(&Step) -> Result<(), E>,
+) -> Result<(), E> {
+    fn steps<E>(of: &[Step], visit: &mut impl FnMut(&Step) -> Result<(), E>) -> Result<(), E> {
+        for step in of {
+            visit(step)?;
+            if let StepOp::Rows { steps: rows, .. } | StepOp::Block { steps: rows, .. } = &step.op {
+                steps(rows, visit)?;
+            }
+            nested(&step.op).try_for_each(|sequence| for_each_step(sequence, visit))?;
+        }
+        Ok(())
+    }
+    steps(&sequence.steps, visit)
+}
+
 /// Visits the values that an operation and its nested ones use.
 pub(crate) fn for_each_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
     for_each_own_use(op, visit);

@@ -236,11 +236,15 @@ pub(super) fn packed<T: Element, const C: usize>(
     [depth, columns]: [usize; 2],
 ) -> Result<Option<&[T]>, TensorError> {
     let Some(panels) = panels else { return Ok(None) };
-    let panels = cast::<T>(panels)?;
-    if panels.len() != columns.div_ceil(C).saturating_mul(C).saturating_mul(depth) {
+    if panels.len() != panels_bytes::<T, C>([depth, columns]) {
         return Err(TensorError::OutOfBounds);
     }
-    Ok(Some(panels))
+    cast::<T>(panels).map(Some)
+}
+
+/// The bytes of all panels of `C` columns of a factor.
+pub(super) fn panels_bytes<T, const C: usize>([depth, columns]: [usize; 2]) -> usize {
+    columns.div_ceil(C).saturating_mul(C * size_of::<T>()).saturating_mul(depth)
 }
 
 fn cast<T: Element>(bytes: &[u8]) -> Result<&[T], TensorError> {
@@ -479,6 +483,11 @@ impl Kernel for DotKernel {
     fn max_prepacked(&self) -> usize {
         // A vector reads a matrix at the speed of memory in any order, unless it is near.
         if self.sizes.m == 1 { 2 * matmul::deep_panels_bytes() } else { usize::MAX }
+    }
+
+    fn prepacked_bytes(&self) -> usize {
+        let ProductSizes { n, k, .. } = self.sizes;
+        dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)
     }
 
     fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {

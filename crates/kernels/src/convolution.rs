@@ -7,7 +7,9 @@
 mod row_wise;
 
 use super::accumulator::Accumulator;
-use super::contract::{accumulation, dispatch_sum, distinct, invalid, max_shared, packed};
+use super::contract::{
+    accumulation, dispatch_sum, distinct, invalid, max_shared, packed, panels_bytes,
+};
 use super::conv_features_first::{FeaturesFirst, multiply_windows};
 use super::conv_kernels::{KernelView, Weights, all_finite};
 use super::conv_sizes::ConvSizes;
@@ -369,6 +371,15 @@ impl PreparedConvolution {
             let b = Matrix { elements: elements::<T>(kernel)?, strides };
             matmul::pack::<T, C>(b, order, [depth, features])
         })
+    }
+
+    /// The bytes of what [`PreparedConvolution::pack`] returns, if that is not `None`.
+    pub fn packed_bytes(&self) -> usize {
+        if self.depthwise.is_some() {
+            return self.lens[1].unwrap_or(0) * self.dtype.bytes();
+        }
+        let sizes = [self.sizes.depth(), self.sizes.output_features];
+        dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>(sizes))).unwrap_or(0)
     }
 
     /// The view by which the kernel is copied, if it is, and its distances between rows and columns

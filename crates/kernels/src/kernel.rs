@@ -34,6 +34,11 @@ pub trait Kernel: Debug + Send + Sync {
         usize::MAX
     }
 
+    /// The bytes of what [`Kernel::prepack`] returns, if that is not `None`.
+    fn prepacked_bytes(&self) -> usize {
+        0
+    }
+
     /// The second operand in the order in which the kernel reads it; `None` if it is in that order.
     /// Pays off where the operand is the same in many runs, as weights are.
     ///

@@ -89,6 +89,12 @@ impl Arrays {
         self.named(name, dtype, io)
     }
 
+    /// True if there is an array for an argument or result.
+    pub fn has(&self, wanted: &Wanted<'_>, io: &Io<'_>) -> bool {
+        let names = self.names(io);
+        wanted.names().iter().any(|name| names.contains(name))
+    }
+
     /// The array of that name, with elements of type `dtype`.
     ///
     /// # Errors

@@ -74,6 +74,45 @@ impl<'m> Arguments<'m> {
         Ok(inputs)
     }
 
+    /// The arguments that `arrays`, opened at `path`, has, with their numbers.
+    ///
+    /// # Errors
+    /// If it has none, or one cannot be read or does not match its argument.
+    pub fn found(
+        &self,
+        arrays: &mut Arrays,
+        path: &Path,
+        io: &mut Io<'_>,
+    ) -> Result<Vec<(usize, Tensor)>, CommandFailure> {
+        let mut found = Vec::new();
+        for (index, ty) in self.types.iter().enumerate() {
+            let number = index.to_string();
+            let wanted = Wanted { stem: "input", number: &number, name: self.names.get(index) };
+            if !is_given(ty) || !arrays.has(&wanted, io) {
+                continue;
+            }
+            let fail = |why: String| {
+                let (argument, function) = (self.describe(index), self.function);
+                let path = path.display();
+                CommandFailure::input(format!(
+                    "{argument} of @{function} is a {ty}, given `{path}`: {why}"
+                ))
+            };
+            let tensor = dtype_of(ty).and_then(|dtype| arrays.find(&wanted, dtype, io));
+            let tensor = tensor.map_err(fail)?;
+            check(&tensor, ty).map_err(fail)?;
+            found.push((index, tensor));
+        }
+        if found.is_empty() {
+            return Err(CommandFailure::input(format!(
+                "{} has no array with the name of an argument of @{}, or as input_0, input_1, …",
+                path.display(),
+                self.function
+            )));
+        }
+        Ok(found)
+    }
+
     /// `argument 0`, with its name if it has one.
     fn describe(&self, index: usize) -> String {
         match self.names.get(index) {

@@ -4,7 +4,7 @@ use crate::args::Color;
 use crate::closed_streams;
 use crate::files::{FileSet, WriteSeek, write_whole};
 use crate::limits;
-use stablo::{Bytes, Diagnostic, Source, Styles, render_styled};
+use stablo::{Bytes, Diagnostic, Encoded, Source, Styles, render_styled};
 use std::ffi::OsString;
 use std::fmt::{self, Display};
 use std::fs::File;
@@ -218,6 +218,18 @@ impl Io<'_> {
             self.print(bytes)
         } else {
             self.write_file(path, |file| file.write_all(bytes))
+        }
+    }
+
+    /// As [`Io::write`], of parts.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn write_encoded(&mut self, path: &Path, encoded: &Encoded) -> Result<(), CommandFailure> {
+        if path == Path::new("-") {
+            self.print(encoded.to_vec())
+        } else {
+            self.write_file(path, |file| encoded.write_to(file))
         }
     }
 

@@ -1,5 +1,6 @@
 //! Programs that are ready to run.
 
+use crate::compiled::prepacked_constants;
 use crate::specialized::Specializations;
 use crate::within::BoundsProgram;
 use crate::{Error, Profile, Result, Roofline};
@@ -330,7 +331,8 @@ pub(crate) fn prepare(
         return interpreter::Program::prepare(module, entry, options);
     }
     let makes_code = !options.without_machine_code;
-    let compile = |code| ::engine::compile(code, makes_code);
+    let prepacked = prepacked_constants(&module);
+    let compile = |code| ::engine::compile(code, makes_code, prepacked.clone());
     interpreter::Program::compile(module, entry, options, &compile)
 }
 

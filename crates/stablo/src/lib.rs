@@ -41,6 +41,8 @@
 #[cfg(feature = "run")]
 mod analysis;
 mod build;
+#[cfg(feature = "run")]
+mod compiled;
 #[cfg(feature = "devices")]
 mod devices;
 #[cfg(feature = "run")]
@@ -89,6 +91,8 @@ pub use arrays;
 #[cfg(feature = "arrays")]
 pub use arrays::ArrayError;
 pub use build::{Builder, OpBuilder, OpKind};
+#[cfg(feature = "run")]
+pub use compiled::compile;
 #[cfg(feature = "devices")]
 pub use devices::{Device, DeviceOption, DeviceProgram, DeviceSpec, run_on_device};
 #[cfg(feature = "run")]
@@ -135,7 +139,7 @@ pub use vhlo::{CompatibilityRequirement, Version};
 #[cfg(feature = "run")]
 pub use weights::{WeightForm, bind_arguments, extract_weights, insert_weights};
 pub use write::{
-    BytecodeOptions, Format, SerializeOptions, print, print_op, serialize, target_version,
+    BytecodeOptions, Encoded, Format, SerializeOptions, print, print_op, serialize, target_version,
     write_bytecode,
 };
 

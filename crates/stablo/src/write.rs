@@ -2,6 +2,7 @@
 
 use crate::ir::OpRef;
 use crate::{Error, Module, PrintOptions, Result, Version};
+pub use mlir::bytecode::Encoded;
 use mlir::bytecode::WriteOptions;
 use portable::ForeignOps;
 use std::path::Path;
@@ -60,11 +61,15 @@ impl BytecodeOptions {
 /// # Errors
 /// If the version is unknown or cannot express the module.
 pub fn write_bytecode(module: &Module, options: &BytecodeOptions) -> Result<Vec<u8>> {
+    encode_bytecode(module, options).map(|encoded| encoded.to_vec())
+}
+
+fn encode_bytecode(module: &Module, options: &BytecodeOptions) -> Result<Encoded> {
     let BytecodeOptions { version, producer } = options.clone();
     let regions_first = module.source().is_some();
     let options = WriteOptions { version, producer, regions_first, ..WriteOptions::default() };
     let encoded = mlir::bytecode::write(module, &options);
-    encoded.map(|encoded| encoded.to_vec()).map_err(|error| Error::in_module(vec![error], module))
+    encoded.map_err(|error| Error::in_module(vec![error], module))
 }
 
 /// Options for writing a portable artifact. A [`Version`] converts to options with that target.
@@ -122,10 +127,14 @@ impl SerializeOptions {
 /// # Ok::<(), stablo::Error>(())
 /// ```
 pub fn serialize(module: &Module, options: impl Into<SerializeOptions>) -> Result<Vec<u8>> {
-    let SerializeOptions { target, allow_other_dialects } = options.into();
+    encode_artifact(module, options.into()).map(|artifact| artifact.to_vec())
+}
+
+fn encode_artifact(module: &Module, options: SerializeOptions) -> Result<Encoded> {
+    let SerializeOptions { target, allow_other_dialects } = options;
     let foreign = if allow_other_dialects { ForeignOps::Keep } else { ForeignOps::Refuse };
     let artifact = portable::serialize(module, portable::ArtifactOptions { target, foreign });
-    artifact.map(|artifact| artifact.to_vec()).map_err(|errors| Error::in_module(errors, module))
+    artifact.map_err(|errors| Error::in_module(errors, module))
 }
 
 /// Parses a target version: `1.16.2`, `current`, `minimum`, or the version that readers of the last
@@ -167,11 +176,21 @@ impl Format {
     /// # Errors
     /// If the program cannot be expressed in the format.
     pub fn write(self, module: &Module, allow_other_dialects: bool) -> Result<Vec<u8>> {
+        self.encode(module, allow_other_dialects).map(|encoded| encoded.to_vec())
+    }
+
+    /// As [`Format::write`], without copies of large constants of bytecode and artifacts.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn encode(self, module: &Module, allow_other_dialects: bool) -> Result<Encoded> {
         match self {
-            Format::Text => Ok((print(module, &PrintOptions::default())? + "\n").into_bytes()),
-            Format::Bytecode => write_bytecode(module, &BytecodeOptions::default()),
+            Format::Text => {
+                Ok((print(module, &PrintOptions::default())? + "\n").into_bytes().into())
+            }
+            Format::Bytecode => encode_bytecode(module, &BytecodeOptions::default()),
             Format::Artifact(target) => {
-                serialize(module, SerializeOptions { target, allow_other_dialects })
+                encode_artifact(module, SerializeOptions { target, allow_other_dialects })
             }
         }
     }

@@ -3,6 +3,7 @@
 use crate::exec::PlanRun;
 use crate::exec::buffers::{BufferSource, CallerBuffers, buffer_sources};
 use crate::exec::frames::FramePool;
+use crate::exec::prepacked::PrepackedConstant;
 use crate::exec::results::SmallResults;
 use crate::passes;
 use crate::plan::Plan;
@@ -32,8 +33,10 @@ pub(crate) struct CompiledProgram {
 impl CompiledProgram {
     /// Compiles code, and shares the plans of another program that has the same code.
     /// `makes_code` asks for machine code, where there is some for this machine.
-    pub fn new(code: Code, makes_code: bool) -> CompiledProgram {
-        let frames = std::iter::repeat_with(FramePool::default).take(code.functions.len());
+    pub fn new(code: Code, makes_code: bool, prepacked: Vec<PrepackedConstant>) -> CompiledProgram {
+        let prepacked: Arc<[PrepackedConstant]> = prepacked.into();
+        let frames = std::iter::repeat_with(|| FramePool::new(Arc::clone(&prepacked)));
+        let frames = frames.take(code.functions.len());
         CompiledProgram { frames: frames.collect(), plans: SharedPlans::of(code, makes_code) }
     }
 

@@ -1,12 +1,12 @@
 //! The frames of runs of plans: memory that they leave to later ones.
 
-use crate::exec::prepacked::PrepackedOperands;
+use crate::exec::prepacked::{PrepackedConstant, PrepackedOperands};
 use crate::plan::Plan;
 use kernels::fused::Registers;
 use numerics::Tensor;
 use numerics::math::AlignedBytes;
 use program::RuntimeValue;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Maximum number of frames in a pool.
 const MAX_FRAMES: usize = 16;
@@ -16,8 +16,11 @@ pub(crate) const MAX_SPARE: usize = 32;
 const MAX_SPARE_BYTES: usize = 32 << 20;
 
 /// The frames that runs of a plan leave to later ones.
-#[derive(Default)]
-pub(crate) struct FramePool(Mutex<Vec<PlanFrame>>);
+pub(crate) struct FramePool {
+    frames: Mutex<Vec<PlanFrame>>,
+    /// Constants that were prepacked before.
+    prepacked: Arc<[PrepackedConstant]>,
+}
 
 /// The memory of a run.
 pub(crate) struct PlanFrame {
@@ -34,9 +37,14 @@ pub(crate) struct PlanFrame {
 }
 
 impl FramePool {
+    /// No frames, of plans some of whose constants are prepacked.
+    pub fn new(prepacked: Arc<[PrepackedConstant]>) -> FramePool {
+        FramePool { frames: Mutex::default(), prepacked }
+    }
+
     /// The memory of an earlier run of a plan, or new memory.
     pub fn take(&self, plan: &Plan) -> PlanFrame {
-        let pooled = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let pooled = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| {
             let mut arena = AlignedBytes::zeros(plan.arena_bytes);
             for (at, bytes) in &plan.initial {
@@ -48,7 +56,7 @@ impl FramePool {
                 registers: Registers::default(),
                 spare: Vec::new(),
                 unused: Vec::new(),
-                prepacked: PrepackedOperands::new(plan.prepacked),
+                prepacked: PrepackedOperands::new(plan.prepacked, Arc::clone(&self.prepacked)),
             }
         })
     }
@@ -71,7 +79,7 @@ impl FramePool {
         };
         let kept = frame.spare.iter().rev().take_while(is_kept).count();
         frame.spare.drain(..frame.spare.len() - kept);
-        let mut frames = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
         if frames.len() < MAX_FRAMES {
             frames.push(frame);
         }

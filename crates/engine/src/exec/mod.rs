@@ -8,6 +8,8 @@ mod profile;
 mod results;
 
 pub(crate) use compiled::CompiledProgram;
+pub use prepacked::PrepackedConstant;
+pub(crate) use prepacked::prepack_constants;
 
 use crate::block::{self, Fuel};
 use crate::plan::{
@@ -25,7 +27,7 @@ use kernels::{CopyPart, Kernel, LoopOutput};
 use numerics::budget;
 use numerics::math::AlignedBytes;
 use numerics::shape::{self, Sizes};
-use numerics::{DType, Tensor, TensorError, TensorRef};
+use numerics::{Bytes, DType, Tensor, TensorError, TensorRef};
 use program::{EvalError, EvalResult, Evaluation, FunctionId, Origin, RuntimeValue, ValueType};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -309,8 +311,9 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         Ok(())
     }
 
-    /// The second operand of a kernel as it prepacks it, if it is the same as in an earlier run.
-    fn prepacked(&mut self, op: &StepOp) -> Option<Arc<AlignedBytes>> {
+    /// The second operand of a kernel as it prepacks it, if it was prepacked before, or is the same as
+    /// in an earlier run.
+    fn prepacked(&mut self, op: &StepOp) -> Option<Bytes> {
         let StepOp::Apply { kernel, operands, prepacked: Some(number), .. } = op else {
             return None;
         };

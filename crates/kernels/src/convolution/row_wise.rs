@@ -21,6 +21,10 @@ impl Kernel for PreparedConvolution {
         self.is_packable()
     }
 
+    fn prepacked_bytes(&self) -> usize {
+        self.packed_bytes()
+    }
+
     fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
         self.pack(operand)
     }

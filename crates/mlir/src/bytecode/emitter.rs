@@ -13,6 +13,12 @@ pub struct Encoded {
     parts: Vec<Bytes>,
 }
 
+impl From<Vec<u8>> for Encoded {
+    fn from(bytes: Vec<u8>) -> Encoded {
+        Encoded { parts: vec![bytes.into()] }
+    }
+}
+
 impl Encoded {
     /// Number of bytes.
     pub fn len(&self) -> usize {

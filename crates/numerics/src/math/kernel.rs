@@ -729,6 +729,12 @@ impl AlignedBytes {
     }
 }
 
+impl AsRef<[u8]> for AlignedBytes {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
 impl Deref for AlignedBytes {
     type Target = [u8];
 

@@ -97,11 +97,14 @@ pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), CommandFailure>
             let print = PrintOptions { debug_info, ..PrintOptions::default() };
             let mut text = stablo::print(&module, &print)?;
             text.push('\n');
-            text.into_bytes()
+            text.into_bytes().into()
         }
-        format => format.write(&module, !options.only_portable)?,
+        format => format.encode(&module, !options.only_portable)?,
     };
-    let Some(path) = &options.extract_constants else { return io.write(&options.output, &output) };
+    let Some(path) = &options.extract_constants else {
+        return io.write_encoded(&options.output, &output);
+    };
+    let output = output.to_vec();
     let weights = extracted.iter().map(|(name, tensor)| (&**name, tensor));
     let weights = safetensors::write(weights).map_err(CommandFailure::input)?;
     let mut files = FileSet::default();

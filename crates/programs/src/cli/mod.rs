@@ -2,6 +2,7 @@
 
 mod bisect;
 mod check;
+mod compile;
 mod completions;
 mod convert;
 mod cost;
@@ -46,6 +47,8 @@ enum Command {
     Check(check::CheckArgs),
     /// Convert a program to another format: text, bytecode or a portable artifact
     Convert(convert::ConvertArgs),
+    /// Write a program with its weights in the order in which kernels read them
+    Compile(compile::CompileArgs),
     /// Report the format and contents of a file
     Inspect(inspect::InspectArgs),
     /// Report the arithmetic, memory traffic and memory of a program
@@ -106,6 +109,7 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), CommandFailure> {
         Command::Refine(options) => refine::run(&options, io),
         Command::Check(options) => check::run(&options, io),
         Command::Convert(options) => convert::run(&options, io),
+        Command::Compile(options) => compile::run(&options, io),
         Command::Inspect(options) => inspect::run(&options, io),
         Command::Cost(options) => cost::run(&options, io),
         Command::View(options) => view::run(&options, io),

@@ -4,6 +4,7 @@
 mod api;
 mod artifacts;
 mod compare;
+mod compiled;
 mod crates;
 mod dynamic;
 mod examples;
