@@ -5,13 +5,14 @@
     python tools/accuracy.py target/release/stablo --points 10000000
     python tools/accuracy.py target/release/stablo --functions power,atan2 --types c64,c128 --slow 20000
 
-For each function of the table in docs/accuracy.md and each of f32, f64, complex<f32> and complex<f64>, it runs a program on the
-points and prints the number of points, of results that are not the nearest number, and of those that break the bound of the table;
+For each function of the table in docs/accuracy.md and each of f16, bf16, f32, f64, complex<f32> and complex<f64>, it runs a program on
+the points and prints the number of points, of results that are not the nearest number, and of those that break the bound of the table;
 the largest distance in units in the last place; and the worst point. It exits with 1 if a bound is broken.
 
 The points are random bits over all exponents; random numbers of moderate size; numbers within two units in the last place of
 constants at which this or any usual implementation may branch, of the ends of the ranges of normal and subnormal numbers, and of
 zeros and poles of the functions; and, for functions of two numbers, products of such grids, and powers with results of any exponent.
+In f16 and bf16, functions of one number are computed for all of them. `abs` and `sign` of complex numbers have bounds, too.
 
 Referees: the C library's functions of `long double` (64 bits; x86-64 only), by NumPy, where there are some. MPFR, MPC and mpmath, at
 a precision at which more makes no difference, settle what those leave open, and compute all other functions, on the first `--slow`
@@ -34,14 +35,18 @@ import mpmath
 import numpy as np
 from gmpy2 import mpc, mpfr
 
-STABLEHLO = ("atan2 cbrt cosine divide exponential exponential_minus_one log log_plus_one logistic power rsqrt sine sqrt tan "
-             "tanh").split()
+STABLEHLO = ("abs atan2 cbrt cosine divide exponential exponential_minus_one log log_plus_one logistic power rsqrt sign sine sqrt "
+             "tan tanh").split()
 BINARY = ("atan2", "divide", "polygamma", "power", "zeta")
-TYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
-ELEMENTS = {"f32": "f32", "f64": "f64", "c64": "complex<f32>", "c128": "complex<f64>"}
+# Numbers of f16 and bf16 are held as f32.
+TYPES = {"f16": np.float32, "bf16": np.float32, "f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+ELEMENTS = {"f16": "f16", "bf16": "bf16", "f32": "f32", "f64": "f64", "c64": "complex<f32>", "c128": "complex<f64>"}
 WIDE = {"f32": "f64", "c64": "c128"}
+PARTS = {"c64": "f32", "c128": "f64"}
 # Significant bits, exponent of the lowest number, and one beyond the largest exponent.
-FORMATS = {np.dtype(np.float32): (24, -149, 128), np.dtype(np.float64): (53, -1074, 1024)}
+FORMATS = {"f16": (11, -24, 16), "bf16": (8, -133, 128), "f32": (24, -149, 128), "f64": (53, -1074, 1024)}
+# Bounds of functions of complex numbers that are not in the table: of f32 parts and of f64 parts.
+COMPLEX_BOUNDS = {"abs": (0, 1), "sign": (0, 1)}
 
 # Constants at which the code branches, or usual algorithms do; their negatives, halves and inverses are added.
 CRITICAL = [
@@ -75,6 +80,39 @@ def critical(dtype):
                 found.append(step)
     numbers = np.concatenate(found)
     return np.unique(np.concatenate([numbers, -numbers]))
+
+
+def to_bits(numbers, kind):
+    """The bits of numbers of a format, which are held in a wider one, as integers of its size."""
+    if kind == "f16":
+        return numbers.astype(np.float16).view(np.int16)
+    if kind == "bf16":
+        return (np.ascontiguousarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16).view(np.int16)
+    dtype, integer = (np.float32, np.int32) if kind == "f32" else (np.float64, np.int64)
+    return np.ascontiguousarray(numbers, dtype).view(integer)
+
+
+def from_bits(bits, kind):
+    """The numbers of f16 or bf16 with these bits, as f32."""
+    bits = bits.view(np.uint16)
+    if kind == "f16":
+        return bits.view(np.float16).astype(np.float32)
+    return (bits.astype(np.uint32) << 16).view(np.float32)
+
+
+def narrow_points(rng, name, count, kind):
+    """All finite numbers of f16 or bf16, or pairs of any of them."""
+    numbers = from_bits(np.arange(1 << 16, dtype=np.uint16), kind)
+    numbers = numbers[np.isfinite(numbers)]
+    if name not in BINARY:
+        return [numbers]
+    points = special_points if name in ("zeta", "polygamma") else power_points if name == "power" else pair_points
+    pairs = points(rng, name, count, np.float32) if points is special_points else points(rng, count, np.float32)
+    with np.errstate(all="ignore"):
+        pairs = [from_bits(to_bits(x, kind), kind) for x in pairs]
+    if points is special_points:
+        return pairs
+    return [np.concatenate([rng.choice(numbers, count), x]) for x in pairs]
 
 
 def random_bits(rng, count, dtype):
@@ -192,19 +230,24 @@ def evaluate(program, name, kind, operands):
     dialect = "stablehlo" if name in STABLEHLO else "chlo"
     tensor = f"tensor<{len(operands[0])}x{ELEMENTS[kind]}>"
     names = ["%x", "%y"][: len(operands)]
-    types = tensor if dialect == "stablehlo" else f"{', '.join([tensor] * len(operands))} -> {tensor}"
-    text = (f"func.func @main({', '.join(f'{n}: {tensor}' for n in names)}) -> {tensor} {{\n"
-            f"  %r = {dialect}.{name} {', '.join(names)} : {types}\n  return %r : {tensor}\n}}\n")
+    result = f"tensor<{len(operands[0])}x{ELEMENTS[PARTS[kind]]}>" if name == "abs" else tensor
+    types = f"({tensor}) -> {result}" if name == "abs" else tensor
+    if dialect == "chlo":
+        types = f"{', '.join([tensor] * len(operands))} -> {tensor}"
+    text = (f"func.func @main({', '.join(f'{n}: {tensor}' for n in names)}) -> {result} {{\n"
+            f"  %r = {dialect}.{name} {', '.join(names)} : {types}\n  return %r : {result}\n}}\n")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "main.mlir")
         with open(path, "w") as file:
             file.write(text)
         command = [program, "run", path, "--outputs", folder]
         for i, x in enumerate(operands):
-            np.save(os.path.join(folder, f"x{i}.npy"), x)
+            stored = to_bits(x, kind).view(np.float16 if kind == "f16" else np.uint16) if kind in ("f16", "bf16") else x
+            np.save(os.path.join(folder, f"x{i}.npy"), stored)
             command += ["--input", os.path.join(folder, f"x{i}.npy")]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-        return np.load(os.path.join(folder, "output_0.npy"))
+        found = np.load(os.path.join(folder, "output_0.npy"))
+        return from_bits(found, kind) if kind in ("f16", "bf16") else found
 
 
 LONG = np.longdouble
@@ -276,6 +319,8 @@ PRECISE = {
     "polygamma": by_mpmath(lambda n, x: mpmath.psi(int(n), x)),
 }
 COMPLEX = {
+    "abs": lambda z: gmpy2.sqrt(z.real * z.real + z.imag * z.imag),
+    "sign": lambda z: z / gmpy2.sqrt(z.real * z.real + z.imag * z.imag) if z else z,
     "atan2": complex_angle, "cbrt": lambda z: gmpy2.exp(gmpy2.log(z) / 3), "exponential_minus_one": lambda z: gmpy2.exp(z) - 1,
     "log_plus_one": lambda z: gmpy2.log(1 + z), "power": lambda x, y: gmpy2.exp(y * gmpy2.log(x)), "rsqrt": lambda z: 1 / gmpy2.sqrt(z),
 }
@@ -285,7 +330,7 @@ BY_MPC = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "cosine", "
 
 def rounded(x, part):
     """The number of a format nearest to an mpfr, and its distance from the middle between two numbers, in units."""
-    precision, lowest, top = FORMATS[np.dtype(part)]
+    precision, lowest, top = FORMATS[part]
     if gmpy2.is_nan(x) or gmpy2.is_infinite(x) or x == 0:
         return float(x), 0.5
     exponent = gmpy2.get_exp(x)
@@ -305,9 +350,9 @@ def rounded(x, part):
 
 def settle(name, kind, point):
     """The nearest number, or the nearest parts, and the distances from the middle; None if the referee has no answer."""
-    part = np.float32 if kind in ("f32", "c64") else np.float64
-    is_complex = kind in ("c64", "c128")
-    function = COMPLEX.get(name, PRECISE[name]) if is_complex else PRECISE[name]
+    is_complex = kind in PARTS
+    part = PARTS.get(kind, kind)
+    function = COMPLEX.get(name) or PRECISE[name] if is_complex else PRECISE[name]
     before = None
     if is_complex and name not in BY_MPC:
         # So much that nothing that matters is rounded away in sums of squares.
@@ -323,7 +368,10 @@ def settle(name, kind, point):
                 result = function(*operands)
             except (ValueError, ZeroDivisionError, OverflowError):
                 return None
-            parts = [result.real, result.imag] if is_complex else [result]
+            parts = [result.real, result.imag] if is_complex and name != "abs" else [result]
+            # At these poles, CHLO has NaN or an infinity of a sign of its own; it has no zeta function below 1.
+            if name in ("digamma", "polygamma", "zeta") and (any(map(gmpy2.is_infinite, parts)) or name == "zeta" and operands[0] <= 1):
+                return None
             now = [rounded(p, part) for p in parts]
         values = [v for v, _ in now]
         if is_complex and name in BY_MPC or name in ("sqrt",):
@@ -334,13 +382,14 @@ def settle(name, kind, point):
     return now
 
 
-def steps(x, y):
+def steps(x, y, kind):
     """The number of steps between numbers of one format, and 2^63 if one is infinite or NaN and the other is not."""
-    kind = np.int32 if x.dtype == np.float32 else np.int64
     order = []
     for v in (x, y):
-        bits = v.view(kind).astype(np.int64)
-        order.append(np.where(bits < 0, -(bits & np.iinfo(kind).max), bits))
+        bits = to_bits(v, kind)
+        largest = np.iinfo(bits.dtype).max
+        bits = bits.astype(np.int64)
+        order.append(np.where(bits < 0, -(bits & largest), bits))
     distance = np.abs(order[0].astype(np.float64) - order[1].astype(np.float64))
     small = np.abs(order[0] - order[1])
     distance = np.where(distance < 2**52, small, distance)
@@ -350,8 +399,10 @@ def steps(x, y):
 
 
 class Tally:
-    def __init__(self, bound, of_larger, single):
-        self.bound, self.of_larger, self.single = bound, of_larger, single
+    def __init__(self, bound, of_larger, kind):
+        self.bound, self.of_larger, self.part = bound, of_larger, PARTS.get(kind, kind)
+        # How near to the middle between two numbers a value may be rounded to either.
+        self.excused = {"f32": 2.0**-26, "f64": 2.0**-40}.get(self.part, 0.0)
         self.points = self.inexact = self.broken = self.exceptions = 0
         self.worst, self.where = 0.0, ""
 
@@ -359,15 +410,14 @@ class Tally:
         """One result whose nearest numbers are known."""
         parts = [actual.real, actual.imag] if np.iscomplexobj(actual) else [actual]
         # With the sign of a zero ignored.
-        kind = type(parts[0])
         size = max([abs(v) for v, _ in settled] + ([1.0] if len(parts) == 1 else []))
         worst, excused = 0.0, False
         for found, (value, middle) in zip(parts, settled):
-            distance = float(steps(np.array([found], kind), np.array([value]).astype(kind))[0])
+            distance = float(steps(np.array([found]), np.array([value]), self.part)[0])
             if self.of_larger and distance and np.isfinite(found) and np.isfinite(value):
-                eps = float(np.finfo(kind).eps)
+                eps = 2.0 ** (1 - FORMATS[self.part][0])
                 distance = abs(float(found) - value) / (eps * size) if size else distance
-            if distance == 1 and middle < 2.0 ** (-26 if self.single else -40):
+            if distance == 1 and middle < self.excused:
                 excused = True
                 continue
             worst = max(worst, distance)
@@ -386,11 +436,13 @@ def settled_text(settled):
 def measure(program, name, kind, bound, of_larger, points, slow, seed):
     rng = np.random.default_rng(seed)
     dtype = TYPES[kind]
-    is_complex = kind in ("c64", "c128")
+    is_complex = kind in PARTS
     fast = name in FAST and not is_complex
     cross = kind in WIDE and not fast
     count = points if fast or cross else slow
-    if is_complex:
+    if kind in ("f16", "bf16"):
+        fast, operands = False, narrow_points(rng, name, slow, kind)
+    elif is_complex:
         operands = complex_pairs(rng, name, count, dtype) if name in BINARY else [complex_points(rng, count, dtype)]
     elif name == "power":
         operands = power_points(rng, count, dtype)
@@ -403,13 +455,13 @@ def measure(program, name, kind, bound, of_larger, points, slow, seed):
     finite = np.logical_and.reduce([np.isfinite(x.real) & np.isfinite(x.imag) for x in operands])
     operands = [x[finite] for x in operands]
     actual = evaluate(program, name, kind, operands)
-    tally = Tally(bound, of_larger, kind in ("f32", "c64"))
+    tally = Tally(bound, of_larger, kind)
     tally.points = len(actual)
     if fast:
         with np.errstate(all="ignore"):
             wide = FAST[name](*[x.astype(LONG) for x in operands])
             nearest = wide.astype(dtype)
-            distance = steps(actual, nearest)
+            distance = steps(actual, nearest, kind)
             error = np.abs((actual.astype(LONG) - wide) / np.spacing(np.abs(nearest)).astype(LONG)).astype(np.float64)
         # Those in question: all that differ, the worst first.
         wrong = np.flatnonzero(distance > 0)
@@ -419,16 +471,16 @@ def measure(program, name, kind, bound, of_larger, points, slow, seed):
     elif cross:
         wide = evaluate(program, name, WIDE[kind], [x.astype(TYPES[WIDE[kind]]) for x in operands])
         with np.errstate(all="ignore"):
-            nearest = wide.astype(dtype)
-        if is_complex:
-            wrong = (steps(actual.real.copy(), nearest.real.copy()) > 0) | (steps(actual.imag.copy(), nearest.imag.copy()) > 0)
-        else:
-            wrong = steps(actual, nearest) > 0
+            nearest = wide.astype(actual.dtype)
+        part = PARTS.get(kind, kind)
+        wrong = steps(actual.real, nearest.real, part) > 0
+        if np.iscomplexobj(actual):
+            wrong |= steps(actual.imag, nearest.imag, part) > 0
         wrong = np.flatnonzero(wrong)
         some = rng.permutation(len(actual))[:slow]
         check = np.unique(np.concatenate([wrong[:slow], some]))
     else:
-        check = np.arange(len(actual))[:slow] if is_complex or name in BINARY else np.unique(
+        check = np.arange(len(actual)) if kind in ("f16", "bf16") and name != "bessel_i1e" else np.arange(len(actual))[:slow] if is_complex or name in BINARY else np.unique(
             np.concatenate([np.arange(min(len(actual), slow // 3)), rng.permutation(len(actual))[:slow]]))
     for i in check:
         point = [x[i] for x in operands]
@@ -454,7 +506,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--functions")
-    parser.add_argument("--types", default="f32,f64,c64,c128")
+    parser.add_argument("--types", default="f16,bf16,f32,f64,c64,c128")
     parser.add_argument("--points", type=int, default=1_000_000)
     parser.add_argument("--slow", type=int, default=20_000, help="points for referees of any precision")
     parser.add_argument("--seed", type=int, default=1)
@@ -463,9 +515,12 @@ def main():
     failed = False
     print("| function | type | points | settled | not nearest | exceptions | beyond the bound | worst ulp | worst point |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name in options.functions.split(",") if options.functions else table:
+    for name in options.functions.split(",") if options.functions else [*table, *COMPLEX_BOUNDS]:
         for kind in options.types.split(","):
-            cell = table[name][{"f32": 0, "f64": 1}.get(kind, 2)]
+            if name in COMPLEX_BOUNDS:
+                cell = str(COMPLEX_BOUNDS[name][kind == "c128"]) if kind in PARTS else "-"
+            else:
+                cell = table[name][{"f64": 1, "c64": 2, "c128": 2}.get(kind, 0)]
             if cell == "-":
                 continue
             # Complex numbers with f32 parts are those with f64 parts, rounded.
