@@ -1,12 +1,16 @@
 //! Reductions of matrices of few columns.
 
-use super::sums::{Combine, Tree, copy_strided};
+use super::sums::{Combine, ROWS, Tree, combine_columns, copy_strided};
 use numerics::Element;
 
 /// Matrices of fewer columns are narrow,
-pub const NARROW: usize = 16;
+pub const NARROW: usize = 8;
 /// Number of their rows that are copied at a time: a power of two.
 const COPIED: usize = 1024;
+/// Matrices of at most this many columns have adjacent rows combined.
+pub const FEW_COLUMNS: usize = 64;
+/// Number of these rows at a time: a power of [`ROWS`].
+const ADJACENT: usize = ROWS * ROWS * ROWS;
 
 /// Combines the columns of matrices of `count` rows of `columns` neighbouring elements each, with a
 /// place in `out` for each: as rows of copies, since vectors of few columns are short.
@@ -56,5 +60,40 @@ pub fn combine_narrow<T: Element>(
         if let Some(results) = tree.finish(merge) {
             out.copy_from_slice(&results);
         }
+    }
+}
+
+/// As [`combine_narrow`], of a matrix whose columns are as long as vectors: level by level, each of
+/// [`ROWS`] neighbouring rows.
+pub fn combine_adjacent<T: Element>(
+    matrix: &[T],
+    [count, columns]: [usize; 2],
+    operation: &dyn Combine<T>,
+    out: &mut [T],
+) {
+    let (parts, rest) = matrix.split_at(count / ADJACENT * ADJACENT * columns);
+    let mut tree = Tree::new();
+    let merge = |mut left: Vec<T>, right: Vec<T>| {
+        operation.merge(&mut left, &right);
+        left
+    };
+    let mut levels = [ROWS * ROWS, ROWS].map(|rows| vec![T::ZERO; rows * columns]);
+    for part in parts.chunks_exact(ADJACENT * columns) {
+        let [first, second] = &mut levels;
+        operation.merge_adjacent(part, columns, first);
+        operation.merge_adjacent(first, columns, second);
+        let mut results = vec![T::ZERO; columns];
+        operation.merge_adjacent(second, columns, &mut results);
+        tree.push(results, merge);
+    }
+    if !rest.is_empty() {
+        // Fewer rows than each subtree has.
+        let mut results = vec![T::ZERO; columns];
+        let row = |i: usize| i * columns;
+        combine_columns(rest, 1, count % ADJACENT, &row, operation, &mut results);
+        tree.push_last(results);
+    }
+    if let Some(results) = tree.finish(merge) {
+        out.copy_from_slice(&results);
     }
 }

@@ -5,7 +5,7 @@ use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{convert_into, converted};
 use super::extremum;
 
-use super::narrow::{NARROW, combine_narrow};
+use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
     Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows, copy_strided,
@@ -520,7 +520,11 @@ fn combine_part<T: Element>(
             let elements = if inner == rows { &elements[first..] } else { elements };
             let groups = out.chunks_mut(inner).zip(elements.chunks(count * inner));
             for (out, elements) in groups {
-                combine_columns(elements, 1, count, &|i| i * inner, operation, out);
+                if inner <= FEW_COLUMNS && out.len() == inner {
+                    combine_adjacent(elements, [count, inner], operation, out);
+                } else {
+                    combine_columns(elements, 1, count, &|i| i * inner, operation, out);
+                }
             }
         }
         Layout::Windows { windows, edges } => {

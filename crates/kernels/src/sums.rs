@@ -25,7 +25,7 @@ const LANES: usize = 8;
 /// Elements of a long row, so.
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
-const ROWS: usize = 8;
+pub const ROWS: usize = 8;
 /// Rows of at least this many numbers are added eight neighbours at a time.
 const LONG: usize = 64;
 /// Sums of eight neighbours that are added further at a time,
@@ -122,6 +122,9 @@ pub trait Combine<T>: Sync {
     /// Combines the columns of `ROWS` rows.
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]);
 
+    /// Combines the columns of each `ROWS` rows, which are neighbours of `columns` elements each.
+    fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]);
+
     /// Combines each row of `len` neighbouring elements.
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
 
@@ -166,6 +169,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
         run::<T>(MergeRows { rows, out, f: *self });
     }
 
+    fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
+        run::<T>(MergeAdjacent { elements, columns, out, f: *self });
+    }
+
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
         run::<T>(SummedRows { elements, len, out, f: *self });
     }
@@ -194,6 +201,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
 
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
         self.0.merge_rows(rows, out);
+    }
+
+    fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
+        self.0.merge_adjacent(elements, columns, out);
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
@@ -229,6 +240,10 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
 
     fn merge_rows(&self, rows: [&[f32]; ROWS], out: &mut [f32]) {
         self.0.merge_rows(rows, out);
+    }
+
+    fn merge_adjacent(&self, elements: &[f32], columns: usize, out: &mut [f32]) {
+        self.0.merge_adjacent(elements, columns, out);
     }
 
     fn combine_rows(&self, elements: &[f32], len: usize, out: &mut [f32]) {
@@ -367,6 +382,46 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
         }
         let MergeRows { rows, out, f } = self;
         run(MergeRows { rows, out, f: &f });
+    }
+}
+
+struct MergeAdjacent<'a, T, F> {
+    elements: &'a [T],
+    columns: usize,
+    out: &'a mut [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeAdjacent<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let MergeAdjacent { elements, columns, out, f } = self;
+        let rows = elements.chunks_exact(ROWS * columns);
+        for (out, rows) in out.chunks_exact_mut(columns).zip(rows) {
+            let tree =
+                |x: [T; ROWS]| f(f(f(x[0], x[1]), f(x[2], x[3])), f(f(x[4], x[5]), f(x[6], x[7])));
+            let (many, rest) = out.as_chunks_mut::<LANES>();
+            let whole = many.len() * LANES;
+            for (part, out) in many.iter_mut().enumerate() {
+                let mut lanes = [[T::ZERO; LANES]; ROWS];
+                for (lanes, row) in lanes.iter_mut().zip(rows.chunks_exact(columns)) {
+                    lanes.copy_from_slice(&row[part * LANES..][..LANES]);
+                }
+                *out = std::array::from_fn(|j| tree(lanes.map(|lanes| lanes[j])));
+            }
+            for (j, out) in (whole..).zip(rest) {
+                *out = tree(std::array::from_fn(|i| rows[i * columns + j]));
+            }
+        }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: MergeAdjacent<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let MergeAdjacent { elements, columns, out, f } = self;
+        run(MergeAdjacent { elements, columns, out, f: &f });
     }
 }
 
