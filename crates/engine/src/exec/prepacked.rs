@@ -105,9 +105,12 @@ pub(crate) fn prepack_constants(plan: &Plan) -> Result<Vec<PrepackedConstant>, T
         let Storage::Constant(number) = plan.storage[operand as usize] else { return Ok(()) };
         let constant = plan.constants[number as usize].bytes();
         let fingerprint = fingerprint(&**kernel);
-        let is_known =
-            all.iter().any(|known| known.kernel == fingerprint && known.constant.same(constant));
-        if constant.len() > kernel.max_prepacked() || is_known {
+        let is_known = |known: &PrepackedConstant| {
+            known.kernel == fingerprint && known.constant.same(constant)
+        };
+        let bytes = all.iter().map(|known| known.packed.len()).sum::<usize>();
+        let has_room = bytes.saturating_add(kernel.prepacked_bytes()) <= kernel.max_prepacked();
+        if !has_room || all.iter().any(is_known) {
             return Ok(());
         }
         if let Some(packed) = kernel.prepack(constant)? {
