@@ -9,6 +9,7 @@
 //! in the process.
 
 mod budget;
+mod crowding;
 mod machine;
 mod parallel;
 mod pool;

@@ -1,10 +1,12 @@
 //! Work that several threads share.
 
+use crate::crowding::{self, HelpedJob};
 use crate::{Host, pool, workers};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Does each task, on the threads that the host of this one lets a kernel use. Tasks are taken by
 /// whichever thread is free, so that none waits for one that the system has stopped: this one
@@ -34,7 +36,7 @@ impl<T, E, F: Fn(T) -> Result<(), E> + Sync> TaskFunction<T, E> for F {
 /// As [`parallel`], compiled once for all functions of tasks of a type.
 fn perform_all<T: Send, E: Send>(tasks: Vec<T>, work: &dyn TaskFunction<T, E>) -> Result<(), E> {
     let helpers = workers().min(tasks.len()).saturating_sub(1);
-    if helpers == 0 || tasks.len() > Queue::MAX {
+    if helpers == 0 || tasks.len() > Queue::MAX || crowding::is_alone() {
         return tasks.into_iter().try_for_each(|task| work.perform(task));
     }
     let tasks: Vec<_> = tasks.into_iter().map(|task| Mutex::new(Some(task))).collect();
@@ -57,11 +59,23 @@ fn perform_all<T: Send, E: Send>(tasks: Vec<T>, work: &dyn TaskFunction<T, E>) -
 /// Calls `run` with the numbers below `count` on this thread and up to `helpers` others. Apart from
 /// [`parallel`], so that it is compiled once.
 fn share_numbers(helpers: usize, count: usize, run: &(dyn Fn(usize) + Sync)) {
-    let queue = Queue::new(count);
+    let (queue, start) = (Queue::new(count), Instant::now());
+    let (own, own_time) = (AtomicUsize::new(0), AtomicU64::new(0));
     share(helpers, &|is_helper| {
+        let mut done = 0;
         while let Some(index) = queue.next(is_helper) {
             run(index);
+            done += 1;
         }
+        if !is_helper {
+            own.store(done, Ordering::Relaxed);
+            own_time.store(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        }
+    });
+    crowding::record(HelpedJob {
+        tasks: [count, own.into_inner()],
+        own: Duration::from_nanos(own_time.into_inner()),
+        whole: start.elapsed(),
     });
 }
 
@@ -171,7 +185,7 @@ mod tests {
     #[test]
     fn jobs_in_a_row_wake_helpers() {
         let _turn = alone();
-        let start = std::time::Instant::now();
+        let start = Instant::now();
         while !pool::may_help(1) {
             assert!(start.elapsed().as_secs() < 60, "no helper is awake");
         }
