@@ -205,7 +205,7 @@ impl Contraction {
 /// zeros where there is nothing to add. `panels` is what [`DotKernel::pack`] made, if given.
 fn multiply(
     dtype: DType,
-    ProductSizes { count, m, n, k }: ProductSizes,
+    ProductSizes { m, n, k, .. }: ProductSizes,
     (a, left): (&[u8], &Matrices),
     (b, right): (&[u8], &Matrices),
     panels: Option<&[u8]>,
@@ -215,7 +215,7 @@ fn multiply(
         return Ok(());
     }
     dispatch_sum!(dtype, T, R, C => {
-        if small_products::are_small(count, m, k, n) {
+        if small_products::are_small(m, k, n) {
             let (a, b) = (left.small::<T>(a)?, right.small(b)?);
             return small_products::multiply([m, k, n], a, b, cast_mut(out)?);
         }
@@ -383,7 +383,7 @@ impl DotKernel {
     pub fn is_packable(&self) -> bool {
         let ProductSizes { count, m, n, k } = self.sizes;
         let is_vector = m < 2 || n < 2;
-        let is_small = k <= matmul::FEW || small_products::are_small(count, m, k, n);
+        let is_small = k <= matmul::FEW || small_products::are_small(m, k, n);
         let elements = k.saturating_mul(n);
         let is_worth_it = elements >= min_packed() && (m == 1 || !is_vector) && !is_small;
         count == 1 && is_worth_it && !self.is_converted() && !self.is_swapped

@@ -364,7 +364,8 @@ impl<T: Accumulator> Product<'_, T> {
             true => if are_kept { wide } else { group }.next_multiple_of(C),
             false => 0,
         };
-        let depths = if is_copied { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
+        let is_deep = is_copied && depth > BLOCK;
+        let depths = if is_deep { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let mut chunk_levels = Vec::new();
         let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;

@@ -1,16 +1,18 @@
-//! Products of small matrices, which are many: without tiles, copies or threads.
+//! Products of small matrices, which are many: without tiles.
 
 use super::accumulator::Accumulator;
 use super::matmul::{BLOCK, FEW};
+use super::parallel::task_size;
 use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, TensorError};
+use std::ops::Range;
 
 /// Matrices are tiny if a product of two takes at most this many multiplications.
 const TINY: usize = 1 << 8;
+/// All products of tiny matrices together take at most this many.
+const MAX_TINY: usize = 1 << 14;
 /// Matrices are small if a product of two takes at most this many.
 const SMALL: usize = 1 << 11;
-/// All products of small matrices together take at most this many.
-const MAX_PRODUCTS: usize = 1 << 14;
 /// Results of up to three columns are computed this many rows at a time, whose sums are
 /// independent.
 const ROWS: usize = 8;
@@ -25,13 +27,12 @@ const DEPTH: usize = 64;
 /// separate code.
 pub fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
     let products = m.saturating_mul(n).saturating_mul(k);
-    products <= TINY && k <= BLOCK && products.saturating_mul(count) <= MAX_PRODUCTS
+    products <= TINY && k <= BLOCK && products.saturating_mul(count) <= MAX_TINY
 }
 
-/// True for `count` products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
-pub fn are_small(count: usize, m: usize, k: usize, n: usize) -> bool {
-    let products = m.saturating_mul(n).saturating_mul(k);
-    products <= SMALL && k <= DEPTH && products.saturating_mul(count) <= MAX_PRODUCTS
+/// True for products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
+pub fn are_small(m: usize, k: usize, n: usize) -> bool {
+    m.saturating_mul(n).saturating_mul(k) <= SMALL && k <= DEPTH
 }
 
 const _: () = assert!(DEPTH <= BLOCK);
@@ -51,12 +52,43 @@ pub struct MatrixBatch<'a, T> {
     pub strides: [usize; 2],
 }
 
+impl<'a, T> MatrixBatch<'a, T> {
+    /// Some of the matrices.
+    fn part(&self, range: Range<usize>) -> MatrixBatch<'a, T> {
+        MatrixBatch { starts: self.starts.get(range).unwrap_or_default(), ..*self }
+    }
+}
+
 /// Writes the products of matrices of `m` x `k` elements, and `k` x `n` ones whose rows and columns
-/// are swapped, to `out`, consecutively, as [`matmul`](super::matmul) defines them.
+/// are swapped, to `out`, consecutively, as [`matmul`](super::matmul) defines them: on several
+/// threads where that pays.
 ///
 /// # Errors
 /// If an element is outside of the memory.
 pub fn multiply<T: Accumulator>(
+    sizes: [usize; 3],
+    a: MatrixBatch<'_, T>,
+    b: MatrixBatch<'_, T>,
+    out: &mut [T],
+) -> Result<(), TensorError> {
+    let [m, k, n] = sizes;
+    let work = m * n * k / host::machine().products_per_operation();
+    let together = task_size(a.starts.len(), work, 1);
+    if together >= a.starts.len() {
+        return multiply_here(sizes, a, b, out);
+    }
+    let tasks = out.chunks_mut((together * m * n).max(1)).enumerate();
+    host::parallel(tasks.collect(), |(task, out)| {
+        let matrices = task * together..task * together + out.len() / (m * n);
+        multiply_here(sizes, a.part(matrices.clone()), b.part(matrices), out)
+    })
+}
+
+/// As [`multiply`], on this thread.
+///
+/// # Errors
+/// As there.
+pub fn multiply_here<T: Accumulator>(
     [m, k, n]: [usize; 3],
     a: MatrixBatch<'_, T>,
     b: MatrixBatch<'_, T>,

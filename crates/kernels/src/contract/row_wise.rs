@@ -8,6 +8,7 @@ use crate::fused::Registers;
 use crate::kernel::{RowOperand, RowWise};
 use crate::matmul::{self, Product, Results};
 use crate::rows::Matrix;
+use crate::small_products::{self, MatrixBatch};
 use numerics::TensorError;
 use numerics::simd::{Isa, WIDE_GROUP};
 use std::ops::Range;
@@ -93,6 +94,12 @@ impl DotKernel {
                 let start = left.starts[product] + row * left.strides[0];
                 let a = Matrix { elements: from(lhs, start, firsts[0])?, strides: left.strides };
                 let elements = from(rhs, right.starts[product], firsts[1])?;
+                if small_products::are_small(m, k, n) {
+                    let one = |elements, strides| MatrixBatch { elements, starts: &[0], strides };
+                    let (a, b) = (one(a.elements, a.strides), one(elements, right.strides));
+                    small_products::multiply_here([m, k, n], a, b, out)?;
+                    continue;
+                }
                 let b = Matrix { elements, strides: [right.strides[1], right.strides[0]] };
                 let panels = packed::<T, C>(panels, [k, n])?;
                 let product = Product { rows: m, depth: k, columns: n, a: &a, b, order: None, panels };
