@@ -1,5 +1,9 @@
-//! The largest or smallest element of each row with its index: `argmax` and `argmin` as exporters
-//! write them, a `reduce` of elements and indices.
+//! The largest or smallest element along a dimension with its index: `argmax` and `argmin` as
+//! exporters write them, a `reduce` of elements and indices.
+//!
+//! Tensors are of three dimensions, `outer`, `count` and `inner`, of which the middle one is
+//! reduced. Of long rows of neighbours, the elements of each are compared with each other in lanes;
+//! other results have a lane each.
 
 use super::parallel::task_size;
 use numerics::budget::Scratch;
@@ -11,21 +15,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements that are compared at a time.
 const LANES: usize = 16;
+/// Rows of fewer neighbours are compared side by side.
+const SHORT_ROW: usize = 32;
 
-/// The extremum of each row of `count` elements with its index, combined with the initial ones;
-/// `None` for other types of elements. Every order of the body gives these bits: the bits of the
-/// first NaN, if any, and otherwise the bits of the last extremum and the least index of one.
-pub fn reduce_rows(
+/// The extremum of each result's elements with its index, combined with the initial ones; `None`
+/// for other types of elements. Every order of the body gives these bits: the bits of the first
+/// NaN, if any, and otherwise the bits of the last extremum and the least index of one.
+///
+/// # Errors
+/// If there is no memory for the results, or the tensors do not have these sizes.
+pub fn reduce(
     kind: Extremum,
     [values, indices]: [&Tensor; 2],
     init: [&Tensor; 2],
-    count: usize,
+    sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
     macro_rules! dispatch {
         ($(($dtype:ident $T:ty, $index:ident $I:ty))*) => {
             match (values.dtype(), indices.dtype()) {
                 $((DType::$dtype, DType::$index) => {
-                    typed::<$T, $I>(kind, [values, indices], init, count).map(Some)
+                    typed::<$T, $I>(kind, [values, indices], init, sizes).map(Some)
                 })*
                 _ => Ok(None),
             }
@@ -38,29 +47,32 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,
     [values, indices]: [&Tensor; 2],
     init: [&Tensor; 2],
-    count: usize,
+    sizes: [usize; 3],
 ) -> Result<[Tensor; 2], TensorError> {
-    let (values, indices) = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
+    let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
     let init = (init[0].item::<T>()?, init[1].item::<I>()?);
-    let rows = values.len() / count.max(1);
-    let mut results = [Tensor::zeros(T::DTYPE, [rows])?, Tensor::zeros(I::DTYPE, [rows])?];
+    let lines = Lines::new(sizes, [elements.0.len(), elements.1.len()])?;
+    let mut results =
+        [Tensor::zeros(T::DTYPE, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
     let [best, places] = &mut results;
     let (best, places) = (best.make_mut::<T>()?, places.make_mut::<I>()?);
-    let size = task_size(rows, count, 1);
+    let size = task_size(lines.len, lines.count, LANES);
     let outs = best.chunks_mut(size).zip(places.chunks_mut(size));
-    let rows = values.chunks(size * count).zip(indices.chunks(size * count));
-    host::parallel(outs.zip(rows).collect(), |(outs, (values, indices))| {
+    host::parallel(outs.enumerate().collect(), |(task, outs)| {
+        let first = task * size;
         match kind {
-            Extremum::Maximum => Isa::best().run(ExtremumRows {
-                elements: (values, indices),
-                count,
+            Extremum::Maximum => Isa::best().run(Extrema {
+                elements,
+                lines,
+                first,
                 init,
                 outs,
                 precedes: |x: T, y: T| x > y,
             }),
-            Extremum::Minimum => Isa::best().run(ExtremumRows {
-                elements: (values, indices),
-                count,
+            Extremum::Minimum => Isa::best().run(Extrema {
+                elements,
+                lines,
+                first,
                 init,
                 outs,
                 precedes: |x: T, y: T| x < y,
@@ -71,29 +83,86 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
     Ok(results)
 }
 
-/// Returns the element of each row of `count` elements that is in a relation to all others, with
-/// its index, combined with the initial ones; of equal elements the first one, or the last one if the
+/// Where the elements of each result are.
+#[derive(Clone, Copy)]
+struct Lines {
+    /// The number of results.
+    len: usize,
+    /// The number of elements of each.
+    count: usize,
+    /// The number of consecutive results whose elements are at equal distances,
+    inner: usize,
+    /// the distance between the elements of such results, and that between those of one.
+    distances: [usize; 2],
+}
+
+impl Lines {
+    /// The lines along the middle dimension of tensors that have this number of elements.
+    fn new([outer, count, inner]: [usize; 3], lens: [usize; 2]) -> Result<Lines, TensorError> {
+        let len = outer.saturating_mul(inner);
+        if count == 0 || lens != [len.saturating_mul(count); 2] {
+            return Err(TensorError::OutOfBounds);
+        }
+        Ok(match inner {
+            1 => Lines { len, count, inner: len.max(1), distances: [count, 1] },
+            _ => Lines { len, count, inner, distances: [1, inner] },
+        })
+    }
+
+    /// True if the elements of a result are many neighbours.
+    #[inline(always)]
+    fn are_long_rows(&self) -> bool {
+        self.distances[1] == 1 && self.count >= SHORT_ROW
+    }
+
+    /// Where the elements of a result begin.
+    #[inline(always)]
+    fn start(&self, result: usize) -> usize {
+        let (block, at) = (result / self.inner, result % self.inner);
+        block * self.inner * self.count + at * self.distances[0]
+    }
+
+    /// The number of results from one on, up to a number, whose elements are at equal distances.
+    #[inline(always)]
+    fn run(&self, result: usize, most: usize) -> usize {
+        most.min(self.inner - result % self.inner)
+    }
+
+    /// The elements with a number of [`LANES`] results whose elements begin at `start`.
+    #[inline(always)]
+    fn lanes<T: Copy>(&self, elements: &[T], start: usize, number: usize) -> [T; LANES] {
+        let [lane, step] = self.distances;
+        let elements = &elements[start + number * step..];
+        match (lane, elements.first_chunk()) {
+            (1, Some(lanes)) => *lanes,
+            _ => std::array::from_fn(|i| elements[i * lane]),
+        }
+    }
+}
+
+/// Returns the element of each result's elements that is in a relation to all others, with its
+/// index, combined with the initial ones; of equal elements the first one, or the last one if the
 /// relation is not that of equal ones. `None` for other types and relations, or if there are NaNs,
 /// with which the order of the body matters.
 ///
 /// # Errors
-/// If there is no memory for the results.
-pub fn choose_rows(
+/// As [`reduce`].
+pub fn choose(
     relation: Direction,
     [values, indices]: [&Tensor; 2],
     init: [&Tensor; 2],
-    count: usize,
+    sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
     macro_rules! dispatch {
         ($(($dtype:ident $T:ty))*) => {
             match (values.dtype(), relation) {
                 $((DType::$dtype, Direction::Ge | Direction::Gt) => {
                     let precedes = |x: $T, y: $T| x > y;
-                    choose(relation, [values, indices], init, count, precedes)
+                    choose_typed(relation, [values, indices], init, sizes, precedes)
                 }
                 (DType::$dtype, Direction::Le | Direction::Lt) => {
                     let precedes = |x: $T, y: $T| x < y;
-                    choose(relation, [values, indices], init, count, precedes)
+                    choose_typed(relation, [values, indices], init, sizes, precedes)
                 })*
                 _ => Ok(None),
             }
@@ -102,34 +171,27 @@ pub fn choose_rows(
     dispatch! { (F32 f32) (F64 f64) (I32 i32) (I64 i64) }
 }
 
-fn choose<T: Element + PartialOrd>(
+fn choose_typed<T: Element + PartialOrd>(
     relation: Direction,
     [values, indices]: [&Tensor; 2],
     init: [&Tensor; 2],
-    count: usize,
+    sizes: [usize; 3],
     precedes: impl Fn(T, T) -> bool + Copy + Sync,
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
     let (elements, first) = (values.as_slice::<T>()?, init[0].item::<T>()?);
     let is_first = matches!(relation, Direction::Ge | Direction::Le);
-    if count == 0 || is_nan(first) {
+    if is_nan(first) {
         return Ok(None);
     }
-    let rows = elements.len() / count;
-    let mut places = Scratch::filled(rows, 0)?;
+    let lines = Lines::new(sizes, [elements.len(), indices.shape().iter().product()])?;
+    let mut places = Scratch::filled(lines.len, 0)?;
     let has_nans = AtomicBool::new(false);
-    let size = task_size(rows, count, 1);
-    let tasks = places.chunks_mut(size).zip(elements.chunks(size * count)).enumerate();
-    host::parallel(
-        tasks.collect(),
-        |(task, (places, elements)): (usize, (&mut [usize], &[T]))| {
-            let start = task * size * count;
-            let has_nans = &has_nans;
-            let chosen =
-                ChosenRows { elements, count, start, is_first, precedes, places, has_nans };
-            Isa::best().run(chosen);
-            Ok::<(), TensorError>(())
-        },
-    )?;
+    let size = task_size(lines.len, lines.count, LANES);
+    host::parallel(places.chunks_mut(size).enumerate().collect(), |(task, places)| {
+        let (first, has_nans) = (task * size, &has_nans);
+        Isa::best().run(Choices { elements, lines, first, is_first, precedes, places, has_nans });
+        Ok::<(), TensorError>(())
+    })?;
     if has_nans.into_inner() {
         return Ok(None);
     }
@@ -137,7 +199,7 @@ fn choose<T: Element + PartialOrd>(
         x if is_first => !precedes(x, first),
         x => precedes(first, x),
     };
-    let initial: Vec<usize> = (0..rows).filter(|&row| stays(&&places[row])).collect();
+    let initial: Vec<usize> = (0..lines.len).filter(|&row| stays(&&places[row])).collect();
     let chosen = |from: &Tensor, init: &Tensor| -> Result<Tensor, TensorError> {
         let mut result = from.take(&places)?;
         result.put(&initial, &init.broadcast_scalar([initial.len()])?)?;
@@ -146,12 +208,12 @@ fn choose<T: Element + PartialOrd>(
     Ok(Some([chosen(values, init[0])?, chosen(indices, init[1])?]))
 }
 
-/// The places of the chosen elements of rows, which are not empty.
-struct ChosenRows<'a, T, F> {
+/// The places of the chosen elements.
+struct Choices<'a, T, F> {
     elements: &'a [T],
-    count: usize,
-    /// The place of the first element.
-    start: usize,
+    lines: Lines,
+    /// The number of the first result.
+    first: usize,
     /// True for the first one of equal elements, else the last one.
     is_first: bool,
     precedes: F,
@@ -160,33 +222,67 @@ struct ChosenRows<'a, T, F> {
     has_nans: &'a AtomicBool,
 }
 
-impl<T: Element + PartialOrd, F: Fn(T, T) -> bool> Kernel for ChosenRows<'_, T, F> {
+impl<T: Element + PartialOrd, F: Fn(T, T) -> bool> Kernel for Choices<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let ChosenRows { elements, count, start, is_first, precedes, places, has_nans } = self;
-        for (row, (place, values)) in
-            places.iter_mut().zip(elements.chunks_exact(count)).enumerate()
-        {
-            let (best, is_ordered) = best_of(values, &precedes);
-            if !is_ordered {
-                return has_nans.store(true, Ordering::Relaxed);
+        let Choices { elements, lines, first, is_first, precedes, places, has_nans } = self;
+        let mut done = 0;
+        while done < places.len() {
+            let start = lines.start(first + done);
+            if !lines.are_long_rows() && lines.run(first + done, places.len() - done) >= LANES {
+                let mut best = lines.lanes(elements, start, 0);
+                let (mut numbers, mut are_nans) = ([0_u32; LANES], best.map(is_nan));
+                for number in 1..lines.count {
+                    let next = lines.lanes(elements, start, number);
+                    for i in 0..LANES {
+                        let (x, y) = (next[i], best[i]);
+                        let is_taken = precedes(x, y) || (!is_first && x == y);
+                        best[i] = if is_taken { x } else { y };
+                        numbers[i] = if is_taken { number as u32 } else { numbers[i] };
+                        are_nans[i] |= is_nan(x);
+                    }
+                }
+                if are_nans.contains(&true) {
+                    return has_nans.store(true, Ordering::Relaxed);
+                }
+                let [lane, step] = lines.distances;
+                for (i, place) in places[done..][..LANES].iter_mut().enumerate() {
+                    *place = start + i * lane + numbers[i] as usize * step;
+                }
+                done += LANES;
+                continue;
             }
-            let at = match is_first {
-                true => values.iter().position(|&x| x == best),
-                false => values.iter().rposition(|&x| x == best),
+            let step = lines.distances[1];
+            let at = if step == 1 {
+                let values = &elements[start..][..lines.count];
+                let (best, is_ordered) = best_of(values, &precedes);
+                let at = match is_first {
+                    true => values.iter().position(|&x| x == best),
+                    false => values.iter().rposition(|&x| x == best),
+                };
+                at.filter(|_| is_ordered)
+            } else {
+                let values = || elements[start..].iter().step_by(step).take(lines.count).copied();
+                let chosen = (0..).zip(values()).reduce(|best, next| {
+                    let is_taken = precedes(next.1, best.1) || (!is_first && next.1 == best.1);
+                    if is_taken { next } else { best }
+                });
+                chosen.filter(|_| !values().any(is_nan)).map(|(at, _)| at)
             };
-            *place = start + row * count + at.unwrap_or(0);
+            let Some(at) = at else { return has_nans.store(true, Ordering::Relaxed) };
+            places[done] = start + at * step;
+            done += 1;
         }
     }
 
     fn run_shared(self) {
         #[inline(never)]
-        fn run<T: Element + PartialOrd>(kernel: ChosenRows<'_, T, &dyn Fn(T, T) -> bool>) {
+        fn run<T: Element + PartialOrd>(kernel: Choices<'_, T, &dyn Fn(T, T) -> bool>) {
             kernel.run();
         }
-        let ChosenRows { elements, count, start, is_first, precedes, places, has_nans } = self;
+        let Choices { elements, lines, first, is_first, precedes, places, has_nans } = self;
         let precedes: &dyn Fn(T, T) -> bool = &precedes;
-        run(ChosenRows { elements, count, start, is_first, precedes, places, has_nans });
+        run(Choices { elements, lines, first, is_first, precedes, places, has_nans });
     }
 }
 
@@ -210,37 +306,85 @@ fn best_of<T: Element + PartialOrd>(values: &[T], precedes: &impl Fn(T, T) -> bo
     (best, !(nans.contains(&true) || rest.iter().any(|&x| is_nan(x))))
 }
 
-struct ExtremumRows<'a, T, I, F> {
+struct Extrema<'a, T, I, F> {
     elements: (&'a [T], &'a [I]),
-    count: usize,
+    lines: Lines,
+    /// The number of the first result.
+    first: usize,
     init: (T, I),
     outs: (&'a mut [T], &'a mut [I]),
     precedes: F,
 }
 
 impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
-    for ExtremumRows<'_, T, I, F>
+    for Extrema<'_, T, I, F>
 {
     #[inline(always)]
     fn run(self) {
-        let ExtremumRows { elements: (values, indices), count, init, outs, precedes } = self;
-        let rows = values.chunks_exact(count).zip(indices.chunks_exact(count));
-        for ((best, place), (values, indices)) in outs.0.iter_mut().zip(outs.1).zip(rows) {
-            let found = row(values, indices, &precedes);
-            (*best, *place) = combine(init, found, &precedes);
+        let Extrema { elements: (values, indices), lines, first, init, outs, precedes } = self;
+        let mut done = 0;
+        while done < outs.0.len() {
+            let start = lines.start(first + done);
+            if lines.are_long_rows() {
+                let whole = start..start + lines.count;
+                let found = row(&values[whole.clone()], &indices[whole], &precedes);
+                (outs.0[done], outs.1[done]) = combine(init, found, &precedes);
+                done += 1;
+            } else if lines.run(first + done, outs.0.len() - done) >= LANES {
+                let (best, places) = side_by_side((values, indices), lines, start, &precedes);
+                for i in 0..LANES {
+                    (outs.0[done + i], outs.1[done + i]) =
+                        combine(init, (best[i], places[i]), &precedes);
+                }
+                done += LANES;
+            } else {
+                let at = |number: usize| {
+                    let place = start + number * lines.distances[1];
+                    (values[place], indices[place])
+                };
+                let rest = (1..lines.count).map(at);
+                let found = rest.fold(at(0), |best, next| combine(best, next, &precedes));
+                (outs.0[done], outs.1[done]) = combine(init, found, &precedes);
+                done += 1;
+            }
         }
     }
 
     fn run_shared(self) {
         #[inline(never)]
         fn run<T: Element + PartialOrd, I: Integer + Ord>(
-            kernel: ExtremumRows<'_, T, I, &dyn Fn(T, T) -> bool>,
+            kernel: Extrema<'_, T, I, &dyn Fn(T, T) -> bool>,
         ) {
             kernel.run();
         }
-        let ExtremumRows { elements, count, init, outs, precedes } = self;
-        run(ExtremumRows { elements, count, init, outs, precedes: &precedes });
+        let Extrema { elements, lines, first, init, outs, precedes } = self;
+        run(Extrema { elements, lines, first, init, outs, precedes: &precedes });
     }
+}
+
+/// The extrema of [`LANES`] results whose elements begin at `start`.
+#[inline(always)]
+fn side_by_side<T: Element + PartialOrd, I: Integer + Ord>(
+    (values, indices): (&[T], &[I]),
+    lines: Lines,
+    start: usize,
+    precedes: &impl Fn(T, T) -> bool,
+) -> ([T; LANES], [I; LANES]) {
+    let mut best = lines.lanes(values, start, 0);
+    let mut places = lines.lanes(indices, start, 0);
+    for number in 1..lines.count {
+        let (next, at) = (lines.lanes(values, start, number), lines.lanes(indices, start, number));
+        for i in 0..LANES {
+            let (p, q) = (best[i], next[i]);
+            // Nothing precedes the first NaN, nor equals it.
+            let is_taken = precedes(q, p) | (is_nan(q) & !is_nan(p));
+            let is_equal = p == q;
+            best[i] = if is_taken | is_equal { q } else { p };
+            let is_least = is_taken | (is_equal & (at[i] < places[i]));
+            places[i] = if is_least { at[i] } else { places[i] };
+        }
+    }
+    (best, places)
 }
 
 /// The body, on an accumulator and a value.

@@ -4,7 +4,6 @@ use super::accumulator::Accumulator;
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{convert_into, converted};
 use super::extremum;
-
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
@@ -94,11 +93,18 @@ pub fn reduce(
     if let (true, [values, indices], [value, index]) =
         (body.extremum.is_some() || body.choice.is_some(), &inputs[..], &init_values[..])
     {
-        let view = StridedView::dense(&shape)?.permute(&[&kept[..], &reduced].concat())?;
-        let rows = [&values.gather(&view)?, &indices.gather(&view)?];
+        let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        let end = reduced.last().map_or(rank, |&axis| axis + 1);
+        let (pair, inner) = if is_run {
+            ([values.clone(), indices.clone()], shape[end..].iter().product())
+        } else {
+            let view = StridedView::dense(&shape)?.permute(&[&kept[..], &reduced].concat())?;
+            ([values.gather(&view)?, indices.gather(&view)?], 1)
+        };
+        let (sizes, pair) = ([rows / inner, count, inner], pair.each_ref());
         let found = match (body.extremum, body.choice) {
-            (Some(kind), _) => extremum::reduce_rows(kind, rows, [value, index], count)?,
-            (None, Some(by)) => extremum::choose_rows(by, rows, [value, index], count)?,
+            (Some(kind), _) => extremum::reduce(kind, pair, [value, index], sizes)?,
+            (None, Some(by)) => extremum::choose(by, pair, [value, index], sizes)?,
             (None, None) => None,
         };
         if let Some(found) = found {
@@ -269,20 +275,31 @@ fn combine_into(
         let out = bytemuck::try_cast_slice_mut::<u8, T>(out).map_err(misaligned)?;
         combine_typed(operation, input, init, layout, out).map(Some)
     }
-    let is_commutative = is_commutative(op, dtype);
-    let combined = if (op, dtype) == (BinaryOp::Add, DType::F32) {
-        run::<f32>(&Addition(<f32 as Number>::add), (input, init), layout, out)?
-    } else {
-        dispatch_operation!(
+    let (is_commutative, operands) = (is_commutative(op, dtype), (input, init));
+    let combined = match (op, dtype) {
+        (BinaryOp::Add, DType::F32) => {
+            run::<f32>(&Addition(<f32 as Number>::add), operands, layout, out)?
+        }
+        // Booleans are bytes of 0 or 1.
+        (BinaryOp::Or | BinaryOp::Add | BinaryOp::Maximum, DType::I1) => {
+            run::<u8>(&Commutative(|x, y| x | y), operands, layout, out)?
+        }
+        (BinaryOp::And | BinaryOp::Multiply | BinaryOp::Minimum, DType::I1) => {
+            run::<u8>(&Commutative(|x, y| x & y), operands, layout, out)?
+        }
+        (BinaryOp::Add, DType::I64) => {
+            run::<i64>(&Commutative(i64::wrapping_add), operands, layout, out)?
+        }
+        _ => dispatch_operation!(
             op,
             dtype,
             |T, f| if is_commutative {
-                run::<T>(&Commutative(f), (input, init), layout, out)
+                run::<T>(&Commutative(f), operands, layout, out)
             } else {
-                run::<T>(&f, (input, init), layout, out)
+                run::<T>(&f, operands, layout, out)
             },
             else return Ok(None)
-        )?
+        )?,
     };
     quiet_nans(dtype, out);
     Ok(combined)

@@ -1,24 +1,47 @@
 //! Tests of `extremum.rs`.
 
-use kernels::extremum::{choose_rows, combine, reduce_rows};
+use kernels::extremum::{choose, combine, reduce};
 use numerics::Tensor;
 use numerics::math::Direction;
 use program::Extremum;
 
+/// Sizes before, along and after the reduced dimension: long and short rows, and columns.
+fn sizes() -> impl Iterator<Item = [usize; 3]> {
+    let counts = [1, 2, 7, 16, 33, 100];
+    let others = [[4, 1], [40, 1], [3, 2], [2, 15], [2, 16], [1, 37]];
+    counts.into_iter().flat_map(move |count| others.map(|[outer, inner]| [outer, count, inner]))
+}
+
+/// Pairs of an element and its index along the reduced dimension, for each result.
+fn pairs<T: Copy, I: Copy>(
+    [outer, count, inner]: [usize; 3],
+    values: &[T],
+    indices: &[I],
+) -> Vec<Vec<(T, I)>> {
+    let place =
+        |result: usize, number: usize| (result / inner * count + number) * inner + result % inner;
+    let of = |result| {
+        let places = (0..count).map(|number| place(result, number));
+        places.map(|at| (values[at], indices[at])).collect()
+    };
+    (0..outer * inner).map(of).collect()
+}
+
 #[test]
-fn rows_are_folds_of_the_body() {
+fn extrema_are_folds_of_the_body() {
     const NUMBERS: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 2.0, 1.0];
-    for count in [1, 2, 7, 16, 33, 100] {
+    for sizes in sizes() {
+        let len: usize = sizes.iter().product();
         for (range, offset) in [(4, 0), (8, 0), (2, 0), (1, 5), (3, 2)] {
-            // The last rows have other indices than those of the places.
+            // The last ones have other indices than those of the places.
             let number = |i: usize| NUMBERS[offset + (i * i / 3 + i) % range];
-            let values: Vec<f32> = (0..4 * count).map(number).collect();
-            let indices: Vec<i32> = (0..4 * count)
-                .map(|i| if i < 2 * count { i % count } else { i * 7 % 13 } as i32)
-                .collect();
+            let values: Vec<f32> = (0..len).map(number).collect();
+            let place = |i: usize| i / sizes[2] % sizes[1];
+            let indices: Vec<i32> =
+                (0..len).map(|i| if i < len / 2 { place(i) } else { i * 7 % 13 } as i32).collect();
             let tensors = (
-                Tensor::from_vec([4, count], values.clone()).unwrap(),
-                Tensor::from_vec([4, count], indices.clone()).unwrap(),
+                Tensor::from_vec(sizes, values.clone()).unwrap(),
+                Tensor::from_vec(sizes, indices.clone()).unwrap(),
             );
             for (kind, start) in
                 [(Extremum::Maximum, f32::NEG_INFINITY), (Extremum::Minimum, f32::INFINITY)]
@@ -28,37 +51,33 @@ fn rows_are_folds_of_the_body() {
                     Extremum::Minimum => x < y,
                 };
                 let init = (Tensor::scalar(start), Tensor::scalar(0i32));
-                let [best, places] =
-                    reduce_rows(kind, [&tensors.0, &tensors.1], [&init.0, &init.1], count)
-                        .unwrap()
-                        .unwrap();
-                for row in 0..4 {
-                    let pairs = values.iter().copied().zip(indices.iter().copied());
-                    let mut pairs = pairs.skip(row * count).take(count);
-                    let first = pairs.next().unwrap();
-                    let folded = pairs.fold(first, |x, y| combine(x, y, &precedes));
-                    let (value, place) = combine((start, 0), folded, &precedes);
-                    let found = best.as_slice::<f32>().unwrap()[row];
-                    assert_eq!(found.to_bits(), value.to_bits(), "{count} of {range}");
-                    assert_eq!(places.as_slice::<i32>().unwrap()[row], place);
+                let found = reduce(kind, [&tensors.0, &tensors.1], [&init.0, &init.1], sizes);
+                let [best, places] = found.unwrap().unwrap();
+                let expected = pairs(sizes, &values, &indices);
+                for (result, pairs) in expected.into_iter().enumerate() {
+                    let folded = pairs.into_iter().reduce(|x, y| combine(x, y, &precedes));
+                    let (value, place) = combine((start, 0), folded.unwrap(), &precedes);
+                    let found = best.as_slice::<f32>().unwrap()[result];
+                    assert_eq!(found.to_bits(), value.to_bits(), "{sizes:?} of {range}");
+                    assert_eq!(places.as_slice::<i32>().unwrap()[result], place, "{sizes:?}");
                 }
             }
         }
     }
 }
 
-/// Rows without NaNs are folds of the choice by a relation, from the initial pair on.
+/// Without NaNs, results are folds of the choice by a relation, from the initial pair on.
 #[test]
 fn choices_are_folds_of_the_body() {
     const NUMBERS: [f32; 6] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, 2.0];
-    for count in [1, 2, 7, 16, 33, 100] {
+    for sizes in sizes() {
+        let len: usize = sizes.iter().product();
         for range in 1..=NUMBERS.len() {
-            let values: Vec<f32> =
-                (0..4 * count).map(|i| NUMBERS[(i * i / 3 + i) % range]).collect();
-            let indices: Vec<i64> = (0..4 * count as i64).map(|i| i * 7 % 13).collect();
+            let values: Vec<f32> = (0..len).map(|i| NUMBERS[(i * i / 3 + i) % range]).collect();
+            let indices: Vec<i64> = (0..len as i64).map(|i| i * 7 % 13).collect();
             let tensors = [
-                Tensor::from_vec([4, count], values.clone()).unwrap(),
-                Tensor::from_vec([4, count], indices.clone()).unwrap(),
+                Tensor::from_vec(sizes, values.clone()).unwrap(),
+                Tensor::from_vec(sizes, indices.clone()).unwrap(),
             ];
             for (relation, start) in [
                 (Direction::Ge, f32::NEG_INFINITY),
@@ -73,25 +92,24 @@ fn choices_are_folds_of_the_body() {
                     _ => x < y,
                 };
                 let init = [Tensor::scalar(start), Tensor::scalar(-1_i64)];
-                let found = choose_rows(relation, tensors.each_ref(), init.each_ref(), count);
+                let found = choose(relation, tensors.each_ref(), init.each_ref(), sizes);
                 let [best, places] = found.unwrap().unwrap();
-                for row in 0..4 {
-                    let pairs = values.iter().copied().zip(indices.iter().copied());
-                    let pairs = pairs.skip(row * count).take(count);
-                    let (value, place) =
-                        pairs.fold((start, -1), |x, y| if keeps(x.0, y.0) { x } else { y });
-                    let found = best.as_slice::<f32>().unwrap()[row];
-                    assert_eq!(found.to_bits(), value.to_bits(), "{relation:?} {count} {range}");
-                    assert_eq!(places.as_slice::<i64>().unwrap()[row], place, "{relation:?}");
+                let expected = pairs(sizes, &values, &indices);
+                for (result, pairs) in expected.into_iter().enumerate() {
+                    let choose = |x: (f32, i64), y: (f32, i64)| if keeps(x.0, y.0) { x } else { y };
+                    let (value, place) = pairs.into_iter().fold((start, -1), choose);
+                    let found = best.as_slice::<f32>().unwrap()[result];
+                    assert_eq!(found.to_bits(), value.to_bits(), "{sizes:?} of {range}");
+                    assert_eq!(places.as_slice::<i64>().unwrap()[result], place, "{sizes:?}");
                 }
             }
-            // With a NaN, the order of the body matters.
-            let mut values = values;
-            values[3 * count] = f32::NAN;
-            let values = Tensor::from_vec([4, count], values).unwrap();
-            let init = [Tensor::scalar(0.0_f32), Tensor::scalar(-1_i64)];
-            let rows = [&values, &tensors[1]];
-            assert!(choose_rows(Direction::Ge, rows, init.each_ref(), count).unwrap().is_none());
+            // With a NaN, the order matters.
+            let mut nans = values;
+            nans[len / 2] = f32::NAN;
+            let nans = Tensor::from_vec(sizes, nans).unwrap();
+            let init = [Tensor::scalar(0_f32), Tensor::scalar(-1_i64)];
+            let found = choose(Direction::Ge, [&nans, &tensors[1]], init.each_ref(), sizes);
+            assert!(found.unwrap().is_none());
         }
     }
 }
