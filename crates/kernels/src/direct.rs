@@ -20,6 +20,15 @@ impl<T: Accumulator> Kernel for DirectRow<'_, T> {
     fn run(self) {
         let DirectRow { a, b: Matrix { elements, strides: [row_stride, column_stride] }, out } =
             self;
+        if column_stride == 1 && elements.len() >= (a.len().max(1) - 1) * row_stride + out.len() {
+            match *a {
+                [a] => return few_products([a], elements, row_stride, out),
+                [a, b] => return few_products([a, b], elements, row_stride, out),
+                [a, b, c] => return few_products([a, b, c], elements, row_stride, out),
+                [a, b, c, d] => return few_products([a, b, c, d], elements, row_stride, out),
+                _ => {}
+            }
+        }
         let is_short = a.len() <= FEW;
         out.fill(T::ZERO);
         for (k, &a) in a.iter().enumerate() {
@@ -35,6 +44,25 @@ impl<T: Accumulator> Kernel for DirectRow<'_, T> {
         for sum in out {
             *sum = sum.finish();
         }
+    }
+}
+
+/// Sums of `K` rounded products with columns whose rows are adjacent.
+#[inline(always)]
+fn few_products<T: Accumulator, const K: usize>(
+    a: [T; K],
+    elements: &[T],
+    row_stride: usize,
+    out: &mut [T],
+) {
+    const { assert!(K <= FEW) }
+    let rows: [&[T]; K] = std::array::from_fn(|k| &elements[k * row_stride..][..out.len()]);
+    for (j, out) in out.iter_mut().enumerate() {
+        let mut sum = T::ZERO;
+        for (a, row) in a.iter().zip(rows) {
+            sum = sum.add(a.multiply(row[j]));
+        }
+        *out = sum.finish();
     }
 }
 

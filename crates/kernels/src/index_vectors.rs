@@ -74,20 +74,9 @@ pub(super) struct IndexDims<'a> {
 }
 
 impl IndexedWindows {
-    /// The windows of some sizes that indices of a shape and type select in an operand.
-    pub fn new(
-        indices: (&[usize], DType),
-        operand: &[usize],
-        window: &[usize],
-        of: &IndexDims<'_>,
-    ) -> Result<IndexedWindows, EvalError> {
-        let mut windows = IndexedWindows::unlisted(indices, operand, window, of)?;
-        windows.list_vectors()?;
-        Ok(windows)
-    }
-
-    /// As [`IndexedWindows::new`], without the list of vectors.
-    fn unlisted(
+    /// The windows of some sizes that indices of a shape and type select in an operand, without the
+    /// list of vectors.
+    pub fn unlisted(
         (indices, index): (&[usize], DType),
         operand: &[usize],
         window: &[usize],
@@ -137,7 +126,7 @@ impl IndexedWindows {
     }
 
     /// Lists the vectors.
-    fn list_vectors(&mut self) -> Result<(), EvalError> {
+    pub fn list_vectors(&mut self) -> Result<(), EvalError> {
         let count = num_elements(&self.batch_shape).unwrap_or(usize::MAX);
         let mut vectors = Scratch::new(count)?;
         let mut batch = Indices::new(&self.batch_shape);
@@ -152,7 +141,7 @@ impl IndexedWindows {
 
     /// The distance between the first indices of neighbouring vectors, if it is always the same and
     /// there are no batching dimensions.
-    fn vector_step(&self) -> Option<usize> {
+    pub fn vector_step(&self) -> Option<usize> {
         let is_plain = self.selectors.is_empty();
         is_plain.then(|| equal_steps(&self.batch_shape, &self.batch_strides)).flatten()
     }
@@ -202,7 +191,7 @@ pub(super) fn positions(sizes: &[usize], strides: &[usize]) -> Result<Scratch<us
 
 /// The distance between neighbours among the row-major positions of all indices of `sizes` in
 /// memory with the strides `strides`, if it is always the same.
-fn equal_steps(sizes: &[usize], strides: &[usize]) -> Option<usize> {
+pub(super) fn equal_steps(sizes: &[usize], strides: &[usize]) -> Option<usize> {
     let mut dims = sizes.iter().zip(strides).rev().filter(|(size, _)| **size != 1);
     let Some((&size, &step)) = dims.next() else { return Some(0) };
     let mut next = size.checked_mul(step)?;

@@ -19,6 +19,22 @@ pub trait Kernel: Debug + Send + Sync {
     /// there is no memory for copies.
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError>;
 
+    /// True if the result is the first operand with some elements changed, as [`Kernel::update`]
+    /// does where that is.
+    fn is_update(&self) -> bool {
+        false
+    }
+
+    /// As [`Kernel::run`] of a kernel that [is an update](Kernel::is_update): `result` holds the
+    /// first operand, `operands` are the others.
+    ///
+    /// # Errors
+    /// As there.
+    fn update(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
+        let _ = (operands, result);
+        Err(TensorError::OutOfBounds)
+    }
+
     /// Number of entries of the tables that it keeps.
     fn table_entries(&self) -> usize {
         0

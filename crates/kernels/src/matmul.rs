@@ -380,6 +380,19 @@ impl<T: Accumulator> Product<'_, T> {
         });
         let has_copies = kept.is_some() && kept == before;
         let mut scratch = RowScratch::default();
+        // Few products with columns in another order: these are copied for several rows.
+        let mut in_order = Vec::new();
+        let right = if depth <= FEW && self.b.strides[1] != 1 && rows.len() > FEW {
+            let [row_stride, column_stride] = self.b.strides;
+            for k in 0..depth {
+                let elements = &self.b.elements[k * row_stride + columns.start * column_stride..];
+                let elements = elements.iter().step_by(column_stride);
+                in_order.extend(elements.take(columns.len()).copied());
+            }
+            (Matrix { elements: &in_order[..], strides: [columns.len(), 1] }, columns.start)
+        } else {
+            (self.b, 0)
+        };
         for first_wide in columns.clone().step_by(wide.max(1)) {
             let end = columns.end.min(first_wide + wide);
             for first in rows.clone().step_by(tall) {
@@ -389,8 +402,9 @@ impl<T: Accumulator> Product<'_, T> {
                 for first_column in (first_wide..end).step_by(group.max(1)) {
                     let width = group.min(end - first_column);
                     let at = first_column - columns.start;
-                    let elements = &self.b.elements[first_column * self.b.strides[1]..];
-                    let b = Matrix { elements, ..self.b };
+                    let (right, skipped) = right;
+                    let elements = &right.elements[(first_column - skipped) * right.strides[1]..];
+                    let b = Matrix { elements, ..right };
                     if is_direct {
                         for i in 0..count {
                             let a = &a.start_of(i)[..depth];

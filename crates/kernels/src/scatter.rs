@@ -2,7 +2,7 @@
 
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::index_vectors::{
-    IndexDims, IndexEntry, IndexedWindows, dims, others, pick, positions, with_indices,
+    IndexDims, IndexEntry, IndexedWindows, dims, equal_steps, others, pick, positions, with_indices,
 };
 use super::kernel::{Form, Kernel, expect_bytes};
 use super::sums::Combine;
@@ -58,8 +58,13 @@ pub struct Targets {
     windows: IndexedWindows,
     /// Number of elements of the updates.
     updates: usize,
+    /// Number of windows.
+    count: usize,
     /// Where the updates of each window are.
     batch_at: Scratch<usize>,
+    /// The distance between neighbouring index vectors, if windows are rows and that is always the
+    /// same. Then there are no lists of vectors and of where updates are.
+    step: Option<usize>,
     /// The dimensions of the input that windows have, and their sizes.
     window_dims: Vec<usize>,
     window_sizes: Vec<usize>,
@@ -110,7 +115,7 @@ impl Targets {
         for (&d, &size) in window_dims.iter().zip(&window_sizes) {
             full_sizes[d] = size;
         }
-        let windows = IndexedWindows::new(
+        let mut windows = IndexedWindows::unlisted(
             indices,
             shape,
             &full_sizes,
@@ -130,34 +135,64 @@ impl Targets {
             ));
         }
         let (input_strides, update_strides) = (strides(shape), strides(update_shape));
-        let batch_at = positions(&windows.batch_shape, &pick(&update_strides, &update_batch_dims))?;
+        let batch_strides = pick(&update_strides, &update_batch_dims);
         let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
         let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
         // Consecutive windows are the updates in order if batches are outermost.
         let order = [&update_batch_dims[..], &update_window_dims].concat();
         let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
         let updates = num_elements(update_shape).unwrap_or(0);
-        let len = window_at.len();
+        let (len, count) = (window_at.len(), num_elements(&windows.batch_shape).unwrap_or(0));
+        let is_dense =
+            count <= 1 || equal_steps(&windows.batch_shape, &batch_strides) == Some(len.max(1));
         let is_row = run == len.max(1)
-            && updates == windows.vectors.len() * len
+            && updates == count * len
             && (window_at.first(), window_to.first()) == (Some(&0), Some(&0))
-            && batch_at.iter().copied().eq((0..updates).step_by(len.max(1)))
+            && is_dense
             && windows.entries.iter().all(|entry| full_sizes[entry.dimension] == 1);
+        let step = windows.vector_step().filter(|_| is_row);
+        let batch_at = match step {
+            Some(_) => Scratch::new(0)?,
+            None => {
+                windows.list_vectors()?;
+                positions(&windows.batch_shape, &batch_strides)?
+            }
+        };
         let is_small = |entry: &IndexEntry| u32::try_from(entry.size.max(entry.stride)).is_ok();
         let are_in_order = matches!(&windows.entries[..], [entry] if is_small(entry))
-            && windows.vectors.iter().copied().eq((0..windows.vectors.len()).map(|i| [i, 0]));
+            && step.is_some_and(|step| step == 1 || count <= 1);
         Ok(Targets {
             windows,
             run,
             row: is_row.then_some(len),
             are_in_order,
             updates,
+            count,
             batch_at,
+            step,
             window_dims,
             window_sizes,
             window_at,
             window_to,
         })
+    }
+
+    /// Where the index vector of a window is, and the element that its batching dimensions select.
+    #[inline(always)]
+    fn vector(&self, window: usize) -> [usize; 2] {
+        match self.step {
+            Some(step) => [window * step, 0],
+            None => self.windows.vectors[window],
+        }
+    }
+
+    /// Where the updates of a window are.
+    #[inline(always)]
+    fn updates_of(&self, window: usize) -> usize {
+        match self.row.filter(|_| self.step.is_some()) {
+            Some(len) => window * len,
+            None => self.batch_at[window],
+        }
     }
 
     /// The target of each element of the updates, or [`OUTSIDE`].
@@ -200,8 +235,8 @@ impl Targets {
         const BLOCK: usize = 128;
         let mut targets = [OUTSIDE; BLOCK];
         let (dtype, _) = self.windows.index;
-        for (nth, vectors) in self.windows.vectors.chunks(BLOCK).enumerate() {
-            let (first, targets) = (nth * BLOCK, &mut targets[..vectors.len()]);
+        for first in (0..self.count).step_by(BLOCK) {
+            let targets = &mut targets[..BLOCK.min(self.count - first)];
             let size = dtype.bytes();
             match (&self.windows.entries[..], dtype) {
                 ([entry], DType::I32) if self.are_in_order => {
@@ -211,7 +246,7 @@ impl Targets {
                     entry.find::<i64>(&indices[first * size..], targets)?;
                 }
                 _ => with_indices!(dtype, indices, read => {
-                    self.find_rows(read, vectors, targets)
+                    self.find_rows(read, first, targets)
                 })?,
             }
             visit(first, targets)?;
@@ -219,14 +254,15 @@ impl Targets {
         Ok(())
     }
 
-    /// The targets of windows that are rows, with these index vectors.
+    /// The targets of windows that are rows, from the `first` one on.
     fn find_rows(
         &self,
         read: impl Fn(usize) -> Result<i64, TensorError>,
-        vectors: &[[usize; 2]],
+        first: usize,
         targets: &mut [usize],
     ) -> Result<(), TensorError> {
-        for (target, &[vector, selected]) in targets.iter_mut().zip(vectors) {
+        for (target, window) in targets.iter_mut().zip(first..) {
+            let [vector, selected] = self.vector(window);
             let place = |(fits, base): (bool, i64), entry: &IndexEntry| {
                 let start = read(vector + entry.offset)?;
                 let base = base.wrapping_add(start.wrapping_mul(entry.stride as i64));
@@ -250,7 +286,8 @@ impl Targets {
     ) -> Result<(), TensorError> {
         let windows = &self.windows;
         let mut starts = vec![0; windows.entries.len()];
-        for (&[vector, selected], &at) in windows.vectors.iter().zip(self.batch_at.iter()) {
+        for window in 0..self.count {
+            let ([vector, selected], at) = (self.vector(window), self.updates_of(window));
             let (mut fits, mut base) = (true, selected as i64);
             for (start, entry) in starts.iter_mut().zip(&windows.entries) {
                 *start = read(vector + entry.offset)?;
@@ -435,16 +472,23 @@ impl ScatterKernel {
         [input, indices, updates]: [&[u8]; 3],
         result: &mut [u8],
     ) -> Result<(), TensorError> {
+        if input.len() != result.len() {
+            return Err(TensorError::OutOfBounds);
+        }
+        result.copy_from_slice(input);
+        self.update([indices, updates], result)
+    }
+
+    /// As [`ScatterKernel::run`], with the input in the place of the result.
+    fn update(&self, [indices, updates]: [&[u8]; 2], result: &mut [u8]) -> Result<(), TensorError> {
         let (size, (index, count)) = (self.dtype.bytes(), self.targets.windows.index);
-        if input.len() != self.elements * size
-            || result.len() != input.len()
+        if result.len() != self.elements * size
             || indices.len() != count * index.bytes()
             || updates.len() != self.targets.updates * size
         {
             return Err(TensorError::OutOfBounds);
         }
-        result.copy_from_slice(input);
-        if updates.is_empty() || input.is_empty() {
+        if updates.is_empty() || result.is_empty() {
             return Ok(());
         }
         if let Some(len) = self.targets.row {
@@ -517,11 +561,11 @@ impl ScatterKernel {
         let size = self.dtype.bytes();
         match self.body {
             BodyShape::Values => {
-                let row = updates.len() / targets.len().max(1);
-                for (&target, values) in targets.iter().zip(updates.chunks_exact(row.max(1))) {
-                    if target != OUTSIDE {
-                        result[target * size..][..row].copy_from_slice(values);
-                    }
+                match updates.len() / targets.len().max(1) {
+                    1 => put_rows::<1>(targets, size, updates, result),
+                    4 => put_rows::<4>(targets, size, updates, result),
+                    8 => put_rows::<8>(targets, size, updates, result),
+                    _ => put_rows::<0>(targets, size, updates, result),
                 }
                 Ok(())
             }
@@ -536,10 +580,32 @@ impl ScatterKernel {
     }
 }
 
+/// Copies rows of `N` bytes, or of any number for 0, to their targets, by elements of `size` bytes.
+fn put_rows<const N: usize>(targets: &[usize], size: usize, updates: &[u8], result: &mut [u8]) {
+    let row = if N == 0 { updates.len() / targets.len().max(1) } else { N };
+    for (&target, values) in targets.iter().zip(updates.chunks_exact(row.max(1))) {
+        if target != OUTSIDE {
+            // Of a number that the compiler knows, without a call.
+            match N {
+                0 => result[target * size..][..row].copy_from_slice(values),
+                _ => result[target * size..][..N].copy_from_slice(&values[..N]),
+            }
+        }
+    }
+}
+
 impl Kernel for ScatterKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
         let (operands, result) = expect_bytes(operands, results)?;
         self.run(operands, result)
+    }
+
+    fn is_update(&self) -> bool {
+        true
+    }
+
+    fn update(&self, operands: &[&[u8]], result: &mut [u8]) -> Result<(), TensorError> {
+        self.update(operands.try_into().map_err(|_| TensorError::OutOfBounds)?, result)
     }
 
     fn table_entries(&self) -> usize {

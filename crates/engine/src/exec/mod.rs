@@ -23,7 +23,7 @@ use interpreter::errors::{called_from, internal, use_before_definition};
 use interpreter::{Machine, Session, check_types, copy_bytes, mismatch};
 use kernels::fused::{self, Registers};
 use kernels::row_loops::{self, RowKernel};
-use kernels::{CopyPart, Kernel, LoopOutput};
+use kernels::{CopyPart, LoopOutput};
 use numerics::budget;
 use numerics::math::AlignedBytes;
 use numerics::shape::{self, Sizes};
@@ -216,10 +216,20 @@ impl<'r, 'a> PlanRun<'r, 'a> {
                 self.put(*output, buffer)
             }
             StepOp::Apply { kernel, operands, output, ty, .. } => {
+                if kernel.is_update()
+                    && let Some((first, others)) = operands.split_first()
+                    && !others.contains(first)
+                    && let Some(mut buffer) = self.taken(step, *first, *output, ty)?
+                {
+                    kernel.update(&self.operands(others)?, buffer.bytes_mut()?)?;
+                    return self.put(*output, buffer);
+                }
                 let packed = self.prepacked(&step.op);
                 let prepacked = packed.as_ref().map(|packed| &packed[..]);
                 let mut buffer = self.destination(*output, ty)?;
-                self.apply(&**kernel, operands, prepacked, buffer.bytes_mut()?)?;
+                let bytes = self.operands(operands)?;
+                kernel.run_prepacked(&bytes, prepacked, &mut [buffer.bytes_mut()?])?;
+                drop(bytes);
                 self.put(*output, buffer)
             }
             StepOp::Kernel { primitive, operands, results, types, growth, captures } => {
@@ -328,18 +338,9 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         self.frame.prepacked.packed(*number, &**kernel, operand.bytes())
     }
 
-    fn apply(
-        &self,
-        kernel: &dyn Kernel,
-        operands: &[Value],
-        prepacked: Option<&[u8]>,
-        result: &mut [u8],
-    ) -> Result<(), EvalError> {
-        let mut bytes: SmallVec<[&[u8]; 3]> = SmallVec::new();
-        for &value in operands {
-            bytes.push(self.bytes(value)?);
-        }
-        Ok(kernel.run_prepacked(&bytes, prepacked, &mut [result])?)
+    /// The bytes of values.
+    fn operands(&self, values: &[Value]) -> Result<SmallVec<[&[u8]; 3]>, EvalError> {
+        values.iter().map(|&value| self.bytes(value)).collect()
     }
 
     fn run_move(
@@ -547,18 +548,31 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else {
             return Ok(None);
         };
-        let (Storage::Slot(slot), Storage::Slot(_)) =
-            (self.storage(first.operand), self.storage(output))
-        else {
-            return Ok(None);
-        };
         let is_whole = first.read.is_none() && first.write.is_none() && first.read_from.is_empty();
         let uses = |part: &CopyRegion| {
             let starts = part.read_from.iter().chain(&part.write_to);
             part.operand == first.operand
                 || starts.into_iter().any(|start| start.index == first.operand)
         };
-        if !is_whole || !step.dead.contains(&slot) || rest.iter().any(uses) {
+        if !is_whole || rest.iter().any(uses) {
+            return Ok(None);
+        }
+        Ok(self.taken(step, first.operand, output, ty)?.map(|buffer| (buffer, rest)))
+    }
+
+    /// The memory of an operand that dies with the step, which becomes the result's.
+    fn taken(
+        &mut self,
+        step: &Step,
+        operand: Value,
+        output: Value,
+        ty: &LoopOutput,
+    ) -> Result<Option<Destination<'a>>, EvalError> {
+        let (Storage::Slot(slot), Storage::Slot(_)) = (self.storage(operand), self.storage(output))
+        else {
+            return Ok(None);
+        };
+        if !step.dead.contains(&slot) {
             return Ok(None);
         }
         let buffer = &mut self.frame.slots[slot as usize];
@@ -570,7 +584,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         };
         match buffer.take_if(|_| is_own) {
             Some(RuntimeValue::Tensor(tensor)) => {
-                Ok(Some((Destination::Value(tensor.into_shape(&ty.shape)?.into()), rest)))
+                Ok(Some(Destination::Value(tensor.into_shape(&ty.shape)?.into())))
             }
             _ => Ok(None),
         }
