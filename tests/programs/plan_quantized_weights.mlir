@@ -14,6 +14,15 @@
 // sum of 16 groups of 64 weights of 3 is 8 * 64 * 3 * (1 + 2).
 // CHECK: [4608.0, 4608.0]
 
+// With zero points, which are subtracted before: weights of 200 to 206 and a zero point of 203 for each row.
+// RUN: stablo run %s --entry zero_points | FileCheck %s --check-prefix=ZEROS
+// RUN: stablo run %s --entry zero_points --engine reference | FileCheck %s --check-prefix=ZEROS
+// RUN: stablo run %s --entry zero_points --explain-plan | FileCheck %s --check-prefix=ZEROS-PLAN
+// ZEROS: [-1536.0, -1024.0, -512.0, 0.0, 512.0, 1024.0, 1536.0]
+// ZEROS-PLAN: convert v{{.*}} -> result 0
+// ZEROS-PLAN-NOT: convert
+// ZEROS-PLAN: stablehlo.dot_general {{.*}}, {{.*}}, {{.*}}, {{.*}} : 1x2048xf32
+
 // PLAN: %[[WEIGHTS:.*]] = loop of {{.*}} : 2048x1024xi8
 // PLAN: convert
 // PLAN-NOT: convert
@@ -52,4 +61,25 @@ func.func @main() -> (tensor<4xf32>, tensor<2xf32>) {
   %corner = stablehlo.slice %sums [1:2, 30:32] : (tensor<2x32xf32>) -> tensor<1x2xf32>
   %second = stablehlo.reshape %corner : (tensor<1x2xf32>) -> tensor<2xf32>
   return %result, %second : tensor<4xf32>, tensor<2xf32>
+}
+
+func.func @zero_points() -> tensor<7xf32> {
+  %row = stablehlo.iota dim = 0 : tensor<2048x1024xi32>
+  %seven = stablehlo.constant dense<7> : tensor<2048x1024xi32>
+  %remainder = stablehlo.remainder %row, %seven : tensor<2048x1024xi32>
+  %least = stablehlo.constant dense<200> : tensor<2048x1024xi32>
+  %shifted = stablehlo.add %remainder, %least : tensor<2048x1024xi32>
+  %weights = stablehlo.convert %shifted : (tensor<2048x1024xi32>) -> tensor<2048x1024xui8>
+  %points = stablehlo.constant dense<203.0> : tensor<2048xf32>
+  %zeros = stablehlo.broadcast_in_dim %points, dims = [0] : (tensor<2048xf32>) -> tensor<2048x1024xf32>
+  %half = stablehlo.constant dense<0.5> : tensor<2048xf32>
+  %scales = stablehlo.broadcast_in_dim %half, dims = [0] : (tensor<2048xf32>) -> tensor<2048x1024xf32>
+  %wide = stablehlo.convert %weights : (tensor<2048x1024xui8>) -> tensor<2048x1024xf32>
+  %centered = stablehlo.subtract %wide, %zeros : tensor<2048x1024xf32>
+  %scaled = stablehlo.multiply %centered, %scales : tensor<2048x1024xf32>
+  %x = stablehlo.constant dense<1.0> : tensor<1x1024xf32>
+  %y = stablehlo.dot_general %x, %scaled, contracting_dims = [1] x [1] : (tensor<1x1024xf32>, tensor<2048x1024xf32>) -> tensor<1x2048xf32>
+  %rows = stablehlo.slice %y [0:1, 2037:2044] : (tensor<1x2048xf32>) -> tensor<1x7xf32>
+  %result = stablehlo.reshape %rows : (tensor<1x7xf32>) -> tensor<7xf32>
+  return %result : tensor<7xf32>
 }

@@ -61,7 +61,14 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
 /// An element in a row and a column with its scale, if it has one.
 #[inline(always)]
 fn scaled<T: Accumulator>(element: T, scales: ColumnScales<'_, T>, row: usize, column: usize) -> T {
-    if scales.are_some() { element.multiply(scales.of_row(row)[column]) } else { element }
+    if !scales.are_some() {
+        return element;
+    }
+    let shifted = match scales.shifts_of_row(row).get(column) {
+        Some(&shift) => element.add(shift),
+        None => element,
+    };
+    shifted.multiply(scales.of_row(row)[column])
 }
 
 /// The sums stay in the cache while the rows of `b` are read in order.
@@ -142,24 +149,27 @@ fn add_rows_scaled<T: Accumulator, S: Widen<T>>(
     for (quad, a) in quads.iter().enumerate() {
         let k = 4 * quad;
         let rows = [k, k + 1, k + 2, k + 3];
-        add_scaled(sums, *a, rows.map(|k| &b[k * row_stride..]), rows.map(|k| scales.of_row(k)));
+        let scales = rows.map(|k| [scales.of_row(k), scales.shifts_of_row(k)]);
+        add_scaled(sums, *a, rows.map(|k| &b[k * row_stride..]), scales);
     }
     for (k, &a) in (4 * quads.len()..).zip(rest) {
-        add_scaled(sums, [a], [&b[k * row_stride..]], [scales.of_row(k)]);
+        let scales = [scales.of_row(k), scales.shifts_of_row(k)];
+        add_scaled(sums, [a], [&b[k * row_stride..]], [scales]);
     }
 }
 
-/// Adds the products of a few elements of `a` with rows of `b`, in order, whose elements are
-/// multiplied with those of `scales` before, unless these are empty.
+/// Adds the products of a few elements of `a` with rows of `b`, in order. To the elements of these,
+/// the second numbers of `scales` are added, and then they are multiplied with the first ones,
+/// unless these are empty.
 #[inline(always)]
 fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
     sums: &mut [T],
     a: [T; N],
     b: [&[S]; N],
-    scales: [&[T]; N],
+    scales: [[&[T]; 2]; N],
 ) {
     let b = b.map(|b| &b[..sums.len()]);
-    if scales.iter().any(|scales| scales.is_empty()) {
+    if scales.iter().any(|[scales, _]| scales.is_empty()) {
         for (j, sum) in sums.iter_mut().enumerate() {
             for (a, b) in a.iter().zip(b) {
                 *sum = sum.multiply_add(*a, b[j].widen());
@@ -167,10 +177,19 @@ fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
         }
         return;
     }
-    let scales = scales.map(|scales| &scales[..sums.len()]);
+    if scales.iter().any(|[_, shifts]| shifts.is_empty()) {
+        let scales = scales.map(|[scales, _]| &scales[..sums.len()]);
+        for (j, sum) in sums.iter_mut().enumerate() {
+            for ((a, b), scales) in a.iter().zip(b).zip(scales) {
+                *sum = sum.multiply_add(*a, b[j].widen().multiply(scales[j]));
+            }
+        }
+        return;
+    }
+    let scales = scales.map(|scales| scales.map(|scales| &scales[..sums.len()]));
     for (j, sum) in sums.iter_mut().enumerate() {
-        for ((a, b), scales) in a.iter().zip(b).zip(scales) {
-            *sum = sum.multiply_add(*a, b[j].widen().multiply(scales[j]));
+        for ((a, b), [scales, shifts]) in a.iter().zip(b).zip(scales) {
+            *sum = sum.multiply_add(*a, b[j].widen().add(shifts[j]).multiply(scales[j]));
         }
     }
 }
@@ -285,9 +304,8 @@ fn chains<T: Accumulator, S: Widen<T>>(
         return std::array::from_fn(|j| {
             let step = |sum: T, (k, &a): (usize, &T)| {
                 // The last column is repeated.
-                let row = scales.of_row(k);
-                let scale = row[j.min(row.len() - 1)];
-                sum.multiply_add(a, columns[j][k].widen().multiply(scale))
+                let column = j.min(scales.of_row(k).len() - 1);
+                sum.multiply_add(a, scaled(columns[j][k].widen(), scales, k, column))
             };
             a.iter().enumerate().fold(T::ZERO, step)
         });

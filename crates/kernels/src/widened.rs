@@ -218,7 +218,7 @@ struct StoredLines {
     are_rows: bool,
 }
 
-/// Converts elements to `f32`, and multiplies them with their scales.
+/// Converts elements to `f32`, and shifts and multiplies them by their scales.
 struct WidenLines<'a, S> {
     elements: &'a [S],
     lines: StoredLines,
@@ -248,12 +248,16 @@ impl<S: Widen<f32>> Kernel for WidenLines<'_, S> {
                 continue;
             }
             if are_rows {
+                let shifts = scales.shifts_of_row(number);
+                out.iter_mut().zip(shifts).for_each(|(x, shift)| *x += shift);
                 out.iter_mut().zip(scales.of_row(number)).for_each(|(x, scale)| *x *= scale);
                 continue;
             }
             for (group, out) in out.chunks_mut(scales.group.min(line)).enumerate() {
-                let scale = scales.of_row(group * scales.group)[number];
-                out.iter_mut().for_each(|x| *x *= scale);
+                let row = group * scales.group;
+                let shift = scales.shifts_of_row(row).get(number).copied().unwrap_or_default();
+                let scale = scales.of_row(row)[number];
+                out.iter_mut().for_each(|x| *x = (*x + shift) * scale);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Products with weights that are stored in a narrow type, and converted, and scaled if they are
-//! quantized, in front of the product: these are never stored as wide ones.
+//! quantized, with or without zero points, in front of the product: these are never stored as wide
+//! ones.
 
 use crate::graph::{Graph, Node, Value};
 use crate::lower::views::{Definitions, Viewed};
@@ -26,6 +27,8 @@ struct Narrow<'g> {
     dtype: DType,
     /// The scales, and the node that multiplies with them.
     scales: Option<(&'g Node, Value)>,
+    /// The zero points, and the node that subtracts them, if there are scales.
+    zeros: Option<(&'g Node, Value)>,
 }
 
 /// The step of a product one of whose factors is converted in front of it, and not used otherwise.
@@ -74,35 +77,51 @@ fn narrow_product(
     let kernel: Arc<dyn Kernel> = match narrow.scales {
         None => Arc::new(product),
         Some((node, scales)) => {
-            let (scales, layout) = layout(definitions, (node, scales), &wide, &dims, side)?;
+            let layout_of = |numbers| layout(definitions, numbers, &wide, &dims, side);
+            let (scales, layout) = layout_of((node, scales))?;
             operands.push(scales);
-            Arc::new(ScaledDot::new(product, layout)?)
+            let zeros = match narrow.zeros {
+                None => None,
+                Some(zeros) => {
+                    let (zeros, layout) = layout_of(zeros)?;
+                    operands.push(zeros);
+                    Some(layout)
+                }
+            };
+            Arc::new(ScaledDot::new(product, layout, zeros)?)
         }
     };
     definitions.count_table(Some(kernel.table_entries()))?;
     Some(StepOp::Apply { kernel, operands, output, ty, prepacked: None })
 }
 
-/// Returns the weights that a view shows after a conversion, or after a conversion and scales.
+/// Returns the weights that a view shows after a conversion, or after a conversion, zero points and
+/// scales.
 fn narrow<'g>(definitions: &Definitions<'g>, wide: &Viewed, output: Value) -> Option<Narrow<'g>> {
     let node = neighbour(definitions, wide.memory, output)?;
     let graph = definitions.graph;
-    let (converted, scales) = match (&*node.primitive, &node.operands[..]) {
+    let is_convert = |node: &Node| matches!(&*node.primitive, Primitive::Convert(_));
+    let (converted, scales, zeros) = match (&*node.primitive, &node.operands[..]) {
         (Primitive::Binary(BinaryOp::Multiply), &[lhs, rhs]) => {
             let converted = |(weights, scales): (Value, Value)| {
-                let converted = neighbour(definitions, weights, output)?;
-                let is_converted = matches!(&*converted.primitive, Primitive::Convert(_));
-                is_converted.then_some((converted, Some((node, scales))))
+                let before = neighbour(definitions, weights, output)?;
+                let (converted, zeros) = match (&*before.primitive, &before.operands[..]) {
+                    (Primitive::Binary(BinaryOp::Subtract), &[weights, zeros]) => {
+                        (neighbour(definitions, weights, output)?, Some((before, zeros)))
+                    }
+                    _ => (before, None),
+                };
+                is_convert(converted).then_some((converted, Some((node, scales)), zeros))
             };
             [(lhs, rhs), (rhs, lhs)].into_iter().find_map(converted)?
         }
-        (Primitive::Convert(_), _) => (node, None),
+        _ if is_convert(node) => (node, None, None),
         _ => return None,
     };
     let &[stored] = &converted.operands[..] else { return None };
     let types = [graph.dtype(stored)?, graph.dtype(wide.memory)?];
     let memory = definitions.view(stored).filter(Viewed::is_whole).map_or(stored, |v| v.memory);
-    is_widening(types).then_some(Narrow { memory, dtype: types[0], scales })
+    is_widening(types).then_some(Narrow { memory, dtype: types[0], scales, zeros })
 }
 
 /// The node of a value that nothing else uses, in the region of another value.

@@ -26,18 +26,24 @@ pub struct ScaleLayout {
 }
 
 /// A `dot_general` one of whose operands is stored as integers, converted to a float type and
-/// multiplied with scales, which are the third operand of the kernel. No wide operand is stored:
-/// elements are scaled when they are multiplied, with the same roundings.
+/// multiplied with scales, which are the third operand of the kernel. From elements with zero
+/// points, the fourth operand, these are subtracted before. No wide operand is stored: elements are
+/// scaled when they are multiplied, with the same roundings.
 #[derive(Debug)]
 pub struct ScaledDot {
     dot: DotKernel,
     layout: ScaleLayout,
+    zeros: Option<ScaleLayout>,
 }
 
 impl ScaledDot {
     /// A product with scales of integers; `None` if it is not one of large matrices that are summed
     /// in `f32`, or a scaled element could be rounded twice.
-    pub fn new(dot: DotKernel, layout: ScaleLayout) -> Option<ScaledDot> {
+    pub fn new(
+        dot: DotKernel,
+        layout: ScaleLayout,
+        zeros: Option<ScaleLayout>,
+    ) -> Option<ScaledDot> {
         let stored = *dot.types.get(layout.operand)?;
         // The product of numbers of few bits is exact before it is rounded.
         let is_rounded_once = match layout.dtype {
@@ -48,19 +54,34 @@ impl ScaledDot {
         let is_large = dot.is_streamed && dot.sizes.count == 1 && dot.dtype == DType::F32;
         let is_grouped = layout.group >= MIN_GROUP.min(dot.sizes.k.max(1));
         let is_valid = stored.is_integer() && stored.bits() <= 16 && is_rounded_once && is_grouped;
-        (is_large && is_valid).then_some(ScaledDot { dot, layout })
+        // A scale for each of some consecutive elements with a zero point.
+        let are_shared = zeros.as_ref().is_none_or(|zeros| {
+            let types = [zeros.dtype, layout.dtype];
+            types == [DType::F32; 2]
+                && (zeros.group >= dot.sizes.k || zeros.group.is_multiple_of(layout.group))
+        });
+        (is_large && is_valid && are_shared).then_some(ScaledDot { dot, layout, zeros })
     }
 
-    /// The scales as numbers of `f32`: those of the first group of all results, and so on.
-    fn factors(&self, scales: &[u8], kept: usize) -> Result<Scratch<f32>, TensorError> {
-        let ScaleLayout { dtype, group, strides: [row, column], .. } = self.layout;
+    /// Scales or zero points as numbers of `f32`: those of the first group of all results, and so
+    /// on.
+    fn numbers(
+        &self,
+        scales: &[u8],
+        layout: &ScaleLayout,
+        kept: usize,
+    ) -> Result<Scratch<f32>, TensorError> {
+        let ScaleLayout { dtype, group: own, strides: [row, column], .. } = *layout;
+        let group = self.layout.group;
         let groups = self.dot.sizes.k.div_ceil(group);
         let _reserved = reserve::<f32>(scales.len() / dtype.bytes())?;
         let mut wide = AlignedBytes::new();
         wide.resize(scales.len() / dtype.bytes() * size_of::<f32>());
         convert_into(scales, [dtype, DType::F32], &mut wide)?;
         let wide: &[f32] = bytemuck::cast_slice(&wide);
-        let places = (0..groups).flat_map(|g| (0..kept).map(move |i| i * row + g * column));
+        let own_group = |g: usize| if own == group { g } else { g * group / own };
+        let places = (0..groups).map(own_group);
+        let places = places.flat_map(|g| (0..kept).map(move |i| i * row + g * column));
         let mut factors = Scratch::new(kept.saturating_mul(groups))?;
         for at in places {
             factors.push(*wide.get(at).ok_or(TensorError::OutOfBounds)?);
@@ -71,6 +92,10 @@ impl ScaledDot {
 
 impl Kernel for ScaledDot {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        let (operands, zeros) = match self.zeros {
+            Some(_) => operands.split_at_checked(3).ok_or(TensorError::OutOfBounds)?,
+            None => (operands, &[][..]),
+        };
         let ([lhs, rhs, scales], out) = expect_bytes(operands, results)?;
         let (dot, ScaleLayout { operand, dtype, group, .. }) = (&self.dot, self.layout.clone());
         let ProductSizes { m, n, k, .. } = dot.sizes;
@@ -79,8 +104,15 @@ impl Kernel for ScaledDot {
             return Ok(());
         }
         let kept = [m, n][operand];
-        let factors = self.factors(scales, kept)?;
-        let scales = ColumnScales { factors: &factors, stride: kept, group, first: 0 };
+        let factors = self.numbers(scales, &self.layout, kept)?;
+        let mut shifts = match (&self.zeros, zeros) {
+            (Some(layout), &[zeros]) => self.numbers(zeros, layout, kept)?,
+            (None, []) => Scratch::new(0)?,
+            _ => return Err(TensorError::OutOfBounds),
+        };
+        shifts.iter_mut().for_each(|zero| *zero = -*zero);
+        let (factors, shifts) = (&factors[..], &shifts[..]);
+        let scales = ColumnScales { factors, shifts, stride: kept, group, first: 0 };
         let [left, right, _] = dot.types;
         let mut factors = [dot.lhs.stored(lhs, left), dot.rhs.stored(rhs, right)];
         (factors[operand].scales, factors[operand].scaled_type) = (scales, dtype);

@@ -329,7 +329,9 @@ fn scaled_weights_have_the_products_of_wide_ones() {
         let count = shape.iter().product();
         Tensor::from_vec(shape, (0..count).map(number).collect::<Vec<f32>>()).unwrap()
     };
-    for (m, k, n) in [(1_usize, 512_usize, 37), (1, 300, 160), (2, 256, 64), (20, 128, 50)] {
+    // With a zero point for each group, for all groups, and none.
+    let all = [(1_usize, 512_usize, 37), (1, 300, 160), (2, 256, 64), (20, 128, 50)];
+    for ((m, k, n), zero_groups) in all.into_iter().flat_map(|all| [(all, 0), (all, 1), (all, 2)]) {
         for (group, is_transposed, ty) in [
             (k, false, DType::I8),
             (k, true, DType::U8),
@@ -344,11 +346,20 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let integers = (0..k * n).map(|i| ((i * 40503) >> 3) as i64 % 8).collect::<Vec<_>>();
             let stored = math::convert(tensor(&shape, &integers), ty).unwrap();
             let factors = scales.as_slice::<f32>().unwrap();
+            let zero_group = if zero_groups == 1 { group } else { k };
+            let points = |i: usize| if i % 3 == 0 { 2.5 } else { (i % 7) as f32 };
+            let points: Vec<f32> = (0..k.div_ceil(zero_group) * n).map(points).collect();
+            let zeros = Tensor::from_vec([points.len()], points.clone()).unwrap();
             let wide = integers.iter().enumerate().map(|(i, &w)| {
                 let [k, n] = if is_transposed { [i % k, i / k] } else { [i / n, i % n] };
                 let w = math::convert(tensor(&[1], &[w]), ty).unwrap();
                 let w = math::convert(w, DType::F32).unwrap();
-                w.as_slice::<f32>().unwrap()[0] * factors[k / group * scales.shape()[1] + n]
+                let columns = scales.shape()[1];
+                let zero = match zero_groups {
+                    0 => 0.0,
+                    _ => points[k / zero_group * columns + n],
+                };
+                (w.as_slice::<f32>().unwrap()[0] - zero) * factors[k / group * columns + n]
             });
             let wide = Tensor::from_vec(shape, wide.collect::<Vec<f32>>()).unwrap();
             let numbers = numbers(i64::from(is_transposed));
@@ -357,20 +368,24 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let dot =
                 DotKernel::new((DType::F32, &views[0]), (ty, &views[1]), &numbers, DType::F32);
             let layout = ScaleLayout { operand: 1, dtype: DType::F32, group, strides: [1, n] };
-            let scaled = ScaledDot::new(dot.unwrap(), layout).unwrap();
+            let zero_layout = ScaleLayout { group: zero_group, ..layout.clone() };
+            let zero_layout = (zero_groups > 0).then_some(zero_layout);
+            let scaled = ScaledDot::new(dot.unwrap(), layout, zero_layout).unwrap();
+            let operands = [x.bytes(), stored.bytes(), scales.bytes(), zeros.bytes()];
+            let operands = operands.each_ref().map(|bytes| &bytes[..]);
+            let operands = &operands[..if zero_groups > 0 { 4 } else { 3 }];
             for workers in [1, 3] {
                 let _entered = host::Host::default().with_workers(workers).enter();
                 let mut result = Tensor::zeros(DType::F32, expected.shape()).unwrap();
-                let operands = [x.bytes(), stored.bytes(), scales.bytes()];
-                let operands = operands.each_ref().map(|bytes| &bytes[..]);
-                scaled.run(&operands, &mut [result.bytes_mut().unwrap()]).unwrap();
+                scaled.run(operands, &mut [result.bytes_mut().unwrap()]).unwrap();
                 assert_eq!(result, expected, "{m} x {k} x {n} in groups of {group}, {ty:?}");
             }
-            // Memory that is too short is an error.
-            let operands = [x.bytes(), stored.bytes(), scales.bytes()];
-            let short = &operands[2][..operands[2].len() - 4];
+            // Memory that is too short is an error, and so is another number of operands.
             let mut out = vec![0; m * n * 4];
-            assert!(scaled.run(&[operands[0], operands[1], short], &mut [&mut out]).is_err());
+            let (last, others) = operands.split_last().unwrap();
+            let short = [others, &[&last[..last.len() - 4]]].concat();
+            assert!(scaled.run(&short, &mut [&mut out]).is_err());
+            assert!(scaled.run(others, &mut [&mut out]).is_err());
         }
     }
 }

@@ -27,12 +27,15 @@ pub struct Columns<'a, T, S = T> {
     pub scales: ColumnScales<'a, T>,
 }
 
-/// Factors of the elements of the columns of a matrix, each of some consecutive ones: quantized
-/// weights are integers and such factors.
+/// Factors of the elements of the columns of a matrix, each of some consecutive ones, and numbers
+/// that are added to these elements before: quantized weights are integers with such factors, and
+/// with zero points.
 #[derive(Clone, Copy)]
 pub struct ColumnScales<'a, T> {
     /// The factors of the first elements of all columns, of the next ones, and so on.
     pub factors: &'a [T],
+    /// The numbers that are added, in the same places; none if these are all zero.
+    pub shifts: &'a [T],
     /// The distance between the factors of a column.
     pub stride: usize,
     /// The number of elements of a column with one factor.
@@ -44,7 +47,7 @@ pub struct ColumnScales<'a, T> {
 impl<'a, T> ColumnScales<'a, T> {
     /// None: elements are what they are.
     pub const NONE: ColumnScales<'a, T> =
-        ColumnScales { factors: &[], stride: 0, group: usize::MAX, first: 0 };
+        ColumnScales { factors: &[], shifts: &[], stride: 0, group: usize::MAX, first: 0 };
 
     /// True if the elements are multiplied.
     #[inline(always)]
@@ -58,11 +61,18 @@ impl<'a, T> ColumnScales<'a, T> {
         self.factors.get((self.first + row) / self.group * self.stride..).unwrap_or_default()
     }
 
+    /// The numbers that are added in a row of the matrix, column by column; none if there are none.
+    #[inline(always)]
+    pub fn shifts_of_row(&self, row: usize) -> &'a [T] {
+        self.shifts.get((self.first + row) / self.group * self.stride..).unwrap_or_default()
+    }
+
     /// Those from a row and a column on.
     #[inline(always)]
     pub fn from(&self, row: usize, column: usize) -> ColumnScales<'a, T> {
         let factors = self.factors.get(column..).unwrap_or_default();
-        ColumnScales { factors, first: self.first + row, ..*self }
+        let shifts = self.shifts.get(column..).unwrap_or_default();
+        ColumnScales { factors, shifts, first: self.first + row, ..*self }
     }
 }
 
@@ -103,14 +113,15 @@ fn are_scaled<S: words::Words, const W: usize>(
     if !S::IS_SCALED {
         return true;
     }
-    let ColumnScales { factors, stride, group, first } = columns.scales;
+    let ColumnScales { factors, shifts, stride, group, first } = columns.scales;
     let step = words * S::PER_WORD;
     // Those of the last row are the last ones.
     let end = first.checked_add(columns.vector.len());
     let last = end.and_then(|end| (end.saturating_sub(1) / group.max(1)).checked_mul(stride));
     let has_all = last.and_then(|last| last.checked_add(W)).is_some_and(|end| end <= factors.len());
     let are_alike = group >= end.unwrap_or(usize::MAX) || group % step == 0 && first % step == 0;
-    has_all && are_alike && group > 0
+    let have_shifts = shifts.is_empty() || shifts.len() == factors.len();
+    has_all && are_alike && have_shifts && group > 0
 }
 
 /// The products of several vectors with the same columns; `None` as [`ColumnSums::shared_chains`]
@@ -402,7 +413,10 @@ mod words {
                 for (i, (factor, element)) in group.vector.iter().zip(elements).enumerate().skip(k)
                 {
                     let element = match S::IS_SCALED {
-                        true => element.widen() * group.scales.of_row(i)[column],
+                        true => {
+                            let shift = group.scales.shifts_of_row(i).get(column).unwrap_or(&0.0);
+                            (element.widen() + shift) * group.scales.of_row(i)[column]
+                        }
                         false => element.widen(),
                     };
                     *chain = factor.mul_add(element, *chain);
@@ -471,18 +485,22 @@ mod words {
                 let next = k.is_multiple_of(4 * step).then_some(group.next);
                 // SAFETY: the columns have these elements.
                 let rows = unsafe { narrow_rows(first, group.stride, next) };
-                let scales = match S::IS_SCALED {
+                let (mut scales, mut shifts) = (_mm256_setzero_ps(), _mm256_setzero_ps());
+                if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
-                    true => unsafe { _mm256_loadu_ps(group.scales.of_row(k).as_ptr()) },
-                    false => _mm256_setzero_ps(),
-                };
+                    scales = unsafe { _mm256_loadu_ps(group.scales.of_row(k).as_ptr()) };
+                    if let [first, ..] = group.scales.shifts_of_row(k) {
+                        // SAFETY: it has as many shifts, if any.
+                        shifts = unsafe { _mm256_loadu_ps(first) };
+                    }
+                }
                 for (word, row) in rows.into_iter().enumerate() {
                     for e in 0..S::PER_WORD {
                         let at = k + S::PER_WORD * word + e;
                         // SAFETY: this function has the instructions.
                         let mut elements = unsafe { S::narrow(row, e) };
                         if S::IS_SCALED {
-                            elements = _mm256_mul_ps(elements, scales);
+                            elements = _mm256_mul_ps(_mm256_add_ps(elements, shifts), scales);
                         }
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *group.vector.get_unchecked(at) };
@@ -573,27 +591,31 @@ mod words {
         let mut k = 0;
         while k + step <= len {
             let mut rows = [[_mm512_setzero_si512(); WIDE_GROUP]; N];
-            let mut scales = [_mm512_setzero_ps(); N];
+            let mut scales = [[_mm512_setzero_ps(); 2]; N];
             for ((rows, scales), group) in rows.iter_mut().zip(&mut scales).zip(&groups) {
                 let first = group.elements.as_ptr().wrapping_add(k);
                 // SAFETY: the columns have these elements.
                 *rows = unsafe { wide_rows(first, group.stride, group.next) };
                 if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
-                    *scales = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
+                    scales[0] = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
+                    if let [first, ..] = group.scales.shifts_of_row(k) {
+                        // SAFETY: it has as many shifts, if any.
+                        scales[1] = unsafe { _mm512_loadu_ps(first) };
+                    }
                 }
             }
             // The chains in turn, as each step waits for the one before.
             for word in 0..WIDE_GROUP {
                 for e in 0..S::PER_WORD {
                     let at = k + S::PER_WORD * word + e;
-                    for (((sum, group), rows), scales) in
+                    for (((sum, group), rows), [scales, shifts]) in
                         sums.iter_mut().zip(&groups).zip(&rows).zip(scales)
                     {
                         // SAFETY: this function has the instructions.
                         let mut elements = unsafe { S::wide(rows[word], e) };
                         if S::IS_SCALED {
-                            elements = _mm512_mul_ps(elements, scales);
+                            elements = _mm512_mul_ps(_mm512_add_ps(elements, shifts), scales);
                         }
                         // SAFETY: there are at least `step` elements from `k` on.
                         let factor = unsafe { *group.vector.get_unchecked(at) };

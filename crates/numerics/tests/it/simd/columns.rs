@@ -109,29 +109,40 @@ where
     let number = |i: usize| 1.0 / (1 + i * 37 % 101) as f32 - 0.3;
     let vector: Vec<f32> = (0..256).map(number).collect();
     let factors: Vec<f32> = (0..20 * WIDE_GROUP).map(|i| number(5 * i)).collect();
+    let shifts: Vec<f32> = (0..20 * WIDE_GROUP).map(|i| number(3 * i) * 100.0).collect();
     for (len, group, first) in
         [(256, 256, 0), (256, 64, 0), (250, 64, 64), (100, usize::MAX, 0), (7, 7, 0), (64, 16, 32)]
     {
-        let scales = ColumnScales { factors: &factors, stride: WIDE_GROUP, group, first };
-        let columns =
-            Columns { vector: &vector[..len], elements: &elements, stride: 256, next: 0, scales };
-        let expected = |column: usize| {
-            (0..len).fold(0.0, |sum: f32, k| {
-                let scale = factors[(first + k) / group * WIDE_GROUP + column];
-                vector[k].mul_add(elements[column * 256 + k].widen() * scale, sum)
-            })
-        };
-        for isa in Isa::available() {
-            let narrow = f32::column_chains::<GROUP, 1>(isa, [columns]);
-            assert_eq!(narrow.is_some(), isa.has_avx2(), "{isa:?} {len} {group}");
-            let narrow = narrow.into_iter().flatten().flatten().enumerate();
-            narrow.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
-            // Where a vector register has elements of several groups, there is no instruction.
-            let wide = f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]);
-            let is_alike = group >= first + len || group % 64 == 0;
-            assert!(wide.is_some() == isa.has_avx512() || !is_alike, "{isa:?} {len} {group}");
-            let wide = wide.into_iter().flatten().flatten().enumerate();
-            wide.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
+        for shifts in [&[][..], &shifts[..]] {
+            let stride = WIDE_GROUP;
+            let scales = ColumnScales { factors: &factors, shifts, stride, group, first };
+            let columns = Columns {
+                vector: &vector[..len],
+                elements: &elements,
+                stride: 256,
+                next: 0,
+                scales,
+            };
+            let expected = |column: usize| {
+                (0..len).fold(0.0, |sum: f32, k| {
+                    let place = (first + k) / group * WIDE_GROUP + column;
+                    let shift = shifts.get(place).copied().unwrap_or_default();
+                    let element = (elements[column * 256 + k].widen() + shift) * factors[place];
+                    vector[k].mul_add(element, sum)
+                })
+            };
+            for isa in Isa::available() {
+                let narrow = f32::column_chains::<GROUP, 1>(isa, [columns]);
+                assert_eq!(narrow.is_some(), isa.has_avx2(), "{isa:?} {len} {group}");
+                let narrow = narrow.into_iter().flatten().flatten().enumerate();
+                narrow.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
+                // Where a vector register has elements of several groups, there is no instruction.
+                let wide = f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]);
+                let is_alike = group >= first + len || group % 64 == 0;
+                assert!(wide.is_some() == isa.has_avx512() || !is_alike, "{isa:?} {len} {group}");
+                let wide = wide.into_iter().flatten().flatten().enumerate();
+                wide.for_each(|(column, sum)| assert_eq!(sum, expected(column), "{len} {group}"));
+            }
         }
     }
 }
@@ -147,16 +158,15 @@ fn columns_without_enough_scales() {
             assert!(f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]).is_none());
         }
     };
-    refused(ColumnScales { factors: &[], stride: WIDE_GROUP, group: 192, first: 0 });
-    refused(ColumnScales { factors: &factors[..GROUP - 1], stride: 1, group: 192, first: 0 });
+    let shifts = &[][..];
+    refused(ColumnScales { factors: &[], shifts, stride: WIDE_GROUP, group: 192, first: 0 });
+    let few = &factors[..GROUP - 1];
+    refused(ColumnScales { factors: few, shifts, stride: 1, group: 192, first: 0 });
+    let whole = ColumnScales { factors: &factors, shifts, stride: 1, group: 192, first: 0 };
+    refused(ColumnScales { shifts: few, ..whole });
     // Not for the second group, and beyond all memory for it.
-    refused(ColumnScales { factors: &factors, stride: WIDE_GROUP, group: 64, first: 0 });
-    refused(ColumnScales {
-        factors: &factors,
-        stride: 1 << (usize::BITS - 1),
-        group: 64,
-        first: 0,
-    });
-    refused(ColumnScales { factors: &factors, stride: 1, group: 64, first: usize::MAX });
-    refused(ColumnScales { factors: &factors, stride: 1, group: 0, first: 0 });
+    refused(ColumnScales { stride: WIDE_GROUP, group: 64, ..whole });
+    refused(ColumnScales { stride: 1 << (usize::BITS - 1), group: 64, ..whole });
+    refused(ColumnScales { group: 64, first: usize::MAX, ..whole });
+    refused(ColumnScales { group: 0, ..whole });
 }
