@@ -152,10 +152,17 @@ pub fn pack<T: Accumulator, const C: usize>(
         return Ok(None);
     }
     let _reserved = reserve::<T>(elements)?;
-    let mut copy = AlignedBytes::new();
-    copy.try_resize(elements.saturating_mul(size_of::<T>()))?;
+    let mut copy = AlignedBytes::try_zeros(elements.saturating_mul(size_of::<T>()))?;
     let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut copy).as_chunks_mut::<C>();
-    Isa::best().run(Pack { b, order, width: columns, depth, panels });
+    let together = task_size(width / C, depth * C, 1);
+    let tasks = panels.chunks_mut((together * depth).max(1)).enumerate();
+    host::parallel(tasks.collect(), |(task, panels)| {
+        let first = task * together * C;
+        let elements = &b.elements[first * b.strides[1]..];
+        let (b, width) = (Matrix { elements, ..b }, (columns - first).min(together * C));
+        Isa::best().run(Pack { b, order, width, depth, panels });
+        Ok::<(), TensorError>(())
+    })?;
     Ok(Some(copy))
 }
 
