@@ -347,7 +347,7 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let stored = math::convert(tensor(&shape, &integers), ty).unwrap();
             let factors = scales.as_slice::<f32>().unwrap();
             let zero_group = if zero_groups == 1 { group } else { k };
-            let points = |i: usize| if i % 3 == 0 { 2.5 } else { (i % 7) as f32 };
+            let points = |i: usize| if i.is_multiple_of(3) { 2.5 } else { (i % 7) as f32 };
             let points: Vec<f32> = (0..k.div_ceil(zero_group) * n).map(points).collect();
             let zeros = Tensor::from_vec([points.len()], points.clone()).unwrap();
             let wide = integers.iter().enumerate().map(|(i, &w)| {
