@@ -248,9 +248,9 @@ class Reading(unittest.TestCase):
                 program.bind(values)
 
     def test_compiled_constants(self) -> None:
-        product = "func.func @main(%x: tensor<8x64xf32>, %w: tensor<64x96xf32>) -> tensor<8x96xf32> { %0 = stablehlo.dot %x, %w : (tensor<8x64xf32>, tensor<64x96xf32>) -> tensor<8x96xf32> return %0 : tensor<8x96xf32> }"
-        x, w = np.random.default_rng(0).integers(-9, 9, (2, 96, 96)).astype(np.float32)
-        x, w = x[:8, :64].copy(), w[:64].copy()
+        product = "func.func @main(%x: tensor<8x160xf32>, %w: tensor<160x128xf32>) -> tensor<8x128xf32> { %0 = stablehlo.dot %x, %w : (tensor<8x160xf32>, tensor<160x128xf32>) -> tensor<8x128xf32> return %0 : tensor<8x128xf32> }"
+        random = np.random.default_rng(0)
+        x, w = (random.integers(-9, 9, shape).astype(np.float32) for shape in ((8, 160), (160, 128)))
         compiled = stablo.parse(product).bind({"w": w}).compile()
         self.assertIn("stablo.prepacked", compiled.text())
         for program in (compiled, stablo.load(compiled.serialize()), compiled.compile()):

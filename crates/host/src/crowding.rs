@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const WINDOW: Duration = Duration::from_millis(10);
 /// For how long a thread works alone at first when help has not paid, and at most.
 const PAUSES: [Duration; 2] = [Duration::from_millis(40), Duration::from_millis(1280)];
-/// For how long others have a processor that the system has taken away, about.
+/// For how long others have a processor that the system has taken away, at most.
 const STOP: Duration = Duration::from_millis(3);
 
 thread_local! {
@@ -34,10 +34,17 @@ pub(crate) fn is_alone() -> bool {
 
 /// Takes note of a job of this thread.
 pub(crate) fn record(job: HelpedJob) {
-    CROWDING.with_borrow_mut(|crowding| crowding.record(job, Instant::now, stops));
+    CROWDING.with_borrow_mut(|crowding| crowding.record(job, Instant::now, ThreadUsage::now));
 }
 
-/// What help has brought lately.
+/// Makes this thread work alone for a long time, or no longer.
+#[cfg(test)]
+pub(crate) fn set_alone(is_alone: bool) {
+    let until = is_alone.then(|| Instant::now() + Duration::from_secs(3600));
+    CROWDING.set(Crowding { until, ..Crowding::NEW });
+}
+
+/// The gain from helpers in recent jobs of a thread.
 struct Crowding {
     /// The time of jobs with help.
     helped: Duration,
@@ -45,8 +52,8 @@ struct Crowding {
     own: Duration,
     /// The time that they would have taken alone.
     alone: Duration,
-    /// The number of stops of this thread before.
-    stops: u64,
+    /// The time when the first of these jobs ended, and the usage of the thread until then.
+    since: Option<(Instant, ThreadUsage)>,
     /// The length of the last pause, less since help has paid again.
     pause: Duration,
     /// The end of the pause.
@@ -58,7 +65,7 @@ impl Crowding {
         helped: Duration::ZERO,
         own: Duration::ZERO,
         alone: Duration::ZERO,
-        stops: 0,
+        since: None,
         pause: Duration::ZERO,
         until: None,
     };
@@ -70,56 +77,80 @@ impl Crowding {
         self.until.is_some()
     }
 
-    fn record(&mut self, job: HelpedJob, now: impl Fn() -> Instant, stops: impl Fn() -> u64) {
+    fn record(
+        &mut self,
+        job: HelpedJob,
+        now: impl Fn() -> Instant,
+        usage: impl Fn() -> ThreadUsage,
+    ) {
         let [all, own] = job.tasks.map(|tasks| u32::try_from(tasks).unwrap_or(u32::MAX));
         // Nothing is known of tasks that a helper has all done.
         if own == 0 || own >= all {
             return;
         }
-        if self.helped.is_zero() {
-            self.stops = stops();
-        }
+        let (since, before) = *self.since.get_or_insert_with(|| (now(), usage()));
         self.helped += job.whole;
         self.own += job.own;
         self.alone += job.own.mul_f64(f64::from(all) / f64::from(own));
         if self.helped < WINDOW {
             return;
         }
-        let before = std::mem::replace(&mut self.stops, stops());
         // Alone, this thread would have had its processor for itself.
-        let stopped = STOP.saturating_mul((self.stops - before).try_into().unwrap_or(u32::MAX));
+        let (now_at, after) = (now(), usage().max(before));
+        let idle = now_at.duration_since(since).saturating_sub(after.busy - before.busy);
+        let stopped = idle.min(STOP.saturating_mul(after.stops - before.stops));
         let busy = self.own.saturating_sub(stopped);
+        self.since = Some((now_at, after));
         let alone = self.alone.mul_f64(busy.as_secs_f64() / self.own.as_secs_f64().max(1e-9));
         if self.helped > alone {
             self.pause = (2 * self.pause).clamp(PAUSES[0], PAUSES[1]);
-            self.until = Some(now() + self.pause);
+            self.until = Some(now_at + self.pause);
             let Crowding { pause, until, .. } = *self;
             *self = Crowding { pause, until, ..Crowding::NEW };
         } else {
             self.pause /= 2;
-            // What was long ago counts less.
+            // Older jobs count less.
             (self.helped, self.own, self.alone) = (self.helped / 2, self.own / 2, self.alone / 2);
         }
     }
 }
 
-/// The number of times that the system has stopped this thread for others to run.
-#[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "a function of C, which the block explains")]
-fn stops() -> u64 {
-    // SAFETY: the structure is of numbers, which may be zero, and the call writes it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
-        usage
-    };
-    u64::try_from(usage.ru_nivcsw).unwrap_or(0)
+/// How this thread has used its processor.
+#[derive(Clone, Copy, Debug, Default)]
+struct ThreadUsage {
+    /// The time that it has run.
+    busy: Duration,
+    /// The number of times that the system has stopped it for others to run.
+    stops: u32,
 }
 
-/// The number of times that the system has stopped this thread for others to run: not known.
-#[cfg(not(target_os = "linux"))]
-fn stops() -> u64 {
-    0
+impl ThreadUsage {
+    /// The greater of both numbers: the system may give earlier ones.
+    fn max(self, other: ThreadUsage) -> ThreadUsage {
+        ThreadUsage { busy: self.busy.max(other.busy), stops: self.stops.max(other.stops) }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[allow(unsafe_code, reason = "a function of C, which the block explains")]
+    fn now() -> ThreadUsage {
+        // SAFETY: the structure is of numbers, which may be zero, and the call writes it.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage);
+            usage
+        };
+        let time = |time: libc::timeval| {
+            Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+        };
+        let stops = u32::try_from(usage.ru_nivcsw).unwrap_or(u32::MAX);
+        ThreadUsage { busy: time(usage.ru_utime) + time(usage.ru_stime), stops }
+    }
+
+    /// Not known.
+    #[cfg(not(target_os = "linux"))]
+    fn now() -> ThreadUsage {
+        ThreadUsage::default()
+    }
 }
 
 #[cfg(test)]
@@ -133,24 +164,28 @@ mod tests {
         HelpedJob { tasks: [2, 1], own: MS, whole: MS + late * MS }
     }
 
+    fn no_stops() -> ThreadUsage {
+        ThreadUsage::default()
+    }
+
     #[test]
     fn threads_work_alone_while_helpers_are_late() {
         let start = Instant::now();
         let mut crowding = Crowding::NEW;
         for _ in 0..1000 {
-            crowding.record(job(0), || start, || 0);
+            crowding.record(job(0), || start, no_stops);
             assert!(!crowding.is_alone(|| start));
         }
         // Late by as much as they help, and by more.
         for _ in 0..1000 {
-            crowding.record(job(1), || start, || 0);
+            crowding.record(job(1), || start, no_stops);
         }
         assert!(!crowding.is_alone(|| start));
         let mut now = start;
         let mut pauses = Vec::new();
         for _ in 0..8 {
             while !crowding.is_alone(|| now) {
-                crowding.record(job(3), || now, || 0);
+                crowding.record(job(3), || now, no_stops);
             }
             let from = now;
             while crowding.is_alone(|| now) {
@@ -162,7 +197,7 @@ mod tests {
         assert_eq!(pauses, [40, 80, 160, 320, 640, 1280, 1280, 1280]);
         // Until they are there again.
         for _ in 0..1000 {
-            crowding.record(job(0), || now, || 0);
+            crowding.record(job(0), || now, no_stops);
             assert!(!crowding.is_alone(|| now));
         }
     }
@@ -173,7 +208,7 @@ mod tests {
         for tasks in [[3, 0], [3, 3]] {
             for _ in 0..1000 {
                 let job = HelpedJob { tasks, own: MS, whole: 9 * MS };
-                crowding.record(job, Instant::now, || 0);
+                crowding.record(job, Instant::now, no_stops);
             }
         }
         assert!(!crowding.is_alone(Instant::now));
@@ -181,15 +216,18 @@ mod tests {
 
     #[test]
     fn threads_work_alone_that_share_a_processor_with_their_helpers() {
-        let start = Instant::now();
-        // Stopped once in a hundred jobs, and once in three.
-        for (jobs, is_alone) in [(100, false), (3, true)] {
-            let (mut crowding, count) = (Crowding::NEW, std::cell::Cell::new(0));
-            for _ in 0..1000 {
-                count.set(count.get() + 1);
-                crowding.record(job(0), || start, || count.get() / jobs);
+        // Stopped once in a hundred jobs, and once in three: for all of the time that a stop takes
+        // at most, or for hardly any.
+        for (jobs, busy, is_alone) in [(100, 0.9, false), (3, 0.4, true), (3, 0.99, false)] {
+            let (mut now, mut crowding) = (Instant::now(), Crowding::NEW);
+            let mut usage = ThreadUsage::default();
+            for number in 0..1000 {
+                now += MS;
+                usage.busy += MS.mul_f64(busy);
+                usage.stops = number / jobs;
+                crowding.record(job(0), || now, || usage);
             }
-            assert_eq!(crowding.is_alone(|| start), is_alone);
+            assert_eq!(crowding.is_alone(|| now), is_alone, "{jobs} jobs, {busy} busy");
         }
     }
 }

@@ -132,9 +132,10 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::{Barrier, MutexGuard};
 
-    /// Tests with tasks that meet need the pool for themselves.
+    /// Tests with tasks that meet need the pool for themselves, and its help.
     fn alone() -> MutexGuard<'static, ()> {
         static TURN: Mutex<()> = Mutex::new(());
+        crowding::set_alone(false);
         TURN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -151,6 +152,18 @@ mod tests {
             Ok(())
         });
         assert_eq!((done, threads.into_inner().expect("no panic").len()), (Ok(()), 2));
+    }
+
+    #[test]
+    fn threads_whose_helpers_are_late_do_all_tasks() {
+        let _entered = Host::default().with_workers(8).enter();
+        let own = std::thread::current().id();
+        let same = |_| if std::thread::current().id() == own { Ok(()) } else { Err(()) };
+        crowding::set_alone(true);
+        for _ in 0..100 {
+            assert_eq!(parallel(vec![(); 8], same), Ok(()));
+        }
+        crowding::set_alone(false);
     }
 
     /// Many jobs in a row, from several threads, each of which sees all its tasks done.

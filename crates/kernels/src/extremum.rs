@@ -122,10 +122,20 @@ impl Lines {
         block * self.inner * self.count + at * self.distances[0]
     }
 
-    /// The number of results from one on, up to a number, whose elements are at equal distances.
+    /// The number of consecutive results from `result` on, at most `most`, whose elements are at
+    /// equal distances.
     #[inline(always)]
     fn run(&self, result: usize, most: usize) -> usize {
         most.min(self.inner - result % self.inner)
+    }
+
+    /// Where the next [`LANES`] results begin, of `len` from `first` on of which some are `done`:
+    /// among those that are done already if fewer are left at equal distances.
+    #[inline(always)]
+    fn overlapping(&self, first: usize, done: usize, len: usize) -> usize {
+        let missing = LANES.saturating_sub(self.run(first + done, len - done));
+        let before = done.min((first + done) % self.inner);
+        if missing <= before { done - missing } else { done }
     }
 
     /// The elements with a number of [`LANES`] results whose elements begin at `start`.
@@ -228,6 +238,9 @@ impl<T: Element + PartialOrd, F: Fn(T, T) -> bool> Kernel for Choices<'_, T, F> 
         let Choices { elements, lines, first, is_first, precedes, places, has_nans } = self;
         let mut done = 0;
         while done < places.len() {
+            if !lines.are_long_rows() {
+                done = lines.overlapping(first, done, places.len());
+            }
             let start = lines.start(first + done);
             if !lines.are_long_rows() && lines.run(first + done, places.len() - done) >= LANES {
                 let mut best = lines.lanes(elements, start, 0);
@@ -324,6 +337,9 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
         let Extrema { elements: (values, indices), lines, first, init, outs, precedes } = self;
         let mut done = 0;
         while done < outs.0.len() {
+            if !lines.are_long_rows() {
+                done = lines.overlapping(first, done, outs.0.len());
+            }
             let start = lines.start(first + done);
             if lines.are_long_rows() {
                 let whole = start..start + lines.count;

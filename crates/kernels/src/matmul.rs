@@ -16,7 +16,7 @@ use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::{VectorProduct, with_panels};
 use numerics::TensorError;
-use numerics::budget::reserve;
+use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
 use numerics::simd::{ColumnScales, Factors, Isa, Kernel, PanelColumns, Sums};
 use std::cell::Cell;
@@ -375,7 +375,11 @@ impl<T: Accumulator> Product<'_, T> {
         let depths = if is_deep { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let mut chunk_levels = Vec::new();
-        let _reserved = reserve::<T>(depth.saturating_mul(copied + tall.min(rows.len())))?;
+        // Few products with columns in another order: these are copied for several rows.
+        let is_reordered = depth <= FEW && self.b.strides[1] != 1 && rows.len() > FEW;
+        let reordered = if is_reordered { columns.len() } else { 0 };
+        let kept_rows = tall.min(rows.len());
+        let _reserved = reserve::<T>(depth.saturating_mul(copied + kept_rows + reordered))?;
         let Room { bytes: mut room, copied: before } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
@@ -387,14 +391,13 @@ impl<T: Accumulator> Product<'_, T> {
         });
         let has_copies = kept.is_some() && kept == before;
         let mut scratch = RowScratch::default();
-        // Few products with columns in another order: these are copied for several rows.
-        let mut in_order = Vec::new();
-        let right = if depth <= FEW && self.b.strides[1] != 1 && rows.len() > FEW {
+        let mut in_order = Scratch::new(depth * reordered)?;
+        let right = if is_reordered {
             let [row_stride, column_stride] = self.b.strides;
             for k in 0..depth {
                 let elements = &self.b.elements[k * row_stride + columns.start * column_stride..];
                 let elements = elements.iter().step_by(column_stride);
-                in_order.extend(elements.take(columns.len()).copied());
+                elements.take(columns.len()).for_each(|&element| in_order.push(element));
             }
             (Matrix { elements: &in_order[..], strides: [columns.len(), 1] }, columns.start)
         } else {

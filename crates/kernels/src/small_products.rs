@@ -72,7 +72,7 @@ pub fn multiply<T: Accumulator>(
     out: &mut [T],
 ) -> Result<(), TensorError> {
     let [m, k, n] = sizes;
-    let work = m * n * k / host::machine().products_per_operation();
+    let work = (m * n * k / host::machine().products_per_operation()).max(1);
     let together = task_size(a.starts.len(), work, 1);
     if together >= a.starts.len() {
         return multiply_here(sizes, a, b, out);

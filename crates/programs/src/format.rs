@@ -23,8 +23,8 @@ pub fn output_format(path: &Path, target: Option<&str>) -> Result<Format, Comman
     let format = if path == Path::new("-") { Some(Format::Text) } else { Format::from_path(path) };
     format.ok_or_else(|| {
         CommandFailure::usage(format!(
-            "the extension of {} is unknown: end it in .mlir (text), .mlirbc (bytecode), .mlir.bc \
-             or .stablehlo (artifact), or give --target=VERSION",
+            "the extension of {} is unknown: end it in .mlir (text), .mlirbc (bytecode), .mlir.bc, \
+             .stablehlo or .stb (artifact), or give --target=VERSION",
             path.display()
         ))
     })

@@ -25,7 +25,8 @@ const ALIGNMENT: u32 = 64;
 /// like others, with the same results.
 ///
 /// The order of elements is the same on all machines. What is prepacked for kernels that a machine
-/// or another version of stablo does not have is not used.
+/// or another version of stablo does not have is not used, nor is anything of a program with dynamic
+/// shapes: make it static first.
 ///
 /// ```
 /// let module = stablo::load(
@@ -48,7 +49,7 @@ const ALIGNMENT: u32 = 64;
 /// As [`Program::prepare`], and if there is no memory for prepacked constants.
 pub fn compile(mut module: Module, entry: &str) -> Result<Module> {
     let top = module.top().id();
-    module.remove_attr(top, PREPACKED);
+    remove_prepacked(&mut module);
     to_resources(&mut module)?;
     let program = Program::prepare(module.clone(), entry, RunOptions::default())?;
     let constants = engine::prepack_constants(program.prepared()).map_err(|error| {
@@ -97,9 +98,9 @@ fn to_resources(module: &mut Module) -> Result<()> {
     Ok(())
 }
 
-/// A resource whose name is not among `names`, for a number that no other one of its kind has.
+/// A new resource `stablo_kind_number`, with `_` appended while `names` has that.
 fn resource(names: &HashSet<Arc<str>>, kind: &str, number: usize, data: Bytes) -> Resource {
-    let mut name = format!("{kind}_{number}");
+    let mut name = format!("stablo_{kind}_{number}");
     while names.contains(&*name) {
         name.push('_');
     }
@@ -126,8 +127,18 @@ fn blob(value: &Attribute) -> Option<&Bytes> {
     }
 }
 
-/// The prepacked constants that a module has by [`compile`].
+/// Removes what [`compile`] has prepacked.
+pub(crate) fn remove_prepacked(module: &mut Module) {
+    let top = module.top().id();
+    module.remove_attr(top, PREPACKED);
+}
+
+/// The prepacked constants that a module has by [`compile`]; none of one that was read as text, as a
+/// constant may have been edited there.
 pub(crate) fn prepacked_constants(module: &Module) -> Vec<PrepackedConstant> {
+    if module.source().is_some() {
+        return Vec::new();
+    }
     let entries = module.top().attr(PREPACKED).and_then(|attribute| attribute.as_array());
     let constant = |entry: &Attribute| {
         let entry = entry.as_dictionary()?;

@@ -15,6 +15,7 @@ pub fn extract_weights(
     min_bytes: usize,
     form: WeightForm,
 ) -> Result<Vec<(String, Tensor)>> {
+    crate::compiled::remove_prepacked(module);
     let extracted = transforms::extract_weights(module, min_bytes, form);
     let weights = extracted.map_err(|error| Error::in_module(vec![error], module))?;
     weights.into_iter().map(|(name, elements)| Ok((name, elements.to_tensor()?))).collect()

@@ -160,13 +160,13 @@ pub enum Format {
 
 impl Format {
     /// The format for the extension of a file name: `.mlir` and `.txt` are text, `.mlirbc` is
-    /// bytecode, `.bc` (as in `.mlir.bc`), `.stablehlo` and `.vhlo` are artifacts of the current
-    /// version. `None` for all others.
+    /// bytecode, `.bc` (as in `.mlir.bc`), `.stablehlo`, `.vhlo` and `.stb` are artifacts of the
+    /// current version. `None` for all others.
     pub fn from_path(path: impl AsRef<Path>) -> Option<Format> {
         match path.as_ref().extension()?.to_str()? {
             "mlir" | "txt" => Some(Format::Text),
             "mlirbc" => Some(Format::Bytecode),
-            "bc" | "stablehlo" | "vhlo" => Some(Format::Artifact(Version::CURRENT)),
+            "bc" | "stablehlo" | "vhlo" | "stb" => Some(Format::Artifact(Version::CURRENT)),
             _ => None,
         }
     }

@@ -68,14 +68,14 @@ pub fn extract_weights(
             if !op.is(ConstantOp::DEF) || !op.attributes().is_empty() {
                 continue;
             }
-            let Some(elements) = ConstantOp(op).value().as_dense() else { continue };
+            let Some(elements) = elements(ConstantOp(op).value()) else { continue };
             if elements.is_splat() || elements.data().len() < min_bytes {
                 continue;
             }
             let name = unique(&mut names, module.op(function), own.len());
             let (ty, loc) = (op.result_type(0).clone(), op.loc().clone());
             own.push(Weight { name: name.clone(), ty, loc, own: Some((op.id(), position)) });
-            weights.push((name, elements.clone()));
+            weights.push((name, elements));
         }
     }
     match form {
@@ -93,6 +93,17 @@ pub fn extract_weights(
         }
     }
     Ok(weights)
+}
+
+/// The elements of a constant, also those of a resource.
+fn elements(value: &Attribute) -> Option<DenseElements> {
+    match &**value {
+        AttrKind::Dense(elements) => Some(elements.clone()),
+        AttrKind::DenseResource { ty, resource } => {
+            DenseElements::new(ty.clone(), resource.blob()?.data.clone())
+        }
+        _ => None,
+    }
 }
 
 /// A name that is not among `names`: that of the function, and a number.

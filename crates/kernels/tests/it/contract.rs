@@ -23,6 +23,39 @@ fn dot_general_example_of_the_specification() {
     assert_eq!(dot_general(lhs.clone(), rhs, &numbers, DType::I64).expect("valid"), lhs);
 }
 
+/// Threads divide batches, also into parts of which the last is shorter.
+#[test]
+fn products_of_many_small_matrices() {
+    let numbers = DotDims {
+        lhs_batching_dimensions: vec![0],
+        rhs_batching_dimensions: vec![0],
+        lhs_contracting_dimensions: vec![2],
+        rhs_contracting_dimensions: vec![1],
+    };
+    for (count, m, k, n) in [(20_003, 4, 8, 8), (60_001, 2, 5, 3), (997, 9, 12, 17), (7, 0, 3, 2)] {
+        let a = |at: usize| (at * 40503 % 17) as f32 - 8.0;
+        let b = |at: usize| (at * 31 % 13) as f32 - 6.0;
+        // Small integers, of which sums are exact in any order.
+        let sum = |at: usize| {
+            let (matrix, row, column) = (at / (m * n), at / n % m, at % n);
+            let product =
+                |l: usize| a((matrix * m + row) * k + l) * b((matrix * k + l) * n + column);
+            (0..k).map(product).sum::<f32>()
+        };
+        let made = |shape: [usize; 3], number: &dyn Fn(usize) -> f32| {
+            let numbers = (0..shape.iter().product()).map(number).collect::<Vec<f32>>();
+            Tensor::from_vec(shape, numbers).unwrap()
+        };
+        let (left, right) = (made([count, m, k], &a), made([count, k, n], &b));
+        let expected = made([count, m, n], &sum);
+        for workers in [1, 3] {
+            let _entered = host::Host::default().with_workers(workers).enter();
+            let found = dot_general(left.clone(), right.clone(), &numbers, DType::F32).unwrap();
+            assert!(found == expected, "{count} of {m} x {k} x {n}, {workers} threads");
+        }
+    }
+}
+
 #[test]
 fn products_of_all_sizes() {
     let tiny = [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)];

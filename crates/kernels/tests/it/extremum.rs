@@ -8,7 +8,7 @@ use program::Extremum;
 /// Sizes before, along and after the reduced dimension: long and short rows, and columns.
 fn sizes() -> impl Iterator<Item = [usize; 3]> {
     let counts = [1, 2, 7, 16, 33, 100];
-    let others = [[4, 1], [40, 1], [3, 2], [2, 15], [2, 16], [1, 37]];
+    let others = [[4, 1], [40, 1], [3, 2], [2, 15], [2, 16], [1, 37], [3, 31]];
     counts.into_iter().flat_map(move |count| others.map(|[outer, inner]| [outer, count, inner]))
 }
 
@@ -61,6 +61,36 @@ fn extrema_are_folds_of_the_body() {
                     assert_eq!(found.to_bits(), value.to_bits(), "{sizes:?} of {range}");
                     assert_eq!(places.as_slice::<i32>().unwrap()[result], place, "{sizes:?}");
                 }
+            }
+        }
+    }
+}
+
+/// Threads divide the results: rows, and lanes of columns.
+#[test]
+fn extrema_of_many_results() {
+    for sizes in [[1, 9, 60_000], [60_000, 9, 1], [3, 9, 20_001]] {
+        let len: usize = sizes.iter().product();
+        let values: Vec<f32> = (0..len).map(|i| (i * 40503 % 1009) as f32).collect();
+        let indices: Vec<i32> = (0..len).map(|i| (i / sizes[2] % sizes[1]) as i32).collect();
+        let tensors = [
+            Tensor::from_vec(sizes, values.clone()).unwrap(),
+            Tensor::from_vec([sizes[0], sizes[1], sizes[2]], indices.clone()).unwrap(),
+        ];
+        let init = [Tensor::scalar(f32::NEG_INFINITY), Tensor::scalar(0i32)];
+        for workers in [1, 3] {
+            let _entered = host::Host::default().with_workers(workers).enter();
+            let found =
+                reduce(Extremum::Maximum, tensors.each_ref(), init.each_ref(), sizes).unwrap();
+            let [best, places] = found.unwrap();
+            let (best, places) = (best.as_slice::<f32>(), places.as_slice::<i32>());
+            let (best, places) = (best.unwrap(), places.unwrap());
+            for (result, pairs) in pairs(sizes, &values, &indices).into_iter().enumerate() {
+                let first = |best: (f32, i32), next: (f32, i32)| {
+                    if next.0 > best.0 { next } else { best }
+                };
+                let expected = pairs.into_iter().reduce(first).unwrap();
+                assert_eq!((best[result], places[result]), expected, "{sizes:?}, {workers}");
             }
         }
     }

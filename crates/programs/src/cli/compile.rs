@@ -14,16 +14,16 @@ Examples:
   stablo run model.stb --input image.npy
 
 The file is a portable artifact that all commands read, and readers of StableHLO, too. Its weights
-are mapped instead of read, and are there a second time in the order in which kernels read them.";
+are mapped instead of read; those that kernels read in another order are there in that order, too.";
 
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompileArgs {
-    /// The program, as MLIR text or bytecode, or a folder that torch_xla or TensorFlow saved; `-` is
-    /// standard input
+    /// The program, as MLIR text or bytecode, or what torch_xla or TensorFlow saved in a folder; `-`
+    /// is standard input
     file: PathBuf,
-    /// The function that runs
+    /// The function that runs; the others become private
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
     /// Make constants of the arguments that this .npz or safetensors file, or directory of .npy
@@ -45,18 +45,19 @@ pub struct CompileArgs {
 /// If the program cannot be read, is not valid or cannot run, or the output cannot be written.
 pub fn run(options: &CompileArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = match Format::from_path(&options.output) {
-        Some(Format::Text) => {
-            return Err(CommandFailure::usage(
-                "texts cannot be mapped: end the output in .stb, .mlir.bc or .mlirbc",
-            ));
+        None if options.output.as_os_str() == "-" => Format::Artifact(Version::CURRENT),
+        None | Some(Format::Text) => {
+            let message =
+                "the file is mapped when it runs: end its name in .stb, .mlir.bc or .mlirbc";
+            return Err(CommandFailure::usage(message));
         }
-        format => format.unwrap_or(Format::Artifact(Version::CURRENT)),
+        Some(format) => format,
     };
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
     select_platform(&mut module, &bytes, options.platform.as_deref())?;
+    stablo::set_entry(&mut module, &options.entry)?;
     if let Some(path) = &options.constants {
-        stablo::set_entry(&mut module, &options.entry)?;
         let function = stablo::entry_function(&module, &options.entry)?;
         let mut arrays = Arrays::open(path, io)?;
         let constants = Arguments::of(function).found(&mut arrays, path, io)?;
