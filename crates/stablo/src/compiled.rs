@@ -20,13 +20,13 @@ const MIN_RESOURCE: usize = 4096;
 const ALIGNMENT: u32 = 64;
 
 /// Compiles the function `entry` of a verified program that is loaded often: its large constants
-/// become resources, which artifacts and bytecode align, so that a file of them is mapped instead of
-/// read. Those that kernels read in another order are there in that order, too. It is a program
+/// become resources, which artifacts and bytecode align, so that a file of them is mapped instead
+/// of read. Those that kernels read in another order are there in that order, too. It is a program
 /// like others, with the same results.
 ///
 /// The order of elements is the same on all machines. What is prepacked for kernels that a machine
-/// or another version of stablo does not have is not used, nor is anything of a program with dynamic
-/// shapes: make it static first.
+/// or another version of stablo does not have is not used, nor is anything of a program with
+/// dynamic shapes: make it static first.
 ///
 /// ```
 /// let module = stablo::load(
@@ -133,8 +133,8 @@ pub(crate) fn remove_prepacked(module: &mut Module) {
     module.remove_attr(top, PREPACKED);
 }
 
-/// The prepacked constants that a module has by [`compile`]; none of one that was read as text, as a
-/// constant may have been edited there.
+/// The prepacked constants that a module has by [`compile`]; none of one that was read as text, as
+/// a constant may have been edited there.
 pub(crate) fn prepacked_constants(module: &Module) -> Vec<PrepackedConstant> {
     if module.source().is_some() {
         return Vec::new();

@@ -321,8 +321,8 @@ impl<'r, 'a> PlanRun<'r, 'a> {
         Ok(())
     }
 
-    /// The second operand of a kernel as it prepacks it, if it was prepacked before, or is the same as
-    /// in an earlier run.
+    /// The second operand of a kernel as it prepacks it, if it was prepacked before, or is the
+    /// same as in an earlier run.
     fn prepacked(&mut self, op: &StepOp) -> Option<Bytes> {
         let StepOp::Apply { kernel, operands, prepacked: Some(number), .. } = op else {
             return None;

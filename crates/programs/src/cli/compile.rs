@@ -20,8 +20,8 @@ are mapped instead of read; those that kernels read in another order are there i
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct CompileArgs {
-    /// The program, as MLIR text or bytecode, or what torch_xla or TensorFlow saved in a folder; `-`
-    /// is standard input
+    /// The program, as MLIR text or bytecode, or what torch_xla or TensorFlow saved in a folder;
+    /// `-` is standard input
     file: PathBuf,
     /// The function that runs; the others become private
     #[arg(long, value_name = "NAME", default_value = "main")]
