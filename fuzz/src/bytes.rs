@@ -7,7 +7,7 @@ const SPECIAL: [&[u8]; 6] =
     [&[0xff; 9], &[0], &[1], &[0x80; 4], &[0xff; 4], &[0, 0, 0, 0, 0, 0, 0, 0x80]];
 
 /// Changes, inserts or removes some bytes.
-pub fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
+pub(crate) fn mutate(bytes: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..*random.choose(&[1, 1, 1, 2, 4, 8]) {
         if bytes.is_empty() {
             return;

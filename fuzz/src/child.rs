@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 const MAX_MEMORY: u64 = 1 << 30;
 
 /// Tries inputs until the parent ends the process.
-pub fn run(kind: Kind, first: u64) -> io::Result<bool> {
+pub(crate) fn run(kind: Kind, first: u64) -> io::Result<bool> {
     let seeds = Seeds::read()?;
     let message = Arc::new(Mutex::new(String::new()));
     let last = Arc::clone(&message);
@@ -56,7 +56,7 @@ fn peak_memory() -> Option<u64> {
 }
 
 /// Writes an input to standard output and runs it.
-pub fn replay(kind: Kind, number: u64) -> io::Result<bool> {
+pub(crate) fn replay(kind: Kind, number: u64) -> io::Result<bool> {
     let (input, mut random) = make(kind, number, &Seeds::read()?);
     io::stdout().write_all(&input)?;
     let outcome = try_input(kind, &input, &mut random);

@@ -24,7 +24,7 @@ const MAX_ELEMENTS: usize = 1 << 18;
 /// Runs `main` on random inputs, if it has static arguments, with all engines. The error says which
 /// of them computes other bits than the interpreter, or fails where that does not, or the other way
 /// round.
-pub fn compare(text: &[u8], random: &mut Random) -> Result<(), String> {
+pub(crate) fn compare(text: &[u8], random: &mut Random) -> Result<(), String> {
     let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
     let Ok(module) = stablo::load("program.mlir", text.to_vec()) else { return Ok(()) };
     let Some(inputs) = inputs(&module, random) else { return Ok(()) };
@@ -63,7 +63,7 @@ pub enum Verdict {
 }
 
 /// Verifies `module`, and runs `main` on random inputs.
-pub fn verdict(module: &Module, random: &mut Random) -> Verdict {
+pub(crate) fn verdict(module: &Module, random: &mut Random) -> Verdict {
     let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
     if stablo::verify(module).is_err() {
         return Verdict::Refused;

@@ -17,7 +17,7 @@ struct Counts {
 }
 
 /// Tries `programs` programs of each op with all their variants; true if nothing was found.
-pub fn run(
+pub(crate) fn run(
     op: Option<&str>,
     files: &[PathBuf],
     programs: usize,

@@ -26,7 +26,7 @@ const MAX_SAVED: usize = 3;
 
 /// Numbers of inputs.
 #[derive(Clone, Copy, Default)]
-pub struct Counts {
+pub(crate) struct Counts {
     tried: u64,
     accepted: u64,
     panics: u64,
@@ -39,7 +39,7 @@ pub struct Counts {
 
 impl Counts {
     /// Inputs with findings.
-    pub fn failures(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         self.panics + self.aborts + self.large + self.slow + self.differing + self.unread
     }
 }
@@ -54,7 +54,7 @@ struct Campaign<'a> {
 }
 
 /// Tries inputs for some time, and counts what was found.
-pub fn run(kind: Kind, first: u64, seconds: u64, findings: &Path) -> io::Result<Counts> {
+pub(crate) fn run(kind: Kind, first: u64, seconds: u64, findings: &Path) -> io::Result<Counts> {
     std::fs::create_dir_all(findings)?;
     let mut campaign = Campaign {
         kind,

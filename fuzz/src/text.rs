@@ -112,7 +112,7 @@ fn positions(tokens: &[String], holds: impl Fn(usize, &str) -> bool) -> Vec<usiz
 }
 
 /// Deletes, copies, exchanges or replaces some tokens.
-pub fn mutate_tokens(text: &str, random: &mut Random) -> String {
+pub(crate) fn mutate_tokens(text: &str, random: &mut Random) -> String {
     let mut tokens = tokens(text);
     for _ in 0..*random.choose(&[1, 1, 1, 2, 3, 5]) {
         let solid = positions(&tokens, |_, token| !token.trim().is_empty());
@@ -172,7 +172,7 @@ fn parts(token: &str) -> Vec<&str> {
 }
 
 /// Changes a size or an element type wherever it stands, and now and then a number or a splat.
-pub fn mutate_types(text: &str, random: &mut Random) -> String {
+pub(crate) fn mutate_types(text: &str, random: &mut Random) -> String {
     let mut tokens = tokens(text);
     for _ in 0..*random.choose(&[1, 1, 2]) {
         match random.below(5) {
@@ -255,7 +255,7 @@ fn change_splat(tokens: &mut Vec<String>, random: &mut Random) {
 }
 
 /// The names of functions and the numbers of their arguments, as far as they are plain.
-pub fn functions(text: &str) -> Vec<(String, usize)> {
+pub(crate) fn functions(text: &str) -> Vec<(String, usize)> {
     let mut functions = Vec::new();
     for (at, _) in text.match_indices("func.func") {
         let Some((name, rest)) =

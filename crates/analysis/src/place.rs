@@ -56,12 +56,12 @@ impl Location {
 const MAX_CHARACTERS: usize = 120;
 
 /// A text of at most [`MAX_CHARACTERS`].
-pub fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     shortened_to(text, MAX_CHARACTERS)
 }
 
 /// A text of at most this many characters, but for an ellipsis.
-pub fn shortened_to(text: &str, characters: usize) -> String {
+pub(crate) fn shortened_to(text: &str, characters: usize) -> String {
     match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
@@ -69,7 +69,7 @@ pub fn shortened_to(text: &str, characters: usize) -> String {
 }
 
 /// An attribute in a line; elements of large constants are left out.
-pub fn shown(attribute: &Attribute) -> String {
+pub(crate) fn shown(attribute: &Attribute) -> String {
     let options = PrintOptions {
         elide_elements_if_larger: Some(16),
         local_scope: true,

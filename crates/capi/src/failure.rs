@@ -28,18 +28,18 @@ pub enum ErrorCode {
 }
 
 /// An error of a call.
-pub struct CallFailure {
+pub(crate) struct CallFailure {
     code: ErrorCode,
     label: String,
     text: String,
 }
 
 /// Result of a function for C.
-pub type Failable<T> = Result<T, CallFailure>;
+pub(crate) type Failable<T> = Result<T, CallFailure>;
 
 impl CallFailure {
     /// Converts errors of the library; `code` is for labels that do not imply one.
-    pub fn of(code: ErrorCode) -> impl Fn(stablo::Error) -> CallFailure {
+    pub(crate) fn of(code: ErrorCode) -> impl Fn(stablo::Error) -> CallFailure {
         move |error| {
             let label = error.diagnostics().first().map_or("", |d| &*d.label).to_string();
             let code = match &*label {
@@ -54,7 +54,7 @@ impl CallFailure {
     }
 
     /// Puts the name of the argument that the error is about before the text.
-    pub fn about(self, argument: impl std::fmt::Display) -> CallFailure {
+    pub(crate) fn about(self, argument: impl std::fmt::Display) -> CallFailure {
         CallFailure { text: format!("{argument}: {}", self.text), ..self }
     }
 }
@@ -96,7 +96,10 @@ fn silence_panics() {
 ///
 /// # Safety
 /// `error` is null or may be written.
-pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable<T>) -> Option<T> {
+pub(crate) unsafe fn report<T>(
+    error: *mut *mut c_char,
+    work: impl FnOnce() -> Failable<T>,
+) -> Option<T> {
     silence_panics();
     let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let message = panic.downcast_ref::<&str>().map(|text| text.to_string());
@@ -131,7 +134,7 @@ pub unsafe fn report<T>(error: *mut *mut c_char, work: impl FnOnce() -> Failable
 ///
 /// # Safety
 /// It comes from there, and is not used again.
-pub unsafe fn free_string(text: *mut c_char) {
+pub(crate) unsafe fn free_string(text: *mut c_char) {
     if !text.is_null() {
         // SAFETY: it was made by `CString::into_raw`, and the caller gives up ownership.
         drop(unsafe { CString::from_raw(text) });
@@ -139,7 +142,7 @@ pub unsafe fn free_string(text: *mut c_char) {
 }
 
 /// A string for C, truncated at the first zero byte.
-pub fn c_string(text: String) -> *mut c_char {
+pub(crate) fn c_string(text: String) -> *mut c_char {
     let mut bytes = text.into_bytes();
     bytes.truncate(bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len()));
     CString::new(bytes).unwrap_or_default().into_raw()

@@ -6,7 +6,7 @@ use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, Field, always};
 use mlir::ods::EnumDef;
 
 /// The encodings of the dialect.
-pub static BYTECODE: DialectBytecode = DialectBytecode {
+pub(crate) static BYTECODE: DialectBytecode = DialectBytecode {
     attributes: &[enumeration(0, &COMPARISON_DIRECTION), enumeration(1, &COMPARISON_TYPE)],
     types: &[],
     custom: None,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Code over a memory. Positions are bytes, if nothing else is said.
 #[derive(Debug)]
-pub struct CompiledBlock {
+pub(crate) struct CompiledBlock {
     pub(crate) ops: Vec<BlockOp>,
     /// The number of the first op of each step, with the step's origin and the call around it.
     pub(crate) origins: Vec<(u32, Origin, Option<u32>)>,
@@ -93,7 +93,7 @@ macro_rules! with_storage {
 }
 
 /// The ops that a run may still execute.
-pub trait Fuel {
+pub(crate) trait Fuel {
     /// The reason for the end of a run.
     type Error: From<TensorError>;
 
@@ -112,7 +112,11 @@ impl CompiledBlock {
     ///
     /// # Errors
     /// If `fuel` fails, or there is no memory for copies. The number is that of the op.
-    pub fn run<T: Fuel>(&self, memory: &mut [u8], fuel: &mut T) -> Result<(), (usize, T::Error)> {
+    pub(crate) fn run<T: Fuel>(
+        &self,
+        memory: &mut [u8],
+        fuel: &mut T,
+    ) -> Result<(), (usize, T::Error)> {
         if let Some(native) = &self.native
             && let Some(done) = native.run(self, memory, fuel)
         {
@@ -144,7 +148,7 @@ impl CompiledBlock {
     }
 
     /// The origin of the step that an op belongs to, and the call around it.
-    pub fn origin(&self, op: usize) -> Option<(Origin, Option<u32>)> {
+    pub(crate) fn origin(&self, op: usize) -> Option<(Origin, Option<u32>)> {
         let before = self.origins.partition_point(|&(first, ..)| first as usize <= op);
         let &(_, origin, call) = self.origins.get(before.checked_sub(1)?)?;
         Some((origin, call))
@@ -156,7 +160,7 @@ impl BlockOp {
     ///
     /// # Errors
     /// If there is no memory for copies.
-    pub fn apply(&self, memory: &mut [u8]) -> Result<(), TensorError> {
+    pub(crate) fn apply(&self, memory: &mut [u8]) -> Result<(), TensorError> {
         match self {
             BlockOp::Compute { kernel, result, operands, count, .. } => {
                 let operands = operands.map(|operand| operand as usize);
@@ -202,7 +206,7 @@ impl BlockOp {
 
 impl ElementNumbers {
     /// The bytes that elements may be at, if they follow start indices.
-    pub fn range(&self, starts: &[BlockOffset]) -> Range<u32> {
+    pub(crate) fn range(&self, starts: &[BlockOffset]) -> Range<u32> {
         let (first, last) = (self.numbers.iter().min(), self.numbers.iter().max());
         let (first, last) = (first.map_or(0, |&n| n as usize), last.map_or(0, |&n| n as usize + 1));
         let moved: usize = starts.iter().map(|start| start.last * start.stride).sum();
@@ -212,7 +216,7 @@ impl ElementNumbers {
 }
 
 /// The number of the branch that a boolean or a 32-bit number chooses.
-pub fn branch(index: &[u8]) -> Option<usize> {
+pub(crate) fn branch(index: &[u8]) -> Option<usize> {
     match index {
         [byte] => Some(usize::from(*byte == 0)),
         _ => usize::try_from(i32::from_ne_bytes(index.try_into().ok()?)).ok(),
@@ -272,6 +276,6 @@ fn offset(memory: &[u8], starts: &[BlockOffset]) -> Result<usize, TensorError> {
 }
 
 /// The index in the bytes of an integer, moved into the range up to `last`.
-pub fn clamped(dtype: DType, index: &[u8], last: usize) -> Option<usize> {
+pub(crate) fn clamped(dtype: DType, index: &[u8], last: usize) -> Option<usize> {
     Some(usize::try_from(integer(dtype, index)?).unwrap_or(0).min(last))
 }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 impl<'c> Graph<'c> {
     /// The graph of a function; `None` if it cannot be planned.
-    pub fn of(code: &'c Code, function: FunctionId) -> Option<Graph<'c>> {
+    pub(crate) fn of(code: &'c Code, function: FunctionId) -> Option<Graph<'c>> {
         let mut graph = Graph {
             code,
             types: Vec::new(),
@@ -38,7 +38,11 @@ pub(crate) struct GraphBuilder<'g, 'c> {
 impl GraphBuilder<'_, '_> {
     /// The region of a function that can be planned, on arguments or on new values; `None` if it
     /// has no body, or is nested too deep.
-    pub fn function(&mut self, id: FunctionId, arguments: Option<&[Value]>) -> Option<Region> {
+    pub(crate) fn function(
+        &mut self,
+        id: FunctionId,
+        arguments: Option<&[Value]>,
+    ) -> Option<Region> {
         let function = self.graph.code.function(id);
         self.region(function.body?, arguments, &mut vec![None; function.slots])
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) const MAX_DEPTH: usize = 64;
 
 /// A value of a graph.
-pub type Value = u32;
+pub(crate) type Value = u32;
 
 /// A function as values and nodes.
 pub(crate) struct Graph<'c> {
@@ -70,29 +70,29 @@ pub(crate) struct Node {
 
 impl Graph<'_> {
     /// A new value.
-    pub fn value(&mut self, ty: &Arc<ValueType>) -> Value {
+    pub(crate) fn value(&mut self, ty: &Arc<ValueType>) -> Value {
         self.types.push(ty.clone());
         // Fewer values than bytes of the program.
         (self.types.len() - 1) as Value
     }
 
     /// The shape of a value, if it is static.
-    pub fn shape(&self, value: Value) -> Option<Sizes> {
+    pub(crate) fn shape(&self, value: Value) -> Option<Sizes> {
         self.types[value as usize].static_shape()
     }
 
     /// The number of elements of a value, if it is static.
-    pub fn elements(&self, value: Value) -> Option<usize> {
+    pub(crate) fn elements(&self, value: Value) -> Option<usize> {
         num_elements(&self.shape(value)?)
     }
 
     /// The bytes of a value, if its shape is static.
-    pub fn bytes(&self, value: Value) -> Option<usize> {
+    pub(crate) fn bytes(&self, value: Value) -> Option<usize> {
         self.elements(value)?.checked_mul(self.dtype(value)?.bytes())
     }
 
     /// The element type of a tensor.
-    pub fn dtype(&self, value: Value) -> Option<DType> {
+    pub(crate) fn dtype(&self, value: Value) -> Option<DType> {
         match &*self.types[value as usize] {
             ValueType::Tensor { dtype, .. } => Some(*dtype),
             _ => None,
@@ -102,7 +102,7 @@ impl Graph<'_> {
     /// The effects of a node, its regions and its blocks. Operands of dynamic shapes may be ones
     /// that an operation does not take, and results larger than their bounds or not of the types
     /// that regions return.
-    pub fn effects(&self, node: &Node) -> Effects {
+    pub(crate) fn effects(&self, node: &Node) -> Effects {
         let is_dynamic = |value: Value| match &*self.types[value as usize] {
             ValueType::Tensor { .. } => self.shape(value).is_none(),
             ValueType::Unranked(_) => true,
@@ -139,7 +139,7 @@ impl Graph<'_> {
     }
 
     /// True if no node calls a function, waits for another process or runs code of others.
-    pub fn is_flat(&self) -> bool {
+    pub(crate) fn is_flat(&self) -> bool {
         fn region_is_flat(code: &Code, region: &Region, depth: usize) -> bool {
             region.nodes.iter().all(|node| {
                 is_flat(code, &node.primitive, depth)
@@ -153,7 +153,7 @@ impl Graph<'_> {
 impl Node {
     /// The values that it uses, each once: operands, captures, and what its regions use from around
     /// them.
-    pub fn uses(&self) -> Vec<Value> {
+    pub(crate) fn uses(&self) -> Vec<Value> {
         let mut uses = Vec::new();
         self.visit_uses(&mut |value| uses.push(value));
         uses.sort_unstable();
@@ -162,7 +162,7 @@ impl Node {
     }
 
     /// Visits each use of a value in the node and its regions.
-    pub fn visit_uses(&self, visit: &mut impl FnMut(Value)) {
+    pub(crate) fn visit_uses(&self, visit: &mut impl FnMut(Value)) {
         self.operands.iter().for_each(|&value| visit(value));
         self.captures.iter().for_each(|&(_, value)| visit(value));
         for region in &self.regions {
@@ -172,13 +172,13 @@ impl Node {
     }
 
     /// Visits each use of a value in the node itself.
-    pub fn visit_own_uses_mut(&mut self, visit: &mut impl FnMut(&mut Value)) {
+    pub(crate) fn visit_own_uses_mut(&mut self, visit: &mut impl FnMut(&mut Value)) {
         self.operands.iter_mut().for_each(&mut *visit);
         self.captures.iter_mut().for_each(|(_, value)| visit(value));
     }
 
     /// Visits each value that the node and its regions define.
-    pub fn visit_definitions(&self, visit: &mut impl FnMut(Value)) {
+    pub(crate) fn visit_definitions(&self, visit: &mut impl FnMut(Value)) {
         self.results.iter().for_each(|&value| visit(value));
         for region in &self.regions {
             region.arguments.iter().for_each(|&value| visit(value));

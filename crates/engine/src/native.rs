@@ -29,7 +29,7 @@ struct BlockContext<'a, T: Fuel> {
 
 impl Native {
     /// Runs the code; `None` if it is not ready, or the memory is not that of the block.
-    pub fn run<T: Fuel>(
+    pub(crate) fn run<T: Fuel>(
         &self,
         block: &CompiledBlock,
         memory: &mut [u8],

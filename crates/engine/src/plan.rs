@@ -9,11 +9,11 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 use crate::block::CompiledBlock;
-pub use crate::graph::Value;
+pub(crate) use crate::graph::Value;
 
 /// A function as steps, calls inlined.
 #[derive(Debug)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The arguments.
     pub arguments: Vec<Value>,
     /// The steps and results.
@@ -43,7 +43,7 @@ pub struct Plan {
 
 /// The memory of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
+pub(crate) enum Storage {
     /// The value is not stored.
     Unstored,
     /// A constant.
@@ -61,7 +61,7 @@ pub enum Storage {
 
 /// Steps in order, with results.
 #[derive(Debug)]
-pub struct Sequence {
+pub(crate) struct Sequence {
     /// The steps.
     pub steps: Vec<Step>,
     /// Transfers of the results; the results of a plan stay where they are.
@@ -72,7 +72,7 @@ pub struct Sequence {
 
 /// A value that becomes another one.
 #[derive(Clone, Copy, Debug)]
-pub struct Transfer {
+pub(crate) struct Transfer {
     /// The value.
     pub from: Value,
     /// The value that it becomes.
@@ -85,7 +85,7 @@ pub struct Transfer {
 
 /// How a value becomes another one. All that are staged or copied are so before any is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TransferMode {
+pub(crate) enum TransferMode {
     /// It is the same value.
     Stay,
     /// It is needed nowhere else.
@@ -98,7 +98,7 @@ pub enum TransferMode {
 
 /// One step.
 #[derive(Debug)]
-pub struct Step {
+pub(crate) struct Step {
     /// The operation.
     pub op: StepOp,
     /// Slots to empty after that; before storage is assigned, the values that end there.
@@ -115,7 +115,7 @@ pub struct Step {
 
 impl StepOp {
     /// The operation as a kernel of rows, if it is one.
-    pub fn row_wise(&self) -> Option<&dyn RowWise> {
+    pub(crate) fn row_wise(&self) -> Option<&dyn RowWise> {
         match self {
             StepOp::Loop { fused, .. } => Some(&**fused),
             StepOp::Apply { kernel, .. } => kernel.row_wise(),
@@ -131,7 +131,7 @@ impl StepOp {
 
 /// Elements that are moved.
 #[derive(Debug)]
-pub struct CopyRegion {
+pub(crate) struct CopyRegion {
     /// The memory that they are in.
     pub operand: Value,
     /// How many they are.
@@ -148,7 +148,7 @@ pub struct CopyRegion {
 
 /// A start index along a dimension, known at run time.
 #[derive(Debug)]
-pub struct DynamicOffset {
+pub(crate) struct DynamicOffset {
     /// The index.
     pub index: Value,
     /// Its type.
@@ -161,7 +161,7 @@ pub struct DynamicOffset {
 
 /// Values that blocks use from around them.
 #[derive(Debug)]
-pub struct Captures {
+pub(crate) struct Captures {
     /// The function whose frame the blocks use.
     pub function: FunctionId,
     /// Slots of the frame and the values in them.
@@ -170,7 +170,7 @@ pub struct Captures {
 
 /// The operation of a step.
 #[derive(Debug)]
-pub enum StepOp {
+pub(crate) enum StepOp {
     /// A fused loop.
     Loop {
         /// The loop.

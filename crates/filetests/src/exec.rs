@@ -42,7 +42,7 @@ enum Sink {
 impl TestExecutor<'_> {
     /// Runs pipelines until one fails. An error is ready to be shown: it lists the commands of the
     /// failing pipeline with their exit codes and what they wrote.
-    pub fn run(&self, script: &Script) -> Result<(), String> {
+    pub(crate) fn run(&self, script: &Script) -> Result<(), String> {
         script.iter().try_for_each(|pipeline| self.pipeline(pipeline))
     }
 

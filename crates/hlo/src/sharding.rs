@@ -144,11 +144,11 @@ fn list(text: &str) -> Option<(Vec<usize>, &str)> {
 
 /// Values of `OpSharding.type`.
 mod kind {
-    pub const REPLICATED: u64 = 0;
-    pub const MAXIMAL: u64 = 1;
-    pub const TUPLE: u64 = 2;
-    pub const OTHER: u64 = 3;
-    pub const MANUAL: u64 = 4;
+    pub(crate) const REPLICATED: u64 = 0;
+    pub(crate) const MAXIMAL: u64 = 1;
+    pub(crate) const TUPLE: u64 = 2;
+    pub(crate) const OTHER: u64 = 3;
+    pub(crate) const MANUAL: u64 = 4;
 }
 
 /// The relevant fields of an `OpSharding`; absent ones are zero or empty.

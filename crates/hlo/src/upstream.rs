@@ -4,7 +4,7 @@ use crate::ops::*;
 use mlir::verify::UpstreamErrors;
 
 /// The ops whose errors upstream finds at other times.
-pub const ERRORS: UpstreamErrors = UpstreamErrors {
+pub(crate) const ERRORS: UpstreamErrors = UpstreamErrors {
     infers_nothing: &[
         IsFiniteOp::DEF,
         ReduceOp::DEF,

@@ -73,9 +73,9 @@ mod system {
     use std::sync::LazyLock;
     use std::time::Instant;
 
-    pub const HAS_THREADS: bool = true;
+    pub(crate) const HAS_THREADS: bool = true;
 
-    pub fn clock() -> Option<Arc<Clock>> {
+    pub(crate) fn clock() -> Option<Arc<Clock>> {
         static CLOCK: LazyLock<Arc<Clock>> = LazyLock::new(|| {
             let start = Instant::now();
             Arc::new(move || start.elapsed())

@@ -138,7 +138,7 @@ pub fn may_help(helpers: usize) -> bool {
 
 /// Calls `work` while up to `helpers` other threads call `job`. They may be fewer, or none: `work`
 /// must not wait for them. `job` must not panic.
-pub fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
+pub(crate) fn with_helpers(helpers: usize, job: Job<'_>, work: &dyn Fn()) {
     if POOL.is_taken.swap(true, Ordering::Acquire) {
         return work();
     }

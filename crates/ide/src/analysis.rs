@@ -37,7 +37,7 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    pub fn new(source: Source, allow_unregistered: bool) -> Analysis {
+    pub(crate) fn new(source: Source, allow_unregistered: bool) -> Analysis {
         let options =
             LoadOptions::default().allow_unregistered_dialects(allow_unregistered).source_map(true);
         let loaded = options.load_source(source);
@@ -58,22 +58,22 @@ impl Analysis {
     }
 
     /// The text of the section.
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         self.module.source().map_or("", |source| source.text())
     }
 
     /// The text of a span; empty if it is out of range.
-    pub fn slice(&self, span: Span) -> &str {
+    pub(crate) fn slice(&self, span: Span) -> &str {
         self.text().get(span.start as usize..span.end as usize).unwrap_or_default()
     }
 
     /// True if the program has no errors.
-    pub fn is_valid(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         !stablo::has_errors(&self.diagnostics)
     }
 
     /// Findings of the lints; none if the program has errors.
-    pub fn lints(&self) -> &Diagnostics {
+    pub(crate) fn lints(&self) -> &Diagnostics {
         self.lints.get_or_init(|| match self.is_valid() {
             true => stablo::lint(&self.module),
             false => Diagnostics::new(),
@@ -82,7 +82,7 @@ impl Analysis {
 
     /// The costs of ops in a run of `main`, or of the only function. Empty if there is no such
     /// function, or the program has errors or is long: all of it is prepared for that.
-    pub fn op_costs(&self) -> &FxHashMap<OpId, OpCost> {
+    pub(crate) fn op_costs(&self) -> &FxHashMap<OpId, OpCost> {
         const MAX_BYTES: usize = 1 << 20;
         self.costs.get_or_init(|| {
             let is_short = self.text().len() <= MAX_BYTES;
@@ -102,7 +102,7 @@ impl Analysis {
     }
 
     /// The cost of an op, for people.
-    pub fn cost_of(&self, op: OpId) -> Option<String> {
+    pub(crate) fn cost_of(&self, op: OpId) -> Option<String> {
         let cost = self.op_costs().get(&op)?;
         let mut text = format!("{} FLOP, {} bytes moved", scaled(cost.flops), scaled(cost.bytes));
         if cost.runs != 1 {
@@ -112,17 +112,17 @@ impl Analysis {
     }
 
     /// All tokens.
-    pub fn tokens(&self) -> &[Token] {
+    pub(crate) fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| tokens(self.text()).collect())
     }
 
     /// Index of the first token that ends after byte `at`.
-    pub fn token_index(&self, at: u32) -> usize {
+    pub(crate) fn token_index(&self, at: u32) -> usize {
         self.tokens().partition_point(|token| token.span.end <= at)
     }
 
     /// The token that holds or touches byte `at`; names are preferred to punctuation.
-    pub fn token_at(&self, at: u32) -> Option<(usize, Token)> {
+    pub(crate) fn token_at(&self, at: u32) -> Option<(usize, Token)> {
         let tokens = self.tokens();
         let index = self.token_index(at);
         let holds = tokens.get(index).filter(|token| token.span.start <= at);
@@ -158,7 +158,7 @@ impl Analysis {
     }
 
     /// Index of the innermost op that holds or touches byte `at`.
-    pub fn op_index_at(&self, at: u32) -> Option<usize> {
+    pub(crate) fn op_index_at(&self, at: u32) -> Option<usize> {
         let after = self.map.ops.partition_point(|op| op.span.start <= at);
         let mut index = Some(after.checked_sub(1)?);
         while let Some(found) = index {
@@ -171,29 +171,29 @@ impl Analysis {
     }
 
     /// Index of the op around an op.
-    pub fn parent(&self, op: usize) -> Option<usize> {
+    pub(crate) fn parent(&self, op: usize) -> Option<usize> {
         self.parents()[op].map(|parent| parent as usize)
     }
 
     /// The innermost op that holds or touches byte `at`.
-    pub fn op_at(&self, at: u32) -> Option<&OpExtent> {
+    pub(crate) fn op_at(&self, at: u32) -> Option<&OpExtent> {
         self.op_index_at(at).map(|index| &self.map.ops[index])
     }
 
     /// The op of an extent, if it was read and is still part of the module.
-    pub fn op(&self, extent: &OpExtent) -> Option<OpRef<'_>> {
+    pub(crate) fn op(&self, extent: &OpExtent) -> Option<OpRef<'_>> {
         let op = extent.op?;
         self.module.is_attached(op).then(|| self.module.op(op))
     }
 
     /// Index of the op with that name token.
-    pub fn op_named_at(&self, name: Span) -> Option<usize> {
+    pub(crate) fn op_named_at(&self, name: Span) -> Option<usize> {
         let index = self.op_index_at(name.start)?;
         (self.map.ops[index].name == name).then_some(index)
     }
 
     /// The innermost scope that holds byte `at`.
-    pub fn scope_at(&self, at: u32) -> Option<u32> {
+    pub(crate) fn scope_at(&self, at: u32) -> Option<u32> {
         let scopes = &self.map.scopes;
         let after = scopes.partition_point(|scope| scope.span.start < at || scope.parent.is_none());
         let mut index = Some(after.checked_sub(1)? as u32);
@@ -209,7 +209,7 @@ impl Analysis {
 
     /// Index of the first definition whose name is at a span. The arguments of several regions may
     /// be written once.
-    pub fn definition_at(&self, name: Span) -> Option<usize> {
+    pub(crate) fn definition_at(&self, name: Span) -> Option<usize> {
         let definitions = self.definitions.get_or_init(|| {
             let mut first = FxHashMap::default();
             for (index, definition) in (0..).zip(&self.map.definitions) {
@@ -221,7 +221,7 @@ impl Analysis {
     }
 
     /// The scopes in which the name of a definition is visible.
-    pub fn scopes_of(&self, definition: usize) -> Vec<u32> {
+    pub(crate) fn scopes_of(&self, definition: usize) -> Vec<u32> {
         let name = self.map.definitions[definition].name;
         // Regions that share arguments follow each other.
         let all = self.map.definitions[definition..].iter();
@@ -229,7 +229,7 @@ impl Analysis {
     }
 
     /// Index of the definition that a name, `%` included, refers to in a scope.
-    pub fn resolve(&self, name: &str, scope: u32) -> Option<usize> {
+    pub(crate) fn resolve(&self, name: &str, scope: u32) -> Option<usize> {
         let by_name = self.by_name.get_or_init(|| {
             let mut scopes: FxHashMap<u32, FxHashMap<Box<str>, u32>> = FxHashMap::default();
             for (index, definition) in (0..).zip(&self.map.definitions) {
@@ -250,7 +250,7 @@ impl Analysis {
     }
 
     /// The values that a definition names; empty if they could not be read.
-    pub fn values(&self, definition: usize) -> Vec<Value> {
+    pub(crate) fn values(&self, definition: usize) -> Vec<Value> {
         match self.map.definitions[definition].values {
             Defined::Results { op, first, count } if self.module.is_attached(op) => {
                 let op = self.module.op(op);

@@ -92,7 +92,7 @@ impl Call {
 
 impl Analysis {
     /// Index of the innermost symbol that a byte is in.
-    pub fn symbol_around(&self, at: u32) -> Option<usize> {
+    pub(crate) fn symbol_around(&self, at: u32) -> Option<usize> {
         let mut op = self.op_index_at(at);
         while let Some(index) = op {
             if let Some(found) = self.symbols().iter().position(|symbol| symbol.op == index) {

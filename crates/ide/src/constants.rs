@@ -13,7 +13,7 @@ const MAX_OPS: usize = 64;
 impl Analysis {
     /// The value of a definition, or of one of its results, if it follows from constants by ops
     /// that folding computes.
-    pub fn folded(&self, definition: usize, result: usize) -> Option<Attribute> {
+    pub(crate) fn folded(&self, definition: usize, result: usize) -> Option<Attribute> {
         let value = *self.values(definition).get(result)?;
         let ops = self.ops_behind(value)?;
         let name = self.slice(self.map.definitions[definition].name);

@@ -37,7 +37,7 @@ pub(crate) enum Expected {
 
 impl<'a> Statement<'a> {
     /// The op that a place is in, after its name. `None` where an op may begin.
-    pub fn at(analysis: &'a Analysis, at: u32) -> Option<Statement<'a>> {
+    pub(crate) fn at(analysis: &'a Analysis, at: u32) -> Option<Statement<'a>> {
         let all = analysis.tokens();
         let end = all.partition_point(|token| token.span.end <= at);
         // In the line, after results: `%a, %b:2 = `.
@@ -92,7 +92,7 @@ impl<'a> Statement<'a> {
     }
 
     /// True if a word stands before the place.
-    pub fn has_word(&self, word: &str) -> bool {
+    pub(crate) fn has_word(&self, word: &str) -> bool {
         (0..self.tokens.len()).any(|index| self.text(index) == word)
     }
 
@@ -114,7 +114,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The next part at the place.
-    pub fn expected(&self) -> Expected {
+    pub(crate) fn expected(&self) -> Expected {
         let last = self.tokens.last().map(|token| token.kind);
         if let Some(open) = self.open_bracket() {
             match self.tokens[open].kind {
@@ -138,7 +138,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The attribute whose value is expected.
-    pub fn attribute(&self) -> Option<&'static AttrSlot> {
+    pub(crate) fn attribute(&self) -> Option<&'static AttrSlot> {
         match self.expected() {
             Expected::AttributeValue(slot) | Expected::Case(slot) => Some(slot),
             _ => None,
@@ -167,7 +167,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The slot of the operand at the place, by the number of commas before it.
-    pub fn operand_slot(&self) -> Option<usize> {
+    pub(crate) fn operand_slot(&self) -> Option<usize> {
         let operands = self.tokens.iter().filter(|token| token.kind == TokenKind::Percent);
         let written = operands.count();
         let slots = self.def.operands;
@@ -182,7 +182,7 @@ impl<'a> Statement<'a> {
     }
 
     /// The parameter at the place: the number of commas outside of brackets, or in the first ones.
-    pub fn argument(&self) -> usize {
+    pub(crate) fn argument(&self) -> usize {
         let own = i32::from(self.is_generic || self.def.has_trait(&Trait::Call("callee")));
         let mut depth = 0i32;
         let mut commas = 0;
@@ -198,13 +198,13 @@ impl<'a> Statement<'a> {
     }
 
     /// The symbol that the op refers to before the place, without `@`.
-    pub fn symbol(&self) -> Option<&'a str> {
+    pub(crate) fn symbol(&self) -> Option<&'a str> {
         let token = self.tokens.iter().find(|token| token.kind == TokenKind::Symbol)?;
         Some(crate::names::symbol_name(self.analysis.slice(token.span)))
     }
 
     /// Types of the operands before the types, as far as they are known.
-    pub fn types_of_operands(&self) -> Vec<Type> {
+    pub(crate) fn types_of_operands(&self) -> Vec<Type> {
         let analysis = self.analysis;
         let mut types = Vec::new();
         for (index, token) in self.tokens.iter().enumerate() {
@@ -225,12 +225,12 @@ impl<'a> Statement<'a> {
     }
 
     /// The type of the first operand.
-    pub fn first_operand_type(&self) -> Option<Type> {
+    pub(crate) fn first_operand_type(&self) -> Option<Type> {
         self.types_of_operands().into_iter().next()
     }
 
     /// Words that the format allows at the place.
-    pub fn keywords(&self) -> Vec<&'static str> {
+    pub(crate) fn keywords(&self) -> Vec<&'static str> {
         let mut words = Vec::new();
         if self.open_bracket().is_some() {
             return words;

@@ -14,7 +14,7 @@ const MAX_CONSTANT: usize = 2000;
 
 impl Analysis {
     /// Edits that mend a finding.
-    pub fn fixes(&self, finding: &Finding) -> Vec<Fix> {
+    pub(crate) fn fixes(&self, finding: &Finding) -> Vec<Fix> {
         let Finding { span, label, message, .. } = finding;
         let mut fixes: Vec<Fix> = Vec::new();
         fixes.extend(self.suggestion(message, *span));
@@ -183,7 +183,7 @@ impl Analysis {
     }
 
     /// A span with its line, if nothing else is on that.
-    pub fn with_line(&self, span: Span) -> Span {
+    pub(crate) fn with_line(&self, span: Span) -> Span {
         let (before, after) =
             (&self.text()[..span.start as usize], &self.text()[span.end as usize..]);
         let indent = before.len() - before.trim_end_matches([' ', '\t']).len();

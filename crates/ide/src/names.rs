@@ -73,7 +73,7 @@ impl SymbolIndex {
     }
 
     /// Returns the symbol whose name is at a place.
-    pub fn at(&self, name: Span) -> Option<usize> {
+    pub(crate) fn at(&self, name: Span) -> Option<usize> {
         self.by_span.get(&name).copied()
     }
 
@@ -109,7 +109,7 @@ pub(crate) fn symbol_name(token: &str) -> &str {
 
 impl Analysis {
     /// The thing named at byte `at`.
-    pub fn target(&self, at: u32) -> Option<Target> {
+    pub(crate) fn target(&self, at: u32) -> Option<Target> {
         let (index, token) = self.token_at(at)?;
         // `%0#1`: the number belongs to the name.
         match index.checked_sub(1).map(|before| self.tokens()[before]) {
@@ -144,7 +144,7 @@ impl Analysis {
     }
 
     /// Where the name is defined.
-    pub fn definition_name(&self, target: &Target) -> Option<Span> {
+    pub(crate) fn definition_name(&self, target: &Target) -> Option<Span> {
         match target {
             Target::Value(index) => Some(self.map.definitions[*index].name),
             Target::Symbol(index) => Some(self.symbols()[*index].span),
@@ -170,7 +170,7 @@ impl Analysis {
     }
 
     /// All places that name a target, in order.
-    pub fn references(&self, target: &Target) -> Vec<Reference> {
+    pub(crate) fn references(&self, target: &Target) -> Vec<Reference> {
         let tokens = self.tokens();
         match target {
             Target::Value(index) => {
@@ -253,7 +253,7 @@ impl Analysis {
     }
 
     /// The range of the innermost isolated scope around a scope.
-    pub fn isolated_around(&self, scope: u32) -> Span {
+    pub(crate) fn isolated_around(&self, scope: u32) -> Span {
         let scopes = &self.map.scopes;
         let mut scope = scope as usize;
         while let (false, Some(parent)) = (scopes[scope].isolated, scopes[scope].parent) {
@@ -280,14 +280,14 @@ impl Analysis {
     }
 
     /// True if no token stands before this one on its line.
-    pub fn starts_line(&self, index: usize) -> bool {
+    pub(crate) fn starts_line(&self, index: usize) -> bool {
         let start = self.tokens()[index].span.start as usize;
         let end = index.checked_sub(1).map_or(0, |before| self.tokens()[before].span.end as usize);
         index == 0 || self.text()[end..start].contains('\n')
     }
 
     /// The ops that define symbols, in order.
-    pub fn symbols(&self) -> &[SymbolDefinition] {
+    pub(crate) fn symbols(&self) -> &[SymbolDefinition] {
         self.symbols.get_or_init(|| {
             let ops = self.map.ops.iter().enumerate();
             ops.filter_map(|(index, _)| self.symbol_of(index)).collect()
@@ -295,12 +295,12 @@ impl Analysis {
     }
 
     /// The symbols by place and name.
-    pub fn symbol_index(&self) -> &SymbolIndex {
+    pub(crate) fn symbol_index(&self) -> &SymbolIndex {
         self.symbol_index.get_or_init(|| SymbolIndex::new(self.symbols()))
     }
 
     /// Counts the references to each symbol.
-    pub fn symbol_references(&self) -> Vec<usize> {
+    pub(crate) fn symbol_references(&self) -> Vec<usize> {
         let mut counts = vec![0; self.symbols().len()];
         for (index, token) in self.tokens().iter().enumerate() {
             if token.kind == TokenKind::Symbol
@@ -352,7 +352,7 @@ impl Analysis {
     }
 
     /// The declaration of an op as it is written, perhaps in quotes or without its dialect.
-    pub fn find_op(&self, written: &str) -> Option<&'static stablo::ir::OpDef> {
+    pub(crate) fn find_op(&self, written: &str) -> Option<&'static stablo::ir::OpDef> {
         let registry = stablo::registry();
         let name = written.trim_matches('"');
         registry
@@ -385,7 +385,7 @@ impl Analysis {
     }
 
     /// Where an alias is defined, sigil included.
-    pub fn alias_definition(&self, name: &str) -> Option<Span> {
+    pub(crate) fn alias_definition(&self, name: &str) -> Option<Span> {
         let aliases = self.aliases.get_or_init(|| {
             let tokens = self.tokens();
             let pairs = tokens.iter().enumerate().zip(tokens.iter().skip(1));
@@ -407,7 +407,7 @@ impl Analysis {
     }
 
     /// Names of aliases with their definitions, in alphabetical order.
-    pub fn aliases(&self) -> &[(Box<str>, Span)] {
+    pub(crate) fn aliases(&self) -> &[(Box<str>, Span)] {
         self.alias_definition("");
         self.aliases.get().map_or(&[], |aliases| aliases)
     }

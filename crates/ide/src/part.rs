@@ -103,12 +103,12 @@ pub(crate) struct Part {
 
 impl Part {
     /// The distance from places in the program to places in the section, modulo 2³².
-    pub fn distance(&self) -> u32 {
+    pub(crate) fn distance(&self) -> u32 {
         (self.range.start as u32).wrapping_sub(self.start as u32)
     }
 
     /// The part around a range of a section.
-    pub fn around(text: &str, at: Range<usize>, types: &ValueTypes) -> Option<Part> {
+    pub(crate) fn around(text: &str, at: Range<usize>, types: &ValueTypes) -> Option<Part> {
         let function = Function::around(text, at.clone())?;
         let head = &text[..first_function(text)?];
         let mut program = head.to_string();

@@ -84,23 +84,23 @@ pub(crate) struct ProgramCode {
 
 impl ProgramCode {
     /// Executes code instruction by instruction.
-    pub fn interpreted(code: Code) -> ProgramCode {
+    pub(crate) fn interpreted(code: Code) -> ProgramCode {
         ProgramCode { code: Arc::new(PreparedCode::new(code)), compiled: None }
     }
 
     /// Executes the functions that an engine compiles.
-    pub fn compiled(code: Code, compile: Compile<'_>) -> ProgramCode {
+    pub(crate) fn compiled(code: Code, compile: Compile<'_>) -> ProgramCode {
         let compiled = compile(code);
         ProgramCode { code: Arc::clone(compiled.code()), compiled: Some(compiled) }
     }
 
     /// The compiled functions.
-    pub fn compiled_code(&self) -> Option<&dyn CompiledCode> {
+    pub(crate) fn compiled_code(&self) -> Option<&dyn CompiledCode> {
         self.compiled.as_deref()
     }
 
     /// The compiled functions, if `function` is one of them.
-    pub fn compiled_with(&self, function: FunctionId) -> Option<&dyn CompiledCode> {
+    pub(crate) fn compiled_with(&self, function: FunctionId) -> Option<&dyn CompiledCode> {
         self.compiled_code().filter(|compiled| compiled.has_function(function))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) enum Slot {
 
 impl Slot {
     /// The value.
-    pub fn into_value(self) -> Result<RuntimeValue, EvalError> {
+    pub(crate) fn into_value(self) -> Result<RuntimeValue, EvalError> {
         match self {
             Slot::Empty => Err(use_before_definition()),
             Slot::Scalar(scalar) => Ok(scalar.into_tensor().into()),
@@ -35,7 +35,7 @@ impl Slot {
 
     /// The scalar, which has type `dtype`.
     #[inline]
-    pub fn scalar(&self, dtype: DType) -> Result<ScalarElement, EvalError> {
+    pub(crate) fn scalar(&self, dtype: DType) -> Result<ScalarElement, EvalError> {
         let scalar = match self {
             Slot::Empty => return Err(use_before_definition()),
             Slot::Scalar(scalar) => *scalar,
@@ -50,7 +50,7 @@ impl Slot {
 
     /// Replaces the contents by a scalar.
     #[inline]
-    pub fn set_scalar(&mut self, scalar: ScalarElement) {
+    pub(crate) fn set_scalar(&mut self, scalar: ScalarElement) {
         match self {
             Slot::Scalar(old) => *old = scalar,
             other => *other = Slot::Scalar(scalar),
@@ -58,7 +58,7 @@ impl Slot {
     }
 
     /// True if the value has a type, as far as values of the type are known.
-    pub fn fits(&self, ty: &ValueType) -> bool {
+    pub(crate) fn fits(&self, ty: &ValueType) -> bool {
         match self {
             Slot::Empty => true,
             Slot::Scalar(scalar) => match ty {
@@ -97,7 +97,7 @@ pub(crate) enum ScalarOp {
 
 impl ScalarOp {
     /// The scalar form of each instruction, if it has one.
-    pub fn of_code(code: &Code) -> Vec<Option<ScalarOp>> {
+    pub(crate) fn of_code(code: &Code) -> Vec<Option<ScalarOp>> {
         // Only values of known types can be scalars: find the type of each slot.
         let mut ops = Vec::with_capacity(code.instructions.len());
         ops.resize_with(code.instructions.len(), || None);
@@ -152,7 +152,11 @@ impl ScalarOp {
 
     /// Computes the result from operands in a frame.
     #[inline]
-    pub fn run(&self, operands: &[Operand], frame: &[Slot]) -> Result<ScalarElement, EvalError> {
+    pub(crate) fn run(
+        &self,
+        operands: &[Operand],
+        frame: &[Slot],
+    ) -> Result<ScalarElement, EvalError> {
         let scalar = |i: usize, dtype: DType| {
             let slot = operands.get(i).and_then(|operand| frame.get(operand.slot as usize));
             slot.ok_or_else(use_before_definition)?.scalar(dtype)

@@ -80,7 +80,7 @@ pub(crate) enum SignatureSide {
 }
 
 impl EntrySignature {
-    pub fn of(function: FuncOp<'_>) -> EntrySignature {
+    pub(crate) fn of(function: FuncOp<'_>) -> EntrySignature {
         let (inputs, results) = function.signature();
         let types = |types: &[Type]| types.iter().map(value_type).collect();
         EntrySignature { inputs: types(inputs), results: types(results) }
@@ -91,7 +91,7 @@ impl EntrySignature {
     ///
     /// # Errors
     /// One for a wrong number of values, else one for each that is not accepted.
-    pub fn check<T>(
+    pub(crate) fn check<T>(
         &self,
         side: SignatureSide,
         values: &[T],

@@ -142,7 +142,7 @@ impl ProgramRecords {
     }
 
     /// A copy of the records.
-    pub fn recorded(&self) -> Recorded {
+    pub(crate) fn recorded(&self) -> Recorded {
         self.lock().recorded.clone()
     }
 }
@@ -282,7 +282,7 @@ struct OpenStep {
 
 impl<'s, 'r> StepRecorder<'s, 'r> {
     /// The recorder of a process, if its run is profiled.
-    pub fn new(
+    pub(crate) fn new(
         session: &'s Session<'r>,
         process: usize,
         is_outer: bool,
@@ -315,7 +315,7 @@ impl<'s, 'r> StepRecorder<'s, 'r> {
     }
 
     /// Records the start of a step; the first one of a process started with it.
-    pub fn begin(&mut self, key: usize, record: impl FnOnce(&Program) -> StepRecord + 'r) {
+    pub(crate) fn begin(&mut self, key: usize, record: impl FnOnce(&Program) -> StepRecord + 'r) {
         if self.is_paused {
             return;
         }
@@ -336,7 +336,7 @@ impl<'s, 'r> StepRecorder<'s, 'r> {
     }
 
     /// Records the end of the step that started last.
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         if self.is_paused {
             return;
         }
@@ -360,7 +360,7 @@ impl<'s, 'r> StepRecorder<'s, 'r> {
     }
 
     /// Excludes the time since `start` from that of the current step.
-    pub fn exclude(&mut self, start: Duration) {
+    pub(crate) fn exclude(&mut self, start: Duration) {
         let duration = self.session.now().saturating_sub(start);
         if let Some(running) = self.open.last_mut() {
             running.nested += duration;

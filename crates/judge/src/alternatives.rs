@@ -7,7 +7,7 @@ use program::EvalError;
 use smallvec::{SmallVec, smallvec};
 
 /// At most this many values of an element are followed.
-pub const MAX_ALTERNATIVES: usize = 8;
+pub(crate) const MAX_ALTERNATIVES: usize = 8;
 
 impl Array {
     /// The tensors that the array may be, element by element, as decisions in doubt lead; the first
@@ -43,7 +43,7 @@ impl Array {
 ///
 /// # Errors
 /// If there is no memory.
-pub fn of_tensors(
+pub(crate) fn of_tensors(
     tensors: &[Tensor],
     code: &dyn Fn(usize) -> u32,
 ) -> Result<Option<Array>, EvalError> {
@@ -86,7 +86,10 @@ pub fn of_tensors(
 ///
 /// # Errors
 /// If there is no memory.
-pub fn united(arrays: &[Array], code: &dyn Fn(usize) -> u32) -> Result<Option<Array>, EvalError> {
+pub(crate) fn united(
+    arrays: &[Array],
+    code: &dyn Fn(usize) -> u32,
+) -> Result<Option<Array>, EvalError> {
     let Some(first) = arrays.first() else { return Ok(None) };
     if arrays.iter().any(|array| (array.dtype, &array.shape) != (first.dtype, &first.shape)) {
         return Ok(None);
@@ -125,7 +128,7 @@ pub fn united(arrays: &[Array], code: &dyn Fn(usize) -> u32) -> Result<Option<Ar
 ///
 /// # Errors
 /// If there is no memory.
-pub fn after_decision(sides: &[Value], code: u32) -> Result<Value, EvalError> {
+pub(crate) fn after_decision(sides: &[Value], code: u32) -> Result<Value, EvalError> {
     let Some(first) = sides.first() else { return Ok(Value::Token) };
     match first {
         Value::Array(array) => {
@@ -156,7 +159,7 @@ pub fn after_decision(sides: &[Value], code: u32) -> Result<Value, EvalError> {
 /// The positions of clusters, ranges of elements that may be exchanged, rotated in all ways: each
 /// element of a cluster is at each of its positions once. The first is the order as it is. `None`
 /// if a cluster is too long.
-pub fn rotations(n: usize, clusters: &[std::ops::Range<usize>]) -> Option<Vec<Vec<usize>>> {
+pub(crate) fn rotations(n: usize, clusters: &[std::ops::Range<usize>]) -> Option<Vec<Vec<usize>>> {
     let longest = clusters.iter().map(ExactSizeIterator::len).max().unwrap_or(1).max(1);
     if longest > MAX_ALTERNATIVES {
         return None;
@@ -174,7 +177,7 @@ pub fn rotations(n: usize, clusters: &[std::ops::Range<usize>]) -> Option<Vec<Ve
 }
 
 /// Numbers with clusters of elements that may be exchanged: each gets the bounds of its cluster.
-pub fn with_exchanges(
+pub(crate) fn with_exchanges(
     array: &Array,
     clusters: &[std::ops::Range<usize>],
 ) -> Result<Array, EvalError> {

@@ -6,7 +6,7 @@ use crate::ball::Ball;
 const DIGITS: usize = 30;
 
 /// A number in decimal, with as many digits as are known, at most 30, and one more.
-pub fn decimal(ball: Ball) -> String {
+pub(crate) fn decimal(ball: Ball) -> String {
     if ball.is_beyond() {
         let sign = if ball.hi < 0.0 { "below -" } else { "above " };
         return format!("{sign}{:e}", f64::MAX);

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 /// The kind of a doubt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A decision between values that rounding may exchange: a comparison, a conversion to
     /// integers.
     Decision,
@@ -21,7 +21,7 @@ pub enum Kind {
 
 impl Kind {
     /// The name in reports.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Kind::Decision => "decision",
             Kind::Order => "order",
@@ -32,7 +32,7 @@ impl Kind {
     }
 
     /// A sentence for people.
-    pub fn description(&self) -> &'static str {
+    pub(crate) fn description(&self) -> &'static str {
         match self {
             Kind::Decision => "rounding can flip this decision",
             Kind::Order => "rounding can change this order",
@@ -45,7 +45,7 @@ impl Kind {
 
 /// A reason, and where it arose.
 #[derive(Clone, Debug)]
-pub struct Doubt {
+pub(crate) struct Doubt {
     /// The op.
     pub origin: Origin,
     /// The reason.
@@ -62,14 +62,14 @@ pub struct Doubt {
 /// All doubts of a run. An element depends on at most one, the first that is found; it is referred
 /// to by a code, which is odd if the true value is in doubt, too.
 #[derive(Clone, Debug, Default)]
-pub struct Doubts {
+pub(crate) struct Doubts {
     list: Vec<Doubt>,
     known: FxHashMap<(Origin, Kind), usize>,
 }
 
 impl Doubts {
     /// The code of a doubt about one more element.
-    pub fn code(
+    pub(crate) fn code(
         &mut self,
         origin: Origin,
         kind: Kind,
@@ -92,12 +92,12 @@ impl Doubts {
     }
 
     /// The position of the doubt of a code in [`Doubts::all`].
-    pub fn index_of(&self, code: u32) -> Option<usize> {
+    pub(crate) fn index_of(&self, code: u32) -> Option<usize> {
         (code >> 1).checked_sub(1).map(|index| index as usize)
     }
 
     /// All doubts, in the order in which they arose.
-    pub fn all(&self) -> &[Doubt] {
+    pub(crate) fn all(&self) -> &[Doubt] {
         &self.list
     }
 }

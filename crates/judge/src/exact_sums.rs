@@ -14,7 +14,7 @@ use numerics::math::double::two_sum;
 use program::EvalError;
 
 /// A sum over elements of operands: a kernel on tensors of `f64`.
-pub type Kernel<'a> = dyn FnMut(Vec<Tensor>) -> Result<Tensor, EvalError> + 'a;
+pub(crate) type Kernel<'a> = dyn FnMut(Vec<Tensor>) -> Result<Tensor, EvalError> + 'a;
 
 /// At most this many slices are cut from each operand.
 const MAX_SLICES: usize = 6;
@@ -129,7 +129,7 @@ fn accumulate(sums: &mut Vec<Ball>, part: &Tensor) -> Result<(), EvalError> {
 ///
 /// # Errors
 /// Errors of the kernel.
-pub fn linear(
+pub(crate) fn linear(
     operands: &[(&[usize], &[Ball])],
     terms: f64,
     kernel: &mut Kernel<'_>,
@@ -174,7 +174,7 @@ pub fn linear(
 ///
 /// # Errors
 /// Errors of the kernel.
-pub fn bilinear(
+pub(crate) fn bilinear(
     [lhs, rhs]: [(&[usize], &[Ball]); 2],
     terms: f64,
     kernel: &mut Kernel<'_>,
@@ -254,7 +254,7 @@ pub fn bilinear(
 ///
 /// # Errors
 /// Errors of the kernel.
-pub fn absolute(
+pub(crate) fn absolute(
     operands: Vec<Tensor>,
     terms: f64,
     kernel: &mut Kernel<'_>,

@@ -13,7 +13,7 @@ use program::{
 };
 
 /// Receives the results of each op, and may replace them.
-pub trait Watch {
+pub(crate) trait Watch {
     /// Result `index` of an op: returns the value with which the program goes on.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ pub trait Watch {
 }
 
 /// Changes nothing.
-pub struct Unwatched;
+pub(crate) struct Unwatched;
 
 impl Watch for Unwatched {
     fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
@@ -32,7 +32,7 @@ impl Watch for Unwatched {
 
 /// The accuracy that an op is required to have: the sum of these may not be exceeded.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Requirement {
+pub(crate) struct Requirement {
     /// In units in the last place.
     pub ulps: f64,
     /// As a number.
@@ -42,7 +42,7 @@ pub struct Requirement {
 }
 
 /// Facts about the ops of a program beyond their primitives.
-pub trait Source {
+pub(crate) trait Source {
     /// The accuracy that an op is required to have by its own attributes.
     fn requirement(&self, op: Origin) -> Option<Requirement>;
     /// True if a sort keeps the order of equal elements.
@@ -57,7 +57,7 @@ pub trait Source {
 
 /// The requirement of an op of the check dialect.
 #[derive(Clone, Debug)]
-pub enum CheckRequirement {
+pub(crate) enum CheckRequirement {
     /// A value.
     Value(Tensor),
     /// Any value that a conforming backend may compute.
@@ -66,7 +66,7 @@ pub enum CheckRequirement {
 
 /// A value of the program that an op of the check dialect has a requirement for.
 #[derive(Clone, Debug)]
-pub struct CheckedValue {
+pub(crate) struct CheckedValue {
     /// The op.
     pub origin: Origin,
     /// The value.
@@ -91,7 +91,7 @@ impl Default for Limits {
 }
 
 /// A run of a program.
-pub struct Machine<'a> {
+pub(crate) struct Machine<'a> {
     code: &'a Code,
     /// How operations may round.
     pub model: &'a Model,
@@ -120,7 +120,7 @@ fn internal(what: &str) -> EvalError {
 
 impl<'a> Machine<'a> {
     /// A run of `code`.
-    pub fn new(
+    pub(crate) fn new(
         code: &'a Code,
         model: &'a Model,
         limits: Limits,
@@ -144,12 +144,12 @@ impl<'a> Machine<'a> {
     }
 
     /// Facts about the ops of the program beyond their primitives.
-    pub fn source(&self) -> &'a dyn Source {
+    pub(crate) fn source(&self) -> &'a dyn Source {
         self.source
     }
 
     /// The code that is run.
-    pub fn code(&self) -> &'a Code {
+    pub(crate) fn code(&self) -> &'a Code {
         self.code
     }
 
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// Whatever stops one of its ops, and exceeded limits.
-    pub fn call_function(
+    pub(crate) fn call_function(
         &mut self,
         function: FunctionId,
         arguments: Vec<Value>,
@@ -208,7 +208,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// Whatever stops one of its ops, and exceeded limits.
-    pub fn run_block(
+    pub(crate) fn run_block(
         &mut self,
         id: BlockId,
         arguments: Vec<Value>,
@@ -409,7 +409,7 @@ impl<'a> Machine<'a> {
     ///
     /// # Errors
     /// Whatever stops one of its ops.
-    pub fn run_lanes(
+    pub(crate) fn run_lanes(
         &mut self,
         block: BlockId,
         n: usize,
@@ -422,7 +422,7 @@ impl<'a> Machine<'a> {
     }
 
     /// True if a block of scalars can run on vectors.
-    pub fn is_vectorizable(&self, block: BlockId) -> bool {
+    pub(crate) fn is_vectorizable(&self, block: BlockId) -> bool {
         self.code.block(block).vectorizable
     }
 }
@@ -438,7 +438,7 @@ fn exact(results: Vec<Value>) -> EvalResult {
 }
 
 /// True if the error says that a block of exact values gave others.
-pub fn is_inexact(error: &EvalError) -> bool {
+pub(crate) fn is_inexact(error: &EvalError) -> bool {
     error.label() == INEXACT
 }
 

@@ -11,10 +11,10 @@ use dashu_float::{ConstCache, Context, FBig, FpResult, Repr};
 use std::cell::{Cell, RefCell};
 
 /// At most this many numbers are kept, which takes about 300 MB.
-pub const MAX_NUMBERS: usize = 1 << 21;
+pub(crate) const MAX_NUMBERS: usize = 1 << 21;
 
 /// The handle of a number in the store, negative for the number of the other sign; 0 for none.
-pub type Handle = i32;
+pub(crate) type Handle = i32;
 
 /// A number with its largest error.
 #[derive(Clone)]
@@ -40,7 +40,7 @@ thread_local! {
 /// Runs with more digits: `bits` of them, at most 1,000. Returns the result, and the number of
 /// inexact numbers that were kept. Where these are [`MAX_NUMBERS`], further ones have the digits of
 /// balls only.
-pub fn with_bits<T>(bits: usize, run: impl FnOnce() -> T) -> (T, usize) {
+pub(crate) fn with_bits<T>(bits: usize, run: impl FnOnce() -> T) -> (T, usize) {
     let store = DigitStore {
         context: Context::new(bits),
         roundoff: 2f64.powi(1 - bits as i32),
@@ -57,15 +57,15 @@ pub fn with_bits<T>(bits: usize, run: impl FnOnce() -> T) -> (T, usize) {
 
 /// True if operations have more digits.
 #[inline]
-pub fn is_on() -> bool {
+pub(crate) fn is_on() -> bool {
     IS_ON.get()
 }
 
 /// Operations have the digits of balls while this lives.
-pub struct Pause(bool);
+pub(crate) struct Pause(bool);
 
 /// Pauses [`with_bits`].
-pub fn pause() -> Pause {
+pub(crate) fn pause() -> Pause {
     Pause(IS_ON.replace(false))
 }
 
@@ -77,7 +77,7 @@ impl Drop for Pause {
 
 /// Operations on two numbers.
 #[derive(Clone, Copy)]
-pub enum PreciseOperation {
+pub(crate) enum PreciseOperation {
     /// The sum.
     Add,
     /// The product.
@@ -90,7 +90,7 @@ pub enum PreciseOperation {
 /// exist, but for sine and cosine.
 #[derive(Clone, Copy)]
 #[allow(missing_docs, reason = "they are named for what they are")]
-pub enum Elementary {
+pub(crate) enum Elementary {
     Acos,
     Acosh,
     Asin,
@@ -259,7 +259,7 @@ impl DigitStore {
 
 /// The result of an operation with more digits; `None` without [`with_bits`].
 #[inline]
-pub fn operation(operation: PreciseOperation, a: Ball, b: Ball) -> Option<Ball> {
+pub(crate) fn operation(operation: PreciseOperation, a: Ball, b: Ball) -> Option<Ball> {
     if !is_on() || !a.is_finite() || !b.is_finite() {
         return None;
     }
@@ -268,7 +268,7 @@ pub fn operation(operation: PreciseOperation, a: Ball, b: Ball) -> Option<Ball> 
 
 /// A function of a ball, with more digits than `plain` if that is not exact.
 #[inline]
-pub fn function(function: Elementary, x: Ball, plain: fn(Ball) -> Ball) -> Ball {
+pub(crate) fn function(function: Elementary, x: Ball, plain: fn(Ball) -> Ball) -> Ball {
     if !is_on() {
         return plain(x);
     }
@@ -284,7 +284,7 @@ pub fn function(function: Elementary, x: Ball, plain: fn(Ball) -> Ball) -> Ball 
 }
 
 /// A right angle.
-pub fn half_pi() -> Option<Ball> {
+pub(crate) fn half_pi() -> Option<Ball> {
     if !is_on() {
         return None;
     }
@@ -296,7 +296,7 @@ pub fn half_pi() -> Option<Ball> {
 }
 
 /// The same number with a larger radius, or times a power of two.
-pub fn changed(ball: Ball, exponent: i32, by: f64) -> Option<Ball> {
+pub(crate) fn changed(ball: Ball, exponent: i32, by: f64) -> Option<Ball> {
     if !is_on() || ball.handle == 0 {
         return None;
     }
@@ -310,7 +310,7 @@ pub fn changed(ball: Ball, exponent: i32, by: f64) -> Option<Ball> {
 }
 
 /// The parts of a number, each the rest rounded, and its radius.
-pub fn parts<const N: usize>(ball: Ball) -> ([f64; N], f64) {
+pub(crate) fn parts<const N: usize>(ball: Ball) -> ([f64; N], f64) {
     let mut parts = [0.0; N];
     let number = STORE.with_borrow(|store| store.as_ref()?.number(ball));
     let Some(Precise { mut value, radius }) = number.filter(|_| ball.handle != 0) else {

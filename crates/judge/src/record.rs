@@ -63,7 +63,11 @@ pub(crate) struct Comparison<'r> {
 const MAX_FOUND: usize = 64;
 
 impl<'r> Comparison<'r> {
-    pub fn new(record: &'r mut dyn Record, isolates: bool, widest: Option<f64>) -> Comparison<'r> {
+    pub(crate) fn new(
+        record: &'r mut dyn Record,
+        isolates: bool,
+        widest: Option<f64>,
+    ) -> Comparison<'r> {
         let iterations = FxHashMap::default();
         let (found, errors) = (Vec::new(), FxHashMap::default());
         Comparison { record, isolates, iterations, widest, found, errors, compared: 0 }
@@ -111,7 +115,7 @@ pub(crate) struct Widths<'w> {
 }
 
 impl<'w> Widths<'w> {
-    pub fn new(inner: &'w mut dyn Watch) -> Widths<'w> {
+    pub(crate) fn new(inner: &'w mut dyn Watch) -> Widths<'w> {
         Widths { inner, relative: FxHashMap::default() }
     }
 }
@@ -139,7 +143,7 @@ pub(crate) struct RandomRounding {
 }
 
 impl RandomRounding {
-    pub fn new(seed: u64) -> RandomRounding {
+    pub(crate) fn new(seed: u64) -> RandomRounding {
         RandomRounding { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) }
     }
 

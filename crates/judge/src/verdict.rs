@@ -200,7 +200,7 @@ fn stored(number: Number, dtype: DType) -> Number {
 ///
 /// # Errors
 /// If there is no memory.
-pub fn judge(
+pub(crate) fn judge(
     index: usize,
     array: &Array,
     found: &Tensor,

@@ -8,12 +8,12 @@ use host::Machine;
 
 /// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
 /// are on too many pages, and fall on the same places of the caches.
-pub const MAX_IN_PLACE: usize = 1 << 10;
+pub(crate) const MAX_IN_PLACE: usize = 1 << 10;
 /// Bytes of a row of the panels that are copied at a time, at most.
-pub const PANELS_BYTES: usize = 256;
+pub(crate) const PANELS_BYTES: usize = 256;
 /// Blocks of products that are summed at a time for all tiles, as a power of two, if too few rows
 /// of more are in the second-level cache.
-pub const CHUNK: usize = 4;
+pub(crate) const CHUNK: usize = 4;
 /// Tiles of rows that are multiplied at a time, at least: else the products are divided.
 const MIN_TILES: usize = 5;
 
@@ -24,12 +24,12 @@ fn rows_elements(machine: &Machine) -> usize {
 }
 
 /// True if the second-level cache holds some rows of `a` beside columns of `b`.
-pub fn are_near<T>(a: &dyn Rows<T>, rows: usize, depth: usize) -> bool {
+pub(crate) fn are_near<T>(a: &dyn Rows<T>, rows: usize, depth: usize) -> bool {
     a.footprint(rows, depth) <= rows_elements(host::machine())
 }
 
 /// Number of elements of columns of `b` that the second-level cache holds as `f32`.
-pub fn panels_elements() -> usize {
+pub(crate) fn panels_elements() -> usize {
     host::machine().l2.bytes / 4
 }
 
@@ -45,7 +45,7 @@ fn deep_bytes(machine: &Machine) -> usize {
 
 /// Sizes of the parts of a product.
 #[derive(Clone, Copy)]
-pub struct Blocking {
+pub(crate) struct Blocking {
     /// Rows of `a` at a time, which the second-level cache holds.
     pub tall: usize,
     /// Columns of `b` that are multiplied with all rows before the next ones.
@@ -60,7 +60,7 @@ pub struct Blocking {
 impl Blocking {
     /// The parts of a product with this many rows and columns, in tiles of `R` x `C`; copies of
     /// columns are used again if `is_shared`.
-    pub fn new<T: Accumulator, const R: usize, const C: usize>(
+    pub(crate) fn new<T: Accumulator, const R: usize, const C: usize>(
         product: &Product<'_, T>,
         rows: usize,
         columns: usize,

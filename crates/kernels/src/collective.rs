@@ -84,7 +84,7 @@ fn rendezvous(
 /// # Errors
 /// If groups are inconsistent with the grid or a reduction fails, and those of
 /// [`program::ProcessContext::exchange`].
-pub fn collective(
+pub(crate) fn collective(
     collective: &Collective,
     origin: Origin,
     operands: Vec<RuntimeValue>,
@@ -241,7 +241,7 @@ impl RootProcess {
 ///
 /// # Errors
 /// Processes that do not exist, and those of [`program::ProcessContext::exchange`].
-pub fn permute(
+pub(crate) fn permute(
     pairs: &Pairs,
     channel: i64,
     zeros: &[Zeros],
@@ -273,7 +273,7 @@ pub fn permute(
 ///
 /// # Errors
 /// Processes that do not exist.
-pub fn send(
+pub(crate) fn send(
     id: i64,
     pairs: Option<&Pairs>,
     mut operands: Vec<RuntimeValue>,
@@ -298,7 +298,7 @@ pub fn send(
 ///
 /// # Errors
 /// Processes that do not exist, and those of [`program::ProcessContext::receive`].
-pub fn receive(
+pub(crate) fn receive(
     id: i64,
     pairs: Option<&Pairs>,
     defaults: &[(Zeros, Vec<usize>)],

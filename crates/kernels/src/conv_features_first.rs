@@ -30,7 +30,7 @@ impl FeaturesFirst {
     /// Returns the way for a kernel, with its features last, and results with these places in
     /// memory; `None` if results have another order, or there is more to copy for the windows than
     /// for these.
-    pub fn new(
+    pub(crate) fn new(
         dtype: DType,
         kernel: &StridedView,
         output: &StridedView,

@@ -25,7 +25,7 @@ pub(super) struct KernelMatrix {
 }
 
 impl KernelView {
-    pub fn new(view: StridedView, sizes: &ConvSizes) -> KernelView {
+    pub(crate) fn new(view: StridedView, sizes: &ConvSizes) -> KernelView {
         let in_place = KernelMatrix::new(&view, sizes);
         KernelView { view, in_place }
     }

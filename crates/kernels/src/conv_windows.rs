@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The positions in an image under the windows of a convolution.
 #[derive(Debug)]
-pub struct Windows {
+pub(crate) struct Windows {
     /// The sizes of the convolution.
     pub sizes: Arc<ConvSizes>,
     /// For each spatial dimension but the last one, output position and window position: the input
@@ -27,7 +27,7 @@ pub struct Windows {
 
 /// Neighbouring positions of a window that see neighbouring positions of the input.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// The first position in the window.
     pub to: usize,
     /// The first position in the input.
@@ -41,7 +41,10 @@ impl Windows {
     ///
     /// # Errors
     /// If there is no memory for the tables.
-    pub fn new(convolution: &Convolution<'_>, sizes: Arc<ConvSizes>) -> Result<Windows, EvalError> {
+    pub(crate) fn new(
+        convolution: &Convolution<'_>,
+        sizes: Arc<ConvSizes>,
+    ) -> Result<Windows, EvalError> {
         let mut tables = Vec::with_capacity(convolution.window.len());
         for axis in 0..convolution.window.len() {
             tables.push(positions(convolution, &sizes, axis)?);
@@ -70,19 +73,19 @@ impl Windows {
     }
 
     /// The number of results along the last spatial dimension.
-    pub fn line_len(&self) -> usize {
+    pub(crate) fn line_len(&self) -> usize {
         self.ends.len()
     }
 
     /// The runs of the window at `x` along the last spatial dimension.
-    pub fn runs(&self, x: usize) -> &[Run] {
+    pub(crate) fn runs(&self, x: usize) -> &[Run] {
         let start = if x == 0 { 0 } else { self.ends[x - 1] };
         &self.runs[start..self.ends[x]]
     }
 
     /// Where the lines of the input begin that the windows of a line of results see, for each
     /// position of the window along all spatial dimensions but the last one; `None` for padding.
-    pub fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
+    pub(crate) fn lines(&self, line: usize, first_batch: usize, starts: &mut Vec<Option<usize>>) {
         let sizes = &self.sizes;
         let mut rest = line;
         let mut output: SmallVec<[usize; 4]> = smallvec![0; self.outer.len()];
@@ -108,7 +111,7 @@ impl Windows {
 
     /// The number of windows from `x` on along the last spatial dimension that see a run each, of
     /// the same positions of the window, and the distance between these runs.
-    pub fn alike(&self, x: usize) -> (usize, usize) {
+    pub(crate) fn alike(&self, x: usize) -> (usize, usize) {
         let [first] = self.runs(x) else { return (1, 0) };
         let mut step = None;
         let mut count = 1;
@@ -152,7 +155,7 @@ fn positions(
 }
 
 /// The windows of a group of features as rows of a matrix.
-pub struct Patches<'a, T> {
+pub(crate) struct Patches<'a, T> {
     /// The windows,
     pub windows: &'a Windows,
     /// The input, with the features last.

@@ -94,7 +94,7 @@ fn sized(window: &[WindowDim], dims: &ConvDims, kernel: &[usize]) -> Vec<WindowD
 ///
 /// # Errors
 /// If the attributes do not fit the shapes.
-pub fn evaluate(
+pub(crate) fn evaluate(
     parameters: &program::primitives::Convolution,
     window: &[WindowDim],
     lhs: Tensor,

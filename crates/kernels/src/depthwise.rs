@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// Neighbouring windows along the last spatial dimension that see the same positions.
 #[derive(Debug)]
-pub struct Alike {
+pub(crate) struct Alike {
     /// The first one,
     first: usize,
     /// Their number.
@@ -19,7 +19,7 @@ pub struct Alike {
 
 impl Alike {
     /// All windows along the last spatial dimension.
-    pub fn all(windows: &Windows) -> Vec<Alike> {
+    pub(crate) fn all(windows: &Windows) -> Vec<Alike> {
         let (mut all, mut first) = (Vec::new(), 0);
         while first < windows.line_len() {
             let (count, step) = windows.alike(first);
@@ -31,7 +31,7 @@ impl Alike {
 }
 
 /// Each feature convolved with a separate finite kernel: the results of some windows.
-pub fn depthwise<T: Accumulator, const C: usize>(
+pub(crate) fn depthwise<T: Accumulator, const C: usize>(
     windows: &Windows,
     alike: &[Alike],
     [input, kernel]: [&[T]; 2],

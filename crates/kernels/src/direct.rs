@@ -6,7 +6,7 @@ use super::rows::Matrix;
 use numerics::simd::Kernel;
 
 /// A row of results without any copy, for sums of few products and for small matrices.
-pub struct DirectRow<'a, T> {
+pub(crate) struct DirectRow<'a, T> {
     /// The row of the left factor.
     pub a: &'a [T],
     /// The right one.

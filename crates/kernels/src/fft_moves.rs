@@ -7,7 +7,7 @@ use numerics::{Complex32, Complex64, Element};
 use std::slice;
 
 /// Elements of lines.
-pub trait Sample: Element {
+pub(crate) trait Sample: Element {
     /// The type of real and imaginary parts.
     type Part: SamplePart;
 
@@ -67,7 +67,7 @@ macro_rules! samples {
 samples! { f32 Complex32 f64 Complex64 }
 
 /// The type of the parts of elements.
-pub trait SamplePart: Pod {
+pub(crate) trait SamplePart: Pod {
     /// The first pairs of a slice, one for each lane: their first numbers, and their second ones.
     fn read<V: Doubles>(pairs: &[[Self; 2]]) -> [V; 2];
 
@@ -183,7 +183,7 @@ impl SamplePart for f64 {
 
 /// A change of all numbers.
 #[derive(Clone, Copy, Debug)]
-pub enum Scale {
+pub(crate) enum Scale {
     /// None.
     One,
     /// Multiplication.
@@ -205,7 +205,7 @@ impl Scale {
 }
 
 /// Reads pairs of lines into lanes. Beyond what there is, these are zeros.
-pub struct PairLoad<'a, R, const L: usize> {
+pub(crate) struct PairLoad<'a, R, const L: usize> {
     /// The numbers from the first one of the first line on.
     pub from: &'a [R],
     /// Number of numbers of a line that are there.
@@ -283,7 +283,7 @@ where
 }
 
 /// Writes lines in lanes as pairs, where they are consecutive.
-pub struct StoreRows<'a, R, const L: usize> {
+pub(crate) struct StoreRows<'a, R, const L: usize> {
     /// The elements.
     pub x: &'a [Lanes<[f64; L]>],
     /// True if parts are exchanged.
@@ -331,7 +331,7 @@ where
 }
 
 /// Writes lines in lanes as pairs, with the pairs of all lines side by side.
-pub struct StoreColumns<'a, 'o, R, const L: usize> {
+pub(crate) struct StoreColumns<'a, 'o, R, const L: usize> {
     /// The elements.
     pub x: &'a [Lanes<[f64; L]>],
     /// True if parts are exchanged.
@@ -370,7 +370,7 @@ where
 
 /// Elements in groups of lines along another dimension.
 #[derive(Clone, Copy, Debug)]
-pub struct Grouped<'a, const L: usize> {
+pub(crate) struct Grouped<'a, const L: usize> {
     /// The elements from the first one on.
     pub elements: &'a [Lanes<[f64; L]>],
     /// The distance between elements of these lines, or of other lanes.
@@ -380,7 +380,7 @@ pub struct Grouped<'a, const L: usize> {
 }
 
 /// Reads lines from groups of lines along another dimension.
-pub struct Regroup<'a, const L: usize> {
+pub(crate) struct Regroup<'a, const L: usize> {
     /// The groups.
     pub from: Grouped<'a, L>,
     /// The number of lines.

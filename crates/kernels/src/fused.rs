@@ -140,7 +140,7 @@ struct LoadSource<'a> {
 
 impl<'a> LoadSource<'a> {
     /// All elements of an operand, if that is what the load reads from.
-    pub fn whole(load: &Load, bytes: &'a [u8]) -> Result<LoadSource<'a>, TensorError> {
+    pub(crate) fn whole(load: &Load, bytes: &'a [u8]) -> Result<LoadSource<'a>, TensorError> {
         if bytes.len() != load.source_elements * load.dtype.bytes() {
             return Err(TensorError::OutOfBounds);
         }
@@ -161,7 +161,7 @@ struct LoopChunk<'a, 'o> {
 
 impl<'a, 'o> LoopChunk<'a, 'o> {
     /// `len` iterations from `start` on, with the bytes of these of each result.
-    pub fn new(
+    pub(crate) fn new(
         fused: &'a Fused,
         sources: &'a [LoadSource<'a>],
         start: usize,
@@ -194,7 +194,7 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
         parts
     }
 
-    pub fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
+    pub(crate) fn run(&mut self, registers: &mut Registers) -> Result<(), TensorError> {
         if self.run_tiles(registers)?.is_break() {
             // There are elements for which there is no code.
             self.layout = &self.fused.layout;

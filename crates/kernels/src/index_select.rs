@@ -10,7 +10,7 @@ use program::EvalError;
 ///
 /// # Errors
 /// If the shapes do not fit, or the result is too large.
-pub fn index_select(
+pub(crate) fn index_select(
     operand: &Tensor,
     index: &Tensor,
     dimension: usize,

@@ -76,7 +76,7 @@ pub(super) struct IndexDims<'a> {
 impl IndexedWindows {
     /// The windows of some sizes that indices of a shape and type select in an operand, without the
     /// list of vectors.
-    pub fn unlisted(
+    pub(crate) fn unlisted(
         (indices, index): (&[usize], DType),
         operand: &[usize],
         window: &[usize],
@@ -126,7 +126,7 @@ impl IndexedWindows {
     }
 
     /// Lists the vectors.
-    pub fn list_vectors(&mut self) -> Result<(), EvalError> {
+    pub(crate) fn list_vectors(&mut self) -> Result<(), EvalError> {
         let count = num_elements(&self.batch_shape).unwrap_or(usize::MAX);
         let mut vectors = Scratch::new(count)?;
         let mut batch = Indices::new(&self.batch_shape);
@@ -141,7 +141,7 @@ impl IndexedWindows {
 
     /// The distance between the first indices of neighbouring vectors, if it is always the same and
     /// there are no batching dimensions.
-    pub fn vector_step(&self) -> Option<usize> {
+    pub(crate) fn vector_step(&self) -> Option<usize> {
         let is_plain = self.selectors.is_empty();
         is_plain.then(|| equal_steps(&self.batch_shape, &self.batch_strides)).flatten()
     }

@@ -70,7 +70,7 @@ impl Kernel for IotaElements {
 ///
 /// # Errors
 /// If the view reaches outside of the elements, or `out` has another size.
-pub fn gather(
+pub(crate) fn gather(
     view: &StridedView,
     dtype: DType,
     elements: &[u8],
@@ -213,7 +213,7 @@ pub fn concatenate(inputs: &[&Tensor], dimension: usize) -> Result<Tensor, EvalE
 ///
 /// # Errors
 /// If there is no memory for the result.
-pub fn reverse(operand: &Tensor, dimensions: &[usize]) -> Result<Tensor, EvalError> {
+pub(crate) fn reverse(operand: &Tensor, dimensions: &[usize]) -> Result<Tensor, EvalError> {
     let (mut starts, mut steps) = (vec![0; operand.rank()], vec![1; operand.rank()]);
     for (d, &size) in operand.shape().iter().enumerate().filter(|(d, _)| dimensions.contains(d)) {
         starts[d] = size.saturating_sub(1);
@@ -228,7 +228,7 @@ pub fn reverse(operand: &Tensor, dimensions: &[usize]) -> Result<Tensor, EvalErr
 ///
 /// # Errors
 /// If the dimensions do not fit, or there is no memory for the result.
-pub fn broadcast(
+pub(crate) fn broadcast(
     operand: &Tensor,
     shape: &[usize],
     dimensions: &[usize],
@@ -241,7 +241,7 @@ pub fn broadcast(
 ///
 /// # Errors
 /// If indices are no integers, or their number is not that of the dimensions.
-pub fn dynamic_slice(
+pub(crate) fn dynamic_slice(
     operand: &Tensor,
     starts: &[Tensor],
     sizes: &[usize],
@@ -255,7 +255,7 @@ pub fn dynamic_slice(
 ///
 /// # Errors
 /// As [`dynamic_slice`].
-pub fn dynamic_update_slice(
+pub(crate) fn dynamic_update_slice(
     mut operand: Tensor,
     update: &Tensor,
     starts: &[Tensor],

@@ -15,7 +15,7 @@ use std::ops::Range;
 const MIN_SIZES: [usize; 3] = [4, 8, 8];
 
 /// True if products of these types and sizes, `m` x `k` x `n`, are computed here.
-pub fn are_pairs(types: [DType; 2], sum: DType, [m, n, k]: [usize; 3]) -> bool {
+pub(crate) fn are_pairs(types: [DType; 2], sum: DType, [m, n, k]: [usize; 3]) -> bool {
     let is_small = |dtype| matches!(dtype, DType::I8 | DType::U8 | DType::I16);
     let are_enough = [m, n, k].iter().zip(MIN_SIZES).all(|(&size, least)| size >= least);
     sum == DType::I32 && types.into_iter().all(is_small) && are_enough
@@ -25,7 +25,7 @@ pub fn are_pairs(types: [DType; 2], sum: DType, [m, n, k]: [usize; 3]) -> bool {
 ///
 /// # Errors
 /// If there is no memory for the copies, or a matrix is not in its memory.
-pub fn multiply(
+pub(crate) fn multiply(
     [m, n, k]: [usize; 3],
     [lhs, rhs]: [WidenedFactor<'_>; 2],
     out: &mut [i32],

@@ -34,7 +34,7 @@ pub(crate) struct TensorLines {
 
 impl TensorLines {
     /// The lines along `dimension`, one of the shape, whose sizes are the dimensions of a tensor.
-    pub fn along(shape: &[usize], dimension: usize) -> TensorLines {
+    pub(crate) fn along(shape: &[usize], dimension: usize) -> TensorLines {
         let product = |sizes: &[usize]| sizes.iter().product::<usize>();
         let stride = product(&shape[dimension + 1..]);
         TensorLines { count: product(&shape[..dimension]) * stride, size: shape[dimension], stride }
@@ -60,12 +60,12 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// The keys of a tensor's elements, `None` if these have no order, or NaNs have none.
-    pub fn of(tensor: &Tensor, key: &SortKey) -> Result<Option<Keys>, TensorError> {
+    pub(crate) fn of(tensor: &Tensor, key: &SortKey) -> Result<Option<Keys>, TensorError> {
         Keys::of_bytes(tensor.dtype(), tensor.bytes(), key)
     }
 
     /// As [`Keys::of`], of elements as bytes.
-    pub fn of_bytes(
+    pub(crate) fn of_bytes(
         dtype: DType,
         bytes: &[u8],
         key: &SortKey,

@@ -20,7 +20,7 @@ const MAX_BLOCKS: usize = 1 << 20;
 
 /// Windows as rows in segments, of inputs with the features last.
 #[derive(Debug)]
-pub struct PaddedWindows {
+pub(crate) struct PaddedWindows {
     sizes: Arc<ConvSizes>,
     window: Vec<WindowDim>,
     layout: Layout,
@@ -39,7 +39,7 @@ impl PaddedWindows {
     ///
     /// # Errors
     /// If there is no memory for their places.
-    pub fn new(
+    pub(crate) fn new(
         convolution: &Convolution<'_>,
         sizes: Arc<ConvSizes>,
     ) -> Result<Option<PaddedWindows>, TensorError> {
@@ -75,12 +75,12 @@ impl PaddedWindows {
     }
 
     /// True if each window is the element at the same position in the input.
-    pub fn are_elements(&self) -> bool {
+    pub(crate) fn are_elements(&self) -> bool {
         self.are_elements
     }
 
     /// The number of elements of a copy of the input with zeros, if windows see any.
-    pub fn copied(&self) -> usize {
+    pub(crate) fn copied(&self) -> usize {
         if self.layout.is_input { 0 } else { self.layout.image * self.sizes.batch }
     }
 
@@ -88,7 +88,7 @@ impl PaddedWindows {
     ///
     /// # Errors
     /// If there is no memory on the way.
-    pub fn over<'a, T: Accumulator>(
+    pub(crate) fn over<'a, T: Accumulator>(
         &'a self,
         input: &'a [T],
         copy: &'a mut [T],
@@ -102,7 +102,7 @@ impl PaddedWindows {
 
     /// The part of a copy of the input with zeros that the windows of some rows see, if they see
     /// any.
-    pub fn part(&self, rows: &Range<usize>) -> Range<usize> {
+    pub(crate) fn part(&self, rows: &Range<usize>) -> Range<usize> {
         if self.layout.is_input || rows.is_empty() { 0..0 } else { self.seen(rows) }
     }
 
@@ -125,7 +125,7 @@ impl PaddedWindows {
 
     /// The windows of these rows, given memory for the [part](PaddedWindows::part) of a copy with
     /// zeros that they see.
-    pub fn over_part<'a, T: Accumulator>(
+    pub(crate) fn over_part<'a, T: Accumulator>(
         &'a self,
         rows: &Range<usize>,
         input: &'a [T],
@@ -141,7 +141,7 @@ impl PaddedWindows {
 }
 
 /// Windows over an input.
-pub struct Padded<'a, T> {
+pub(crate) struct Padded<'a, T> {
     windows: &'a PaddedWindows,
     /// The input, or a copy with zeros, or a part of that,
     elements: &'a [T],
@@ -151,7 +151,7 @@ pub struct Padded<'a, T> {
 
 impl<'a, T> Padded<'a, T> {
     /// The windows of a group, from a batch and a feature on.
-    pub fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'a, T> {
+    pub(crate) fn group(&self, first_batch: usize, first_feature: usize) -> PaddedGroup<'a, T> {
         let first = first_batch * self.windows.steps[0][1] + first_feature;
         let elements = self.elements.get(first..).unwrap_or_default();
         PaddedGroup { windows: self.windows, elements, first: self.first }
@@ -303,7 +303,7 @@ impl Layout {
 }
 
 /// The windows of a group.
-pub struct PaddedGroup<'a, T> {
+pub(crate) struct PaddedGroup<'a, T> {
     windows: &'a PaddedWindows,
     elements: &'a [T],
     /// The elements of the copy with zeros before these.

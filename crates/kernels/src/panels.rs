@@ -56,7 +56,7 @@ impl RowOrder {
 }
 
 /// Columns of `b`: each panel has the columns of a tile.
-pub enum Panels<'a, T, const C: usize> {
+pub(crate) enum Panels<'a, T, const C: usize> {
     /// Copies of all panels.
     Copied(&'a [[T; C]]),
     /// Columns where they are, and room for a copy of a panel.
@@ -65,7 +65,7 @@ pub enum Panels<'a, T, const C: usize> {
 
 /// The rows of the next panels, each a line of the cache, before they are copied.
 #[derive(Clone, Copy)]
-pub struct Ahead<'a, T> {
+pub(crate) struct Ahead<'a, T> {
     /// The columns after the ones that are copied now.
     pub elements: &'a [T],
     /// The distance between their rows.
@@ -83,7 +83,7 @@ pub struct Ahead<'a, T> {
 impl<T> Ahead<'_, T> {
     /// Asks for some more of them.
     #[inline(always)]
-    pub fn prefetch<const C: usize>(&mut self, count: usize) {
+    pub(crate) fn prefetch<const C: usize>(&mut self, count: usize) {
         for _ in 0..count {
             let at = self.row * self.stride + self.panel * C;
             match self.elements.get(at) {
@@ -101,7 +101,7 @@ impl<T> Ahead<'_, T> {
 }
 
 /// Copies the first `width` columns of `b` to panels of `C` columns each.
-pub struct Pack<'a, T, const C: usize> {
+pub(crate) struct Pack<'a, T, const C: usize> {
     /// The factor, from the first column that is copied on.
     pub b: Matrix<'a, T>,
     /// Where its rows are, if the distances between them are not all equal.

@@ -5,7 +5,7 @@ const TASKS_PER_THREAD: usize = 4;
 
 /// How many of `count` items, of `work` elementary operations each, make a task. A multiple of
 /// `unit`, or all. It may differ from run to run, so results must not depend on it.
-pub fn task_size(count: usize, work: usize, unit: usize) -> usize {
+pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
     let workers = host::workers();
     if workers == 1 {
         return count.max(1);

@@ -63,7 +63,7 @@ fn computed(dtype: DType) -> DType {
 
 /// Number of units of 32 bits that numbers of the given shape and type take from the state of an
 /// op.
-pub fn random_units(shape: &[usize], dtype: DType) -> u64 {
+pub(crate) fn random_units(shape: &[usize], dtype: DType) -> u64 {
     let count = num_elements(shape).unwrap_or(usize::MAX) as u64;
     count.saturating_mul(computed(dtype).bits() as u64 / 32)
 }
@@ -79,7 +79,7 @@ pub fn random_units(shape: &[usize], dtype: DType) -> u64 {
 ///
 /// # Errors
 /// For complex numbers, normal integers, and shapes that do not fit into memory.
-pub fn random_numbers(
+pub(crate) fn random_numbers(
     distribution: RandomDistribution,
     a: &Tensor,
     b: &Tensor,

@@ -163,7 +163,7 @@ fn first_seen(window: WindowDim, number: usize) -> i64 {
 
 impl Edges {
     /// Where a line begins whose windows see no padding; `None` for others.
-    pub fn start(&self, index: &[usize]) -> Option<usize> {
+    pub(crate) fn start(&self, index: &[usize]) -> Option<usize> {
         let place = |(&i, &(window, _, size, stride)): (&usize, &EdgeDim)| {
             let start = first_seen(window, i);
             let reach = (window.size - 1).saturating_mul(window.window_dilation);

@@ -25,25 +25,25 @@ const DEPTH: usize = 64;
 
 /// True for `count` products of `m` x `k` and `k` x `n` elements so small that each result may have
 /// separate code.
-pub fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
+pub(crate) fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
     let products = m.saturating_mul(n).saturating_mul(k);
     products <= TINY && k <= BLOCK && products.saturating_mul(count) <= MAX_TINY
 }
 
 /// True for products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
-pub fn are_small(m: usize, k: usize, n: usize) -> bool {
+pub(crate) fn are_small(m: usize, k: usize, n: usize) -> bool {
     m.saturating_mul(n).saturating_mul(k) <= SMALL && k <= DEPTH
 }
 
 const _: () = assert!(DEPTH <= BLOCK);
 
 /// True if a product of a sum of `k` is added with one rounding.
-pub fn is_fused(k: usize) -> bool {
+pub(crate) fn is_fused(k: usize) -> bool {
     k > FEW
 }
 
 /// Matrices of the same sizes in memory.
-pub struct MatrixBatch<'a, T> {
+pub(crate) struct MatrixBatch<'a, T> {
     /// The memory.
     pub elements: &'a [T],
     /// Where each matrix begins.
@@ -65,7 +65,7 @@ impl<'a, T> MatrixBatch<'a, T> {
 ///
 /// # Errors
 /// If an element is outside of the memory.
-pub fn multiply<T: Accumulator>(
+pub(crate) fn multiply<T: Accumulator>(
     sizes: [usize; 3],
     a: MatrixBatch<'_, T>,
     b: MatrixBatch<'_, T>,
@@ -88,7 +88,7 @@ pub fn multiply<T: Accumulator>(
 ///
 /// # Errors
 /// As there.
-pub fn multiply_here<T: Accumulator>(
+pub(crate) fn multiply_here<T: Accumulator>(
     [m, k, n]: [usize; 3],
     a: MatrixBatch<'_, T>,
     b: MatrixBatch<'_, T>,

@@ -20,7 +20,7 @@ const LINE: usize = 16;
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
 /// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type; integers
 /// are multiplied with their scales, where there are some.
-pub struct VectorProduct<'a, T, S = T> {
+pub(crate) struct VectorProduct<'a, T, S = T> {
     pub isa: Isa,
     pub a: &'a [T],
     pub b: Matrix<'a, S>,
@@ -103,7 +103,7 @@ fn with_rows<T: Accumulator, S: Widen<T>>(
 
 /// Writes the sums of `a` with whole panels of columns, before they are finished; false, and
 /// nothing is written, if there are no instructions for the type.
-pub fn with_panels<T: Accumulator>(
+pub(crate) fn with_panels<T: Accumulator>(
     isa: Isa,
     a: &[T],
     columns: PanelColumns<'_, T>,
@@ -339,7 +339,7 @@ fn add_columns<T: Number, const W: usize>(left: [T; W], right: [T; W]) -> [T; W]
 
 /// The products of a few vectors, rows of `a`, with the columns of `b`, which is read once. One of
 /// the strides of `b` is 1.
-pub struct VectorsProduct<'a, T, S> {
+pub(crate) struct VectorsProduct<'a, T, S> {
     pub isa: Isa,
     pub a: &'a [T],
     pub depth: usize,

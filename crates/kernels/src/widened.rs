@@ -46,7 +46,7 @@ fn with_rooms<R>(run: impl FnOnce(&mut Rooms) -> R) -> R {
 
 /// A factor of products: matrices in memory.
 #[derive(Clone, Copy)]
-pub struct WidenedFactor<'a> {
+pub(crate) struct WidenedFactor<'a> {
     /// The bytes of all elements.
     pub bytes: &'a [u8],
     /// Their type.
@@ -64,7 +64,7 @@ pub struct WidenedFactor<'a> {
 
 impl WidenedFactor<'_> {
     /// True if the matrices, of `kept` x `depth` elements, are in the memory.
-    pub fn is_inside(&self, kept: usize, depth: usize) -> bool {
+    pub(crate) fn is_inside(&self, kept: usize, depth: usize) -> bool {
         let [row, column] = self.strides;
         let last = row.checked_mul(kept - 1).zip(column.checked_mul(depth - 1));
         let last = last.and_then(|(row, column)| row.checked_add(column));
@@ -275,7 +275,7 @@ fn dense<'a, T: Element>(matrix: &Matrix<'a, T>, rows: usize, depth: usize) -> C
 
 /// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
 #[derive(Clone, Copy)]
-pub struct WidenedProducts<'a> {
+pub(crate) struct WidenedProducts<'a> {
     /// `m`, `n` and `k`, none of which is zero.
     pub sizes: [usize; 3],
     /// The left factors.
@@ -294,7 +294,7 @@ impl WidenedProducts<'_> {
     /// # Errors
     /// If factors or results are not inside of the memory, or no memory is left for converted
     /// parts.
-    pub fn write(&self, out: &mut [u8]) -> Result<(), TensorError> {
+    pub(crate) fn write(&self, out: &mut [u8]) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let count = self.lhs.starts.len();
         let results = count.checked_mul(m).and_then(|rows| rows.checked_mul(n));

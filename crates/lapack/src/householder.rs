@@ -128,7 +128,13 @@ pub(crate) struct Reflections<'a, T> {
 impl<T: Scalar> Reflections<'_, T> {
     /// Reflects some columns of `a`, as [`reflect_left`] does, by one reflection after the other:
     /// the last one first if `reversed`, and their adjoints if `adjoint`.
-    pub fn reflect(&self, a: &mut Matrix<T>, columns: Range<usize>, reversed: bool, adjoint: bool) {
+    pub(crate) fn reflect(
+        &self,
+        a: &mut Matrix<T>,
+        columns: Range<usize>,
+        reversed: bool,
+        adjoint: bool,
+    ) {
         if is_large(a) {
             return Isa::best().run(LeftAll { reflections: self, a, columns, reversed, adjoint });
         }

@@ -17,7 +17,7 @@ pub(crate) struct InlineBuffer<T> {
 impl<T: MatrixEntry> InlineBuffer<T> {
     /// Room for `len` elements.
     #[inline(always)]
-    pub fn new(len: usize) -> InlineBuffer<T> {
+    pub(crate) fn new(len: usize) -> InlineBuffer<T> {
         let few = [T::default(); 32];
         InlineBuffer {
             many: if len > few.len() { vec![T::default(); len] } else { Vec::new() },
@@ -27,7 +27,7 @@ impl<T: MatrixEntry> InlineBuffer<T> {
 
     /// The first `len` elements of it.
     #[inline(always)]
-    pub fn first(&mut self, len: usize) -> &mut [T] {
+    pub(crate) fn first(&mut self, len: usize) -> &mut [T] {
         if self.many.is_empty() { &mut self.few[..len] } else { &mut self.many[..len] }
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Rotation {
 impl Rotation {
     /// The rotation that makes `(f, g)` be `(r, 0)`, and `r`, which has the sign of `f`. LAPACK:
     /// `lartg`.
-    pub fn zeroing(f: f64, g: f64) -> (Rotation, f64) {
+    pub(crate) fn zeroing(f: f64, g: f64) -> (Rotation, f64) {
         if g == 0.0 {
             (Rotation { c: 1.0, s: 0.0 }, f)
         } else if f == 0.0 {
@@ -28,7 +28,7 @@ impl Rotation {
 
     /// Replaces row `i` by `c * i + s * j`, and row `j` by `c * j - s * i`.
     #[inline(always)]
-    pub fn rows<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize) {
+    pub(crate) fn rows<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize) {
         let (x, y) = matrix.two_rows(i, j);
         // Arrays by value become vectors.
         let (fours, x) = x.as_chunks_mut::<4>();
@@ -42,7 +42,13 @@ impl Rotation {
     }
 
     /// As [`Rotation::rows`], for columns, in the first `rows` rows.
-    pub fn columns<T: Scalar>(self, matrix: &mut Matrix<T>, i: usize, j: usize, rows: usize) {
+    pub(crate) fn columns<T: Scalar>(
+        self,
+        matrix: &mut Matrix<T>,
+        i: usize,
+        j: usize,
+        rows: usize,
+    ) {
         for row in 0..rows {
             let row = matrix.row_mut(row);
             (row[i], row[j]) = self.pair(row[i], row[j]);
@@ -50,7 +56,7 @@ impl Rotation {
     }
 
     #[inline(always)]
-    pub fn pair<T: Scalar>(self, x: T, y: T) -> (T, T) {
+    pub(crate) fn pair<T: Scalar>(self, x: T, y: T) -> (T, T) {
         (x * self.c + y * self.s, y * self.c - x * self.s)
     }
 
@@ -64,7 +70,7 @@ impl Rotation {
     }
 
     /// The rotation in the other direction.
-    pub fn inverse(self) -> Rotation {
+    pub(crate) fn inverse(self) -> Rotation {
         Rotation { c: self.c, s: -self.s }
     }
 }
@@ -82,13 +88,13 @@ pub(crate) struct Turns<'a> {
 }
 
 impl<'a> Turns<'a> {
-    pub fn new(matrix: &'a mut Matrix<f64>) -> Turns<'a> {
+    pub(crate) fn new(matrix: &'a mut Matrix<f64>) -> Turns<'a> {
         Turns { matrix, kept: Vec::new() }
     }
 
     /// [`Rotation::rows`], now or later; without effect on a matrix without rows.
     #[inline(always)]
-    pub fn turn(&mut self, rotation: Rotation, i: usize, j: usize) {
+    pub(crate) fn turn(&mut self, rotation: Rotation, i: usize, j: usize) {
         if self.matrix.rows() > 0 {
             self.keep(rotation, i, j);
         }
@@ -106,7 +112,7 @@ impl<'a> Turns<'a> {
     }
 
     /// The matrix after all rotations.
-    pub fn finish(&mut self) -> &mut Matrix<f64> {
+    pub(crate) fn finish(&mut self) -> &mut Matrix<f64> {
         if !self.kept.is_empty() {
             Isa::best().run(TurnAll { matrix: self.matrix, turns: &self.kept });
             self.kept.clear();

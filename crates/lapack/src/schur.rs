@@ -150,7 +150,7 @@ pub(crate) struct Balance {
 
 impl Balance {
     /// Moves eigenvalues that stand alone to the ends of the diagonal.
-    pub fn permute<T: Scalar>(a: &mut Matrix<T>) -> Balance {
+    pub(crate) fn permute<T: Scalar>(a: &mut Matrix<T>) -> Balance {
         let n = a.rows();
         let mut balance = Balance { low: 0, high: n, exchanges: vec![], factors: vec![1.0; n] };
         let exchange = |a: &mut Matrix<T>, exchanges: &mut Vec<_>, i: usize, j: usize| {
@@ -187,7 +187,7 @@ impl Balance {
 
     /// Makes rows and columns of about the same norm, by powers of two, in which there is no
     /// rounding.
-    pub fn equilibrate<T: Scalar>(&mut self, a: &mut Matrix<T>) {
+    pub(crate) fn equilibrate<T: Scalar>(&mut self, a: &mut Matrix<T>) {
         const RADIX: f64 = 2.0;
         const ENOUGH: f64 = 0.95;
         let smallest = f64::MIN_POSITIVE / f64::EPSILON * RADIX;
@@ -232,7 +232,7 @@ impl Balance {
     }
 
     /// Converts right (or left) vectors of the balanced matrix to vectors of the given one.
-    pub fn undo<T: Scalar>(&self, z: &mut Matrix<T>, left: bool) {
+    pub(crate) fn undo<T: Scalar>(&self, z: &mut Matrix<T>, left: bool) {
         for (i, &factor) in self.factors.iter().enumerate() {
             let factor = if left { 1.0 / factor } else { factor };
             z.row_mut(i).iter_mut().for_each(|x| *x = *x * factor);

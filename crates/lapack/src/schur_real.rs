@@ -29,7 +29,7 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    pub fn new(rows: Range<usize>, precision: Precision) -> Limits {
+    pub(crate) fn new(rows: Range<usize>, precision: Precision) -> Limits {
         Limits {
             low: rows.start,
             high: rows.end,

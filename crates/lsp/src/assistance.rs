@@ -8,7 +8,7 @@ use ls_types::Uri;
 use serde_json::{Value, json};
 
 /// The completions at a place.
-pub fn completion(server: &Server, params: types::CompletionParams) -> Found<Value> {
+pub(crate) fn completion(server: &Server, params: types::CompletionParams) -> Found<Value> {
     let (document, at) = server.place(&params.text_document_position)?;
     // A space asks for completions only where something is expected.
     let trigger = params.context.and_then(|context| context.trigger_character);
@@ -50,7 +50,7 @@ pub fn completion(server: &Server, params: types::CompletionParams) -> Found<Val
 }
 
 /// A completion with documentation.
-pub fn resolve(mut item: types::CompletionItem) -> types::CompletionItem {
+pub(crate) fn resolve(mut item: types::CompletionItem) -> types::CompletionItem {
     if let Some(text) = File::documentation(&item.label) {
         item.documentation = Some(types::Documentation::MarkupContent(types::MarkupContent {
             kind: types::MarkupKind::Markdown,
@@ -61,7 +61,7 @@ pub fn resolve(mut item: types::CompletionItem) -> types::CompletionItem {
 }
 
 /// The parameters of the op or call around a place.
-pub fn signature(
+pub(crate) fn signature(
     server: &Server,
     params: types::SignatureHelpParams,
 ) -> Found<Option<types::SignatureHelp>> {
@@ -95,7 +95,10 @@ pub fn signature(
 }
 
 /// Types that are not written, and costs.
-pub fn hints(server: &Server, params: types::InlayHintParams) -> Found<Vec<types::InlayHint>> {
+pub(crate) fn hints(
+    server: &Server,
+    params: types::InlayHintParams,
+) -> Found<Vec<types::InlayHint>> {
     let document = server.document(&params.text_document.uri)?;
     let text = document.file.text();
     let span = document.lines.span(text, params.range);
@@ -126,7 +129,7 @@ fn item(uri: &Uri, document: &Document, call: &Call) -> types::CallHierarchyItem
 }
 
 /// The function at a place.
-pub fn calls(
+pub(crate) fn calls(
     server: &Server,
     params: types::CallHierarchyPrepareParams,
 ) -> Found<Option<Vec<types::CallHierarchyItem>>> {
@@ -137,7 +140,7 @@ pub fn calls(
 }
 
 /// The functions that call one.
-pub fn incoming(
+pub(crate) fn incoming(
     server: &Server,
     params: types::CallHierarchyIncomingCallsParams,
 ) -> Found<Vec<types::CallHierarchyIncomingCall>> {
@@ -152,7 +155,7 @@ pub fn incoming(
 }
 
 /// The functions that one calls.
-pub fn outgoing(
+pub(crate) fn outgoing(
     server: &Server,
     params: types::CallHierarchyOutgoingCallsParams,
 ) -> Found<Vec<types::CallHierarchyOutgoingCall>> {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// The commands that `workspace/executeCommand` takes. Each has one argument, an object with `uri`,
 /// `position` and, where it is about a function, `function`; the result is an object with `text`
 /// or, for artifacts, `data` in base 64.
-pub const COMMANDS: [&str; 9] = [
+pub(crate) const COMMANDS: [&str; 9] = [
     "stablo.run",
     "stablo.trace",
     "stablo.cost",
@@ -57,7 +57,10 @@ struct Argument {
 }
 
 /// Commands above functions.
-pub fn lenses(server: &Server, params: types::CodeLensParams) -> Found<Vec<types::CodeLens>> {
+pub(crate) fn lenses(
+    server: &Server,
+    params: types::CodeLensParams,
+) -> Found<Vec<types::CodeLens>> {
     let uri = params.text_document.uri;
     let document = server.document(&uri)?;
     let lens = |lens: ide::Lens| {
@@ -87,7 +90,7 @@ pub fn lenses(server: &Server, params: types::CodeLensParams) -> Found<Vec<types
 }
 
 /// Executes a command.
-pub fn execute(server: &mut Server, params: types::ExecuteCommandParams) -> Found<Value> {
+pub(crate) fn execute(server: &mut Server, params: types::ExecuteCommandParams) -> Found<Value> {
     let command = params.command.clone();
     let result = result_of(server, params)?;
     if let Some(text) = result["text"].as_str().filter(|_| !server.client.panels) {
@@ -193,7 +196,7 @@ fn result_of(server: &Server, params: types::ExecuteCommandParams) -> Found<Valu
 
 /// The parameters of requests about files of bytecode.
 #[derive(Deserialize)]
-pub struct FileParams {
+pub(crate) struct FileParams {
     uri: Uri,
     /// Of `stablo/save`: the new program.
     #[serde(default)]
@@ -202,14 +205,14 @@ pub struct FileParams {
 
 /// A program in bytecode as text.
 #[derive(Serialize)]
-pub struct OpenResult {
+pub(crate) struct OpenResult {
     text: String,
     format: String,
 }
 
 /// The output of a conversion.
 #[derive(Serialize)]
-pub struct Output {
+pub(crate) struct Output {
     output: String,
 }
 
@@ -227,26 +230,26 @@ fn refused(error: ide::SaveError) -> (ErrorCode, String) {
 }
 
 /// `stablo/open`: the text of a file in any format.
-pub fn open(_: &Server, params: FileParams) -> Found<OpenResult> {
+pub(crate) fn open(_: &Server, params: FileParams) -> Found<OpenResult> {
     let bytes = bytes(&params.uri)?;
     let opened = Opened::read(params.uri.as_str(), &bytes).map_err(refused)?;
     Ok(OpenResult { text: opened.text, format: opened.format })
 }
 
 /// `stablo/save`: a text as bytes in the format of a file, in base 64. The client writes them.
-pub fn save(_: &Server, params: FileParams) -> Found<Output> {
+pub(crate) fn save(_: &Server, params: FileParams) -> Found<Output> {
     let bytes = bytes(&params.uri)?;
     let saved = Opened::save(params.uri.as_str(), &params.text, &bytes).map_err(refused)?;
     Ok(Output { output: STANDARD.encode(saved) })
 }
 
 /// `mlir/convertFromBytecode` of mlir-lsp-server: a file of bytecode as text.
-pub fn from_bytecode(server: &Server, params: FileParams) -> Found<Output> {
+pub(crate) fn from_bytecode(server: &Server, params: FileParams) -> Found<Output> {
     Ok(Output { output: open(server, params)?.text })
 }
 
 /// `mlir/convertToBytecode` of mlir-lsp-server: an open text as bytecode, in base 64.
-pub fn to_bytecode(server: &Server, params: FileParams) -> Found<Output> {
+pub(crate) fn to_bytecode(server: &Server, params: FileParams) -> Found<Output> {
     let document = server.document(&params.uri)?;
     let failed = |error: stablo::Error| (ErrorCode::RequestFailed, error.to_string());
     let module = document.file.program(0).map_err(failed)?;

@@ -10,28 +10,28 @@ const EXPLANATIONS: &str = "https://github.com/openxla/stablehlo/blob/main/docs/
 
 impl Document {
     /// The range of a span.
-    pub fn range(&self, span: Span) -> Range {
+    pub(crate) fn range(&self, span: Span) -> Range {
         self.lines.range(self.file.text(), span)
     }
 
     /// The byte at a position.
-    pub fn offset(&self, position: types::Position) -> u32 {
+    pub(crate) fn offset(&self, position: types::Position) -> u32 {
         self.lines.offset(self.file.text(), position)
     }
 
     /// An edit of the text in the protocol.
-    pub fn text_edit(&self, edit: &Edit) -> TextEdit {
+    pub(crate) fn text_edit(&self, edit: &Edit) -> TextEdit {
         TextEdit { range: self.range(edit.span), new_text: edit.text.clone() }
     }
 
     /// Edits of the text.
-    pub fn edits(&self, edits: &[Edit]) -> Vec<TextEdit> {
+    pub(crate) fn edits(&self, edits: &[Edit]) -> Vec<TextEdit> {
         edits.iter().map(|edit| self.text_edit(edit)).collect()
     }
 }
 
 /// A diagnostic of a text.
-pub fn diagnostic(uri: &Uri, document: &Document, finding: &Finding) -> types::Diagnostic {
+pub(crate) fn diagnostic(uri: &Uri, document: &Document, finding: &Finding) -> types::Diagnostic {
     let severity = match finding.severity {
         Severity::Error => types::DiagnosticSeverity::ERROR,
         Severity::Warning if finding.is_unnecessary => types::DiagnosticSeverity::HINT,
@@ -81,7 +81,7 @@ pub fn diagnostic(uri: &Uri, document: &Document, finding: &Finding) -> types::D
 
 /// An entry of an outline.
 #[allow(deprecated, reason = "the field must be set")]
-pub fn symbol(document: &Document, symbol: &Symbol) -> types::DocumentSymbol {
+pub(crate) fn symbol(document: &Document, symbol: &Symbol) -> types::DocumentSymbol {
     let children: Vec<_> =
         symbol.children.iter().map(|child| self::symbol(document, child)).collect();
     types::DocumentSymbol {
@@ -97,7 +97,7 @@ pub fn symbol(document: &Document, symbol: &Symbol) -> types::DocumentSymbol {
 }
 
 /// The kind of an entry of an outline.
-pub fn symbol_kind(kind: SymbolKind) -> types::SymbolKind {
+pub(crate) fn symbol_kind(kind: SymbolKind) -> types::SymbolKind {
     match kind {
         SymbolKind::Module => types::SymbolKind::MODULE,
         SymbolKind::Function => types::SymbolKind::FUNCTION,
@@ -107,7 +107,7 @@ pub fn symbol_kind(kind: SymbolKind) -> types::SymbolKind {
 }
 
 /// The kind of a fold.
-pub fn fold_kind(kind: FoldKind) -> types::FoldingRangeKind {
+pub(crate) fn fold_kind(kind: FoldKind) -> types::FoldingRangeKind {
     match kind {
         FoldKind::Comment => types::FoldingRangeKind::Comment,
         FoldKind::Aliases => types::FoldingRangeKind::Imports,

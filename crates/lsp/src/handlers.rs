@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 /// The result of a request, or a code and message.
-pub type Answer = Result<Value, (ErrorCode, String)>;
+pub(crate) type Answer = Result<Value, (ErrorCode, String)>;
 
 /// Classes of tokens in the order of the legend.
 const TOKEN_TYPES: [&str; 13] = [
@@ -50,7 +50,7 @@ const READERS: [(&str, &str); 2] = [("WEEK_4", "four weeks"), ("WEEK_12", "twelv
 const TOKEN_MODIFIERS: [&str; 3] = ["declaration", "readonly", "deprecated"];
 
 /// Answers `initialize`: notes what the client can do, and says what the server can.
-pub fn initialize(server: &mut Server, params: &Value) -> Value {
+pub(crate) fn initialize(server: &mut Server, params: &Value) -> Value {
     let general = &params["capabilities"]["general"]["positionEncodings"];
     let encodings = general.as_array().map_or(&[][..], |list| list);
     if encodings.iter().any(|encoding| encoding == "utf-8") {
@@ -126,7 +126,7 @@ fn call<P: DeserializeOwned, R: serde::Serialize>(
 }
 
 /// True if a request reads all of a program, rather than the part around a place.
-pub fn reads_all(method: &str) -> bool {
+pub(crate) fn reads_all(method: &str) -> bool {
     let rest = method.strip_prefix("textDocument/");
     let is_local = |rest| {
         matches!(
@@ -138,7 +138,7 @@ pub fn reads_all(method: &str) -> bool {
 }
 
 /// Answers a request.
-pub fn request(server: &mut Server, method: &str, params: Value) -> Answer {
+pub(crate) fn request(server: &mut Server, method: &str, params: Value) -> Answer {
     match method {
         "textDocument/hover" => call(params, |p| hover(server, p)),
         "textDocument/definition" | "textDocument/declaration" => {
@@ -175,7 +175,7 @@ pub fn request(server: &mut Server, method: &str, params: Value) -> Answer {
 }
 
 /// Handles a notification; unknown ones are ignored, as the protocol wants.
-pub fn notification(server: &mut Server, method: &str, params: Value) {
+pub(crate) fn notification(server: &mut Server, method: &str, params: Value) {
     match method {
         "textDocument/didOpen" => {
             let Ok(params) = serde_json::from_value::<types::DidOpenTextDocumentParams>(params)
@@ -239,7 +239,7 @@ fn name_of(uri: &Uri) -> String {
 }
 
 /// The parameters of `publishDiagnostics` for a text; none for one that is not open.
-pub fn diagnostics(server: &Server, uri: &Uri) -> Value {
+pub(crate) fn diagnostics(server: &Server, uri: &Uri) -> Value {
     let Some(document) = server.documents.get(uri) else {
         return json!({"uri": uri, "diagnostics": []});
     };
@@ -251,13 +251,13 @@ pub fn diagnostics(server: &Server, uri: &Uri) -> Value {
 
 impl Server {
     /// An open text.
-    pub fn document(&self, uri: &Uri) -> Result<&Document, (ErrorCode, String)> {
+    pub(crate) fn document(&self, uri: &Uri) -> Result<&Document, (ErrorCode, String)> {
         let closed = || (ErrorCode::InvalidParams, format!("{} is not open", uri.as_str()));
         self.documents.get(uri).ok_or_else(closed)
     }
 
     /// An open text and a byte in it.
-    pub fn place(
+    pub(crate) fn place(
         &self,
         at: &types::TextDocumentPositionParams,
     ) -> Result<(&Document, u32), (ErrorCode, String)> {
@@ -267,7 +267,7 @@ impl Server {
 }
 
 /// The result of a request before it is JSON.
-pub type Found<T> = Result<T, (ErrorCode, String)>;
+pub(crate) type Found<T> = Result<T, (ErrorCode, String)>;
 
 fn hover(server: &Server, params: types::HoverParams) -> Found<Option<types::Hover>> {
     let (document, at) = server.place(&params.text_document_position_params)?;

@@ -5,7 +5,7 @@ use ls_types::{Position, Range};
 
 /// The unit of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Encoding {
+pub(crate) enum Encoding {
     /// Bytes.
     Utf8,
     /// Code units of UTF-16, the default of the protocol.
@@ -13,20 +13,20 @@ pub enum Encoding {
 }
 
 /// The starts of the lines of a text.
-pub struct LineIndex {
+pub(crate) struct LineIndex {
     starts: Vec<u32>,
     encoding: Encoding,
 }
 
 impl LineIndex {
     /// The index of a text.
-    pub fn new(text: &str, encoding: Encoding) -> LineIndex {
+    pub(crate) fn new(text: &str, encoding: Encoding) -> LineIndex {
         let starts = std::iter::once(0).chain(line_starts(text.as_bytes())).collect();
         LineIndex { starts, encoding }
     }
 
     /// Follows an edit, after which the text is `text`.
-    pub fn edit(&mut self, text: &str, edit: &Edit) {
+    pub(crate) fn edit(&mut self, text: &str, edit: &Edit) {
         let by = (edit.text.len() as u32).wrapping_sub(edit.span.end - edit.span.start);
         // Lines from the one before the edit to the one after it are read again: carriage returns
         // and line feeds may have met or parted.
@@ -56,7 +56,7 @@ impl LineIndex {
 
     /// The byte at a position. A column past the end of its line is its end, a line past the end of
     /// the text is that.
-    pub fn offset(&self, text: &str, position: Position) -> u32 {
+    pub(crate) fn offset(&self, text: &str, position: Position) -> u32 {
         let (start, line) = self.line(text, position.line as usize);
         let column = position.character as usize;
         let within = match self.encoding {
@@ -75,7 +75,7 @@ impl LineIndex {
     }
 
     /// The position of a byte.
-    pub fn position(&self, text: &str, offset: u32) -> Position {
+    pub(crate) fn position(&self, text: &str, offset: u32) -> Position {
         let offset = (offset as usize).min(text.len());
         let line = self.starts.partition_point(|&start| start as usize <= offset) - 1;
         let start = self.starts[line] as usize;
@@ -88,18 +88,18 @@ impl LineIndex {
     }
 
     /// The range of a span.
-    pub fn range(&self, text: &str, span: Span) -> Range {
+    pub(crate) fn range(&self, text: &str, span: Span) -> Range {
         Range { start: self.position(text, span.start), end: self.position(text, span.end) }
     }
 
     /// The span of a range.
-    pub fn span(&self, text: &str, range: Range) -> Span {
+    pub(crate) fn span(&self, text: &str, range: Range) -> Span {
         let start = self.offset(text, range.start);
         Span { start, end: self.offset(text, range.end).max(start) }
     }
 
     /// The length of a text in units of the encoding.
-    pub fn length(&self, text: &str) -> u32 {
+    pub(crate) fn length(&self, text: &str) -> u32 {
         let length = match self.encoding {
             Encoding::Utf16 if !text.is_ascii() => text.encode_utf16().count(),
             Encoding::Utf8 | Encoding::Utf16 => text.len(),

@@ -26,7 +26,7 @@ const SHORT: Duration = Duration::from_millis(10);
 const LARGE_PAUSE: Duration = Duration::from_millis(150);
 
 /// A text that is open in the editor.
-pub struct Document {
+pub(crate) struct Document {
     /// The text.
     pub file: File,
     /// Its lines.
@@ -46,7 +46,7 @@ pub struct Document {
 
 impl Document {
     /// An open text.
-    pub fn new(file: File, encoding: Encoding, version: i32) -> Document {
+    pub(crate) fn new(file: File, encoding: Encoding, version: i32) -> Document {
         let lines = LineIndex::new(file.text(), encoding);
         let due = file.is_large().then(Instant::now);
         let findings = Vec::new();
@@ -54,7 +54,7 @@ impl Document {
     }
 
     /// Replaces a part of the text.
-    pub fn edit(&mut self, edit: &Edit) {
+    pub(crate) fn edit(&mut self, edit: &Edit) {
         if !self.file.edit(edit) {
             return;
         }
@@ -71,7 +71,7 @@ impl Document {
     }
 
     /// Replaces the whole text.
-    pub fn set_text(&mut self, text: String, encoding: Encoding) {
+    pub(crate) fn set_text(&mut self, text: String, encoding: Encoding) {
         self.file.set_text(text);
         self.lines = LineIndex::new(self.file.text(), encoding);
         self.findings.clear();
@@ -93,7 +93,7 @@ impl Document {
 
 /// The capabilities of a client.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Client {
+pub(crate) struct Client {
     /// Completions may have placeholders.
     pub snippets: bool,
     /// Edits may name versions and create files.
@@ -109,7 +109,7 @@ pub struct Client {
 }
 
 /// The state of the server.
-pub struct Server {
+pub(crate) struct Server {
     /// Open texts.
     pub documents: HashMap<Uri, Document>,
     /// The unit of columns.
@@ -253,12 +253,12 @@ impl Drop for Server {
 
 impl Server {
     /// Sends a message. A client that is gone is noticed when the next message is read.
-    pub fn send(&self, message: Message) {
+    pub(crate) fn send(&self, message: Message) {
         let _ = self.sender.send(message);
     }
 
     /// Sends a request whose response does not matter.
-    pub fn ask(&mut self, method: &str, params: Value) {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) {
         self.asked += 1;
         let id = RequestId::from(self.asked);
         self.send(Request::new(id, method.to_string(), params).into());
@@ -297,7 +297,7 @@ impl Server {
     }
 
     /// Marks the diagnostics of a text as out of date.
-    pub fn changed(&mut self, uri: Uri) {
+    pub(crate) fn changed(&mut self, uri: Uri) {
         if let Some(document) = self.documents.get_mut(&uri).filter(|open| open.file.is_large()) {
             self.worker.cancel(&uri);
             if document.due.is_none_or(|due| due > Instant::now()) {
@@ -382,7 +382,7 @@ impl Server {
     }
 
     /// Refuses the requests that wait and satisfy a predicate.
-    pub fn refuse_waiting(
+    pub(crate) fn refuse_waiting(
         &mut self,
         which: impl Fn(&Uri, &Request) -> bool,
         code: ErrorCode,

@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 /// A text to be checked.
-pub struct Job {
+pub(crate) struct Job {
     pub uri: Uri,
     pub version: i32,
     pub snapshot: Snapshot,
 }
 
 /// A result of a check.
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub uri: Uri,
     pub version: i32,
     pub progress: Progress,
 }
 
 /// The stages of a check.
-pub enum Progress {
+pub(crate) enum Progress {
     /// Errors were found, or none; lints are still to come.
     Errors { findings: Vec<Finding>, value_types: ValueTypes },
     /// All findings, and the program that was read.
@@ -32,7 +32,7 @@ pub enum Progress {
 }
 
 /// The thread and its jobs. Jobs that wait are replaced by newer ones of the same text.
-pub struct Worker {
+pub(crate) struct Worker {
     jobs: Arc<Mutex<Jobs>>,
     wake: Sender<()>,
     /// Outcomes in the order in which they are found.
@@ -50,7 +50,7 @@ struct Jobs {
 
 impl Worker {
     /// Starts the thread, which ends with the worker.
-    pub fn start() -> Worker {
+    pub(crate) fn start() -> Worker {
         let jobs: Arc<Mutex<Jobs>> = Arc::default();
         let (wake, woken) = crossbeam_channel::unbounded();
         let (sender, outcomes) = crossbeam_channel::unbounded();
@@ -80,7 +80,7 @@ impl Worker {
     }
 
     /// Checks a text.
-    pub fn submit(&self, job: Job) {
+    pub(crate) fn submit(&self, job: Job) {
         let mut jobs = lock(&self.jobs);
         jobs.waiting.retain(|waiting| waiting.uri != job.uri);
         jobs.waiting.push(job);
@@ -89,7 +89,7 @@ impl Worker {
     }
 
     /// Cancels the check of a text.
-    pub fn cancel(&self, uri: &Uri) {
+    pub(crate) fn cancel(&self, uri: &Uri) {
         let mut jobs = lock(&self.jobs);
         jobs.waiting.retain(|waiting| waiting.uri != *uri);
         jobs.running.take_if(|running| running == uri);

@@ -18,7 +18,7 @@ const MAX_SYMBOLS: usize = 500;
 /// The symbols of the open texts and of the files in the workspace whose names hold the letters of
 /// the query in order.
 #[allow(deprecated, reason = "the field must be set")]
-pub fn symbols(
+pub(crate) fn symbols(
     server: &Server,
     params: types::WorkspaceSymbolParams,
 ) -> Found<Vec<types::SymbolInformation>> {

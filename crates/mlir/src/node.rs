@@ -53,13 +53,13 @@ impl Extent {
 }
 
 /// The structure of a node.
-pub trait Structure {
+pub(crate) trait Structure {
     /// The size with everything nested.
     fn extent(&self) -> Extent;
 }
 
 /// A shared immutable value with a cached hash, computed on first use.
-pub struct SharedNode<K>(Arc<Inner<K>>);
+pub(crate) struct SharedNode<K>(Arc<Inner<K>>);
 
 struct Inner<K> {
     /// 0 until computed.
@@ -70,24 +70,24 @@ struct Inner<K> {
 
 impl<K: Structure> SharedNode<K> {
     /// Shares `kind`.
-    pub fn new(kind: K) -> SharedNode<K> {
+    pub(crate) fn new(kind: K) -> SharedNode<K> {
         SharedNode(Arc::new(Inner { hash: AtomicU64::new(0), extent: kind.extent(), kind }))
     }
 }
 
 impl<K> SharedNode<K> {
     /// The size with everything nested.
-    pub fn extent(&self) -> Extent {
+    pub(crate) fn extent(&self) -> Extent {
         self.0.extent
     }
 
     /// The value.
-    pub fn kind(&self) -> &K {
+    pub(crate) fn kind(&self) -> &K {
         &self.0.kind
     }
 
     /// True if both handles share one allocation.
-    pub fn same(&self, other: &SharedNode<K>) -> bool {
+    pub(crate) fn same(&self, other: &SharedNode<K>) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }

@@ -5,7 +5,7 @@ use crate::pages::AlignedMemory;
 use std::sync::{Mutex, PoisonError};
 
 /// The least number of bytes of a tensor whose memory is kept,
-pub const MIN_BYTES: usize = 64 << 10;
+pub(crate) const MIN_BYTES: usize = 64 << 10;
 /// The greatest number of bytes of all memory that is kept.
 const MAX_BYTES: usize = 512 << 20;
 /// The greatest number of tensors whose memory is kept.
@@ -38,7 +38,7 @@ fn with_kept<R>(change: impl FnOnce(&mut Kept) -> R) -> R {
 /// Keeps memory for a later tensor, unless it is small, as far as the budget of the thread has as
 /// much besides what is in use. The memory itself is still charged. The system may take its pages
 /// back.
-pub fn keep(memory: AlignedMemory) {
+pub(crate) fn keep(memory: AlignedMemory) {
     let available = host::available().saturating_add(memory.len()).min(MAX_BYTES);
     if !(MIN_BYTES..=available).contains(&memory.len()) {
         return;
@@ -54,7 +54,7 @@ pub fn keep(memory: AlignedMemory) {
 }
 
 /// Memory of this many bytes that was kept last, with what was there or zeros.
-pub fn take(bytes: usize) -> Option<AlignedMemory> {
+pub(crate) fn take(bytes: usize) -> Option<AlignedMemory> {
     if bytes < MIN_BYTES {
         return None;
     }
@@ -66,7 +66,7 @@ pub fn take(bytes: usize) -> Option<AlignedMemory> {
 }
 
 /// Frees kept memory for this many new bytes, if they are many.
-pub fn make_room(bytes: usize) {
+pub(crate) fn make_room(bytes: usize) {
     if bytes >= MIN_BYTES {
         let freed = with_kept(|kept| kept.limit(kept.bytes.saturating_sub(bytes), MAX_COUNT));
         drop(freed);
@@ -74,6 +74,6 @@ pub fn make_room(bytes: usize) {
 }
 
 /// Frees all memory that is kept: the system has no more.
-pub fn clear() {
+pub(crate) fn clear() {
     drop(with_kept(|kept| kept.limit(0, 0)));
 }

@@ -111,7 +111,7 @@ mod mapping {
     const MIN_OFFERED: usize = 64 << 20;
 
     /// Pages of the system, of which some bytes from the start of a large page on are used.
-    pub struct Mapping {
+    pub(crate) struct Mapping {
         pages: NonNull<u8>,
         start: NonNull<u8>,
         len: usize,
@@ -124,7 +124,7 @@ mod mapping {
 
     impl Mapping {
         /// This many zeros; `None` if the system has no memory for them.
-        pub fn new(len: usize) -> Option<Mapping> {
+        pub(crate) fn new(len: usize) -> Option<Mapping> {
             let all = len.checked_add(LARGE_PAGE)?;
             isize::try_from(all).ok()?;
             let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -145,18 +145,18 @@ mod mapping {
             Some(Mapping { pages, start, len })
         }
 
-        pub fn bytes(&self) -> &[u8] {
+        pub(crate) fn bytes(&self) -> &[u8] {
             // SAFETY: these bytes are in the mapping, which lasts as long.
             unsafe { slice::from_raw_parts(self.start.as_ptr(), self.len) }
         }
 
-        pub fn bytes_mut(&mut self) -> &mut [u8] {
+        pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
             // SAFETY: as above; `self` is borrowed mutably, so that no other reference exists.
             unsafe { slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
         }
 
         /// As [`AlignedMemory::offer`](super::Memory::offer).
-        pub fn offer(&self) {
+        pub(crate) fn offer(&self) {
             let large = self.len - self.len % LARGE_PAGE;
             if large >= MIN_OFFERED {
                 // SAFETY: the pages are of the mapping. Losing their contents is within the

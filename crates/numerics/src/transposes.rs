@@ -11,11 +11,11 @@ const BLOCK: [usize; 2] = [512, 128];
 /// The same if results are streamed.
 const STREAMED_BLOCK: [usize; 2] = [1024, 128];
 /// The least side of a matrix that is transposed in blocks.
-pub const MIN_SIDE: usize = 16;
+pub(crate) const MIN_SIDE: usize = 16;
 
 /// A view whose innermost dimension strides over memory while another one runs along it: a
 /// transpose. It is walked in blocks of these two dimensions, so that both sides stay in the cache.
-pub struct Blocks {
+pub(crate) struct Blocks {
     outer: Vec<(Axis, usize)>,
     row: (Axis, usize),
     column: Axis,
@@ -24,7 +24,7 @@ pub struct Blocks {
 impl Blocks {
     /// The blocks, if the view is a transpose large enough for them. Axes carry their dense
     /// strides.
-    pub fn of(axes: &[Axis]) -> Option<Blocks> {
+    pub(crate) fn of(axes: &[Axis]) -> Option<Blocks> {
         let (&column, rest) = axes.split_last()?;
         let row = rest.iter().position(|axis| axis.stride == 1 && axis.size >= MIN_SIDE)?;
         if column.size < MIN_SIDE || column.stride == 0 {
@@ -42,7 +42,7 @@ impl Blocks {
     }
 
     /// Writes the elements of the view to `target`.
-    pub fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
+    pub(crate) fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
         let (_, row_dense) = self.row;
         // Results of a matrix that no cache keeps are streamed to memory if they are many.
         let machine = host::machine();
@@ -70,7 +70,7 @@ impl Blocks {
     }
 
     /// Calls `visit(dense, strided)` for every element with its positions on both sides.
-    pub fn walk(&self, offset: usize, mut visit: impl FnMut(usize, usize)) {
+    pub(crate) fn walk(&self, offset: usize, mut visit: impl FnMut(usize, usize)) {
         let (_, row_dense) = self.row;
         self.each(offset, BLOCK, |dense, strided, rows, columns| {
             for r in rows {

@@ -32,12 +32,12 @@ fn dims(shape: &[usize]) -> Vec<i64> {
 
 impl Buffer {
     /// The buffer that a plugin returned.
-    pub fn of(client: &Arc<Client>, handle: Handle<PluginBuffer>) -> Buffer {
+    pub(crate) fn of(client: &Arc<Client>, handle: Handle<PluginBuffer>) -> Buffer {
         Buffer { client: client.clone(), handle }
     }
 
     /// Copies a tensor to the device.
-    pub fn from_tensor(client: &Arc<Client>, tensor: &Tensor) -> Result<Buffer, Error> {
+    pub(crate) fn from_tensor(client: &Arc<Client>, tensor: &Tensor) -> Result<Buffer, Error> {
         let dtype = tensor.dtype();
         let number = number(dtype)
             .ok_or_else(|| Error::new(format!("PJRT has no element type for {}", dtype.name())))?;
@@ -45,7 +45,7 @@ impl Buffer {
     }
 
     /// A stand-in for a token, as JAX passes it: an empty array of booleans.
-    pub fn token(client: &Arc<Client>) -> Result<Buffer, Error> {
+    pub(crate) fn token(client: &Arc<Client>) -> Result<Buffer, Error> {
         Buffer::from_bytes(client, number(DType::I1).unwrap_or_default(), &[0], &[])
     }
 
@@ -74,7 +74,7 @@ impl Buffer {
     }
 
     /// Waits for the value and copies it from the device; `None` for a token.
-    pub fn to_tensor(&self) -> Result<Option<Tensor>, Error> {
+    pub(crate) fn to_tensor(&self) -> Result<Option<Tensor>, Error> {
         let plugin = &self.client.plugin;
         let mut element = BufferElementType::zeroed();
         element.buffer = self.handle;

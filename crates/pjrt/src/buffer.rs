@@ -184,7 +184,7 @@ fn give_buffer(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) ->
     give(Buffer::new(memory, shape, Arc::new(Promise::from(value))))
 }
 
-pub fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
+pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
     args.client.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let shape = shape.with_layout(args.device_layout)?;
@@ -245,7 +245,7 @@ impl Drop for Lent {
     }
 }
 
-pub fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
+pub(crate) fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
     args.client.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let shape = shape.with_layout(args.layout)?;
@@ -255,7 +255,7 @@ pub fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outcome {
     Ok(())
 }
 
-pub fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
+pub(crate) fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
     args.client.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     args.memory.get()?;
@@ -292,7 +292,7 @@ impl Drop for SharedView {
     }
 }
 
-pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
+pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
     args.client.get()?;
     let mut shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let memory = memory_of(args.memory, args.device)?;
@@ -327,40 +327,40 @@ pub fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
     Ok(())
 }
 
-pub fn destroy(args: &mut BufferDestroy) -> Outcome {
+pub(crate) fn destroy(args: &mut BufferDestroy) -> Outcome {
     args.buffer.free();
     Ok(())
 }
 
-pub fn delete(args: &mut BufferDestroy) -> Outcome {
+pub(crate) fn delete(args: &mut BufferDestroy) -> Outcome {
     let contents = lock(&args.buffer.get()?.contents).take();
     drop(contents);
     Ok(())
 }
 
-pub fn is_deleted(args: &mut BufferIsDeleted) -> Outcome {
+pub(crate) fn is_deleted(args: &mut BufferIsDeleted) -> Outcome {
     args.is_deleted = lock(&args.buffer.get()?.contents).is_none().into();
     Ok(())
 }
 
-pub fn element_type(args: &mut BufferElementType) -> Outcome {
+pub(crate) fn element_type(args: &mut BufferElementType) -> Outcome {
     args.element_type = types::number(args.buffer.get()?.dtype)?;
     Ok(())
 }
 
-pub fn dimensions(args: &mut BufferDimensions) -> Outcome {
+pub(crate) fn dimensions(args: &mut BufferDimensions) -> Outcome {
     let dims = &args.buffer.get()?.dims;
     (args.dims, args.num_dims) = (dims.as_ptr(), dims.len());
     Ok(())
 }
 
-pub fn dynamic_dimensions(args: &mut BufferDynamicDimensionIndices) -> Outcome {
+pub(crate) fn dynamic_dimensions(args: &mut BufferDynamicDimensionIndices) -> Outcome {
     args.buffer.get()?;
     (args.indices, args.num_indices) = (std::ptr::NonNull::dangling().as_ptr(), 0);
     Ok(())
 }
 
-pub fn memory_layout(args: &mut BufferGetMemoryLayout) -> Outcome {
+pub(crate) fn memory_layout(args: &mut BufferGetMemoryLayout) -> Outcome {
     let order = &args.buffer.get()?.minor_to_major;
     let tiled = Tiled {
         struct_size: size_of::<Tiled>(),
@@ -380,7 +380,7 @@ pub fn memory_layout(args: &mut BufferGetMemoryLayout) -> Outcome {
     Ok(())
 }
 
-pub fn size_in_bytes(args: &mut BufferOnDeviceSizeInBytes) -> Outcome {
+pub(crate) fn size_in_bytes(args: &mut BufferOnDeviceSizeInBytes) -> Outcome {
     args.size = args.buffer.get()?.shape().bytes();
     Ok(())
 }
@@ -403,7 +403,7 @@ fn copy_when_ready(
     Ok(event)
 }
 
-pub fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
+pub(crate) fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
     let buffer = args.src.get()?;
     let shape = buffer.shape();
     if args.dst.is_null() && (args.dst_size == 0 || shape.bytes() != 0) {
@@ -428,7 +428,7 @@ pub fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
     Ok(())
 }
 
-pub fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
+pub(crate) fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
     let buffer = args.buffer.get()?;
     let (start, len) = buffer.range(args.offset, args.transfer_size)?;
     let dst = Foreign(args.dst);
@@ -440,28 +440,28 @@ pub fn raw_to_host(args: &mut BufferCopyRawToHost) -> Outcome {
 }
 
 /// Copies bytes of a tensor, which are within it, to memory of a client.
-pub fn copy_raw(tensor: &Tensor, start: usize, len: usize, dst: Foreign) {
+pub(crate) fn copy_raw(tensor: &Tensor, start: usize, len: usize, dst: Foreign) {
     let from = &tensor.bytes()[start..start + len];
     // SAFETY: the client passes memory for that number of bytes.
     unsafe { std::ptr::copy_nonoverlapping(from.as_ptr(), dst.0.cast(), len) };
 }
 
 /// The failure for bytes that are not in a buffer.
-pub fn outside(offset: i64, size: i64, all: usize) -> Failure {
+pub(crate) fn outside(offset: i64, size: i64, all: usize) -> Failure {
     Failure::invalid(format!("{size} bytes from {offset} on are not in a buffer of {all}"))
 }
 
-pub fn copy_to_device(args: &mut BufferCopyToDevice) -> Outcome {
+pub(crate) fn copy_to_device(args: &mut BufferCopyToDevice) -> Outcome {
     args.copy = args.buffer.get()?.copy_to(args.device.get()?.default_memory())?;
     Ok(())
 }
 
-pub fn copy_to_memory(args: &mut BufferCopyToMemory) -> Outcome {
+pub(crate) fn copy_to_memory(args: &mut BufferCopyToMemory) -> Outcome {
     args.copy = args.buffer.get()?.copy_to(args.memory)?;
     Ok(())
 }
 
-pub fn bitcast(args: &mut BufferBitcast) -> Outcome {
+pub(crate) fn bitcast(args: &mut BufferBitcast) -> Outcome {
     let buffer = args.buffer.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     if shape.bytes() != buffer.shape().bytes() {
@@ -475,41 +475,41 @@ pub fn bitcast(args: &mut BufferBitcast) -> Outcome {
     Ok(())
 }
 
-pub fn is_on_cpu(args: &mut BufferIsOnCpu) -> Outcome {
+pub(crate) fn is_on_cpu(args: &mut BufferIsOnCpu) -> Outcome {
     args.buffer.get()?;
     args.is_on_cpu = true.into();
     Ok(())
 }
 
-pub fn device(args: &mut BufferDevice) -> Outcome {
+pub(crate) fn device(args: &mut BufferDevice) -> Outcome {
     args.device = args.buffer.get()?.device;
     Ok(())
 }
 
-pub fn memory(args: &mut BufferMemory) -> Outcome {
+pub(crate) fn memory(args: &mut BufferMemory) -> Outcome {
     args.memory = args.buffer.get()?.memory;
     Ok(())
 }
 
-pub fn ready_event(args: &mut BufferReadyEvent) -> Outcome {
+pub(crate) fn ready_event(args: &mut BufferReadyEvent) -> Outcome {
     args.event = Event::of(args.buffer.get()?.value()?);
     Ok(())
 }
 
 /// The address of the elements, which are waited for.
-pub fn pointer(args: &mut BufferPointer) -> Outcome {
+pub(crate) fn pointer(args: &mut BufferPointer) -> Outcome {
     args.pointer = args.buffer.get()?.tensor()?.bytes().as_ptr() as usize;
     Ok(())
 }
 
-pub fn increase_references(args: &mut BufferDestroy) -> Outcome {
+pub(crate) fn increase_references(args: &mut BufferDestroy) -> Outcome {
     let buffer = args.buffer.get()?;
     let value = buffer.value()?;
     lock(&buffer.shared).push(value);
     Ok(())
 }
 
-pub fn decrease_references(args: &mut BufferDestroy) -> Outcome {
+pub(crate) fn decrease_references(args: &mut BufferDestroy) -> Outcome {
     let last = lock(&args.buffer.get()?.shared).pop();
     last.map(drop).ok_or_else(|| Failure::invalid("the buffer has no external reference"))
 }

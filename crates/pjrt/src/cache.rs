@@ -28,7 +28,7 @@ fn kept() -> MutexGuard<'static, VecDeque<Entry>> {
 }
 
 /// The hash of a program's bytes and options.
-pub fn source_hash(source: &[u8], options: &[u8]) -> u64 {
+pub(crate) fn source_hash(source: &[u8], options: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write_usize(options.len());
     hasher.write(options);
@@ -47,7 +47,7 @@ fn find(is_same: impl Fn(&Entry) -> bool) -> Option<Arc<Compiled>> {
 }
 
 /// The program of the same bytes and options.
-pub fn by_source(hash: u64, source: &[u8], options: &[u8]) -> Option<Arc<Compiled>> {
+pub(crate) fn by_source(hash: u64, source: &[u8], options: &[u8]) -> Option<Arc<Compiled>> {
     find(|entry| {
         let compiled = &entry.compiled;
         entry.source_hash == hash && compiled.is_from(source, options)
@@ -55,7 +55,7 @@ pub fn by_source(hash: u64, source: &[u8], options: &[u8]) -> Option<Arc<Compile
 }
 
 /// The program of the same content, without locations, and the same options.
-pub fn by_content(hash: u64, module: &Module, options: &[u8]) -> Option<Arc<Compiled>> {
+pub(crate) fn by_content(hash: u64, module: &Module, options: &[u8]) -> Option<Arc<Compiled>> {
     find(|entry| {
         let compiled = &entry.compiled;
         entry.content_hash == hash
@@ -65,7 +65,7 @@ pub fn by_content(hash: u64, module: &Module, options: &[u8]) -> Option<Arc<Comp
 }
 
 /// Keeps a program; older ones are forgotten if there are too many.
-pub fn keep(source_hash: u64, content_hash: u64, compiled: &Arc<Compiled>) {
+pub(crate) fn keep(source_hash: u64, content_hash: u64, compiled: &Arc<Compiled>) {
     let mut forgotten = Vec::new();
     let mut kept = kept();
     kept.push_front(Entry { source_hash, content_hash, compiled: compiled.clone() });

@@ -34,7 +34,7 @@ impl Client {
     }
 }
 
-pub fn create(args: &mut ClientCreate) -> Outcome {
+pub(crate) fn create(args: &mut ClientCreate) -> Outcome {
     let options = options(args.create_options, args.num_options)?;
     let devices = devices(number_of_devices(&options)?);
     let each = devices.iter().filter_map(|device| device.get_if_any());
@@ -45,7 +45,7 @@ pub fn create(args: &mut ClientCreate) -> Outcome {
 }
 
 /// Ends the client once nothing runs any more: the process often ends after that.
-pub fn destroy(args: &mut ClientDestroy) -> Outcome {
+pub(crate) fn destroy(args: &mut ClientDestroy) -> Outcome {
     if !args.client.is_null() {
         queue::wait();
         debug::write_profile();
@@ -54,52 +54,52 @@ pub fn destroy(args: &mut ClientDestroy) -> Outcome {
     Ok(())
 }
 
-pub fn platform_name(args: &mut ClientPlatformName) -> Outcome {
+pub(crate) fn platform_name(args: &mut ClientPlatformName) -> Outcome {
     (args.name, args.name_size) = parts(args.client.get()?.topology.platform.as_bytes());
     Ok(())
 }
 
-pub fn platform_version(args: &mut ClientPlatformVersion) -> Outcome {
+pub(crate) fn platform_version(args: &mut ClientPlatformVersion) -> Outcome {
     args.client.get()?;
     (args.version, args.version_size) = parts(platform::VERSION.as_bytes());
     Ok(())
 }
 
-pub fn process_index(args: &mut ClientProcessIndex) -> Outcome {
+pub(crate) fn process_index(args: &mut ClientProcessIndex) -> Outcome {
     args.client.get()?;
     args.process_index = 0;
     Ok(())
 }
 
-pub fn topology(args: &mut ClientTopologyDescription) -> Outcome {
+pub(crate) fn topology(args: &mut ClientTopologyDescription) -> Outcome {
     args.topology = lend(&args.client.get()?.topology);
     Ok(())
 }
 
-pub fn all_devices(args: &mut ClientDevices) -> Outcome {
+pub(crate) fn all_devices(args: &mut ClientDevices) -> Outcome {
     let devices = &args.client.get()?.devices;
     (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
     Ok(())
 }
 
-pub fn lookup_device(args: &mut ClientLookupDevice) -> Outcome {
+pub(crate) fn lookup_device(args: &mut ClientLookupDevice) -> Outcome {
     args.device = args.client.get()?.device(i64::from(args.id))?;
     Ok(())
 }
 
-pub fn addressable_memories(args: &mut ClientAddressableMemories) -> Outcome {
+pub(crate) fn addressable_memories(args: &mut ClientAddressableMemories) -> Outcome {
     let memories = &args.client.get()?.memories;
     (args.memories, args.num_memories) = (memories.as_ptr(), memories.len());
     Ok(())
 }
 
 /// There is one process: nothing is to be updated.
-pub fn update_global_process_info(args: &mut ClientUpdateGlobalProcessInfo) -> Outcome {
+pub(crate) fn update_global_process_info(args: &mut ClientUpdateGlobalProcessInfo) -> Outcome {
     args.client.get().map(drop)
 }
 
 /// Devices in order, replica by replica.
-pub fn default_device_assignment(args: &mut ClientDefaultDeviceAssignment) -> Outcome {
+pub(crate) fn default_device_assignment(args: &mut ClientDefaultDeviceAssignment) -> Outcome {
     let devices = args.client.get()?.devices.len();
     let [replicas, partitions] =
         [args.num_replicas, args.num_partitions].map(|number| usize::try_from(number).unwrap_or(0));
@@ -118,11 +118,11 @@ pub fn default_device_assignment(args: &mut ClientDefaultDeviceAssignment) -> Ou
 }
 
 /// All memory is that of the host.
-pub fn dma_map(args: &mut ClientDmaMap) -> Outcome {
+pub(crate) fn dma_map(args: &mut ClientDmaMap) -> Outcome {
     args.client.get().map(drop)
 }
 
 /// All memory is that of the host.
-pub fn dma_unmap(args: &mut ClientDmaUnmap) -> Outcome {
+pub(crate) fn dma_unmap(args: &mut ClientDmaUnmap) -> Outcome {
     args.client.get().map(drop)
 }

@@ -22,7 +22,7 @@ fn is_set(name: &str) -> bool {
 
 /// True if a variable asks for something that depends on the program as it arrived: programs of the
 /// same content are then compiled again.
-pub fn is_on() -> bool {
+pub(crate) fn is_on() -> bool {
     static IS_ON: LazyLock<bool> = LazyLock::new(|| {
         let all = ["CHECK_NANS", "DUMP", "ENGINE", "PROFILE", "TRACE", "VERIFY"];
         all.iter().any(|name| is_set(&format!("STABLO_{name}")))
@@ -44,7 +44,7 @@ fn complain(name: &str, path: &Path, error: &dyn std::fmt::Display) {
 ///
 /// # Errors
 /// If there is no engine of that name.
-pub fn engine() -> Result<Engine, String> {
+pub(crate) fn engine() -> Result<Engine, String> {
     match std::env::var("STABLO_ENGINE").as_deref() {
         Err(_) | Ok("") => Ok(Engine::default()),
         Ok(name) => Engine::from_name(name).ok_or_else(|| {
@@ -55,7 +55,7 @@ pub fn engine() -> Result<Engine, String> {
 }
 
 /// True if `STABLO_VERIFY` asks to compare each execution with the interpreter.
-pub fn verifies() -> bool {
+pub(crate) fn verifies() -> bool {
     static VERIFIES: LazyLock<bool> = LazyLock::new(|| is_set("STABLO_VERIFY"));
     *VERIFIES
 }
@@ -63,7 +63,7 @@ pub fn verifies() -> bool {
 /// Writes a program to the folder of `STABLO_DUMP`, with a number and its name, as it arrived:
 /// `stablo run` takes it. Programs are numbered in the order in which they are compiled. Returns
 /// number and name, as folders and files have them.
-pub fn dump(name: &str, source: &[u8]) -> String {
+pub(crate) fn dump(name: &str, source: &[u8]) -> String {
     static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| path("STABLO_DUMP"));
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -87,7 +87,7 @@ pub fn dump(name: &str, source: &[u8]) -> String {
 const MAX_EXECUTIONS: usize = 100_000;
 
 /// Records of the runs of programs: with `STABLO_PROFILE`, each execution of a step.
-pub fn profiling() -> Profiling {
+pub(crate) fn profiling() -> Profiling {
     match *PROFILE {
         Some(_) => Profiling::Executions(MAX_EXECUTIONS),
         None => Profiling::Off,
@@ -101,14 +101,14 @@ static PROFILE: LazyLock<Option<PathBuf>> = LazyLock::new(|| path("STABLO_PROFIL
 static PROFILED: Mutex<Vec<Arc<Compiled>>> = Mutex::new(Vec::new());
 
 /// Keeps a program for the profile, if there is to be one.
-pub fn keep_for_profile(compiled: &Arc<Compiled>) {
+pub(crate) fn keep_for_profile(compiled: &Arc<Compiled>) {
     if PROFILE.is_some() {
         PROFILED.lock().unwrap_or_else(PoisonError::into_inner).push(compiled.clone());
     }
 }
 
 /// Writes the profile of all programs, if there is to be one: a client is done.
-pub fn write_profile() {
+pub(crate) fn write_profile() {
     let Some(path) = &*PROFILE else { return };
     let mut all = Profile::default();
     for compiled in PROFILED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -126,7 +126,7 @@ pub fn write_profile() {
 
 /// The observer of an execution: with `STABLO_CHECK_NANS`, it ends at the first op that makes a NaN
 /// or an infinity; with `STABLO_TRACE`, it saves every value.
-pub fn observer<'m>(title: &str, module: &'m Module) -> Box<dyn Observer + 'm> {
+pub(crate) fn observer<'m>(title: &str, module: &'m Module) -> Box<dyn Observer + 'm> {
     static CHECKS: LazyLock<bool> = LazyLock::new(|| is_set("STABLO_CHECK_NANS"));
     static TRACE: LazyLock<Option<PathBuf>> = LazyLock::new(|| path("STABLO_TRACE"));
     static EXECUTION: AtomicUsize = AtomicUsize::new(0);

@@ -67,7 +67,7 @@ fn stated(code: c_int, message: *const c_char, message_size: usize) -> Outcome {
     }
 }
 
-pub fn create_transfers(args: &mut ClientCreateBuffersForAsyncTransfer) -> Outcome {
+pub(crate) fn create_transfers(args: &mut ClientCreateBuffersForAsyncTransfer) -> Outcome {
     args.client.get()?;
     args.memory.get()?;
     let mut transfers = Vec::new();
@@ -85,13 +85,13 @@ pub fn create_transfers(args: &mut ClientCreateBuffersForAsyncTransfer) -> Outco
     Ok(())
 }
 
-pub fn destroy_transfers(args: &mut TransferManagerDestroy) -> Outcome {
+pub(crate) fn destroy_transfers(args: &mut TransferManagerDestroy) -> Outcome {
     args.manager.free();
     Ok(())
 }
 
 /// Copies bytes to their place; the last copy makes the buffer ready.
-pub fn transfer_data(args: &mut TransferData) -> Outcome {
+pub(crate) fn transfer_data(args: &mut TransferData) -> Outcome {
     let transfer = args.manager.get()?.transfer(args.index)?;
     let from: &[u8] = array(args.data.cast(), size(args.size)?)?;
     let start = size(args.offset)?;
@@ -113,7 +113,7 @@ pub fn transfer_data(args: &mut TransferData) -> Outcome {
     Ok(())
 }
 
-pub fn transfer_literal(args: &mut TransferLiteral) -> Outcome {
+pub(crate) fn transfer_literal(args: &mut TransferLiteral) -> Outcome {
     let transfer = args.manager.get()?.transfer(args.index)?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     if shape != transfer.shape {
@@ -128,29 +128,29 @@ pub fn transfer_literal(args: &mut TransferLiteral) -> Outcome {
     Ok(())
 }
 
-pub fn retrieve_transfer(args: &mut TransferRetrieve) -> Outcome {
+pub(crate) fn retrieve_transfer(args: &mut TransferRetrieve) -> Outcome {
     let manager = args.manager.get()?;
     let transfer = manager.transfer(args.index)?;
     args.buffer = give(Buffer::new(manager.memory, &transfer.shape, transfer.value.clone()));
     Ok(())
 }
 
-pub fn transfer_device(args: &mut TransferDevice) -> Outcome {
+pub(crate) fn transfer_device(args: &mut TransferDevice) -> Outcome {
     args.device = args.manager.get()?.memory.get()?.device();
     Ok(())
 }
 
-pub fn transfer_count(args: &mut TransferCount) -> Outcome {
+pub(crate) fn transfer_count(args: &mut TransferCount) -> Outcome {
     args.count = args.manager.get()?.transfers.len();
     Ok(())
 }
 
-pub fn transfer_size(args: &mut TransferSize) -> Outcome {
+pub(crate) fn transfer_size(args: &mut TransferSize) -> Outcome {
     args.size = args.manager.get()?.transfer(args.index)?.shape.bytes();
     Ok(())
 }
 
-pub fn transfer_error(args: &mut TransferSetError) -> Outcome {
+pub(crate) fn transfer_error(args: &mut TransferSetError) -> Outcome {
     let transfer = args.manager.get()?.transfer(args.index)?;
     let failure = stated(args.error_code, args.error_message, args.error_message_size).err();
     let failure = failure.ok_or_else(|| Failure::invalid("the code 0 is that of success"))?;
@@ -159,7 +159,7 @@ pub fn transfer_error(args: &mut TransferSetError) -> Outcome {
 }
 
 /// Metadata change nothing.
-pub fn transfer_metadata(args: &mut TransferAddMetadata) -> Outcome {
+pub(crate) fn transfer_metadata(args: &mut TransferAddMetadata) -> Outcome {
     args.manager.get().map(drop)
 }
 
@@ -177,7 +177,7 @@ pub struct AliasFulfillment {
     value: Arc<Promise<Tensor>>,
 }
 
-pub fn create_alias(args: &mut ClientCreateAliasBuffer) -> Outcome {
+pub(crate) fn create_alias(args: &mut ClientCreateAliasBuffer) -> Outcome {
     args.client.get()?;
     args.memory.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
@@ -188,7 +188,7 @@ pub fn create_alias(args: &mut ClientCreateAliasBuffer) -> Outcome {
 }
 
 /// Sets the value of an alias to that of a buffer once it has one, and frees the fulfillment.
-pub fn fulfill_alias(args: &mut ClientFulfillAliasBuffer) -> Outcome {
+pub(crate) fn fulfill_alias(args: &mut ClientFulfillAliasBuffer) -> Outcome {
     args.client.get()?;
     let alias = args.fulfillment.get()?;
     match stated(args.error_code, args.error_message, args.error_message_size) {
@@ -251,7 +251,7 @@ struct RawCopy {
     done: Arc<Promise<()>>,
 }
 
-pub fn copy_raw_to_future(args: &mut BufferCopyRawToHostFuture) -> Outcome {
+pub(crate) fn copy_raw_to_future(args: &mut BufferCopyRawToHostFuture) -> Outcome {
     let buffer = args.buffer.get()?;
     let (start, len) = buffer.range(args.offset, args.transfer_size)?;
     let done = Arc::<Promise<()>>::default();
@@ -285,7 +285,7 @@ struct Donation {
     to: Arc<Promise<Tensor>>,
 }
 
-pub fn donate_with_dependency(args: &mut BufferDonateWithDependency) -> Outcome {
+pub(crate) fn donate_with_dependency(args: &mut BufferDonateWithDependency) -> Outcome {
     let buffer = args.buffer.get()?;
     let to = Arc::<Promise<Tensor>>::default();
     let donated = Buffer::new(buffer.memory(), &buffer.shape(), to.clone());
@@ -310,13 +310,13 @@ unsafe extern "C" fn release_donation(args: *mut DependencyReady) {
 /// `PJRT_AsyncTrackingEvent`: a note of what happens on a device, which nothing reads.
 pub struct Tracking(());
 
-pub fn create_tracking(args: &mut DeviceCreateTracking) -> Outcome {
+pub(crate) fn create_tracking(args: &mut DeviceCreateTracking) -> Outcome {
     args.device.get()?;
     args.tracking = give(Tracking(()));
     Ok(())
 }
 
-pub fn destroy_tracking(args: &mut TrackingDestroy) -> Outcome {
+pub(crate) fn destroy_tracking(args: &mut TrackingDestroy) -> Outcome {
     args.tracking.free();
     Ok(())
 }

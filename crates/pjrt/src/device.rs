@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 /// Most devices that a client may have.
-pub const MAX_DEVICES: usize = 1024;
+pub(crate) const MAX_DEVICES: usize = 1024;
 
 /// The kinds of memory of each device, the default first. All are the memory of the machine; JAX
 /// wants the others for offloading.
-pub const MEMORY_KINDS: [&str; 3] = ["device", "pinned_host", "unpinned_host"];
+pub(crate) const MEMORY_KINDS: [&str; 3] = ["device", "pinned_host", "unpinned_host"];
 
 /// `PJRT_DeviceDescription`.
 pub struct Description {
@@ -171,7 +171,7 @@ impl Memory {
 }
 
 /// The first `count` devices of the process.
-pub fn devices(count: usize) -> Vec<Handle<Device>> {
+pub(crate) fn devices(count: usize) -> Vec<Handle<Device>> {
     static ALL: Mutex<Vec<Handle<Device>>> = Mutex::new(Vec::new());
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     while all.len() < count {
@@ -185,7 +185,7 @@ pub fn devices(count: usize) -> Vec<Handle<Device>> {
 ///
 /// # Errors
 /// If it is no number from 1 on.
-pub fn number_of_devices(options: &[(String, Named)]) -> Outcome<usize> {
+pub(crate) fn number_of_devices(options: &[(String, Named)]) -> Outcome<usize> {
     let option = options.iter().find(|(name, _)| name == "num_devices").map(|(_, value)| value);
     let number = match option {
         Some(Named::Integer(number)) => usize::try_from(*number).ok(),
@@ -219,62 +219,62 @@ impl Topology {
 /// No attributes.
 static NONE: LazyLock<NamedValues> = LazyLock::new(|| NamedValues::new(Vec::new()));
 
-pub fn description_id(args: &mut DescriptionId) -> Outcome {
+pub(crate) fn description_id(args: &mut DescriptionId) -> Outcome {
     args.id = int(args.description.get()?.id);
     Ok(())
 }
 
-pub fn description_process_index(args: &mut DescriptionId) -> Outcome {
+pub(crate) fn description_process_index(args: &mut DescriptionId) -> Outcome {
     args.description.get()?;
     args.id = 0;
     Ok(())
 }
 
-pub fn description_attributes(args: &mut DescriptionAttributes) -> Outcome {
+pub(crate) fn description_attributes(args: &mut DescriptionAttributes) -> Outcome {
     args.description.get()?;
     (args.attributes, args.num_attributes) = NONE.parts();
     Ok(())
 }
 
-pub fn description_kind(args: &mut DescriptionText) -> Outcome {
+pub(crate) fn description_kind(args: &mut DescriptionText) -> Outcome {
     args.description.get()?;
     (args.text, args.text_size) = parts(platform::DEVICE_KIND.as_bytes());
     Ok(())
 }
 
-pub fn description_name(args: &mut DescriptionText) -> Outcome {
+pub(crate) fn description_name(args: &mut DescriptionText) -> Outcome {
     (args.text, args.text_size) = parts(args.description.get()?.name.as_bytes());
     Ok(())
 }
 
-pub fn get_description(args: &mut DeviceGetDescription) -> Outcome {
+pub(crate) fn get_description(args: &mut DeviceGetDescription) -> Outcome {
     args.description = lend(&args.device.get()?.description);
     Ok(())
 }
 
-pub fn is_addressable(args: &mut DeviceIsAddressable) -> Outcome {
+pub(crate) fn is_addressable(args: &mut DeviceIsAddressable) -> Outcome {
     args.device.get()?;
     args.is_addressable = true.into();
     Ok(())
 }
 
-pub fn local_hardware_id(args: &mut DeviceLocalHardwareId) -> Outcome {
+pub(crate) fn local_hardware_id(args: &mut DeviceLocalHardwareId) -> Outcome {
     args.local_hardware_id = int(args.device.get()?.id());
     Ok(())
 }
 
-pub fn addressable_memories(args: &mut DeviceAddressableMemories) -> Outcome {
+pub(crate) fn addressable_memories(args: &mut DeviceAddressableMemories) -> Outcome {
     let memories = &args.device.get()?.memories;
     (args.memories, args.num_memories) = (memories.as_ptr(), memories.len());
     Ok(())
 }
 
-pub fn default_memory(args: &mut DeviceDefaultMemory) -> Outcome {
+pub(crate) fn default_memory(args: &mut DeviceDefaultMemory) -> Outcome {
     args.memory = args.device.get()?.default_memory();
     Ok(())
 }
 
-pub fn memory_stats(args: &mut DeviceMemoryStats) -> Outcome {
+pub(crate) fn memory_stats(args: &mut DeviceMemoryStats) -> Outcome {
     let usage = &args.device.get()?.usage;
     let stat = |number: &AtomicI64| Stat::from(number.load(Ordering::Relaxed));
     // Unknown fields are cleared: the client's structure is not initialized.
@@ -291,7 +291,7 @@ pub fn memory_stats(args: &mut DeviceMemoryStats) -> Outcome {
     Ok(())
 }
 
-pub fn clear_memory_stats(args: &mut DeviceClearMemoryStats) -> Outcome {
+pub(crate) fn clear_memory_stats(args: &mut DeviceClearMemoryStats) -> Outcome {
     let usage = &args.device.get()?.usage;
     usage.peak.store(usage.now.load(Ordering::Relaxed), Ordering::Relaxed);
     usage.allocations.store(0, Ordering::Relaxed);
@@ -302,7 +302,7 @@ pub fn clear_memory_stats(args: &mut DeviceClearMemoryStats) -> Outcome {
 /// Nothing is to be deleted, but clients require a function.
 unsafe extern "C" fn delete_nothing(_: *mut c_void) {}
 
-pub fn get_attributes(args: &mut DeviceGetAttributes) -> Outcome {
+pub(crate) fn get_attributes(args: &mut DeviceGetAttributes) -> Outcome {
     args.device.get()?;
     (args.attributes, args.num_attributes) = NONE.parts();
     args.device_attributes = std::ptr::null_mut();
@@ -310,63 +310,63 @@ pub fn get_attributes(args: &mut DeviceGetAttributes) -> Outcome {
     Ok(())
 }
 
-pub fn memory_id(args: &mut MemoryId) -> Outcome {
+pub(crate) fn memory_id(args: &mut MemoryId) -> Outcome {
     args.id = int(args.memory.get()?.id);
     Ok(())
 }
 
-pub fn memory_kind(args: &mut MemoryText) -> Outcome {
+pub(crate) fn memory_kind(args: &mut MemoryText) -> Outcome {
     (args.text, args.text_size) = parts(args.memory.get()?.kind.as_bytes());
     Ok(())
 }
 
-pub fn memory_kind_id(args: &mut MemoryId) -> Outcome {
+pub(crate) fn memory_kind_id(args: &mut MemoryId) -> Outcome {
     args.id = int(args.memory.get()?.id % MEMORY_KINDS.len());
     Ok(())
 }
 
-pub fn memory_name(args: &mut MemoryText) -> Outcome {
+pub(crate) fn memory_name(args: &mut MemoryText) -> Outcome {
     (args.text, args.text_size) = parts(args.memory.get()?.name.as_bytes());
     Ok(())
 }
 
-pub fn memory_devices(args: &mut MemoryAddressableByDevices) -> Outcome {
+pub(crate) fn memory_devices(args: &mut MemoryAddressableByDevices) -> Outcome {
     let device = args.memory.get()?.device();
     let own = &device.get()?.own;
     (args.devices, args.num_devices) = (own.as_ptr(), own.len());
     Ok(())
 }
 
-pub fn topology_create(args: &mut TopologyCreate) -> Outcome {
+pub(crate) fn topology_create(args: &mut TopologyCreate) -> Outcome {
     let options = options(args.create_options, args.num_options)?;
     let devices = devices(number_of_devices(&options)?);
     args.topology = give(Topology::new(platform::name(&options), &devices));
     Ok(())
 }
 
-pub fn topology_destroy(args: &mut TopologyDestroy) -> Outcome {
+pub(crate) fn topology_destroy(args: &mut TopologyDestroy) -> Outcome {
     args.topology.free();
     Ok(())
 }
 
-pub fn topology_platform_name(args: &mut TopologyText) -> Outcome {
+pub(crate) fn topology_platform_name(args: &mut TopologyText) -> Outcome {
     (args.text, args.text_size) = parts(args.topology.get()?.platform.as_bytes());
     Ok(())
 }
 
-pub fn topology_platform_version(args: &mut TopologyText) -> Outcome {
+pub(crate) fn topology_platform_version(args: &mut TopologyText) -> Outcome {
     args.topology.get()?;
     (args.text, args.text_size) = parts(platform::VERSION.as_bytes());
     Ok(())
 }
 
-pub fn topology_descriptions(args: &mut TopologyGetDeviceDescriptions) -> Outcome {
+pub(crate) fn topology_descriptions(args: &mut TopologyGetDeviceDescriptions) -> Outcome {
     let descriptions = &args.topology.get()?.descriptions;
     (args.descriptions, args.num_descriptions) = (descriptions.as_ptr(), descriptions.len());
     Ok(())
 }
 
-pub fn topology_attributes(args: &mut TopologyAttributes) -> Outcome {
+pub(crate) fn topology_attributes(args: &mut TopologyAttributes) -> Outcome {
     args.topology.get()?;
     (args.attributes, args.num_attributes) = NONE.parts();
     Ok(())
@@ -382,7 +382,7 @@ unsafe extern "C" fn delete_text(text: *mut c_void) {
 }
 
 /// The number of devices and the name of the platform, as lines of text.
-pub fn topology_serialize(args: &mut TopologySerialize) -> Outcome {
+pub(crate) fn topology_serialize(args: &mut TopologySerialize) -> Outcome {
     let topology = args.topology.get()?;
     let (count, platform) = (topology.descriptions.len(), &topology.platform);
     let text = Box::new(format!("{TOPOLOGY_MAGIC}{count}\n{platform}"));
@@ -392,7 +392,7 @@ pub fn topology_serialize(args: &mut TopologySerialize) -> Outcome {
     Ok(())
 }
 
-pub fn topology_deserialize(args: &mut TopologyDeserialize) -> Outcome {
+pub(crate) fn topology_deserialize(args: &mut TopologyDeserialize) -> Outcome {
     let found = text(args.bytes, args.bytes_size)?;
     let lines = found.strip_prefix(TOPOLOGY_MAGIC).and_then(|lines| lines.split_once('\n'));
     let (count, platform) = lines.ok_or_else(|| {
@@ -405,14 +405,14 @@ pub fn topology_deserialize(args: &mut TopologyDeserialize) -> Outcome {
 }
 
 /// The ids of kinds of memory are their places.
-pub fn topology_memory_kind_ids(args: &mut TopologyMemoryKindIds) -> Outcome {
+pub(crate) fn topology_memory_kind_ids(args: &mut TopologyMemoryKindIds) -> Outcome {
     const IDS: [c_int; MEMORY_KINDS.len()] = [0, 1, 2];
     args.topology.get()?;
     (args.ids, args.num_ids) = (IDS.as_ptr(), IDS.len());
     Ok(())
 }
 
-pub fn topology_fingerprint(args: &mut TopologyFingerprint) -> Outcome {
+pub(crate) fn topology_fingerprint(args: &mut TopologyFingerprint) -> Outcome {
     args.fingerprint = args.topology.get()?.descriptions.len() as u64;
     Ok(())
 }

@@ -11,11 +11,11 @@ use stablo::ir::{Dictionary, OpId, OpRef, Value};
 use stablo::{Attribute, Distribution, Module, RuntimeValue, value_fits};
 
 /// The target of calls of Python functions on shards.
-pub const ON_SHARDS: &str = "xla_ffi_partitioned_python_cpu_callback";
+pub(crate) const ON_SHARDS: &str = "xla_ffi_partitioned_python_cpu_callback";
 /// The target of calls that tell a sharding when a program is compiled, and return their operand.
-pub const INSPECT: &str = "InspectSharding";
+pub(crate) const INSPECT: &str = "InspectSharding";
 /// The attribute of a call with the number of its distributions in the program.
-pub const NUMBER: &str = "stablo.distributions";
+pub(crate) const NUMBER: &str = "stablo.distributions";
 
 /// The sharding of a value as XLA writes it.
 fn to_text(distribution: Option<&Distribution>) -> String {
@@ -32,7 +32,7 @@ fn is_manual(op: OpRef<'_>) -> bool {
 ///
 /// # Errors
 /// If a sharding cannot be read, or a function fails.
-pub fn prepare(mut module: Module, host: &mut Host, devices: usize) -> Outcome<Module> {
+pub(crate) fn prepare(mut module: Module, host: &mut Host, devices: usize) -> Outcome<Module> {
     let is_divided = |call: CustomCallOp<'_>| {
         let has_results = call.result_types().any(|ty| !value_fits(&RuntimeValue::Token, ty));
         match call.call_target_name() {

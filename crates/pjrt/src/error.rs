@@ -61,7 +61,7 @@ pub struct Failure {
 }
 
 /// The outcome of a call.
-pub type Outcome<T = ()> = Result<T, Failure>;
+pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Failure {
@@ -163,23 +163,23 @@ extern "C" fn code_by_table(error: Handle<Error>) -> c_int {
 /// No error has a payload.
 extern "C" fn payloads_by_table(_: Handle<Error>, _: PayloadFn, _: *mut c_void) {}
 
-pub fn destroy(args: &mut ErrorDestroy) -> Outcome {
+pub(crate) fn destroy(args: &mut ErrorDestroy) -> Outcome {
     args.error.free();
     Ok(())
 }
 
-pub fn message(args: &mut ErrorMessage) -> Outcome {
+pub(crate) fn message(args: &mut ErrorMessage) -> Outcome {
     let message = args.error.get_if_any().map_or("", |error| &error.failure.message);
     (args.message, args.message_size) = parts(message.as_bytes());
     Ok(())
 }
 
-pub fn get_code(args: &mut ErrorGetCode) -> Outcome {
+pub(crate) fn get_code(args: &mut ErrorGetCode) -> Outcome {
     args.code = code_by_table(args.error);
     Ok(())
 }
 
 /// No error has a payload.
-pub fn for_each_payload(_: &mut ErrorForEachPayload) -> Outcome {
+pub(crate) fn for_each_payload(_: &mut ErrorForEachPayload) -> Outcome {
     Ok(())
 }

@@ -124,17 +124,17 @@ impl Event {
     }
 }
 
-pub fn destroy(args: &mut EventDestroy) -> Outcome {
+pub(crate) fn destroy(args: &mut EventDestroy) -> Outcome {
     args.event.free();
     Ok(())
 }
 
-pub fn is_ready(args: &mut EventIsReady) -> Outcome {
+pub(crate) fn is_ready(args: &mut EventIsReady) -> Outcome {
     args.is_ready = args.event.get()?.signal.is_ready().into();
     Ok(())
 }
 
-pub fn error(args: &mut EventError) -> Outcome {
+pub(crate) fn error(args: &mut EventError) -> Outcome {
     let event = args.event.get()?;
     if !event.signal.is_ready() {
         return Err(Failure::new(Code::FailedPrecondition, "the event is not ready yet"));
@@ -142,11 +142,11 @@ pub fn error(args: &mut EventError) -> Outcome {
     event.signal.wait()
 }
 
-pub fn await_(args: &mut EventAwait) -> Outcome {
+pub(crate) fn await_(args: &mut EventAwait) -> Outcome {
     args.event.get()?.signal.wait()
 }
 
-pub fn on_ready(args: &mut EventOnReady) -> Outcome {
+pub(crate) fn on_ready(args: &mut EventOnReady) -> Outcome {
     let event = args.event.get()?;
     let callback = args.callback.ok_or_else(|| Failure::invalid("there is no callback"))?;
     let user_arg = Foreign(args.user_arg);
@@ -159,13 +159,13 @@ pub fn on_ready(args: &mut EventOnReady) -> Outcome {
     Ok(())
 }
 
-pub fn create(args: &mut EventCreate) -> Outcome {
+pub(crate) fn create(args: &mut EventCreate) -> Outcome {
     let own = Arc::new(Promise::default());
     args.event = give(Event { signal: own.clone(), own: Some(own) });
     Ok(())
 }
 
-pub fn set(args: &mut EventSet) -> Outcome {
+pub(crate) fn set(args: &mut EventSet) -> Outcome {
     let event = args.event.get()?;
     let own = event.own.as_ref();
     let own = own.ok_or_else(|| Failure::invalid("the event was not made by the client"))?;

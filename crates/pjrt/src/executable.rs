@@ -436,37 +436,37 @@ fn compile_program(
     Compiled::new(bytes(program.code, program.code_size)?, bytes(options, options_size)?)
 }
 
-pub fn compile_and_load(args: &mut ClientCompile) -> Outcome {
+pub(crate) fn compile_and_load(args: &mut ClientCompile) -> Outcome {
     let client = args.client.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
     args.executable = give(Loaded::new(client, compiled)?);
     Ok(())
 }
 
-pub fn compile(args: &mut Compile) -> Outcome {
+pub(crate) fn compile(args: &mut Compile) -> Outcome {
     args.topology.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
     args.executable = give(Executable(compiled));
     Ok(())
 }
 
-pub fn load(args: &mut ClientLoad) -> Outcome {
+pub(crate) fn load(args: &mut ClientLoad) -> Outcome {
     let compiled = args.executable.get()?.0.clone();
     args.loaded_executable = give(Loaded::new(args.client.get()?, compiled)?);
     Ok(())
 }
 
-pub fn destroy(args: &mut ExecutableDestroy) -> Outcome {
+pub(crate) fn destroy(args: &mut ExecutableDestroy) -> Outcome {
     args.executable.free();
     Ok(())
 }
 
-pub fn loaded_destroy(args: &mut LoadedDestroy) -> Outcome {
+pub(crate) fn loaded_destroy(args: &mut LoadedDestroy) -> Outcome {
     args.executable.free();
     Ok(())
 }
 
-pub fn get_executable(args: &mut LoadedGetExecutable) -> Outcome {
+pub(crate) fn get_executable(args: &mut LoadedGetExecutable) -> Outcome {
     args.executable = give(Executable(args.loaded.get()?.compiled.clone()));
     Ok(())
 }
@@ -483,7 +483,7 @@ unsafe extern "C" fn delete_bytes(owner: *mut c_void) {
     drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
 }
 
-pub fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
+pub(crate) fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
     let loaded = args.executable.get()?;
     let ids: Vec<i64> =
         loaded.devices.iter().filter_map(|device| Some(device.get_if_any()?.id() as i64)).collect();
@@ -493,40 +493,40 @@ pub fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
     Ok(())
 }
 
-pub fn name(args: &mut ExecutableName) -> Outcome {
+pub(crate) fn name(args: &mut ExecutableName) -> Outcome {
     (args.name, args.name_size) = parts(args.executable.get()?.0.name.as_bytes());
     Ok(())
 }
 
-pub fn num_replicas(args: &mut ExecutableCount) -> Outcome {
+pub(crate) fn num_replicas(args: &mut ExecutableCount) -> Outcome {
     args.count = args.executable.get()?.0.options.num_replicas;
     Ok(())
 }
 
-pub fn num_partitions(args: &mut ExecutableCount) -> Outcome {
+pub(crate) fn num_partitions(args: &mut ExecutableCount) -> Outcome {
     args.count = args.executable.get()?.0.options.num_partitions;
     Ok(())
 }
 
-pub fn num_outputs(args: &mut ExecutableCount) -> Outcome {
+pub(crate) fn num_outputs(args: &mut ExecutableCount) -> Outcome {
     args.count = args.executable.get()?.0.results.len();
     Ok(())
 }
 
-pub fn addressable_devices(args: &mut LoadedAddressableDevices) -> Outcome {
+pub(crate) fn addressable_devices(args: &mut LoadedAddressableDevices) -> Outcome {
     let devices = &args.executable.get()?.devices;
     (args.devices, args.num_devices) = (devices.as_ptr(), devices.len());
     Ok(())
 }
 
-pub fn logical_ids(args: &mut LoadedLogicalIds) -> Outcome {
+pub(crate) fn logical_ids(args: &mut LoadedLogicalIds) -> Outcome {
     let ids = &args.executable.get()?.ids;
     (args.ids, args.num_ids) = (ids.as_ptr(), ids.len());
     Ok(())
 }
 
 /// The program that runs, as text: first its size, then, if the client has memory for it, itself.
-pub fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
+pub(crate) fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
     let compiled = &args.executable.get()?.0;
     let program = array_mut(args.program, 1)?;
     let text = with_large_stack(|| compiled.to_text())?;
@@ -544,37 +544,37 @@ pub fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
     Ok(())
 }
 
-pub fn delete(args: &mut LoadedDelete) -> Outcome {
+pub(crate) fn delete(args: &mut LoadedDelete) -> Outcome {
     args.executable.get()?.is_deleted.store(true, Ordering::Relaxed);
     Ok(())
 }
 
-pub fn is_deleted(args: &mut LoadedIsDeleted) -> Outcome {
+pub(crate) fn is_deleted(args: &mut LoadedIsDeleted) -> Outcome {
     args.is_deleted = args.executable.get()?.is_deleted.load(Ordering::Relaxed).into();
     Ok(())
 }
 
-pub fn code_size(args: &mut ExecutableCodeSize) -> Outcome {
+pub(crate) fn code_size(args: &mut ExecutableCodeSize) -> Outcome {
     args.size_in_bytes = args.executable.get()?.0.source.len() as i64;
     Ok(())
 }
 
-pub fn fingerprint(args: &mut ExecutableFingerprint) -> Outcome {
+pub(crate) fn fingerprint(args: &mut ExecutableFingerprint) -> Outcome {
     (args.text, args.text_size) = parts(args.executable.get()?.0.fingerprint.as_bytes());
     Ok(())
 }
 
-pub fn loaded_fingerprint(args: &mut LoadedFingerprint) -> Outcome {
+pub(crate) fn loaded_fingerprint(args: &mut LoadedFingerprint) -> Outcome {
     (args.text, args.text_size) = parts(args.executable.get()?.compiled.fingerprint.as_bytes());
     Ok(())
 }
 
-pub fn cost_analysis(args: &mut ExecutableGetCostAnalysis) -> Outcome {
+pub(crate) fn cost_analysis(args: &mut ExecutableGetCostAnalysis) -> Outcome {
     (args.properties, args.num_properties) = args.executable.get()?.0.cost().parts();
     Ok(())
 }
 
-pub fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
+pub(crate) fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
     let executable = args.executable;
     let compiled = &executable.get()?.0;
     let total = |all: &[Parameter]| {
@@ -599,31 +599,31 @@ pub fn memory_stats(args: &mut ExecutableMemoryStats) -> Outcome {
     Ok(())
 }
 
-pub fn output_types(args: &mut ExecutableOutputElementTypes) -> Outcome {
+pub(crate) fn output_types(args: &mut ExecutableOutputElementTypes) -> Outcome {
     let types = &args.executable.get()?.0.lists.types;
     (args.types, args.num_types) = (types.as_ptr(), types.len());
     Ok(())
 }
 
-pub fn output_dimensions(args: &mut ExecutableOutputDimensions) -> Outcome {
+pub(crate) fn output_dimensions(args: &mut ExecutableOutputDimensions) -> Outcome {
     let lists = &args.executable.get()?.0.lists;
     args.num_outputs = lists.ranks.len();
     (args.dims, args.dim_sizes) = (lists.dims.as_ptr(), lists.ranks.as_ptr());
     Ok(())
 }
 
-pub fn parameter_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
+pub(crate) fn parameter_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
     args.executable.get()?.0.lists.argument_kinds.list(args);
     Ok(())
 }
 
-pub fn output_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
+pub(crate) fn output_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
     args.executable.get()?.0.lists.result_kinds.list(args);
     Ok(())
 }
 
 /// The program as it arrived, with its options: it is prepared anew when it is loaded.
-pub fn serialize(args: &mut ExecutableBytes) -> Outcome {
+pub(crate) fn serialize(args: &mut ExecutableBytes) -> Outcome {
     let compiled = &args.executable.get()?.0;
     let mut all = MAGIC.to_vec();
     all.extend_from_slice(&(compiled.serialized_options.len() as u64).to_le_bytes());
@@ -634,7 +634,7 @@ pub fn serialize(args: &mut ExecutableBytes) -> Outcome {
     Ok(())
 }
 
-pub fn compile_options(args: &mut ExecutableBytes) -> Outcome {
+pub(crate) fn compile_options(args: &mut ExecutableBytes) -> Outcome {
     let options = args.executable.get()?.0.serialized_options.clone();
     (args.bytes, args.bytes_size, args.owner) = give_bytes(options);
     args.deleter = Some(delete_bytes);
@@ -647,7 +647,7 @@ fn parts_of_serialized(all: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*size)).ok()?)
 }
 
-pub fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome {
+pub(crate) fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome {
     let client = args.client.get()?;
     let all = bytes(args.serialized, args.serialized_size)?;
     let (options, source) = parts_of_serialized(all).ok_or_else(|| {

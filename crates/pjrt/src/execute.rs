@@ -23,12 +23,12 @@ pub struct Context {
     pub data: Mutex<Vec<(i64, Foreign)>>,
 }
 
-pub fn create_context(args: &mut ExecuteContextCreate) -> Outcome {
+pub(crate) fn create_context(args: &mut ExecuteContextCreate) -> Outcome {
     args.context = give(Context::default());
     Ok(())
 }
 
-pub fn destroy_context(args: &mut ExecuteContextDestroy) -> Outcome {
+pub(crate) fn destroy_context(args: &mut ExecuteContextDestroy) -> Outcome {
     args.context.free();
     Ok(())
 }
@@ -215,7 +215,7 @@ fn devices(
     Ok(vec![first.get()?.device()])
 }
 
-pub fn execute(args: &mut LoadedExecute) -> Outcome {
+pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
     let loaded: &Loaded = args.executable.get()?;
     loaded.check_is_live()?;
     let compiled = loaded.compiled.clone();

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// The start of an extension.
 #[repr(C)]
-pub struct Base {
+pub(crate) struct Base {
     pub struct_size: usize,
     pub kind: c_int,
     pub next: *const c_void,
@@ -22,7 +22,7 @@ const FFI: c_int = 5;
 
 /// `PJRT_FFI_Extension`.
 #[repr(C)]
-pub struct FfiExtension {
+pub(crate) struct FfiExtension {
     base: Base,
     type_register: Function,
     user_data_add: Function,
@@ -33,7 +33,7 @@ pub struct FfiExtension {
 unsafe impl Sync for FfiExtension {}
 
 /// The extension.
-pub static FFI_EXTENSION: FfiExtension = FfiExtension {
+pub(crate) static FFI_EXTENSION: FfiExtension = FfiExtension {
     base: Base { struct_size: size_of::<FfiExtension>(), kind: FFI, next: std::ptr::null() },
     type_register,
     user_data_add,

@@ -17,7 +17,7 @@ type Place = (usize, usize);
 
 /// Factors of all ops: their places, and whether the op keeps shapes.
 #[derive(Default)]
-pub struct ShardingFactors {
+pub(crate) struct ShardingFactors {
     places: Vec<Place>,
     /// The end of each factor in `places`, and true if axes pass through its op first.
     ends: Vec<(usize, bool)>,
@@ -25,7 +25,7 @@ pub struct ShardingFactors {
 
 impl ShardingFactors {
     /// Adds a factor of an op that keeps shapes.
-    pub fn pass(&mut self, places: &[Place]) {
+    pub(crate) fn pass(&mut self, places: &[Place]) {
         self.push(places, true);
     }
 
@@ -37,7 +37,7 @@ impl ShardingFactors {
     }
 
     /// The factors.
-    pub fn iter(&self) -> impl Iterator<Item = (&[Place], bool)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&[Place], bool)> {
         let starts = std::iter::once(0).chain(self.ends.iter().map(|(end, _)| *end));
         let ranges = starts.zip(&self.ends);
         ranges.map(|(start, &(end, is_pass_through))| (&self.places[start..end], is_pass_through))
@@ -53,7 +53,7 @@ struct Op<'p, 'm> {
 }
 
 /// Adds the factors of an op without regions that shardings pass.
-pub fn operation<'m>(all: &mut Propagation<'m>, call: usize, op: OpRef<'m>) {
+pub(crate) fn operation<'m>(all: &mut Propagation<'m>, call: usize, op: OpRef<'m>) {
     let nodes = |all: &mut Propagation<'m>, values: &[Value]| -> Vec<Option<usize>> {
         values.iter().map(|&value| all.node(call, value)).collect()
     };

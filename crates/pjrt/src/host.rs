@@ -21,7 +21,7 @@ const IN_PLACE: [&str; 1] = ["xla_buffer_python_cpu_callback"];
 
 /// A tensor, as the caller of Python functions sees it. The type 23 is that of tokens.
 #[repr(C)]
-pub struct HostArray {
+pub(crate) struct HostArray {
     element_type: c_int,
     rank: c_int,
     dims: *const i64,
@@ -32,7 +32,7 @@ pub struct HostArray {
 const TOKEN: c_int = 23;
 
 /// Calls the Python object `function`. Returns false, with a message, if that fails.
-pub type CallPython = unsafe extern "C" fn(
+pub(crate) type CallPython = unsafe extern "C" fn(
     function: *mut c_void,
     num_arguments: usize,
     arguments: *const HostArray,
@@ -50,19 +50,19 @@ const MESSAGE_BYTES: usize = 8192;
 
 /// Sets the function that calls Python functions; the first one stays.
 #[unsafe(no_mangle)]
-pub extern "C" fn stablo_pjrt_set_call_python(function: CallPython) {
+pub(crate) extern "C" fn stablo_pjrt_set_call_python(function: CallPython) {
     let _ = CALL_PYTHON.set(function);
 }
 
 /// Sets the function that calls Python functions which write the results; the first one stays.
 #[unsafe(no_mangle)]
-pub extern "C" fn stablo_pjrt_set_call_in_place(function: CallPython) {
+pub(crate) extern "C" fn stablo_pjrt_set_call_in_place(function: CallPython) {
     let _ = CALL_IN_PLACE.set(function);
 }
 
 /// Tells a Python function, known by a key, the sharding that it asks for. Returns false, with a
 /// message, if that fails.
-pub type Inspect = unsafe extern "C" fn(
+pub(crate) type Inspect = unsafe extern "C" fn(
     key: *const c_char,
     key_size: usize,
     sharding: *const c_char,
@@ -75,7 +75,7 @@ static INSPECT_SHARDING: OnceLock<Inspect> = OnceLock::new();
 
 /// Sets the function that tells Python functions a sharding; the first one stays.
 #[unsafe(no_mangle)]
-pub extern "C" fn stablo_pjrt_set_inspect_sharding(function: Inspect) {
+pub(crate) extern "C" fn stablo_pjrt_set_inspect_sharding(function: Inspect) {
     let _ = INSPECT_SHARDING.set(function);
 }
 
@@ -83,7 +83,7 @@ pub extern "C" fn stablo_pjrt_set_inspect_sharding(function: Inspect) {
 ///
 /// # Errors
 /// The message of the function if it fails.
-pub fn inspect(key: &str, sharding: &str) -> Outcome {
+pub(crate) fn inspect(key: &str, sharding: &str) -> Outcome {
     let Some(inspect) = INSPECT_SHARDING.get() else { return Ok(()) };
     let mut message = [0u8; MESSAGE_BYTES];
     let ((key, key_size), (text, text_size)) = (parts(key.as_bytes()), parts(sharding.as_bytes()));

@@ -39,7 +39,7 @@ fn of_rank(rank: usize) -> Handle<Layout> {
 }
 
 /// The layouts of arguments or results.
-pub fn of_parameters(parameters: &[Parameter]) -> Vec<Handle<Layout>> {
+pub(crate) fn of_parameters(parameters: &[Parameter]) -> Vec<Handle<Layout>> {
     let layout = |own: &Parameter| of_order(&own.shape.order, own.shape.sizes.len());
     parameters.iter().map(layout).collect()
 }
@@ -49,7 +49,7 @@ const LAYOUTS: c_int = 4;
 
 /// `PJRT_Layouts_Extension`.
 #[repr(C)]
-pub struct LayoutsExtension {
+pub(crate) struct LayoutsExtension {
     base: Base,
     functions: [Function; 7],
 }
@@ -68,7 +68,7 @@ macro_rules! slot {
 }
 
 /// The extension.
-pub static LAYOUTS_EXTENSION: LayoutsExtension = LayoutsExtension {
+pub(crate) static LAYOUTS_EXTENSION: LayoutsExtension = LayoutsExtension {
     base: Base {
         struct_size: size_of::<LayoutsExtension>(),
         kind: LAYOUTS,

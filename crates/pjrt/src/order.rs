@@ -130,7 +130,7 @@ impl Order {
 /// The order of a value that is made without moving its elements: through transposes and
 /// elementwise ops, from an argument of the function that runs, whose orders are given, or from
 /// another op, in row-major order.
-pub fn automatic(module: &Module, value: Value, arguments: &[Order]) -> Order {
+pub(crate) fn automatic(module: &Module, value: Value, arguments: &[Order]) -> Order {
     let mut budget = MAX_OPS;
     follow(module, value, arguments, &mut budget).unwrap_or_default()
 }

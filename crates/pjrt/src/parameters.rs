@@ -10,7 +10,7 @@ use stablo::ir::OpRef;
 use stablo::{Attribute, DType, Distribution, EvalError, Module, RuntimeValue, Type};
 
 /// The function that runs.
-pub const ENTRY: &str = "main";
+pub(crate) const ENTRY: &str = "main";
 
 /// An argument or a result of a program.
 pub struct Parameter {
@@ -67,12 +67,15 @@ fn parameter(
 }
 
 /// The failure of a sharding that cannot be applied.
-pub fn unsharded(error: EvalError) -> Failure {
+pub(crate) fn unsharded(error: EvalError) -> Failure {
     Failure::of(Code::Unimplemented)(error.into())
 }
 
 /// The arguments and the results of the function that runs.
-pub fn parameters(module: &Module, partitions: usize) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
+pub(crate) fn parameters(
+    module: &Module,
+    partitions: usize,
+) -> Outcome<(Vec<Parameter>, Vec<Parameter>)> {
     let function =
         stablo::entry_function(module, ENTRY).map_err(Failure::of(Code::InvalidArgument))?;
     let (inputs, results) = function.signature();

@@ -5,17 +5,17 @@ use pjrt_abi::{Named, NamedValues, PluginAttributes, PluginInitialize};
 use std::sync::LazyLock;
 
 /// The kind of its devices.
-pub const DEVICE_KIND: &str = "stablo";
+pub(crate) const DEVICE_KIND: &str = "stablo";
 
 /// The platform that the plugin calls itself unless an option says otherwise.
 const NAME: &str = "stablo";
 
 /// The version of the platform, which is part of the keys of JAX's persistent compilation cache.
-pub const VERSION: &str = concat!("stablo ", env!("CARGO_PKG_VERSION"));
+pub(crate) const VERSION: &str = concat!("stablo ", env!("CARGO_PKG_VERSION"));
 
 /// The name of the platform: the option `platform_name`, or that of the plugin. JAX's own rules,
 /// lists and tests know `cpu`.
-pub fn name(options: &[(String, Named)]) -> String {
+pub(crate) fn name(options: &[(String, Named)]) -> String {
     let option = options.iter().find_map(|(name, value)| match value {
         Named::Text(text) if name == "platform_name" => Some(text.clone()),
         _ => None,
@@ -23,7 +23,7 @@ pub fn name(options: &[(String, Named)]) -> String {
     option.unwrap_or_else(|| NAME.to_string())
 }
 
-pub fn initialize(_: &mut PluginInitialize) -> Outcome {
+pub(crate) fn initialize(_: &mut PluginInitialize) -> Outcome {
     Ok(())
 }
 
@@ -43,7 +43,7 @@ static ATTRIBUTES: LazyLock<NamedValues> = LazyLock::new(|| {
     ])
 });
 
-pub fn attributes(args: &mut PluginAttributes) -> Outcome {
+pub(crate) fn attributes(args: &mut PluginAttributes) -> Outcome {
     (args.attributes, args.num_attributes) = ATTRIBUTES.parts();
     Ok(())
 }

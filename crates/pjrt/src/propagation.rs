@@ -45,7 +45,7 @@ struct Node {
 }
 
 /// The values of a program with the shardings that are known.
-pub struct Propagation<'m> {
+pub(crate) struct Propagation<'m> {
     module: &'m Module,
     /// The function that runs.
     entry: OpRef<'m>,
@@ -57,14 +57,17 @@ pub struct Propagation<'m> {
 }
 
 /// For each result of a function, the sharding that propagation gives it, an `#sdy.sharding`.
-pub fn result_shardings<'m>(module: &'m Module, function: OpRef<'m>) -> Vec<Option<Attribute>> {
+pub(crate) fn result_shardings<'m>(
+    module: &'m Module,
+    function: OpRef<'m>,
+) -> Vec<Option<Attribute>> {
     let (all, results) = Propagation::of(module, function);
     results.iter().map(|&node| all.sharding(node)).collect()
 }
 
 /// For each value, the sharding that propagation gives it in a function and what that calls; of
 /// several calls, in the first.
-pub fn value_shardings<'m>(
+pub(crate) fn value_shardings<'m>(
     module: &'m Module,
     function: OpRef<'m>,
     values: &[Value],
@@ -120,7 +123,7 @@ impl<'m> Propagation<'m> {
 
     /// The number of a value in a call. `None` for those that are no tensors of static shape, and
     /// if there are too many.
-    pub fn node(&mut self, call: usize, value: Value) -> Option<usize> {
+    pub(crate) fn node(&mut self, call: usize, value: Value) -> Option<usize> {
         if let Some(&number) = self.numbers.get(&(call, value)) {
             return Some(number);
         }
@@ -141,11 +144,11 @@ impl<'m> Propagation<'m> {
     }
 
     /// The sizes of the dimensions of a value.
-    pub fn shape(&self, node: usize) -> Vec<usize> {
+    pub(crate) fn shape(&self, node: usize) -> Vec<usize> {
         self.nodes[node].dims.iter().map(|dim| dim.size).collect()
     }
 
-    pub fn factors(&mut self) -> &mut ShardingFactors {
+    pub(crate) fn factors(&mut self) -> &mut ShardingFactors {
         &mut self.factors
     }
 
@@ -223,7 +226,7 @@ impl<'m> Propagation<'m> {
     }
 
     /// Notes that a value is made of another element by element.
-    pub fn derive(&mut self, source: usize, derived: usize) {
+    pub(crate) fn derive(&mut self, source: usize, derived: usize) {
         self.nodes[derived].sources.push(source);
     }
 

@@ -29,7 +29,7 @@ static QUEUE: Mutex<Option<Sender<Job>>> = Mutex::new(None);
 
 /// True if an execution is to run at once: it is short and its inputs are there, it calls Python
 /// functions, or it is part of another, such as of a Python function that a program calls.
-pub fn is_inline(compiled: &Compiled, is_ready: bool) -> bool {
+pub(crate) fn is_inline(compiled: &Compiled, is_ready: bool) -> bool {
     let has_results = !compiled.results.is_empty();
     let is_short = compiled.duration().is_some_and(|duration| duration <= SHORT);
     IS_WORKER.get() || compiled.calls_host || !has_results || (is_short && is_ready)
@@ -39,7 +39,7 @@ pub fn is_inline(compiled: &Compiled, is_ready: bool) -> bool {
 ///
 /// # Errors
 /// If there is no thread for it.
-pub fn enqueue(mut job: Job) -> Outcome {
+pub(crate) fn enqueue(mut job: Job) -> Outcome {
     let mut queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(sender) = &*queue {
         match sender.send(job) {
@@ -61,7 +61,7 @@ pub fn enqueue(mut job: Job) -> Outcome {
 }
 
 /// Waits for the executions in the queue.
-pub fn wait() {
+pub(crate) fn wait() {
     let queue = QUEUE.lock().unwrap_or_else(PoisonError::into_inner).clone();
     let done = Arc::new(Promise::<()>::default());
     let signal = done.clone();

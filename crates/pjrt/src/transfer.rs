@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 ///
 /// # Errors
 /// If one is negative.
-pub fn sizes(dims: &[i64]) -> Outcome<Vec<usize>> {
+pub(crate) fn sizes(dims: &[i64]) -> Outcome<Vec<usize>> {
     let size = |&dim: &i64| {
         usize::try_from(dim).map_err(|_| Failure::invalid(format!("{dim} is not a size")))
     };
@@ -19,13 +19,13 @@ pub fn sizes(dims: &[i64]) -> Outcome<Vec<usize>> {
 }
 
 /// The distances in bytes between elements in row-major order.
-pub fn row_major(shape: &[usize], element: usize) -> Vec<i64> {
+pub(crate) fn row_major(shape: &[usize], element: usize) -> Vec<i64> {
     strides_of(shape, element, (0..shape.len()).rev())
 }
 
 /// The distances in bytes between elements that are dense, by the dimensions from the one that
 /// varies fastest on.
-pub fn strides_of(
+pub(crate) fn strides_of(
     shape: &[usize],
     element: usize,
     minor_to_major: impl Iterator<Item = usize>,
@@ -44,7 +44,10 @@ pub fn strides_of(
 ///
 /// # Errors
 /// If it has tiles.
-pub fn numbers_of_layout(layout: *const MemoryLayout, rank: usize) -> Outcome<(c_int, Vec<i64>)> {
+pub(crate) fn numbers_of_layout(
+    layout: *const MemoryLayout,
+    rank: usize,
+) -> Outcome<(c_int, Vec<i64>)> {
     let layout = structure(layout)?;
     let numbers = match layout.kind {
         TILED => {
@@ -70,7 +73,7 @@ pub fn numbers_of_layout(layout: *const MemoryLayout, rank: usize) -> Outcome<(c
 }
 
 /// The failure for a layout of another shape.
-pub fn wrong_layout() -> Failure {
+pub(crate) fn wrong_layout() -> Failure {
     Failure::invalid("the layout does not have the dimensions of the shape")
 }
 
@@ -78,7 +81,7 @@ pub fn wrong_layout() -> Failure {
 ///
 /// # Errors
 /// If it has tiles, or is not one for the shape.
-pub fn strides(
+pub(crate) fn strides(
     layout: *const MemoryLayout,
     shape: &[usize],
     element: usize,
@@ -139,7 +142,7 @@ fn runs(shape: &[usize], element: usize, strides: &[i64], mut each: impl FnMut(i
 ///
 /// # Errors
 /// If there is no memory, or the client passed null.
-pub fn read(
+pub(crate) fn read(
     data: *const c_void,
     dtype: DType,
     shape: &[usize],
@@ -178,7 +181,12 @@ pub fn read(
 ///
 /// # Errors
 /// If there is less memory than the tensor has.
-pub fn write(tensor: &Tensor, data: *mut c_void, size: usize, strides: Option<&[i64]>) -> Outcome {
+pub(crate) fn write(
+    tensor: &Tensor,
+    data: *mut c_void,
+    size: usize,
+    strides: Option<&[i64]>,
+) -> Outcome {
     let from = tensor.bytes();
     if size < from.len() {
         let message = format!("the destination has {size} bytes, but {} are needed", from.len());

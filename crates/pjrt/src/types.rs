@@ -8,7 +8,7 @@ use std::ffi::c_int;
 ///
 /// # Errors
 /// If no such type exists.
-pub fn dtype(number: c_int) -> Outcome<DType> {
+pub(crate) fn dtype(number: c_int) -> Outcome<DType> {
     pjrt_abi::dtype(number).ok_or_else(|| {
         let message = format!("buffers of the element type number {number} are not implemented");
         Failure::new(Code::Unimplemented, message)
@@ -19,7 +19,7 @@ pub fn dtype(number: c_int) -> Outcome<DType> {
 ///
 /// # Errors
 /// If no such type exists.
-pub fn number(dtype: DType) -> Outcome<c_int> {
+pub(crate) fn number(dtype: DType) -> Outcome<c_int> {
     pjrt_abi::number(dtype).ok_or_else(|| {
         let message = format!("PJRT has no element type for {}", dtype.name());
         Failure::new(Code::Unimplemented, message)

@@ -16,7 +16,7 @@ pub(crate) struct ConversionCache {
 
 impl ConversionCache {
     /// The entry of `key` in `table`, made by `convert` at first.
-    pub fn get_or_convert<T: Hash + Eq + Clone>(
+    pub(crate) fn get_or_convert<T: Hash + Eq + Clone>(
         &mut self,
         table: fn(&mut ConversionCache) -> &mut FxHashMap<T, T>,
         key: &T,

@@ -81,7 +81,7 @@ pub(crate) struct OpReplacement {
 }
 
 impl OpReplacement {
-    pub fn new(def: &'static OpDef) -> OpReplacement {
+    pub(crate) fn new(def: &'static OpDef) -> OpReplacement {
         OpReplacement {
             def,
             properties: smallvec::smallvec![None; def.attributes.len()],
@@ -90,7 +90,7 @@ impl OpReplacement {
     }
 
     /// Sets an attribute: inherent if the declaration has one of that name.
-    pub fn set(&mut self, name: &str, value: Attribute) {
+    pub(crate) fn set(&mut self, name: &str, value: Attribute) {
         match self.def.attribute_index(name) {
             Some(index) => self.properties[index] = Some(value),
             None => self.attributes.set(name, value),
@@ -98,18 +98,18 @@ impl OpReplacement {
     }
 
     /// Returns an inherent attribute.
-    pub fn get(&self, name: &str) -> Option<&Attribute> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Attribute> {
         self.properties.get(self.def.attribute_index(name)?)?.as_ref()
     }
 
     /// Replaces the kind and attributes of `op`.
-    pub fn apply(self, module: &mut Module, op: OpId) {
+    pub(crate) fn apply(self, module: &mut Module, op: OpId) {
         let name = OpName::Registered(self.def);
         module.set_template(op, Template::new(name, self.properties, self.attributes));
     }
 
     /// Sets absent inherent attributes to their defaults.
-    pub fn fill_defaults(&mut self) -> Result<(), ConversionError> {
+    pub(crate) fn fill_defaults(&mut self) -> Result<(), ConversionError> {
         for (index, slot) in self.def.attributes.iter().enumerate() {
             if self.properties[index].is_none() {
                 let value = defaults::value(slot.name, &|name| self.get(name));
@@ -158,7 +158,7 @@ impl ModuleConversion<'_> {
     /// # Errors
     /// The first op, in textual order, that cannot be converted. The module is left partially
     /// converted.
-    pub fn run(self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
+    pub(crate) fn run(self, module: &mut Module, root: OpId) -> Result<Vec<OpId>, Diagnostic> {
         let ops: Vec<OpId> = module.walk(root).map(OpRef::id).collect();
         let mut types = Types {
             convert: self.ty,

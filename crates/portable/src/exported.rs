@@ -95,30 +95,30 @@ impl fmt::Display for PyTree {
 
 /// Field numbers of the container's table.
 mod field {
-    pub const FUNCTION_NAME: usize = 1;
-    pub const IN_TREE: usize = 2;
-    pub const IN_AVALS: usize = 3;
-    pub const OUT_TREE: usize = 4;
-    pub const OUT_AVALS: usize = 5;
-    pub const NUM_DEVICES_SHORT: usize = 6;
-    pub const IN_SHARDINGS: usize = 7;
-    pub const OUT_SHARDINGS: usize = 8;
-    pub const PLATFORMS: usize = 9;
-    pub const ORDERED_EFFECTS: usize = 10;
-    pub const UNORDERED_EFFECTS: usize = 11;
-    pub const DISABLED_CHECKS: usize = 12;
-    pub const MODULE: usize = 13;
-    pub const CALLING_CONVENTION_VERSION: usize = 14;
-    pub const KEPT_INPUTS: usize = 15;
-    pub const DERIVATIVE: usize = 17;
-    pub const NUM_DEVICES: usize = 18;
-    pub const UNIQUE_AVALS: usize = 19;
-    pub const UNIQUE_MESHES: usize = 20;
-    pub const UNIQUE_SHARDINGS: usize = 21;
-    pub const IN_AVAL_INDICES: usize = 22;
-    pub const OUT_AVAL_INDICES: usize = 23;
-    pub const IN_SHARDING_INDICES: usize = 24;
-    pub const OUT_SHARDING_INDICES: usize = 25;
+    pub(crate) const FUNCTION_NAME: usize = 1;
+    pub(crate) const IN_TREE: usize = 2;
+    pub(crate) const IN_AVALS: usize = 3;
+    pub(crate) const OUT_TREE: usize = 4;
+    pub(crate) const OUT_AVALS: usize = 5;
+    pub(crate) const NUM_DEVICES_SHORT: usize = 6;
+    pub(crate) const IN_SHARDINGS: usize = 7;
+    pub(crate) const OUT_SHARDINGS: usize = 8;
+    pub(crate) const PLATFORMS: usize = 9;
+    pub(crate) const ORDERED_EFFECTS: usize = 10;
+    pub(crate) const UNORDERED_EFFECTS: usize = 11;
+    pub(crate) const DISABLED_CHECKS: usize = 12;
+    pub(crate) const MODULE: usize = 13;
+    pub(crate) const CALLING_CONVENTION_VERSION: usize = 14;
+    pub(crate) const KEPT_INPUTS: usize = 15;
+    pub(crate) const DERIVATIVE: usize = 17;
+    pub(crate) const NUM_DEVICES: usize = 18;
+    pub(crate) const UNIQUE_AVALS: usize = 19;
+    pub(crate) const UNIQUE_MESHES: usize = 20;
+    pub(crate) const UNIQUE_SHARDINGS: usize = 21;
+    pub(crate) const IN_AVAL_INDICES: usize = 22;
+    pub(crate) const OUT_AVAL_INDICES: usize = 23;
+    pub(crate) const IN_SHARDING_INDICES: usize = 24;
+    pub(crate) const OUT_SHARDING_INDICES: usize = 25;
 }
 
 /// Element types by code, in JAX's abbreviations.

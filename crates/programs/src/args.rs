@@ -9,7 +9,7 @@ use std::ffi::OsString;
 
 /// How a report is printed.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ReportStyle {
+pub(crate) enum ReportStyle {
     Human,
     Json,
 }
@@ -18,7 +18,7 @@ pub enum ReportStyle {
 ///
 /// # Errors
 /// If it is something else.
-pub fn at_least_one<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
+pub(crate) fn at_least_one<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     match text.parse::<u64>() {
         Ok(0) => Err("this must be at least 1".to_string()),
         Ok(number) => N::try_from(number).map_err(|_| "this is too large".to_string()),
@@ -30,7 +30,7 @@ pub fn at_least_one<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
 ///
 /// # Errors
 /// If `command` does not accept the arguments.
-pub fn parse(
+pub(crate) fn parse(
     command: Command,
     argv: &[OsString],
     io: &mut Io<'_>,
@@ -84,7 +84,7 @@ fn two_dashes(arg: &OsString) -> OsString {
 
 /// When diagnostics have colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     /// On a terminal, unless the environment says otherwise (`NO_COLOR`)
     Auto,
     /// Always
@@ -95,7 +95,7 @@ pub enum Color {
 
 impl Color {
     /// The styles of diagnostics on standard error.
-    pub fn styles(self) -> Styles {
+    pub(crate) fn styles(self) -> Styles {
         let colored = match self {
             Color::Auto => AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never,
             Color::Always => true,
@@ -107,7 +107,7 @@ impl Color {
 
 /// Flags about diagnostics.
 #[derive(clap::Args, Debug)]
-pub struct DiagnosticFlags {
+pub(crate) struct DiagnosticFlags {
     /// When diagnostics have colours
     #[arg(long, global = true, value_name = "WHEN")]
     color: Option<Color>,
@@ -115,7 +115,7 @@ pub struct DiagnosticFlags {
 
 impl DiagnosticFlags {
     /// Lets diagnostics be printed as the flags say.
-    pub fn apply(&self, io: &mut Io<'_>) {
+    pub(crate) fn apply(&self, io: &mut Io<'_>) {
         if let Some(color) = self.color {
             io.styles = color.styles();
         }
@@ -124,7 +124,7 @@ impl DiagnosticFlags {
 
 /// Flags of MLIR's programs that change nothing here, so that command lines with them work.
 #[derive(clap::Args, Debug)]
-pub struct CompatibilityFlags {
+pub(crate) struct CompatibilityFlags {
     /// Accepted for compatibility: passes always run sequentially
     #[arg(long)]
     mlir_disable_threading: bool,
@@ -150,7 +150,7 @@ const REFUSED: [(&str, &str); 3] = [
 ///
 /// # Errors
 /// If one is; the message gives the reason.
-pub fn check_supported(argv: &[OsString]) -> Result<(), CommandFailure> {
+pub(crate) fn check_supported(argv: &[OsString]) -> Result<(), CommandFailure> {
     let given = argv.iter().skip(1).filter_map(|arg| arg.to_str()?.strip_prefix('-'));
     for flag in given.map(|flag| flag.strip_prefix('-').unwrap_or(flag)) {
         let name = flag.split('=').next().unwrap_or_default();
@@ -163,7 +163,7 @@ pub fn check_supported(argv: &[OsString]) -> Result<(), CommandFailure> {
 
 /// Printing flags of both upstream programs.
 #[derive(clap::Args, Debug)]
-pub struct PrintFlags {
+pub(crate) struct PrintFlags {
     /// Print all ops in the generic form
     #[arg(long, alias = "print-op-generic")]
     mlir_print_op_generic: bool,
@@ -201,7 +201,7 @@ pub struct PrintFlags {
 
 impl PrintFlags {
     /// The printer options.
-    pub fn options(&self) -> PrintOptions {
+    pub(crate) fn options(&self) -> PrintOptions {
         PrintOptions {
             generic: self.mlir_print_op_generic,
             debug_info: self.mlir_print_debuginfo,

@@ -6,7 +6,7 @@ use stablo::{DType, Tensor};
 use std::path::{Path, PathBuf};
 
 /// An array of a program: an argument or a result.
-pub struct Wanted<'a> {
+pub(crate) struct Wanted<'a> {
     /// `input` or `output`, the stem of names with numbers.
     pub stem: &'static str,
     /// Its position among the arguments or results.
@@ -27,7 +27,7 @@ impl Wanted<'_> {
 }
 
 /// A file or directory of arrays.
-pub enum Arrays {
+pub(crate) enum Arrays {
     /// A directory of `.npy` files.
     Directory(PathBuf),
     /// An `.npy` file; `None` once its array is taken.
@@ -43,7 +43,7 @@ impl Arrays {
     ///
     /// # Errors
     /// If it cannot be read, or has another format.
-    pub fn open(path: &Path, io: &mut Io<'_>) -> Result<Arrays, CommandFailure> {
+    pub(crate) fn open(path: &Path, io: &mut Io<'_>) -> Result<Arrays, CommandFailure> {
         if io.path(path).is_dir() {
             return Ok(Arrays::Directory(path.to_path_buf()));
         }
@@ -67,7 +67,7 @@ impl Arrays {
     ///
     /// # Errors
     /// If there is none, or it cannot be read as that type.
-    pub fn find(
+    pub(crate) fn find(
         &mut self,
         wanted: &Wanted<'_>,
         dtype: DType,
@@ -90,7 +90,7 @@ impl Arrays {
     }
 
     /// True if there is an array for an argument or result.
-    pub fn has(&self, wanted: &Wanted<'_>, io: &Io<'_>) -> bool {
+    pub(crate) fn has(&self, wanted: &Wanted<'_>, io: &Io<'_>) -> bool {
         let names = self.names(io);
         wanted.names().iter().any(|name| names.contains(name))
     }
@@ -99,7 +99,12 @@ impl Arrays {
     ///
     /// # Errors
     /// If there is none, or it cannot be read as that type.
-    pub fn named(&mut self, name: &str, dtype: DType, io: &mut Io<'_>) -> Result<Tensor, String> {
+    pub(crate) fn named(
+        &mut self,
+        name: &str,
+        dtype: DType,
+        io: &mut Io<'_>,
+    ) -> Result<Tensor, String> {
         let array = match self {
             Arrays::Directory(directory) => {
                 let file = io.read(&directory.join(format!("{name}.npy")));
@@ -116,7 +121,7 @@ impl Arrays {
     ///
     /// # Errors
     /// If there are several, or it cannot be read as that type.
-    pub fn only(&mut self, dtype: DType, io: &mut Io<'_>) -> Result<Tensor, String> {
+    pub(crate) fn only(&mut self, dtype: DType, io: &mut Io<'_>) -> Result<Tensor, String> {
         if let Arrays::Npy(file) = self {
             let file = file.take().ok_or("an .npy file has only one array")?;
             return npy::read(file, dtype).map_err(|error| error.to_string());

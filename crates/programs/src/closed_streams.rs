@@ -23,7 +23,7 @@ mod noted {
     }
 
     /// True if there was no such stream.
-    pub fn is_closed(number: usize) -> bool {
+    pub(crate) fn is_closed(number: usize) -> bool {
         CLOSED[number].load(Ordering::Relaxed)
     }
 }
@@ -36,4 +36,4 @@ mod noted {
     }
 }
 
-pub use noted::is_closed;
+pub(crate) use noted::is_closed;

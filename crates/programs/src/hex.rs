@@ -9,7 +9,7 @@ const ROW: usize = 16;
 
 /// All bytes with their offsets, and the meaning of each field beside it, indented by the nesting
 /// depth of its op.
-pub fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
+pub(crate) fn annotated(bytes: &[u8], fields: &[FileField]) -> String {
     let mut out = String::new();
     let mut end = 0;
     // Writing to a string cannot fail.

@@ -15,7 +15,7 @@ fn is_given(ty: &Type) -> bool {
 }
 
 /// The arguments of a function, for messages and to find their inputs.
-pub struct Arguments<'m> {
+pub(crate) struct Arguments<'m> {
     function: &'m str,
     types: &'m [Type],
     names: ArgumentNames,
@@ -23,7 +23,7 @@ pub struct Arguments<'m> {
 
 impl<'m> Arguments<'m> {
     /// The arguments of `function`.
-    pub fn of(function: FuncOp<'m>) -> Arguments<'m> {
+    pub(crate) fn of(function: FuncOp<'m>) -> Arguments<'m> {
         Arguments {
             function: function.symbol_name().unwrap_or(""),
             types: function.signature().0,
@@ -36,7 +36,7 @@ impl<'m> Arguments<'m> {
     ///
     /// # Errors
     /// If the number of inputs is wrong, or one cannot be read or does not match its argument.
-    pub fn inputs(
+    pub(crate) fn inputs(
         &self,
         values: &[String],
         file: Option<&Path>,
@@ -78,7 +78,7 @@ impl<'m> Arguments<'m> {
     ///
     /// # Errors
     /// If it has none, or one cannot be read or does not match its argument.
-    pub fn found(
+    pub(crate) fn found(
         &self,
         arrays: &mut Arrays,
         path: &Path,

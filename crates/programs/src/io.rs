@@ -349,7 +349,7 @@ mod heap {
 
     /// Enlarges the initial heap of a thread. By default the allocator extends it page by page,
     /// which took a tenth of the time of reading an artifact. Untouched pages take no memory.
-    pub fn begin_large() {
+    pub(crate) fn begin_large() {
         const SIZE: i32 = 32 << 20;
         // Setting these ends their dynamic adjustment, so they are set to its maximum values.
         const LARGEST_IN_HEAP: i32 = 32 << 20;
@@ -363,7 +363,7 @@ mod heap {
 
     /// Gives large blocks back to the system when they are freed: a server waits most of the time,
     /// and has the memory of the largest program that it has read, not of all messages and copies.
-    pub fn begin_waiting() {
+    pub(crate) fn begin_waiting() {
         const PADDING: i32 = 1 << 20;
         const LARGEST_IN_HEAP: i32 = 1 << 20;
         const KEPT_FREE: i32 = 4 << 20;
@@ -376,7 +376,7 @@ mod heap {
 
     /// Gives memory back to the system that is free, and when it is freed, so that the process has
     /// little more than what is in use, which is what a limit counts.
-    pub fn keep_nothing_free() {
+    pub(crate) fn keep_nothing_free() {
         const PADDING: i32 = 64 << 10;
         const LARGEST_IN_HEAP: i32 = 256 << 10;
         set(&[

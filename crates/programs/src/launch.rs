@@ -13,7 +13,7 @@ use std::process::{Command, ExitCode};
 const NOT_STARTED: u8 = 1;
 
 /// Runs the program `name` of `stablo` with the arguments of this process.
-pub fn stablo(name: &str) -> ExitCode {
+pub(crate) fn stablo(name: &str) -> ExitCode {
     let path = match std::env::current_exe() {
         Ok(path) => path.with_file_name(format!("stablo{}", std::env::consts::EXE_SUFFIX)),
         Err(error) => {

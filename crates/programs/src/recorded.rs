@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// The files of recorded values, by op, result and iteration.
-pub struct RecordedRun {
+pub(crate) struct RecordedRun {
     directory: PathBuf,
     files: HashMap<(OpId, usize, usize), String>,
     dtypes: HashMap<(OpId, usize), stablo::DType>,
@@ -23,7 +23,7 @@ impl RecordedRun {
     ///
     /// # Errors
     /// If the index cannot be read.
-    pub fn open(
+    pub(crate) fn open(
         directory: &Path,
         module: &Module,
         io: &mut Io<'_>,

@@ -9,7 +9,7 @@ use stablo::{Engine, Format, Module, Program, RunOptions, RuntimeValue, Tensor};
 use std::path::Path;
 
 /// A program with inputs, and results that a backend has computed from them.
-pub struct ReducedCase {
+pub(crate) struct ReducedCase {
     /// The program, whose entry is `main`.
     pub module: Module,
     /// Its inputs.
@@ -19,7 +19,7 @@ pub struct ReducedCase {
 }
 
 /// A judgement with what it is about.
-pub struct JudgedRun<'r> {
+pub(crate) struct JudgedRun<'r> {
     /// The name of the program.
     pub name: &'r str,
     /// The program as it was judged.
@@ -72,7 +72,7 @@ impl JudgedRun<'_> {
     ///
     /// # Errors
     /// If the program cannot be shown.
-    pub fn page(&self) -> Result<String, CommandFailure> {
+    pub(crate) fn page(&self) -> Result<String, CommandFailure> {
         let options = stablo::ViewOptions::default();
         let view = stablo::view(self.program.module(), self.name, options)?;
         Ok(self.judgement.shown_in(view).to_html())
@@ -84,7 +84,7 @@ impl JudgedRun<'_> {
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn write(
+    pub(crate) fn write(
         &self,
         directory: &Path,
         reproducer: Option<&ReducedCase>,
@@ -119,7 +119,7 @@ impl JudgedRun<'_> {
 
 /// The program of the first op that is wrong for its actual operands, with these and its recorded
 /// results. `None` if there is no such op, or its operands were not recorded.
-pub fn isolated(
+pub(crate) fn isolated(
     program: &Program,
     entry: &str,
     inputs: &[RuntimeValue],

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The flags on results.
 #[derive(clap::Args)]
-pub struct ResultFlags {
+pub(crate) struct ResultFlags {
     /// Save the results in this directory, as output_0.npy, output_1.npy, …, or in this .npz or
     /// .safetensors file, instead of printing them; with several processes, in subdirectories
     /// process_R_P
@@ -39,7 +39,7 @@ impl ResultFlags {
     ///
     /// # Errors
     /// See above.
-    pub fn check(&self, io: &Io<'_>) -> Result<(), CommandFailure> {
+    pub(crate) fn check(&self, io: &Io<'_>) -> Result<(), CommandFailure> {
         let array = |path: &&PathBuf| path.extension().is_some_and(|end| end == "npy");
         match self.outputs.as_ref().filter(array) {
             Some(path) if !io.path(path).is_dir() => Err(CommandFailure::usage(format!(
@@ -66,13 +66,13 @@ impl ResultFlags {
 }
 
 /// Parses a distance.
-pub fn tolerance(text: &str) -> Result<f64, String> {
+pub(crate) fn tolerance(text: &str) -> Result<f64, String> {
     let number: f64 = text.parse().map_err(|_| "this is not a number".to_string())?;
     if number >= 0.0 { Ok(number) } else { Err("it must be at least 0".into()) }
 }
 
 /// The directory of the inputs or outputs of a process.
-pub fn folder(process: ProcessId) -> String {
+pub(crate) fn folder(process: ProcessId) -> String {
     format!("process_{}_{}", process.replica, process.partition)
 }
 
@@ -92,7 +92,7 @@ impl Leaf<'_> {
 }
 
 /// The results of each process.
-pub struct RunResults<'m> {
+pub(crate) struct RunResults<'m> {
     types: &'m [Type],
     names: Vec<Option<String>>,
     grid: Option<Grid>,
@@ -101,7 +101,7 @@ pub struct RunResults<'m> {
 
 impl<'m> RunResults<'m> {
     /// The results of a run of `function`.
-    pub fn new(
+    pub(crate) fn new(
         function: FuncOp<'m>,
         grid: Option<Grid>,
         values: Vec<Vec<RuntimeValue>>,
@@ -114,7 +114,11 @@ impl<'m> RunResults<'m> {
     ///
     /// # Errors
     /// If they cannot be written, or are not as expected.
-    pub fn output(&self, flags: &ResultFlags, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+    pub(crate) fn output(
+        &self,
+        flags: &ResultFlags,
+        io: &mut Io<'_>,
+    ) -> Result<(), CommandFailure> {
         if flags.outputs.is_none() && flags.expect.is_none() {
             return self.print(io);
         }
@@ -265,7 +269,11 @@ fn describe(process: Option<ProcessId>, number: &str, name: Option<&str>) -> Str
 }
 
 /// How a result compares with the expected one; an error if it is not close.
-pub fn verdict(found: &Tensor, expected: &Tensor, tolerance: &Tolerance) -> Result<String, String> {
+pub(crate) fn verdict(
+    found: &Tensor,
+    expected: &Tensor,
+    tolerance: &Tolerance,
+) -> Result<String, String> {
     if found.shape() != expected.shape() {
         let (found, expected) = (found.shape(), expected.shape());
         return Err(format!("the shape is {found:?}, but {expected:?} is expected"));

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 /// Durations of the steps.
 #[derive(Debug, Default)]
-pub struct Timings {
+pub(crate) struct Timings {
     /// Parsing the text.
     pub parse: Duration,
     /// Verifying the module.
@@ -17,7 +17,7 @@ pub struct Timings {
 }
 
 /// Runs `work`; returns its result and duration.
-pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
     let start = Instant::now();
     let result = work();
     (result, start.elapsed())
@@ -25,7 +25,7 @@ pub fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 
 impl Timings {
     /// The timings in milliseconds, and the peak memory of the process in bytes if available.
-    pub fn to_json(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         let ms = |d: &Duration| d.as_secs_f64() * 1e3;
         let value = json!({
             "parse_ms": ms(&self.parse),

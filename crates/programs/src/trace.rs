@@ -31,7 +31,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
 }
 
 /// An output directory for values.
-pub struct ValueTrace<'m> {
+pub(crate) struct ValueTrace<'m> {
     directory: PathBuf,
     /// Filters values by name, op or location.
     pattern: Option<Regex>,
@@ -45,7 +45,7 @@ impl<'m> ValueTrace<'m> {
     ///
     /// # Errors
     /// If it cannot be created, or the pattern is not a valid regular expression.
-    pub fn new(
+    pub(crate) fn new(
         module: &'m Module,
         directory: PathBuf,
         pattern: Option<&str>,
@@ -67,7 +67,7 @@ impl<'m> ValueTrace<'m> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn save(
+    pub(crate) fn save(
         &mut self,
         process: ProcessId,
         op: OpRef<'_>,
@@ -99,7 +99,7 @@ impl<'m> ValueTrace<'m> {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn finish(&self) -> Result<(), String> {
+    pub(crate) fn finish(&self) -> Result<(), String> {
         let path = self.directory.join(INDEX);
         write_whole(&path, |out| out.write_all(self.index.as_bytes()))
             .map_err(|e| format!("cannot write {}: {e}", path.display()))

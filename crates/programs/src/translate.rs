@@ -67,7 +67,7 @@ struct TranslateArgs {
 }
 
 /// Runs the program.
-pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
+pub(crate) fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
     let result = try_run(argv, io);
     io.finish(result)
 }

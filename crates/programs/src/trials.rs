@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// Flags on inputs and tolerances.
 #[derive(clap::Args)]
-pub struct TrialFlags {
+pub(crate) struct TrialFlags {
     /// The function to run
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
@@ -49,7 +49,7 @@ pub struct TrialFlags {
 }
 
 /// Inputs, and what they are for messages.
-pub struct Trial {
+pub(crate) struct Trial {
     /// Such as `seed 0`.
     pub name: String,
     /// The seed, if they are random.
@@ -60,7 +60,7 @@ pub struct Trial {
 
 impl TrialFlags {
     /// How far results may be from each other.
-    pub fn tolerance(&self, dtype: DType) -> Tolerance {
+    pub(crate) fn tolerance(&self, dtype: DType) -> Tolerance {
         let given = Tolerance { absolute: self.atol, relative: self.rtol, ulps: self.ulps };
         // Other compilers have other orders of sums, and other functions.
         if self.device.is_some() && given == Tolerance::EXACT {
@@ -70,7 +70,7 @@ impl TrialFlags {
     }
 
     /// The name of the function to run.
-    pub fn entry(&self) -> &str {
+    pub(crate) fn entry(&self) -> &str {
         self.entry.strip_prefix('@').unwrap_or(&self.entry)
     }
 
@@ -78,7 +78,7 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If one cannot be read or is not valid, or they have other arguments or results.
-    pub fn programs(
+    pub(crate) fn programs(
         &self,
         files: [&Path; 2],
         io: &mut Io<'_>,
@@ -92,7 +92,7 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If it cannot be read or is not valid.
-    pub fn program(&self, file: &Path, io: &mut Io<'_>) -> Result<Program, CommandFailure> {
+    pub(crate) fn program(&self, file: &Path, io: &mut Io<'_>) -> Result<Program, CommandFailure> {
         let module = load(file, io)?;
         let limits = Limits { steps: self.max_steps, ..Limits::default() };
         let options = RunOptions { limits, ..RunOptions::default() };
@@ -104,7 +104,11 @@ impl TrialFlags {
     ///
     /// # Errors
     /// If inputs cannot be read or do not fit.
-    pub fn trials(&self, program: &Program, io: &mut Io<'_>) -> Result<Trials, CommandFailure> {
+    pub(crate) fn trials(
+        &self,
+        program: &Program,
+        io: &mut Io<'_>,
+    ) -> Result<Trials, CommandFailure> {
         if self.input.is_empty() && self.inputs.is_none() {
             return Ok(Trials::Random(self.seed, self.tries));
         }
@@ -116,7 +120,7 @@ impl TrialFlags {
 }
 
 /// The inputs of all trials.
-pub enum Trials {
+pub(crate) enum Trials {
     /// The inputs of the user, until they are taken.
     Given(Option<Vec<RuntimeValue>>),
     /// The next seed and how many are left.
@@ -128,7 +132,7 @@ impl Trials {
     ///
     /// # Errors
     /// If there can be no random values of an argument.
-    pub fn next(&mut self, program: &Program) -> Result<Option<Trial>, CommandFailure> {
+    pub(crate) fn next(&mut self, program: &Program) -> Result<Option<Trial>, CommandFailure> {
         match self {
             Trials::Given(inputs) => Ok(inputs.take().map(|inputs| Trial {
                 name: "the inputs".into(),
@@ -150,7 +154,9 @@ impl Trials {
 ///
 /// # Errors
 /// If more than one file is standard input.
-pub fn check_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<(), CommandFailure> {
+pub(crate) fn check_files<'f>(
+    files: impl IntoIterator<Item = &'f PathBuf>,
+) -> Result<(), CommandFailure> {
     match files.into_iter().filter(|file| *file == Path::new("-")).count() {
         0 | 1 => Ok(()),
         _ => Err(CommandFailure::usage("only one of the programs can be standard input")),
@@ -158,6 +164,6 @@ pub fn check_files<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<(
 }
 
 /// The exit code of trouble, for programs whose exit code 1 says that they found a difference.
-pub fn trouble(failure: CommandFailure) -> CommandFailure {
+pub(crate) fn trouble(failure: CommandFailure) -> CommandFailure {
     CommandFailure { code: USAGE, ..failure }
 }

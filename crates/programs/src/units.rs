@@ -1,12 +1,12 @@
 //! Readable numbers.
 
 /// A readable size: `4.2 kB`.
-pub fn size(bytes: usize) -> String {
+pub(crate) fn size(bytes: usize) -> String {
     scaled(bytes as u64, "B", ["kB", "MB", "GB", "TB"])
 }
 
 /// A readable number of operations: `1.5 MFLOP`.
-pub fn flops(count: u64) -> String {
+pub(crate) fn flops(count: u64) -> String {
     scaled(count, "FLOP", ["kFLOP", "MFLOP", "GFLOP", "TFLOP"])
 }
 

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Writes a value with a name and a type.
-pub type Style = fn(&mut dyn Write, &str, &RuntimeValue, &Type) -> io::Result<()>;
+pub(crate) type Style = fn(&mut dyn Write, &str, &RuntimeValue, &Type) -> io::Result<()>;
 
 /// Observer of a run.
-pub struct Watcher<'w, 'm> {
+pub(crate) struct Watcher<'w, 'm> {
     /// Output printed by the program.
     output: &'w mut (dyn Write + Send),
     style: Style,
@@ -34,7 +34,7 @@ pub struct Watcher<'w, 'm> {
 
 impl<'w, 'm> Watcher<'w, 'm> {
     /// Observes a run of the module below `top`; printed values are written to `output` at once.
-    pub fn new(
+    pub(crate) fn new(
         top: OpRef<'m>,
         output: &'w mut (dyn Write + Send),
         style: Style,
@@ -52,7 +52,7 @@ impl<'w, 'm> Watcher<'w, 'm> {
     }
 
     /// Shows a progress bar on standard error if the run takes long.
-    pub fn show_progress(&mut self) {
+    pub(crate) fn show_progress(&mut self) {
         self.progress = Some((Instant::now(), None));
     }
 }

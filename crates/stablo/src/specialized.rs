@@ -44,7 +44,11 @@ struct Specialization {
 impl Specializations {
     /// The static forms of a module's function `entry`. `None` if its runs are not to use any: it
     /// is static, or what runs compute or show depends on the ops that it is written with.
-    pub fn of(module: &Arc<Module>, entry: &str, options: &RunOptions) -> Option<Specializations> {
+    pub(crate) fn of(
+        module: &Arc<Module>,
+        entry: &str,
+        options: &RunOptions,
+    ) -> Option<Specializations> {
         let has_plans =
             options.engine == Engine::Fast && options.conventions == Conventions::Specification;
         // Static forms take fewer steps.
@@ -80,7 +84,7 @@ impl Specializations {
     }
 
     /// The shapes of inputs, which the program accepts.
-    pub fn shapes<'s>(&self, shape: impl Fn(usize) -> &'s [usize]) -> Shapes {
+    pub(crate) fn shapes<'s>(&self, shape: impl Fn(usize) -> &'s [usize]) -> Shapes {
         let shapes = self.dynamic.iter().map(|&index| shape(index));
         shapes.flat_map(|shape| once(shape.len()).chain(shape.iter().copied())).collect()
     }
@@ -90,7 +94,7 @@ impl Specializations {
     ///
     /// # Errors
     /// Errors of `run`.
-    pub fn run<T>(
+    pub(crate) fn run<T>(
         &self,
         program: &Program,
         shapes: Shapes,
@@ -130,7 +134,7 @@ impl Specializations {
     }
 
     /// Makes the static form for some shapes. `None` if they have no static form.
-    pub fn make(&self, shapes: &Shapes) -> Option<Program> {
+    pub(crate) fn make(&self, shapes: &Shapes) -> Option<Program> {
         let mut types = self.inputs.clone();
         let mut rest = shapes.iter();
         for &index in &self.dynamic {
@@ -147,7 +151,7 @@ impl Specializations {
     }
 
     /// The static forms that are kept.
-    pub fn kept(&self) -> Vec<Arc<Program>> {
+    pub(crate) fn kept(&self) -> Vec<Arc<Program>> {
         self.lock().iter().filter_map(|known| known.program.get()?.clone()).collect()
     }
 

@@ -7,7 +7,7 @@ use mlir::Module;
 /// from whole tensors to the shards of one device, by custom calls, needs a process for each device
 /// from the start. All others start with one process; an `sdy.manual_computation` starts more when
 /// it is reached.
-pub fn grid(module: &Module) -> Grid {
+pub(crate) fn grid(module: &Module) -> Grid {
     match hlo::spmd::num_partitions(module) {
         Some(partitions) if partitions > 1 => Grid { replicas: 1, partitions },
         _ => Grid::SINGLE,

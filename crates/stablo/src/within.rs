@@ -26,7 +26,7 @@ impl BoundsProgram {
     ///
     /// # Errors
     /// If an op names a model that does not exist.
-    pub fn of(
+    pub(crate) fn of(
         module: &Arc<Module>,
         entry: &str,
         options: &RunOptions,
@@ -70,7 +70,7 @@ impl BoundsProgram {
     /// # Errors
     /// If bounds cannot be derived: there are several processes, an op fails, or a limit is
     /// exceeded.
-    pub fn observer<'o>(
+    pub(crate) fn observer<'o>(
         &self,
         grid: Grid,
         inputs: &[Vec<RuntimeValue>],

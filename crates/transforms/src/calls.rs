@@ -9,34 +9,34 @@ use std::collections::HashSet;
 
 /// A set of functions.
 #[derive(Default)]
-pub struct Calls(HashSet<OpId>);
+pub(crate) struct Calls(HashSet<OpId>);
 
 impl Calls {
     /// True if a function is in the set.
-    pub fn contains(&self, function: OpId) -> bool {
+    pub(crate) fn contains(&self, function: OpId) -> bool {
         self.0.contains(&function)
     }
 
     /// Adds a function.
-    pub fn insert(&mut self, function: OpId) {
+    pub(crate) fn insert(&mut self, function: OpId) {
         self.0.insert(function);
     }
 }
 
 /// The attribute with the name of the function that an op calls.
-pub fn callee_attribute(op: OpRef<'_>) -> Option<&'static str> {
+pub(crate) fn callee_attribute(op: OpRef<'_>) -> Option<&'static str> {
     let call = |t: &Trait| if let Trait::Call(name) = t { Some(*name) } else { None };
     op.def()?.traits.iter().find_map(call)
 }
 
 /// The function, defined or only declared, that an op calls by name.
-pub fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
+pub(crate) fn callee(op: OpRef<'_>) -> Option<FuncOp<'_>> {
     let attribute = callee_attribute(op)?;
     FuncOp::cast(nearest_symbol(op, op.attr(attribute)?.as_flat_symbol()?)?)
 }
 
 /// All functions in post-order of the call graph: callees first, except within cycles.
-pub fn callees_first(module: &Module) -> Vec<OpId> {
+pub(crate) fn callees_first(module: &Module) -> Vec<OpId> {
     let callees =
         |f: OpId| -> Vec<OpId> { module.walk(f).filter_map(callee).map(|f| f.id()).collect() };
     let mut order = Vec::new();
@@ -62,7 +62,7 @@ pub fn callees_first(module: &Module) -> Vec<OpId> {
 }
 
 /// The functions without side effects: neither their ops nor their callees have any.
-pub fn effect_free_functions(module: &Module) -> Calls {
+pub(crate) fn effect_free_functions(module: &Module) -> Calls {
     let mut free = Calls::default();
     for function in callees_first(module) {
         let no_effect = |op: OpRef<'_>| {

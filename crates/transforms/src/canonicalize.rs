@@ -7,7 +7,7 @@ use mlir::rewrite::greedy::{self, Config};
 use mlir::rewrite::{PatternSet, RewritePattern};
 
 /// Canonicalizes ops.
-pub const PASS: Pass = Pass::on_any(
+pub(crate) const PASS: Pass = Pass::on_any(
     "canonicalize",
     "Canonicalize ops: fold them, simplify them and remove dead code",
     run,

@@ -8,7 +8,7 @@ use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::{PatternSet, RewritePattern};
 
 /// Replaces dynamic ops by static ones.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-canonicalize-dynamism",
     "Replace dynamic ops by static ones where their shape operands are constants",
     run,

@@ -14,7 +14,7 @@ use mlir::types::Signedness;
 use mlir::{Diagnostic, Module, OpId, OpRef, Type, TypeKind, Value};
 
 /// Removes assertions that hold and reports the others.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-check-shape-assertions",
     "Remove shape assertions that hold, and report those that fail",
     run,
@@ -35,7 +35,7 @@ const ATTRIBUTES: [&str; 5] =
     ["api_version", "backend_config", "call_target_name", "error_message", "has_side_effect"];
 
 /// True if an op is a shape assertion.
-pub fn is_assertion(op: OpRef<'_>) -> bool {
+pub(crate) fn is_assertion(op: OpRef<'_>) -> bool {
     CustomCallOp::cast(op).is_some_and(|op| op.call_target_name() == TARGET)
 }
 
@@ -52,7 +52,7 @@ fn run(cx: &mut PassContext<'_>) {
 }
 
 /// The failures of the assertions below an op whose conditions are constants.
-pub fn failures(module: &Module, root: OpId) -> Diagnostics {
+pub(crate) fn failures(module: &Module, root: OpId) -> Diagnostics {
     let is_false = |op: &OpRef<'_>| {
         op.operands().first().is_some_and(|&condition| constant(module, condition) == Some(0))
     };

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use vhlo::Version;
 
 /// Expands new ops into older ones.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "stablehlo-compatibility-expander",
     "Expand ops that versions before the target lack into older ops",
     run,

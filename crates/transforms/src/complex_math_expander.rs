@@ -16,7 +16,7 @@ use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 
 /// Expands complex functions.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-complex-math-expander",
     "Expand complex functions into functions of real and imaginary parts",
     run,

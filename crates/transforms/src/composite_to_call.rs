@@ -8,7 +8,7 @@ use mlir::{Attribute, OpRef, Type};
 use side_dialects::func::CallOp;
 
 /// Replaces composites by calls of their decompositions.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-composite-to-call",
     "Replace composites by calls of their decompositions",
     run,

@@ -12,7 +12,7 @@ use mlir::{Attribute, OpRef, Type, TypeKind, Value};
 use side_dialects::func::FuncOp;
 
 /// Makes integer types signless.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_modules("stablehlo-convert-to-signless", "Make all integer types signless", run);
 
 fn run(cx: &mut PassContext<'_>) {

@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Common subexpression elimination.
-pub const PASS: Pass = Pass::on_any("cse", "Eliminate common subexpressions and dead code", run);
+pub(crate) const PASS: Pass =
+    Pass::on_any("cse", "Eliminate common subexpressions and dead code", run);
 
 fn run(cx: &mut PassContext<'_>) {
     cx.module.build_uses();

@@ -28,7 +28,7 @@ const NAME: &str = "jax.global_constant";
 const MAX_CANDIDATES: i64 = 1 << 16;
 
 /// The known sizes of the arguments of a function.
-pub struct Dimensions<'m> {
+pub(crate) struct Dimensions<'m> {
     function: FuncOp<'m>,
     block: BlockId,
     module: &'m Module,
@@ -53,7 +53,7 @@ struct SizeComputation<'m> {
 
 impl<'m> Dimensions<'m> {
     /// Starts from the types of the arguments. `None` for a function without a body.
-    pub fn of(function: FuncOp<'m>) -> Option<Dimensions<'m>> {
+    pub(crate) fn of(function: FuncOp<'m>) -> Option<Dimensions<'m>> {
         let module = function.module();
         let block = module.entry(function.body())?;
         let mut sizes = BTreeMap::new();
@@ -81,7 +81,7 @@ impl<'m> Dimensions<'m> {
     /// # Errors
     /// If no argument has a dynamic first dimension, or all such dimensions have another size
     /// already.
-    pub fn set_batch(&mut self, size: i64) -> Result<(), Diagnostic> {
+    pub(crate) fn set_batch(&mut self, size: i64) -> Result<(), Diagnostic> {
         let (mut has_size, mut other) = (false, None);
         for (argument, ty) in self.function.signature().0.iter().enumerate() {
             if ty.shape().is_none_or(|shape| shape.first() != Some(&DYNAMIC)) {
@@ -135,7 +135,7 @@ impl<'m> Dimensions<'m> {
     ///
     /// # Errors
     /// If the program has no such name, or the type in which it computes with it lacks the size.
-    pub fn set_name(&mut self, name: &str, size: i64) -> Result<(), Diagnostic> {
+    pub(crate) fn set_name(&mut self, name: &str, size: i64) -> Result<(), Diagnostic> {
         let names = self.names();
         let values: Vec<Value> =
             names.iter().filter(|(n, _)| *n == name).map(|(_, value)| *value).collect();
@@ -167,7 +167,7 @@ impl<'m> Dimensions<'m> {
     ///
     /// # Errors
     /// If the sizes of the arguments contradict.
-    pub fn check_names(&self) -> Result<(), Diagnostic> {
+    pub(crate) fn check_names(&self) -> Result<(), Diagnostic> {
         for (name, value, size) in &self.named {
             let slice = self.slice(*value).filter(|slice| slice.unknown.is_empty());
             if let Some(found) = slice.and_then(|slice| self.evaluate(&slice, None))
@@ -183,7 +183,7 @@ impl<'m> Dimensions<'m> {
     }
 
     /// Derives further sizes from the names and the program's assertions.
-    pub fn propagate(&mut self) {
+    pub(crate) fn propagate(&mut self) {
         loop {
             let found = self.sizes.len();
             self.compute();
@@ -209,7 +209,7 @@ impl<'m> Dimensions<'m> {
     }
 
     /// The types of the arguments with the known sizes; other dimensions stay dynamic.
-    pub fn types(&self) -> Vec<Type> {
+    pub(crate) fn types(&self) -> Vec<Type> {
         let inputs = self.function.signature().0.iter().enumerate();
         let refined = |(argument, ty): (usize, &Type)| {
             let Some(tensor) = ty.as_tensor().filter(|t| !t.has_static_shape()) else {
@@ -226,14 +226,14 @@ impl<'m> Dimensions<'m> {
     }
 
     /// The arguments that are sizes themselves, with their values, as far as known.
-    pub fn constant_arguments(&self) -> Vec<(usize, i64)> {
+    pub(crate) fn constant_arguments(&self) -> Vec<(usize, i64)> {
         let own = self.function.arg_attrs().unwrap_or(&[]);
         let value = |(i, _)| Some((i, self.integer(*self.module.arguments(self.block).get(i)?)?));
         named(own).filter_map(value).collect()
     }
 
     /// The names of dimensions whose size is unknown.
-    pub fn unknown_names(&self) -> BTreeSet<&'m str> {
+    pub(crate) fn unknown_names(&self) -> BTreeSet<&'m str> {
         self.names()
             .into_iter()
             .filter(|(_, value)| self.integer(*value).is_none())
@@ -364,7 +364,7 @@ impl<'m> Dimensions<'m> {
 }
 
 /// The arguments of a function that hold named sizes, with the names.
-pub fn named_arguments(function: FuncOp<'_>) -> Vec<(usize, &str)> {
+pub(crate) fn named_arguments(function: FuncOp<'_>) -> Vec<(usize, &str)> {
     let attributes = function.arg_attrs().unwrap_or(&[]);
     named(attributes).collect()
 }

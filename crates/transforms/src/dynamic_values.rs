@@ -14,7 +14,7 @@ const MAX_NOTES: usize = 12;
 
 /// Finds the first value of dynamic shape in the entry function or a function that it calls. The
 /// error explains why it is dynamic.
-pub fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
+pub(crate) fn first_dynamic_value(module: &Module, root: OpId) -> Option<Diagnostic> {
     let entry = entry_function(module, root).ok()?;
     let block = module.entry(entry.body())?;
     let arguments = module.arguments(block);

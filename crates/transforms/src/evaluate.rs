@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 /// Bounds on the numbers of elements of the operands and results of an evaluated op.
 #[derive(Clone, Copy)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// In general.
     pub elements: usize,
     /// Where one element of each is computed: of an elementwise op on constants whose elements are
@@ -21,14 +21,14 @@ pub struct Limits {
 
 impl Limits {
     /// The same bound for all constants.
-    pub fn elements(count: usize) -> Limits {
+    pub(crate) fn elements(count: usize) -> Limits {
         Limits { elements: count, equal_elements: count }
     }
 }
 
 /// The values of the results of an op without effects and regions whose operands are all constants,
 /// and which has some. `None` if it cannot be evaluated, or exceeds the limits.
-pub fn evaluate(op: OpRef<'_>, limits: Limits) -> Option<Vec<Attribute>> {
+pub(crate) fn evaluate(op: OpRef<'_>, limits: Limits) -> Option<Vec<Attribute>> {
     let effect_free = op.has_trait(&Trait::Pure) || op.has_trait(&Trait::NoMemoryEffect);
     if !effect_free || op.operands().is_empty() || op.num_results() == 0 {
         return None;
@@ -72,7 +72,7 @@ const MAX_BLOCK_ELEMENTS: usize = 1 << 16;
 
 /// Evaluates a block without nested regions for given arguments; from outside it may use constants
 /// only.
-pub fn evaluate_block(
+pub(crate) fn evaluate_block(
     module: &Module,
     block: BlockId,
     arguments: Vec<RuntimeValue>,
@@ -92,7 +92,7 @@ pub fn evaluate_block(
 }
 
 /// The value of a tensor as an attribute of that type; `None` if they do not fit.
-pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
+pub(crate) fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
     let fits = ty.as_tensor()?.static_shape()? == tensor.shape()
         && ty.element_type().dtype()? == tensor.dtype();
     if !fits {
@@ -102,7 +102,7 @@ pub fn elements(tensor: &Tensor, ty: &Type) -> Option<Attribute> {
 }
 
 /// An integer as a constant of a type of one element; `None` if it is out of range.
-pub fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
+pub(crate) fn scalar(value: i64, ty: &Type) -> Option<Attribute> {
     let dtype = ty.element_type().dtype()?;
     let shape = ty.as_tensor()?.static_shape()?;
     let tensor = Tensor::from_vec(shape, vec![value]).ok()?;

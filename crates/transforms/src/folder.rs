@@ -21,7 +21,7 @@ use numerics::Bytes;
 use program::RuntimeValue;
 
 /// Folds ops over constants.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_functions("stablehlo-aggressive-folder", "Fold StableHLO ops over constants", run)
         .with_options(&[ASSUME_NO_UNDECLARED_SIDE_EFFECTS, FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 

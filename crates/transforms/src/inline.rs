@@ -16,7 +16,7 @@ use side_dialects::func::{CallOp, FuncOp};
 use std::collections::{HashMap, HashSet};
 
 /// Replaces calls by the bodies of the callees.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_modules("inline", "Inline function calls, and remove unused private functions", run)
         .with_options(&[PassOption {
             name: "default-pipeline",

@@ -9,7 +9,7 @@ use mlir::{OpRef, Type, TypeKind, Value};
 use side_dialects::interpreter::ProbeOp;
 
 /// Adds a probe after each result.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "interpreter-instrument-with-probe",
     "Add a probe after each op with tensor results, except constants",
     run,

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Known values.
-pub type Known = HashMap<Value, RuntimeValue>;
+pub(crate) type Known = HashMap<Value, RuntimeValue>;
 
 /// Maximum number of elements of tensors that are evaluated.
 const MAX_ELEMENTS: usize = 64;
@@ -22,26 +22,26 @@ const MAX_DEPTH: usize = 64;
 const MAX_STEPS: usize = 1 << 20;
 
 /// An evaluator of ops on integers, with a bound on the work.
-pub struct Integers<'m> {
+pub(crate) struct Integers<'m> {
     module: &'m Module,
     steps: Cell<usize>,
 }
 
 impl<'m> Integers<'m> {
     /// An evaluator of ops of a module.
-    pub fn new(module: &'m Module) -> Integers<'m> {
+    pub(crate) fn new(module: &'m Module) -> Integers<'m> {
         Integers { module, steps: Cell::new(MAX_STEPS) }
     }
 
     /// Counts a step; `None` if there were too many.
-    pub fn spend(&self) -> Option<()> {
+    pub(crate) fn spend(&self) -> Option<()> {
         self.steps.set(self.steps.get().checked_sub(1)?);
         Some(())
     }
 
     /// The results of an op on small tensors of integers, or of a call of a function of such ops.
     /// `None` if an operand is not known, or for other ops.
-    pub fn results(&self, op: OpRef<'_>, known: &Known) -> Option<Vec<RuntimeValue>> {
+    pub(crate) fn results(&self, op: OpRef<'_>, known: &Known) -> Option<Vec<RuntimeValue>> {
         self.nested_results(op, known, 0)
     }
 
@@ -89,13 +89,13 @@ impl<'m> Integers<'m> {
 }
 
 /// The first element of a tensor of integers.
-pub fn integer(value: &RuntimeValue) -> Option<i64> {
+pub(crate) fn integer(value: &RuntimeValue) -> Option<i64> {
     value.tensor().ok()?.to_i64s().ok()?.first().copied()
 }
 
 /// The numbers from 0 to 2^31 - 1 at which a monotone function has a value; `None` if there are
 /// none, or the function is not defined where it must be.
-pub fn preimage(function: impl Fn(i64) -> Option<i64>, value: i64) -> Option<Range<i64>> {
+pub(crate) fn preimage(function: impl Fn(i64) -> Option<i64>, value: i64) -> Option<Range<i64>> {
     const LIMIT: i64 = 1 << 31;
     let at_zero = function(0)?;
     // A decreasing function becomes increasing.

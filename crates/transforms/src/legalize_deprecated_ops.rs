@@ -9,7 +9,7 @@ use mlir::rewrite::{PatternSet, RewritePattern};
 use mlir::{Attribute, OpRef, Type};
 
 /// Replaces deprecated ops.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-deprecated-ops",
     "Replace deprecated ops by their successors",
     run,

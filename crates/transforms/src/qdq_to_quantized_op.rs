@@ -9,7 +9,7 @@ use mlir::rewrite::{PatternSet, RewritePattern};
 use mlir::{OpRef, Value};
 
 /// Fuses ops into ops on quantized values.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-qdq-to-quantized-op",
     "Replace ops between dequantization and quantization by ops on quantized values",
     run,

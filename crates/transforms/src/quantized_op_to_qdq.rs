@@ -10,7 +10,7 @@ use mlir::rewrite::{PatternSet, RewritePattern, Rewriter, Root};
 use mlir::{OpId, Type, TypeKind, Value};
 
 /// Replaces quantized ops by float ops.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-quantized-op-to-qdq",
     "Replace ops on quantized values by ops on floats between dequantization and quantization",
     run,
@@ -24,7 +24,7 @@ fn run(cx: &mut PassContext<'_>) {
 }
 
 /// The type with the expressed type as its element type.
-pub fn expressed(ty: &Type) -> Type {
+pub(crate) fn expressed(ty: &Type) -> Type {
     match quantized::quantized(ty) {
         Some(view) => compat::with_element(ty, view.expressed.clone()),
         None => ty.clone(),

@@ -5,7 +5,7 @@ use mlir::rewrite::Rewriter;
 use mlir::rewrite::conversion::reconcile_casts;
 
 /// Removes casts that cancel out.
-pub const PASS: Pass = Pass::on_any(
+pub(crate) const PASS: Pass = Pass::on_any(
     "reconcile-unrealized-casts",
     "Remove unrealized conversion casts that cancel out",
     run,

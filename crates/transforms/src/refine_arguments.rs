@@ -15,10 +15,10 @@ use side_dialects::func::FuncOp;
 
 /// Target of the wrapper custom calls between arguments and their uses: returns the first operand,
 /// with another type.
-pub const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
+pub(crate) const OPERAND_WRAPPER: &str = "stablehlo.shape_refinement_operand_wrapper";
 
 /// Gives the arguments of the entry function more specific types.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "stablehlo-refine-arguments",
     "Refine the types of the entry function's arguments",
     run,
@@ -40,7 +40,7 @@ fn run(cx: &mut PassContext<'_>) {
 ///
 /// # Errors
 /// If a text is not a type; as [`main_function`] and [`refine_arguments`].
-pub fn refine_entry_arguments(
+pub(crate) fn refine_entry_arguments(
     cx: &mut PassContext<'_>,
     types: &[String],
 ) -> Result<(), Diagnostic> {
@@ -62,7 +62,7 @@ fn parse_types(root: OpRef<'_>, types: &[String]) -> Result<Vec<Type>, Diagnosti
 }
 
 /// The functions of a module.
-pub fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>> {
+pub(crate) fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>> {
     let body = module.op(root).regions().first().and_then(|&region| module.entry(region));
     body.into_iter().flat_map(|block| module.ops(block)).filter_map(FuncOp::cast)
 }
@@ -71,7 +71,7 @@ pub fn functions(module: &Module, root: OpId) -> impl Iterator<Item = FuncOp<'_>
 ///
 /// # Errors
 /// If there is no such function, or its body does not have exactly one block.
-pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
+pub(crate) fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let is_public = |f: &FuncOp<'_>| OpRef::symbol_visibility(**f).is_none_or(|v| v == "public");
     let mut public = functions(module, root).filter(is_public);
     let (Some(only), None) = (public.next(), public.next()) else {
@@ -85,7 +85,7 @@ pub fn entry_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnos
 ///
 /// # Errors
 /// As [`entry_function`].
-pub fn main_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
+pub(crate) fn main_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnostic> {
     let functions: Vec<FuncOp<'_>> = functions(module, root).collect();
     let root = module.op(root);
     let entry = match functions[..] {
@@ -104,7 +104,7 @@ pub fn main_function(module: &Module, root: OpId) -> Result<FuncOp<'_>, Diagnost
 }
 
 /// Checks that the body of a function is a single block.
-pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
+pub(crate) fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
     let blocks = function.regions().first().map_or(0, |&body| function.module().blocks(body).len());
     if blocks == 1 {
         return Ok(());
@@ -119,7 +119,7 @@ pub fn one_block(function: OpRef<'_>) -> Result<(), Diagnostic> {
 /// # Errors
 /// If the number of types differs from that of the arguments, or a type is not a refinement of the
 /// declared one.
-pub fn refine_arguments(
+pub(crate) fn refine_arguments(
     rw: &mut Rewriter<'_>,
     function: OpId,
     types: &[Type],
@@ -157,7 +157,7 @@ pub fn refine_arguments(
 ///
 /// # Errors
 /// If there is no such argument, or it is not a single element that can hold the value.
-pub fn substitute_argument(
+pub(crate) fn substitute_argument(
     rw: &mut Rewriter<'_>,
     function: OpId,
     index: usize,
@@ -184,7 +184,7 @@ pub fn substitute_argument(
 
 /// Replaces an argument of a function by a constant, and removes the argument. A no-op if there is
 /// no such argument.
-pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: Attribute) {
+pub(crate) fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value: Attribute) {
     let view = FuncOp(rw.op(function));
     let (inputs, results) = view.signature();
     let (mut inputs, results) = (inputs.to_vec(), results.to_vec());
@@ -211,7 +211,11 @@ pub fn bind_argument(rw: &mut Rewriter<'_>, function: OpId, index: usize, value:
 }
 
 /// Sets the attribute dictionaries of the arguments; removes the attribute if all are empty.
-pub fn set_argument_attributes(module: &mut Module, function: OpId, attributes: Vec<Attribute>) {
+pub(crate) fn set_argument_attributes(
+    module: &mut Module,
+    function: OpId,
+    attributes: Vec<Attribute>,
+) {
     if attributes.iter().all(|a| a.as_dictionary().is_none_or(|d| d.is_empty())) {
         module.remove_attr(function, "arg_attrs");
     } else {
@@ -220,7 +224,12 @@ pub fn set_argument_attributes(module: &mut Module, function: OpId, attributes: 
 }
 
 /// Sets the function type.
-pub fn set_signature(module: &mut Module, function: OpId, inputs: Vec<Type>, results: Vec<Type>) {
+pub(crate) fn set_signature(
+    module: &mut Module,
+    function: OpId,
+    inputs: Vec<Type>,
+    results: Vec<Type>,
+) {
     module.set_attr(function, "function_type", Type::function(inputs, results).into());
 }
 

@@ -34,7 +34,7 @@ use side_dialects::sdy::{ManualComputationOp, NamedComputationOp, shard_types};
 use std::collections::HashMap;
 
 /// Infers shapes from the types of arguments.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "stablehlo-refine-shapes",
     "Infer shapes from the types of the entry function's arguments",
     run,
@@ -62,7 +62,7 @@ fn run(cx: &mut PassContext<'_>) {
 /// Refines the entry function of the module `root` and all functions that it calls. Calls that ask
 /// for different refinements of a function get copies of it if `copies`; else they are an error, as
 /// in upstream's pass.
-pub fn refine_shapes(
+pub(crate) fn refine_shapes(
     module: &mut Module,
     root: OpId,
     options: &PassOptions,

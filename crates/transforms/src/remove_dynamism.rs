@@ -16,7 +16,7 @@ use mlir::{Diagnostic, Module, OpId, OpRef, Type};
 use side_dialects::func::FuncOp;
 
 /// Refines arguments and shapes, and replaces dynamic ops.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "stablehlo-remove-dynamism",
     "Refine arguments and shapes, and replace dynamic ops by static ones",
     run,

@@ -19,7 +19,7 @@ use side_dialects::shape::{
 use side_dialects::tensor::{CastOp, DimOp, ExtractOp, FromElementsOp};
 
 /// Computes shapes with StableHLO ops.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_functions("shape-legalize-to-stablehlo", "Lower shape ops to StableHLO", run);
 
 fn run(cx: &mut PassContext<'_>) {

@@ -4,7 +4,7 @@ use mlir::ir::Loc;
 use mlir::pass::{Pass, PassContext};
 
 /// Replaces all locations by unknown ones.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_any("strip-debuginfo", "Replace all locations by unknown ones", run);
 
 fn run(cx: &mut PassContext<'_>) {

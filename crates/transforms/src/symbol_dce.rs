@@ -6,7 +6,8 @@ use mlir::pass::{Pass, PassContext};
 use mlir::{OpId, OpRef};
 
 /// Removes unreferenced private symbols.
-pub const PASS: Pass = Pass::on_any("symbol-dce", "Remove unreferenced private symbols", run);
+pub(crate) const PASS: Pass =
+    Pass::on_any("symbol-dce", "Remove unreferenced private symbols", run);
 
 fn run(cx: &mut PassContext<'_>) {
     let root = cx.module.op(cx.root);
@@ -18,7 +19,11 @@ fn run(cx: &mut PassContext<'_>) {
 }
 
 /// Removes private symbols that satisfy `which` and that nothing reachable refers to.
-pub fn remove_unused(module: &mut mlir::Module, root: OpId, which: impl Fn(OpRef<'_>) -> bool) {
+pub(crate) fn remove_unused(
+    module: &mut mlir::Module,
+    root: OpId,
+    which: impl Fn(OpRef<'_>) -> bool,
+) {
     let removable = |op: OpRef<'_>| op.symbol_name().is_some() && op.is_private() && which(op);
     let symbols: Vec<OpId> =
         module.walk(root).skip(1).filter(|&op| removable(op)).map(OpRef::id).collect();

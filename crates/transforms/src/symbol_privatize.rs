@@ -5,7 +5,7 @@ use mlir::pass::{OptionKind, Pass, PassContext, PassOption};
 use mlir::{Attribute, OpId};
 
 /// Makes symbols private.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_any("symbol-privatize", "Make the symbols of a module private", run).with_options(&[
         PassOption { name: "exclude", doc: "Symbols to keep public", kind: OptionKind::List },
     ]);

@@ -6,12 +6,12 @@ use std::collections::{HashMap, HashSet};
 
 /// Names of referenced symbols.
 #[derive(Default)]
-pub struct SymbolUses(HashSet<Name>);
+pub(crate) struct SymbolUses(HashSet<Name>);
 
 impl SymbolUses {
     /// The symbols referenced from outside of `candidates`, from candidates so referenced, and so
     /// on transitively.
-    pub fn reachable(module: &Module, candidates: &[OpId]) -> SymbolUses {
+    pub(crate) fn reachable(module: &Module, candidates: &[OpId]) -> SymbolUses {
         let mut bodies: HashMap<Name, Vec<OpId>> = HashMap::new();
         for &op in candidates {
             if let Some(name) = module.op(op).symbol_name() {
@@ -34,7 +34,7 @@ impl SymbolUses {
     }
 
     /// True if a symbol is referenced.
-    pub fn contains(&self, name: &str) -> bool {
+    pub(crate) fn contains(&self, name: &str) -> bool {
         self.0.contains(name)
     }
 }
@@ -57,7 +57,7 @@ fn walk_without(
 }
 
 /// Adds the symbols that the attributes of an op name, with repetitions.
-pub fn collect(op: OpRef<'_>, found: &mut Vec<Name>) {
+pub(crate) fn collect(op: OpRef<'_>, found: &mut Vec<Name>) {
     let attributes = op.properties().iter().flatten().chain(op.attributes().iter().map(|(_, a)| a));
     attributes.for_each(|a| collect_in(a, found));
 }

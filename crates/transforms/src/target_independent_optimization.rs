@@ -7,7 +7,7 @@ use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::PatternSet;
 
 /// Simplifies and folds.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-target-independent-optimization",
     "Simplify and fold StableHLO ops",
     run,

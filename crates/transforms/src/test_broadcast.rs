@@ -10,7 +10,7 @@ use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Attribute, OpId, Type, Value};
 
 /// Makes broadcasts of values explicit.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_functions("hlo-test-broadcast", "Broadcast values with NumPy's rules, for tests", run);
 
 fn run(cx: &mut PassContext<'_>) {

@@ -16,7 +16,8 @@ use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{Attribute, OpId, OpRef, Type};
 
 /// Shows inferred types.
-pub const PASS: Pass = Pass::on_functions("hlo-test-infer", "Show inferred types, for tests", run);
+pub(crate) const PASS: Pass =
+    Pass::on_functions("hlo-test-infer", "Show inferred types, for tests", run);
 
 fn run(cx: &mut PassContext<'_>) {
     cx.rewrite_greedily(&mut PatternSet::new(&[PATTERNS]));

@@ -11,7 +11,7 @@ use mlir::rewrite::effects::speculation;
 use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 
 /// Removes the claims that hold.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "hlo-test-speculatability",
     "Check which ops may be executed speculatively, for tests",
     run,

@@ -4,7 +4,8 @@ use mlir::pass::{Pass, PassContext};
 use mlir::rewrite::effects::is_dead;
 
 /// Removes ops that nothing uses.
-pub const PASS: Pass = Pass::on_any("trivial-dce", "Remove unused ops without side effects", run);
+pub(crate) const PASS: Pass =
+    Pass::on_any("trivial-dce", "Remove unused ops without side effects", run);
 
 fn run(cx: &mut PassContext<'_>) {
     cx.module.build_uses();

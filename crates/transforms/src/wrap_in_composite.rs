@@ -15,7 +15,7 @@ use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::HashMap;
 
 /// Wraps ops in composites.
-pub const PASS: Pass = Pass::on_modules(
+pub(crate) const PASS: Pass = Pass::on_modules(
     "stablehlo-wrap-in-composite",
     "Outline ops into the decompositions of composites",
     run,

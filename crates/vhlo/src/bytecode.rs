@@ -20,7 +20,7 @@ use mlir::{Attribute, Type, TypeKind};
 use numerics::{Bytes, DType};
 
 /// The encodings of the dialect.
-pub static BYTECODE: DialectBytecode = DialectBytecode {
+pub(crate) static BYTECODE: DialectBytecode = DialectBytecode {
     attributes: &[
         attribute(1, &ARRAY, &[(0, Field::Attributes)]),
         attribute(
@@ -124,11 +124,11 @@ const SCALES: Field = Field::Custom {
 
 /// Codes of attributes whose fields depend on one another.
 mod code {
-    pub const BOOL: u64 = 2;
-    pub const DICTIONARY: u64 = 6;
-    pub const FLOAT: u64 = 8;
-    pub const INTEGER: u64 = 9;
-    pub const TENSOR: u64 = 15;
+    pub(crate) const BOOL: u64 = 2;
+    pub(crate) const DICTIONARY: u64 = 6;
+    pub(crate) const FLOAT: u64 = 8;
+    pub(crate) const INTEGER: u64 = 9;
+    pub(crate) const TENSOR: u64 = 15;
 }
 
 fn write_attribute(attribute: &Attribute, out: &mut EntryWriter<'_>) -> bool {

@@ -39,7 +39,7 @@ const PHRASES: [&str; 28] = [
 
 /// The counts of a crate.
 #[derive(Default)]
-pub struct CrateCount {
+pub(crate) struct CrateCount {
     /// Lines of comments.
     lines: usize,
     /// Phrases by number.
@@ -132,7 +132,7 @@ fn counts() -> BTreeMap<String, CrateCount> {
 }
 
 /// Prints the rate of each crate, and its most frequent idioms.
-pub fn print() {
+pub(crate) fn print() {
     println!("idioms in 1,000 lines of comments");
     for (name, count) in counts() {
         let phrases = count.phrases.iter().map(|(&number, &found)| (found, PHRASES[number]));

@@ -53,7 +53,7 @@ fn repeated() -> Definitions {
 }
 
 /// Prints the names of types that are defined more than once, the most frequent first.
-pub fn print() {
+pub(crate) fn print() {
     let repeated = repeated();
     let mut listed: Vec<_> = repeated.iter().collect();
     listed.sort_by_key(|(_, files)| std::cmp::Reverse(files.len()));

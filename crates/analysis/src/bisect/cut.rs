@@ -6,7 +6,7 @@ use side_dialects::func::{FuncOp, ReturnOp};
 use std::collections::{HashMap, HashSet};
 
 /// A module with one more function, which computes the values of a block.
-pub struct Cut {
+pub(crate) struct Cut {
     pub module: Module,
     /// The name of the function.
     pub entry: String,
@@ -25,7 +25,7 @@ fn is_returned(ty: &Type) -> bool {
 impl Cut {
     /// A function that computes the block's ops up to `last`, or all, and returns the values that
     /// `is_wanted` picks of them. `None` if it is not possible.
-    pub fn of(
+    pub(crate) fn of(
         source: &Module,
         block: BlockId,
         last: Option<OpId>,

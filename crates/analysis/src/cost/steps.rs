@@ -13,7 +13,7 @@ pub(crate) struct Works<'p> {
 }
 
 impl<'p> Works<'p> {
-    pub fn of(program: &'p Program) -> Works<'p> {
+    pub(crate) fn of(program: &'p Program) -> Works<'p> {
         let code = program.code();
         let mut walk = CostWalk::new(code);
         if let Some(body) = code.function(program.entry()).body {
@@ -27,7 +27,7 @@ impl<'p> Works<'p> {
 
     /// The work of one execution of a step: what its instructions do, but that its loops read and
     /// write less.
-    pub fn step(&self, step: &StepRecord) -> (Work, Option<Doubt>) {
+    pub(crate) fn step(&self, step: &StepRecord) -> (Work, Option<Doubt>) {
         let mut all = (Work { bytes: step.loop_bytes, ..Work::default() }, None);
         for &(instruction, share) in &step.parts {
             let (work, doubt) = self.part(instruction, share);

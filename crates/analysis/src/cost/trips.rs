@@ -8,14 +8,14 @@ use program::{BlockId, Code, FunctionId, Instruction, Primitive, Slot};
 use rustc_hash::FxHashMap;
 
 /// The instruction that defines each slot of each function.
-pub struct SlotDefinitions<'c> {
+pub(crate) struct SlotDefinitions<'c> {
     code: &'c Code,
     by_slot: FxHashMap<(FunctionId, Slot), &'c Instruction>,
 }
 
 impl<'c> SlotDefinitions<'c> {
     /// The definitions of a program.
-    pub fn of(code: &'c Code) -> SlotDefinitions<'c> {
+    pub(crate) fn of(code: &'c Code) -> SlotDefinitions<'c> {
         let mut by_slot = FxHashMap::default();
         for block in &code.blocks {
             for instruction in code.instructions_of(block) {
@@ -45,7 +45,7 @@ impl<'c> SlotDefinitions<'c> {
 
     /// Number of times that the body of a loop with these operands runs, if its condition compares
     /// a counter, which the body changes by a constant, with a bound that does not change.
-    pub fn trips(&self, cond: BlockId, body: BlockId, operands: &[Slot]) -> Option<u64> {
+    pub(crate) fn trips(&self, cond: BlockId, body: BlockId, operands: &[Slot]) -> Option<u64> {
         let (cond, body) = (self.code.block(cond), self.code.block(body));
         let function = cond.function;
         let compared = self.by_slot.get(&(function, cond.results.first()?.slot))?;

@@ -7,10 +7,10 @@ use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 
 /// The attributes that name an op or a function: differences in them do not count.
-pub const NAMES: [&str; 2] = ["sym_name", "sym_visibility"];
+pub(crate) const NAMES: [&str; 2] = ["sym_name", "sym_visibility"];
 
 /// The attributes of an op, declared ones with their defaults, except `ignored`.
-pub fn attributes<'m>(
+pub(crate) fn attributes<'m>(
     op: OpRef<'m>,
     ignored: &[String],
 ) -> impl Iterator<Item = (&'m str, &'m Attribute)> {
@@ -40,7 +40,7 @@ fn hash_attribute(attribute: &Attribute, hasher: &mut FxHasher) {
 
 /// Hashes of the ops of a module by what they are: name, attributes, result types, and the
 /// contents of regions. Equal ops have equal hashes.
-pub fn fingerprints(module: &Module, ignored: &[String]) -> FxHashMap<OpId, u64> {
+pub(crate) fn fingerprints(module: &Module, ignored: &[String]) -> FxHashMap<OpId, u64> {
     let mut hashes = FxHashMap::default();
     // Ops within regions come before the ops around them.
     for id in module.post_order(module.top().id()) {

@@ -12,7 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
 /// The corresponding ops and values of two modules.
-pub struct Matching<'m> {
+pub(crate) struct Matching<'m> {
     pub left: &'m Module,
     pub right: &'m Module,
     hashes: [FxHashMap<OpId, u64>; 2],
@@ -63,7 +63,7 @@ const MAX_CANDIDATES: usize = 16;
 
 impl<'m> Matching<'m> {
     /// Matches the ops of two modules. Attributes in `ignored` do not count.
-    pub fn of(left: &'m Module, right: &'m Module, ignored: &[String]) -> Matching<'m> {
+    pub(crate) fn of(left: &'m Module, right: &'m Module, ignored: &[String]) -> Matching<'m> {
         let hashes = [left, right].map(|module| fingerprints(module, ignored));
         let mut matching = Matching {
             left,

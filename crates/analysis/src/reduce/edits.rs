@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 /// A replacement for a result of an op.
 #[derive(Clone, Copy)]
-pub enum Replacement {
+pub(crate) enum Replacement {
     /// Zeros.
     Zero,
     /// Operands of the same types.
@@ -23,11 +23,11 @@ pub enum Replacement {
 
 impl Replacement {
     /// All of them, the most effective first.
-    pub const ALL: [Replacement; 3] =
+    pub(crate) const ALL: [Replacement; 3] =
         [Replacement::Zero, Replacement::Operand, Replacement::Argument];
 
     /// Replaces the results of an op that are used.
-    pub fn apply(self, module: &mut Module, op: OpId) -> Option<()> {
+    pub(crate) fn apply(self, module: &mut Module, op: OpId) -> Option<()> {
         let results: Vec<Value> = module.op(op).results().collect();
         let used: Vec<Value> =
             results.into_iter().filter(|&result| !module.is_unused(result)).collect();
@@ -120,7 +120,7 @@ pub fn uncalled(module: &Module) -> Vec<OpId> {
 
 /// Removes ops and private functions that nothing uses. Passes do the same, but number the ops
 /// again.
-pub fn remove_dead(module: &mut Module) {
+pub(crate) fn remove_dead(module: &mut Module) {
     module.build_uses();
     loop {
         // Users before their operands.
@@ -147,7 +147,7 @@ fn keep_attributes(module: &mut Module, op: OpId, name: &str, keep: &dyn Fn(usiz
 }
 
 /// Removes the results of a function that `keep` does not keep.
-pub fn keep_results(
+pub(crate) fn keep_results(
     module: &mut Module,
     function: OpId,
     keep: &dyn Fn(usize) -> bool,
@@ -171,7 +171,7 @@ pub fn keep_results(
 }
 
 /// Makes a function return the results of an op of its body and nothing else, if it did not.
-pub fn return_only(module: &mut Module, function: OpId, op: OpId) -> Option<()> {
+pub(crate) fn return_only(module: &mut Module, function: OpId, op: OpId) -> Option<()> {
     let view = FuncOp(module.op(function));
     let &[block] = module.blocks(view.body()) else { return None };
     let terminator = module.terminator(block)?;
@@ -191,7 +191,7 @@ pub fn return_only(module: &mut Module, function: OpId, op: OpId) -> Option<()> 
 }
 
 /// Removes the unused arguments of a function.
-pub fn drop_unused_arguments(module: &mut Module, function: OpId) -> Option<()> {
+pub(crate) fn drop_unused_arguments(module: &mut Module, function: OpId) -> Option<()> {
     let view = FuncOp(module.op(function));
     let (inputs, results) = view.signature();
     let block = module.entry(view.body())?;
@@ -214,7 +214,7 @@ pub fn drop_unused_arguments(module: &mut Module, function: OpId) -> Option<()> 
 
 /// Puts the only block of a region in the place of its op, if its arguments have the types of the
 /// operands and its results those of the op.
-pub fn inline_region(module: &mut Module, op: OpId, region: usize) -> Option<()> {
+pub(crate) fn inline_region(module: &mut Module, op: OpId, region: usize) -> Option<()> {
     let view = module.op(op);
     let &[block] = module.blocks(*view.regions().get(region)?) else { return None };
     let arguments = module.arguments(block);
@@ -242,7 +242,7 @@ pub fn inline_region(module: &mut Module, op: OpId, region: usize) -> Option<()>
 }
 
 /// Removes the attributes of ops that their declarations do not have.
-pub fn drop_attributes(module: &mut Module, ops: &[OpId]) -> Option<()> {
+pub(crate) fn drop_attributes(module: &mut Module, ops: &[OpId]) -> Option<()> {
     let mut changed = None;
     for &op in ops {
         if !module.is_attached(op) {
@@ -259,7 +259,7 @@ pub fn drop_attributes(module: &mut Module, ops: &[OpId]) -> Option<()> {
 }
 
 /// Removes all locations.
-pub fn forget_locations(module: &mut Module) {
+pub(crate) fn forget_locations(module: &mut Module) {
     let ops: Vec<OpId> = module.walk(module.top().id()).map(OpRef::id).collect();
     for op in ops {
         module.set_loc(op, Loc::Unknown);

@@ -5,7 +5,7 @@ use mlir::{Attribute, Module, OpId, OpRef, Type, Value};
 use std::collections::BTreeSet;
 
 /// The sizes of dimensions in a program, the largest first.
-pub fn sizes(module: &Module) -> Vec<i64> {
+pub(crate) fn sizes(module: &Module) -> Vec<i64> {
     let mut sizes = BTreeSet::new();
     for op in module.walk(module.top().id()) {
         let blocks = op.regions().iter().flat_map(|&region| module.blocks(region));
@@ -18,7 +18,7 @@ pub fn sizes(module: &Module) -> Vec<i64> {
 
 /// Replaces a size in all types and, if `in_attributes`, in lists of numbers. Constants of that
 /// size become splats of their first element. `None` if no type has it.
-pub fn replace(module: &mut Module, from: i64, to: i64, in_attributes: bool) -> Option<()> {
+pub(crate) fn replace(module: &mut Module, from: i64, to: i64, in_attributes: bool) -> Option<()> {
     let ops: Vec<OpId> = module.walk(module.top().id()).map(OpRef::id).collect();
     let mut changed = None;
     for id in ops {

@@ -20,7 +20,7 @@ pub(super) struct Frames {
 
 impl Frames {
     /// The position of the innermost frame of a location. `None` if it has no named function.
-    pub fn position(&mut self, location: &Attribute, sources: &mut Texts) -> Option<usize> {
+    pub(crate) fn position(&mut self, location: &Attribute, sources: &mut Texts) -> Option<usize> {
         let mut caller = None;
         for (function, place) in stack(location).into_iter().rev() {
             let frame = (self.callers.position(function), sources.position(&place), caller);

@@ -7,7 +7,7 @@ const PAGE: &str = include_str!("page/page.html");
 ///
 /// The model comes from a program, which may hold anything: no `<` is left in it, so that it cannot
 /// end its element, and scripts put its texts into the page as text only.
-pub fn html(model: &str) -> String {
+pub(crate) fn html(model: &str) -> String {
     let mut rest = PAGE;
     let mut html = String::with_capacity(model.len() + (1 << 18));
     let model = model.replace('<', "\\u003c");

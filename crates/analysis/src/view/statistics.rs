@@ -12,7 +12,7 @@ const BARS: usize = 24;
 /// `mean` and `deviation` of the finite ones, the numbers of `zeros`, `nan` and `infinite` ones,
 /// and a `histogram` of the finite ones between `min` and `max`. `None` for attributes without
 /// elements at hand.
-pub fn of(value: &Attribute) -> Option<Value> {
+pub(crate) fn of(value: &Attribute) -> Option<Value> {
     if let Some(dense) = value.as_dense().filter(|dense| dense.is_splat()) {
         let number = dense.stored().ok().and_then(real).and_then(|x| x.item::<f64>().ok());
         let number = number.map(|x| if x.is_finite() { json!(x) } else { json!(x.to_string()) });
@@ -22,7 +22,7 @@ pub fn of(value: &Attribute) -> Option<Value> {
 }
 
 /// As [`of`], of a tensor, whose elements count as different.
-pub fn of_tensor(tensor: Tensor) -> Value {
+pub(crate) fn of_tensor(tensor: Tensor) -> Value {
     let elements = tensor.num_elements();
     let numbers = real(tensor);
     let numbers = numbers.as_ref().and_then(|numbers| numbers.as_slice().ok());

@@ -22,7 +22,7 @@ struct Time<'p> {
 
 impl<'p> Times<'p> {
     /// The times of the ops of a profile. Ops that one step computes share its time equally.
-    pub fn of(profile: &'p Profile) -> Times<'p> {
+    pub(crate) fn of(profile: &'p Profile) -> Times<'p> {
         let mut ops: FxHashMap<OpId, Time<'p>> = FxHashMap::default();
         for (number, step) in profile.steps.iter().enumerate() {
             let computed = computed(step);
@@ -42,13 +42,13 @@ impl<'p> Times<'p> {
 
     /// The time of an op, if it is known. Of ops that runs expand, it is not: others took their
     /// place.
-    pub fn op(&self, op: OpRef<'_>) -> Option<Value> {
+    pub(crate) fn op(&self, op: OpRef<'_>) -> Option<Value> {
         let time = self.ops.get(&op.id()).filter(|time| time.name == op.name())?;
         Some(json!({"seconds": time.seconds, "steps": time.steps}))
     }
 
     /// The profile, with steps that ops refer to by position.
-    pub fn to_value(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let step = |step: &StepProfile| {
             json!({
                 "title": step.title,

@@ -59,7 +59,7 @@ pub(crate) struct CallerBuffers<'a> {
 
 impl<'a> CallerBuffers<'a> {
     /// The bytes of an input, or of a result that is written.
-    pub fn bytes(&self, source: Option<BufferSource>) -> Option<&[u8]> {
+    pub(crate) fn bytes(&self, source: Option<BufferSource>) -> Option<&[u8]> {
         match source? {
             BufferSource::Input(index) => self.inputs.get(index as usize).map(TensorRef::bytes),
             BufferSource::Output(index) => {
@@ -70,20 +70,20 @@ impl<'a> CallerBuffers<'a> {
     }
 
     /// Takes the memory of the output that a step writes, with its number.
-    pub fn take(&mut self, source: Option<BufferSource>) -> Option<(u32, &'a mut [u8])> {
+    pub(crate) fn take(&mut self, source: Option<BufferSource>) -> Option<(u32, &'a mut [u8])> {
         let Some(BufferSource::Output(index)) = source else { return None };
         let memory = self.outputs.get_mut(index as usize)?.memory.take()?;
         Some((index, memory))
     }
 
     /// Takes the memory of output `index` if the result is not there.
-    pub fn take_unwritten(&mut self, index: usize) -> Option<&'a mut [u8]> {
+    pub(crate) fn take_unwritten(&mut self, index: usize) -> Option<&'a mut [u8]> {
         let output = self.outputs.get_mut(index).filter(|output| !output.is_written)?;
         output.memory.take()
     }
 
     /// Puts back the memory of an output, which has the result now.
-    pub fn put(&mut self, index: u32, memory: &'a mut [u8]) {
+    pub(crate) fn put(&mut self, index: u32, memory: &'a mut [u8]) {
         if let Some(output) = self.outputs.get_mut(index as usize) {
             (output.memory, output.is_written) = (Some(memory), true);
         }

@@ -33,7 +33,11 @@ pub(crate) struct CompiledProgram {
 impl CompiledProgram {
     /// Compiles code, and shares the plans of another program that has the same code.
     /// `makes_code` asks for machine code, where there is some for this machine.
-    pub fn new(code: Code, makes_code: bool, prepacked: Vec<PrepackedConstant>) -> CompiledProgram {
+    pub(crate) fn new(
+        code: Code,
+        makes_code: bool,
+        prepacked: Vec<PrepackedConstant>,
+    ) -> CompiledProgram {
         let prepacked: Arc<[PrepackedConstant]> = prepacked.into();
         let frames = std::iter::repeat_with(|| FramePool::new(Arc::clone(&prepacked)));
         let frames = frames.take(code.functions.len());
@@ -41,12 +45,12 @@ impl CompiledProgram {
     }
 
     /// The plan of a function, if it has one.
-    pub fn function(&self, function: FunctionId) -> Option<&PlannedFunction> {
+    pub(crate) fn function(&self, function: FunctionId) -> Option<&PlannedFunction> {
         self.plans.function(function)
     }
 
     /// True if plans have machine code, where there is some for this machine.
-    pub fn makes_code(&self) -> bool {
+    pub(crate) fn makes_code(&self) -> bool {
         self.plans.makes_code
     }
 

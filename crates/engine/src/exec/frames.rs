@@ -38,12 +38,12 @@ pub(crate) struct PlanFrame {
 
 impl FramePool {
     /// No frames, of plans some of whose constants are prepacked.
-    pub fn new(prepacked: Arc<[PrepackedConstant]>) -> FramePool {
+    pub(crate) fn new(prepacked: Arc<[PrepackedConstant]>) -> FramePool {
         FramePool { frames: Mutex::default(), prepacked }
     }
 
     /// The memory of an earlier run of a plan, or new memory.
-    pub fn take(&self, plan: &Plan) -> PlanFrame {
+    pub(crate) fn take(&self, plan: &Plan) -> PlanFrame {
         let pooled = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
         pooled.unwrap_or_else(|| {
             let mut arena = AlignedBytes::zeros(plan.arena_bytes);
@@ -62,7 +62,7 @@ impl FramePool {
     }
 
     /// Returns a frame for another run, without the memory that it shares with others.
-    pub fn give_back(&self, mut frame: PlanFrame) {
+    pub(crate) fn give_back(&self, mut frame: PlanFrame) {
         for slot in &mut frame.slots {
             let is_own = match slot {
                 Some(RuntimeValue::Tensor(tensor)) => tensor.is_unshared(),

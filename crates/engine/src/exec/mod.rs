@@ -69,7 +69,7 @@ pub(crate) struct PlanRun<'r, 'a> {
 
 impl<'r, 'a> PlanRun<'r, 'a> {
     #[inline]
-    pub fn new(
+    pub(crate) fn new(
         function: &'r PlannedFunction,
         frames: &'r FramePool,
         buffers: CallerBuffers<'a>,
@@ -79,7 +79,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
     }
 
     /// Runs the plan on arguments of some types, and returns its results.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         machine: &mut Machine<'_, 'r>,
         types: &[Arc<ValueType>],
@@ -103,7 +103,7 @@ impl<'r, 'a> PlanRun<'r, 'a> {
 
     /// Runs the plan in memory of the caller, which has the types of the function's arguments and
     /// results.
-    pub fn run_into(&mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
+    pub(crate) fn run_into(&mut self, machine: &mut Machine<'_, 'r>) -> Result<(), EvalError> {
         let plan = self.plan;
         let outputs = &self.buffers.outputs;
         // Calls are inlined: the value of a dynamic result may have a static type.

@@ -124,14 +124,19 @@ pub(crate) fn prepack_constants(plan: &Plan) -> Result<Vec<PrepackedConstant>, T
 
 impl PrepackedOperands {
     /// `count` operands that have not been seen; constants among `known` need not be prepacked.
-    pub fn new(count: usize, known: Arc<[PrepackedConstant]>) -> PrepackedOperands {
+    pub(crate) fn new(count: usize, known: Arc<[PrepackedConstant]>) -> PrepackedOperands {
         let cached = std::iter::repeat_with(CachedOperand::default).take(count).collect();
         PrepackedOperands { cached, known, bytes: 0 }
     }
 
     /// The operand with this number as the kernel prepacks it, if it is the same as before, or a
     /// known constant.
-    pub fn packed(&mut self, number: u32, kernel: &dyn Kernel, operand: &Bytes) -> Option<Bytes> {
+    pub(crate) fn packed(
+        &mut self,
+        number: u32,
+        kernel: &dyn Kernel,
+        operand: &Bytes,
+    ) -> Option<Bytes> {
         let cached = self.cached.get_mut(number as usize)?;
         if !cached.operand.as_ref().is_some_and(|known| known.is_of(operand)) {
             if let OperandState::Packed { operand, .. } = &cached.state {

@@ -25,7 +25,7 @@ struct SmallResult {
 }
 
 impl SmallResults {
-    pub fn of(plan: &Plan) -> SmallResults {
+    pub(crate) fn of(plan: &Plan) -> SmallResults {
         let mut groups: Vec<Box<[SmallResult]>> = Vec::new();
         let (mut group, mut bytes) = (Vec::new(), 0);
         for (index, transfer) in plan.body.results.iter().enumerate() {
@@ -52,7 +52,11 @@ impl SmallResults {
     ///
     /// # Errors
     /// If there is no memory for them.
-    pub fn copy(&self, memory: &[u8], results: &mut [RuntimeValue]) -> Result<(), EvalError> {
+    pub(crate) fn copy(
+        &self,
+        memory: &[u8],
+        results: &mut [RuntimeValue],
+    ) -> Result<(), EvalError> {
         for group in &self.groups {
             let part = |result: &SmallResult| &memory[result.at.clone()];
             let parts = group.iter().map(|result| (result.dtype, &result.shape, part(result)));

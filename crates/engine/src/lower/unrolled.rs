@@ -34,7 +34,7 @@ pub(crate) struct UnrolledReduction {
 
 impl UnrolledReduction {
     /// The short reduction that a node is.
-    pub fn of(graph: &Graph<'_>, node: &Node) -> Option<UnrolledReduction> {
+    pub(crate) fn of(graph: &Graph<'_>, node: &Node) -> Option<UnrolledReduction> {
         let Primitive::Reduce(primitives::Reduce { dimensions, body }) = &*node.primitive else {
             return None;
         };
@@ -57,7 +57,7 @@ impl UnrolledReduction {
     }
 
     /// The values whose parts the loop of the reduction computes; parts of others are read.
-    pub fn computed(&self, definitions: &Definitions<'_>) -> FxHashSet<Value> {
+    pub(crate) fn computed(&self, definitions: &Definitions<'_>) -> FxHashSet<Value> {
         let graph = definitions.graph;
         let mut computed = FxHashSet::default();
         let mut left = MAX_OPS / self.reduction.count();
@@ -93,7 +93,7 @@ impl UnrolledReduction {
     }
 
     /// A value in the shape of the operand as a view of element `number` for each result.
-    pub fn part(&self, viewed: Viewed, number: usize) -> Option<Viewed> {
+    pub(crate) fn part(&self, viewed: Viewed, number: usize) -> Option<Viewed> {
         let Viewed { memory, view, len } = viewed;
         let (mut offset, mut number) = (view.offset(), number);
         for &d in self.dimensions.iter().rev() {

@@ -31,12 +31,12 @@ pub(crate) struct Viewed {
 
 impl Viewed {
     /// True for all elements of the memory in order.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.view.is_dense() && shape::num_elements(self.view.shape()) == Some(self.len)
     }
 
     /// True if memory is read in an order that caches like.
-    pub fn is_fast(&self) -> bool {
+    pub(crate) fn is_fast(&self) -> bool {
         let runs = shape::Runs::new(&self.view, self.len);
         runs.is_ok_and(|runs| matches!(runs.stride(), 0..=MAX_STRIDE) || self.len <= any_order())
     }
@@ -55,7 +55,7 @@ pub(crate) struct Definitions<'g> {
 }
 
 impl<'g> Definitions<'g> {
-    pub fn of(graph: &'g Graph<'g>) -> Definitions<'g> {
+    pub(crate) fn of(graph: &'g Graph<'g>) -> Definitions<'g> {
         let mut definitions = Definitions {
             graph,
             nodes: FxHashMap::default(),
@@ -68,23 +68,23 @@ impl<'g> Definitions<'g> {
     }
 
     /// Number of nodes and results of regions that use a value.
-    pub fn uses(&self, value: Value) -> usize {
+    pub(crate) fn uses(&self, value: Value) -> usize {
         self.uses.get(&value).copied().unwrap_or(0)
     }
 
     /// The node whose first result a value is.
-    pub fn node(&self, value: Value) -> Option<&'g Node> {
+    pub(crate) fn node(&self, value: Value) -> Option<&'g Node> {
         self.nodes.get(&value).copied()
     }
 
     /// The node of a value, if it is in the region of another one.
-    pub fn neighbour(&self, value: Value, other: Value) -> Option<&'g Node> {
+    pub(crate) fn neighbour(&self, value: Value, other: Value) -> Option<&'g Node> {
         let region = |value| self.regions.get(&value);
         self.nodes.get(&value).copied().filter(|_| region(value) == region(other))
     }
 
     /// Counts the entries of the table of a kernel; `None` if there would be too many.
-    pub fn count_table(&self, count: Option<usize>) -> Option<()> {
+    pub(crate) fn count_table(&self, count: Option<usize>) -> Option<()> {
         self.table_entries.set(self.table_entries.get().checked_sub(count?)?);
         Some(())
     }
@@ -106,18 +106,18 @@ impl<'g> Definitions<'g> {
     }
 
     /// A value as a view; `None` if its shape is not known.
-    pub fn view(&self, value: Value) -> Option<Viewed> {
+    pub(crate) fn view(&self, value: Value) -> Option<Viewed> {
         let looked_through = self.look_through(value, MAX_DEPTH).filter(Viewed::is_fast);
         looked_through.or_else(|| self.whole(value))
     }
 
     /// A movement as a view of its operand.
-    pub fn movement(&self, value: Value) -> Option<Viewed> {
+    pub(crate) fn movement(&self, value: Value) -> Option<Viewed> {
         self.look_through(value, 1).filter(|viewed| viewed.memory != value && viewed.is_fast())
     }
 
     /// A value as a view in any order.
-    pub fn any_view(&self, value: Value) -> Option<Viewed> {
+    pub(crate) fn any_view(&self, value: Value) -> Option<Viewed> {
         let looked_through = self.look_through(value, MAX_DEPTH);
         // Only views within the memory.
         let is_within = |viewed: &Viewed| shape::Runs::new(&viewed.view, viewed.len).is_ok();
@@ -126,7 +126,7 @@ impl<'g> Definitions<'g> {
 
     /// The operand of a padding with zeros around it but not within, and the number of zeros before
     /// and after it along each dimension.
-    pub fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
+    pub(crate) fn zero_padded(&self, value: Value) -> Option<(Value, &'g [i64], &'g [i64])> {
         let node = self.nodes.get(&value)?;
         let Primitive::Pad(primitives::Pad { low, high, interior }) = &*node.primitive else {
             return None;
@@ -138,7 +138,7 @@ impl<'g> Definitions<'g> {
     }
 
     /// The operand of a reversal, and the dimensions along which it is.
-    pub fn reversed(&self, value: Value) -> Option<(Value, &'g [usize])> {
+    pub(crate) fn reversed(&self, value: Value) -> Option<(Value, &'g [usize])> {
         let node = self.nodes.get(&value)?;
         match (&*node.primitive, &node.operands[..]) {
             (Primitive::Reverse(reverse), &[operand]) => Some((operand, &reverse.dimensions)),
@@ -157,7 +157,7 @@ impl<'g> Definitions<'g> {
     }
 
     /// A value as a view of all its memory.
-    pub fn whole(&self, value: Value) -> Option<Viewed> {
+    pub(crate) fn whole(&self, value: Value) -> Option<Viewed> {
         let shape = self.graph.shape(value)?;
         let view = StridedView::dense(&shape).ok()?;
         Some(Viewed { memory: value, view, len: shape::num_elements(&shape)? })

@@ -70,7 +70,7 @@ fn find(graph: &Graph<'_>, region: &Region) -> Groups {
 
 impl Groups {
     /// The groups that the pass has found.
-    pub fn of(region: &Region) -> Groups {
+    pub(crate) fn of(region: &Region) -> Groups {
         let root = region.nodes.iter().map(|node| node.group).collect::<Vec<_>>();
         let mut members: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
         for (position, &root) in root.iter().enumerate() {

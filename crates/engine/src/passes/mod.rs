@@ -213,18 +213,18 @@ pub(crate) struct Replacements(FxHashMap<Value, Value>);
 
 impl Replacements {
     /// Replaces a value that no use has been looked at of.
-    pub fn insert(&mut self, value: Value, by: Value) {
+    pub(crate) fn insert(&mut self, value: Value, by: Value) {
         let by = self.get(by);
         self.0.insert(value, by);
     }
 
     /// The value that stands for another one, or is itself.
-    pub fn get(&self, value: Value) -> Value {
+    pub(crate) fn get(&self, value: Value) -> Value {
         self.0.get(&value).copied().unwrap_or(value)
     }
 
     /// Replaces the values in a list.
-    pub fn apply(&self, values: &mut [Value]) {
+    pub(crate) fn apply(&self, values: &mut [Value]) {
         values.iter_mut().for_each(|value| *value = self.get(*value));
     }
 }

@@ -8,7 +8,7 @@ use stablo::{Attribute, Builder, RuntimeValue, Tensor, Type};
 use std::error::Error;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut module = stablo::new_module();
     let mut builder = Builder::new(&mut module);
     let matrix = |rows: i64, columns: i64| Type::tensor([rows, columns], Type::f32());

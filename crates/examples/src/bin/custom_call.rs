@@ -4,7 +4,7 @@ use stablo::{EvalError, Program, RunOptions, RuntimeValue, Tensor};
 use std::error::Error;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let module = stablo::load(
         "clip.mlir",
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

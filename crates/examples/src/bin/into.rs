@@ -7,7 +7,7 @@ use std::error::Error;
 const SIZE: usize = 2000;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Each element becomes the mean of itself and the one before it, in a ring.
     let module = stablo::load(
         "diffusion.mlir",

@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/nbody");
     let path = directory.join("module.mlir");
     let inspection = stablo::inspect("module.mlir", fs::read(&path)?)?;

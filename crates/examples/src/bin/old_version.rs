@@ -4,7 +4,7 @@ use stablo::Version;
 use std::error::Error;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let text = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
                   %0 = stablehlo.tan %x : tensor<2xf32>
                   return %0 : tensor<2xf32>

@@ -15,7 +15,7 @@ impl PassObserver for PassTimes {
 }
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let text = "func.func @main(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
                   %0 = chlo.erf %x : tensor<?x2xf32> -> tensor<?x2xf32>
                   %1 = chlo.erf %x : tensor<?x2xf32> -> tensor<?x2xf32>

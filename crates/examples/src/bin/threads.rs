@@ -18,7 +18,7 @@ impl RequestServer {
 }
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let module = stablo::load(
         "poly.mlir",
         "func.func @main(%x: tensor<f32>) -> tensor<f32> {

@@ -7,7 +7,7 @@ use stablo::ir::{OpId, OpRef};
 use std::error::Error;
 
 /// Runs the example.
-pub fn main() -> Result<(), Box<dyn Error>> {
+pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     let mut module = stablo::load(
         "square.mlir",
         "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

@@ -13,7 +13,7 @@ pub(super) enum NumberNotation {
 
 impl NumberNotation {
     /// The expression that matches a number of this format.
-    pub fn ere(self) -> &'static str {
+    pub(crate) fn ere(self) -> &'static str {
         match self {
             NumberNotation::Unsigned => "[0-9]+",
             NumberNotation::Signed => "-?[0-9]+",
@@ -23,7 +23,7 @@ impl NumberNotation {
     }
 
     /// The value of digits that `ere` matched, if it fits.
-    pub fn read(self, digits: &str) -> Option<i64> {
+    pub(crate) fn read(self, digits: &str) -> Option<i64> {
         let radix = match self {
             NumberNotation::Unsigned | NumberNotation::Signed => 10,
             NumberNotation::LowerHex | NumberNotation::UpperHex => 16,
@@ -135,7 +135,7 @@ fn parse_terms(text: &str, line: usize) -> Result<Vec<(NumberSign, Term)>, Strin
 
 impl Expression {
     /// The variables it reads.
-    pub fn variables(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         self.terms.iter().filter_map(|(_, term)| match term {
             Term::Variable(name) => Some(name.as_str()),
             Term::Number(_) => None,
@@ -143,7 +143,7 @@ impl Expression {
     }
 
     /// The text to match. The format is that of the block, else of its first variable.
-    pub fn text(&self, variables: &Variables) -> Result<String, MatchError> {
+    pub(crate) fn text(&self, variables: &Variables) -> Result<String, MatchError> {
         let mut sum: i64 = 0;
         let mut format = self.format;
         for (sign, term) in &self.terms {

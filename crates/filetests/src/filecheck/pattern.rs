@@ -23,7 +23,7 @@ pub(super) struct Variables {
 
 impl Variables {
     /// Forgets the variables that do not start with `$`.
-    pub fn clear_local(&mut self) {
+    pub(crate) fn clear_local(&mut self) {
         self.texts.retain(|name, _| name.starts_with('$'));
         self.numbers.retain(|name, _| name.starts_with('$'));
     }
@@ -84,7 +84,7 @@ struct Capture {
 impl CheckPattern {
     /// Parses the text after the colon of a directive in line `line` of the check file.
     /// `full_lines` makes it match whole lines only.
-    pub fn parse(
+    pub(crate) fn parse(
         text: &str,
         line: usize,
         full_lines: bool,
@@ -108,7 +108,7 @@ impl CheckPattern {
     }
 
     /// Text without blocks.
-    pub fn literal(text: &str, options: &FileCheckOptions) -> CheckPattern {
+    pub(crate) fn literal(text: &str, options: &FileCheckOptions) -> CheckPattern {
         if !options.ignore_case {
             return CheckPattern::Fixed(text.to_owned());
         }
@@ -118,14 +118,14 @@ impl CheckPattern {
     }
 
     /// An empty line: the end of the line before it, then the line's own end.
-    pub fn empty_line() -> CheckPattern {
+    pub(crate) fn empty_line() -> CheckPattern {
         let mut regex = RegexPattern { crosses_lines: true, ..RegexPattern::default() };
         regex.push(r"\n$");
         CheckPattern::Regex(regex)
     }
 
     /// True if it defines or uses variables.
-    pub fn has_variables(&self) -> bool {
+    pub(crate) fn has_variables(&self) -> bool {
         match self {
             CheckPattern::End | CheckPattern::Fixed(_) => false,
             CheckPattern::Regex(regex) => !regex.captures.is_empty() || !regex.is_constant(),
@@ -133,7 +133,7 @@ impl CheckPattern {
     }
 
     /// The names of the variables it uses and does not define itself.
-    pub fn used_variables(&self) -> Vec<&str> {
+    pub(crate) fn used_variables(&self) -> Vec<&str> {
         let CheckPattern::Regex(regex) = self else {
             return Vec::new();
         };
@@ -150,7 +150,7 @@ impl CheckPattern {
     }
 
     /// Finds the first match in `input` and defines the variables it captures.
-    pub fn find(
+    pub(crate) fn find(
         &self,
         input: &str,
         variables: &mut Variables,

@@ -12,9 +12,9 @@ use wire::flatbuffer::{Table, VisitBudget};
 
 /// Field numbers of the descriptor.
 mod field {
-    pub const KIND: usize = 2;
-    pub const AXES: usize = 3;
-    pub const FORWARD: usize = 4;
+    pub(crate) const KIND: usize = 2;
+    pub(crate) const AXES: usize = 3;
+    pub(crate) const FORWARD: usize = 4;
 }
 
 /// Kinds of transforms.

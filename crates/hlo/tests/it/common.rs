@@ -7,7 +7,7 @@ use mlir::{Diagnostics, Module};
 use std::sync::{Arc, OnceLock};
 
 /// StableHLO and the dialects used together with it.
-pub fn registry() -> &'static Registry {
+pub(crate) fn registry() -> &'static Registry {
     static REGISTRY: OnceLock<Registry> = OnceLock::new();
     REGISTRY.get_or_init(|| {
         let mut dialects = vec![&hlo::STABLEHLO];
@@ -20,7 +20,7 @@ pub fn registry() -> &'static Registry {
 ///
 /// # Errors
 /// Syntax errors in the text.
-pub fn read(text: &str) -> Result<Module, Diagnostics> {
+pub(crate) fn read(text: &str) -> Result<Module, Diagnostics> {
     let output =
         parse(Arc::new(Source::new("test.mlir", text)), registry(), ParseOptions::default());
     if output.diagnostics.is_empty() { Ok(output.module) } else { Err(output.diagnostics) }

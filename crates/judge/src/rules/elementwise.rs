@@ -449,7 +449,7 @@ pub(super) struct Outcomes {
 }
 
 impl Outcomes {
-    pub fn add(&mut self, outcome: bool) {
+    pub(crate) fn add(&mut self, outcome: bool) {
         if outcome {
             self.is_true = true;
         } else {

@@ -87,13 +87,13 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
 
 impl Function {
     /// The true value.
-    pub fn truth(&self, x: Ball) -> Ball {
+    pub(crate) fn truth(&self, x: Ball) -> Ball {
         if x.is_nan() { Ball::NAN } else { (self.value)(x) }
     }
 
     /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not
     /// be computed again.
-    pub fn image(&self, bounds: Bounds, x: Ball, truth: Ball) -> Image {
+    pub(crate) fn image(&self, bounds: Bounds, x: Ball, truth: Ball) -> Image {
         let _pause = precise::pause();
         let [least, greatest] = self.domain;
         let outside = bounds.low < least || bounds.high > greatest;

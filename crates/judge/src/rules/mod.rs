@@ -36,7 +36,7 @@ type Ruled = Result<Option<Vec<Array>>, EvalError>;
 ///
 /// # Errors
 /// Whatever stops its kernel.
-pub fn apply(
+pub(crate) fn apply(
     machine: &mut Machine<'_>,
     instruction: &Instruction,
     operands: Vec<Value>,
@@ -171,16 +171,16 @@ impl<'a> Op<'a> {
         operands.iter().map(zeros).collect()
     }
 
-    pub fn primitive(&self) -> &'a Primitive {
+    pub(crate) fn primitive(&self) -> &'a Primitive {
         self.primitive
     }
 
-    pub fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         self.instruction.origin
     }
 
     /// The element type of a result.
-    pub fn result_dtype(&self, index: usize) -> Option<DType> {
+    pub(crate) fn result_dtype(&self, index: usize) -> Option<DType> {
         if let Some(dtypes) = self.dtypes {
             return dtypes.get(index).copied().flatten();
         }
@@ -344,7 +344,7 @@ impl<'a> Op<'a> {
     }
 
     /// Runs the kernel of the primitive.
-    pub fn kernel(
+    pub(crate) fn kernel(
         &self,
         machine: &mut Machine<'_>,
         operands: Vec<RuntimeValue>,
@@ -353,7 +353,7 @@ impl<'a> Op<'a> {
     }
 
     /// The rounding of the op, as the model and its own attributes allow.
-    pub fn rounding(&self, machine: &Machine<'_>, name: &str, dtype: DType) -> Rounding {
+    pub(crate) fn rounding(&self, machine: &Machine<'_>, name: &str, dtype: DType) -> Rounding {
         let rounding = machine.model.rounding(name, dtype);
         match machine.source().requirement(self.origin()) {
             Some(Requirement { ulps, absolute, relative }) => {

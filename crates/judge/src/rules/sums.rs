@@ -77,7 +77,12 @@ pub(super) struct SumRounding {
 }
 
 impl SumRounding {
-    pub fn new(op: &Op<'_>, machine: &Machine<'_>, dtype: DType, products: bool) -> SumRounding {
+    pub(crate) fn new(
+        op: &Op<'_>,
+        machine: &Machine<'_>,
+        dtype: DType,
+        products: bool,
+    ) -> SumRounding {
         let rounding = op.rounding(machine, "sum", dtype);
         let dtype = dtype.part();
         let format = dtype.float_format();
@@ -97,7 +102,7 @@ impl SumRounding {
     }
 
     /// The results of sums with this image, sum of absolute values and number of terms.
-    pub fn of(&self, image: Ball, size: f64, terms: f64) -> Bounds {
+    pub(crate) fn of(&self, image: Ball, size: f64, terms: f64) -> Bounds {
         self.bounds(&Sum { image, size, terms, unit: 0.0 })
     }
 

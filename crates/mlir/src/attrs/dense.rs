@@ -10,7 +10,7 @@ pub const MAX_SPLAT_INTS: usize = 1 << 20;
 
 /// The largest number of elements that [`DenseElements::to_tensor`] makes of a splat. Programs that
 /// run make larger ones under the limits of the run.
-pub const MAX_SPLAT_ELEMENTS: usize = 1 << 22;
+pub(crate) const MAX_SPLAT_ELEMENTS: usize = 1 << 22;
 
 /// The numbers of a `dense` attribute: a tensor or vector type and its elements in row-major order,
 /// stored as [`numerics::Tensor`] stores them (i1 and sub-byte types one byte per element).

@@ -18,46 +18,46 @@ pub static BUILTIN_BYTECODE: DialectBytecode = DialectBytecode {
 };
 
 pub(super) mod attribute_code {
-    pub const ARRAY: u64 = 0;
-    pub const DICTIONARY: u64 = 1;
-    pub const STRING: u64 = 2;
-    pub const TYPED_STRING: u64 = 3;
-    pub const FLAT_SYMBOL: u64 = 4;
-    pub const SYMBOL: u64 = 5;
-    pub const TYPE: u64 = 6;
-    pub const UNIT: u64 = 7;
-    pub const INTEGER: u64 = 8;
-    pub const FLOAT: u64 = 9;
-    pub const CALL_SITE: u64 = 10;
-    pub const FILE: u64 = 11;
-    pub const FUSED: u64 = 12;
-    pub const FUSED_WITH_METADATA: u64 = 13;
-    pub const NAMED: u64 = 14;
-    pub const UNKNOWN: u64 = 15;
-    pub const DENSE_RESOURCE: u64 = 16;
-    pub const DENSE_ARRAY: u64 = 17;
-    pub const DENSE: u64 = 18;
-    pub const DENSE_STRINGS: u64 = 19;
-    pub const SPARSE: u64 = 20;
-    pub const DISTINCT: u64 = 21;
-    pub const FILE_RANGE: u64 = 22;
+    pub(crate) const ARRAY: u64 = 0;
+    pub(crate) const DICTIONARY: u64 = 1;
+    pub(crate) const STRING: u64 = 2;
+    pub(crate) const TYPED_STRING: u64 = 3;
+    pub(crate) const FLAT_SYMBOL: u64 = 4;
+    pub(crate) const SYMBOL: u64 = 5;
+    pub(crate) const TYPE: u64 = 6;
+    pub(crate) const UNIT: u64 = 7;
+    pub(crate) const INTEGER: u64 = 8;
+    pub(crate) const FLOAT: u64 = 9;
+    pub(crate) const CALL_SITE: u64 = 10;
+    pub(crate) const FILE: u64 = 11;
+    pub(crate) const FUSED: u64 = 12;
+    pub(crate) const FUSED_WITH_METADATA: u64 = 13;
+    pub(crate) const NAMED: u64 = 14;
+    pub(crate) const UNKNOWN: u64 = 15;
+    pub(crate) const DENSE_RESOURCE: u64 = 16;
+    pub(crate) const DENSE_ARRAY: u64 = 17;
+    pub(crate) const DENSE: u64 = 18;
+    pub(crate) const DENSE_STRINGS: u64 = 19;
+    pub(crate) const SPARSE: u64 = 20;
+    pub(crate) const DISTINCT: u64 = 21;
+    pub(crate) const FILE_RANGE: u64 = 22;
 }
 
 mod type_code {
-    pub const INTEGER: u64 = 0;
-    pub const INDEX: u64 = 1;
-    pub const FUNCTION: u64 = 2;
-    pub const COMPLEX: u64 = 9;
-    pub const MEMREF: u64 = 10;
-    pub const MEMREF_IN_SPACE: u64 = 11;
-    pub const NONE: u64 = 12;
-    pub const TENSOR: u64 = 13;
-    pub const ENCODED_TENSOR: u64 = 14;
-    pub const TUPLE: u64 = 15;
-    pub const UNRANKED_MEMREF: u64 = 16;
-    pub const UNRANKED_MEMREF_IN_SPACE: u64 = 17;
-    pub const UNRANKED_TENSOR: u64 = 18;
-    pub const VECTOR: u64 = 19;
+    pub(crate) const INTEGER: u64 = 0;
+    pub(crate) const INDEX: u64 = 1;
+    pub(crate) const FUNCTION: u64 = 2;
+    pub(crate) const COMPLEX: u64 = 9;
+    pub(crate) const MEMREF: u64 = 10;
+    pub(crate) const MEMREF_IN_SPACE: u64 = 11;
+    pub(crate) const NONE: u64 = 12;
+    pub(crate) const TENSOR: u64 = 13;
+    pub(crate) const ENCODED_TENSOR: u64 = 14;
+    pub(crate) const TUPLE: u64 = 15;
+    pub(crate) const UNRANKED_MEMREF: u64 = 16;
+    pub(crate) const UNRANKED_MEMREF_IN_SPACE: u64 = 17;
+    pub(crate) const UNRANKED_TENSOR: u64 = 18;
+    pub(crate) const VECTOR: u64 = 19;
 }
 
 /// Bit width of an integer, index or float type in an attribute.

@@ -110,16 +110,16 @@ impl SectionId {
 
 /// Flags for the parts of an op that are present.
 mod mask {
-    pub const ATTRIBUTES: u8 = 1;
-    pub const RESULTS: u8 = 2;
-    pub const OPERANDS: u8 = 4;
-    pub const SUCCESSORS: u8 = 8;
-    pub const REGIONS: u8 = 16;
-    pub const USE_LIST_ORDERS: u8 = 32;
-    pub const PROPERTIES: u8 = 64;
+    pub(crate) const ATTRIBUTES: u8 = 1;
+    pub(crate) const RESULTS: u8 = 2;
+    pub(crate) const OPERANDS: u8 = 4;
+    pub(crate) const SUCCESSORS: u8 = 8;
+    pub(crate) const REGIONS: u8 = 16;
+    pub(crate) const USE_LIST_ORDERS: u8 = 32;
+    pub(crate) const PROPERTIES: u8 = 64;
 
     /// The names of a mask's flags.
-    pub fn names(mask: u8) -> String {
+    pub(crate) fn names(mask: u8) -> String {
         const NAMES: [(u8, &str); 7] = [
             (ATTRIBUTES, "attributes"),
             (PROPERTIES, "properties"),
@@ -137,12 +137,12 @@ mod mask {
 
 /// Kinds of resources.
 mod resource_kind {
-    pub const BLOB: u8 = 0;
-    pub const BOOL: u8 = 1;
-    pub const STRING: u8 = 2;
+    pub(crate) const BLOB: u8 = 0;
+    pub(crate) const BOOL: u8 = 1;
+    pub(crate) const STRING: u8 = 2;
 
     /// The name of a resource kind.
-    pub fn name(kind: u8) -> &'static str {
+    pub(crate) fn name(kind: u8) -> &'static str {
         match kind {
             BLOB => "a blob",
             BOOL => "a boolean",

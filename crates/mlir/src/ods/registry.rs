@@ -48,7 +48,7 @@ pub struct Dialect {
 }
 
 /// Verifies the attribute of a name on a value of a type of a function.
-pub type VerifyValueAttribute = fn(OpRef<'_>, &Type, &str, &Attribute) -> Result<(), String>;
+pub(crate) type VerifyValueAttribute = fn(OpRef<'_>, &Type, &str, &Attribute) -> Result<(), String>;
 
 impl Dialect {
     /// An empty dialect, for struct update syntax.

@@ -156,19 +156,19 @@ fn rare_token(text: &[u8], pos: usize) -> Token {
 /// Bits of [`CLASSES`].
 mod class {
     /// May be in a word after its first letter.
-    pub const WORD: u8 = 1;
+    pub(crate) const WORD: u8 = 1;
     /// May be in the name of a value, block, symbol, type or attribute.
-    pub const NAME: u8 = 2;
+    pub(crate) const NAME: u8 = 2;
     /// A decimal digit.
-    pub const DIGIT: u8 = 4;
+    pub(crate) const DIGIT: u8 = 4;
     /// The first letter of a word.
-    pub const LETTER: u8 = 8;
+    pub(crate) const LETTER: u8 = 8;
     /// Starts the name of a value, block, type or attribute.
-    pub const SIGIL: u8 = 16;
+    pub(crate) const SIGIL: u8 = 16;
     /// Always a separate token.
-    pub const PUNCTUATION: u8 = 32;
+    pub(crate) const PUNCTUATION: u8 = 32;
     /// White space.
-    pub const SPACE: u8 = 64;
+    pub(crate) const SPACE: u8 = 64;
 }
 
 /// The classes of each byte.

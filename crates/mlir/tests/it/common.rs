@@ -9,9 +9,9 @@ use mlir::verify::{VerifyOptions, verify};
 use mlir::{Attribute, Module, OpRef, Type, op};
 use std::sync::{Arc, LazyLock};
 
-pub static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(&[&TEST]));
+pub(crate) static REGISTRY: LazyLock<Registry> = LazyLock::new(|| Registry::new(&[&TEST]));
 
-pub static TEST: Dialect = Dialect {
+pub(crate) static TEST: Dialect = Dialect {
     namespace: "test",
     ops: &[
         AddOp::DEF,
@@ -145,31 +145,31 @@ fn fold_add(op: OpRef<'_>, constants: &[Option<Attribute>]) -> Option<Vec<Folded
 }
 
 /// Reads a text of this dialect and of unregistered ones.
-pub fn read(text: &str) -> ParseOutput {
+pub(crate) fn read(text: &str) -> ParseOutput {
     let options = ParseOptions { allow_unregistered_dialects: true, ..ParseOptions::default() };
     parse(Arc::new(Source::new("<test>", text)), &REGISTRY, options)
 }
 
 /// Reads a text that is valid.
-pub fn module(text: &str) -> Module {
+pub(crate) fn module(text: &str) -> Module {
     let output = read(text);
     assert!(output.diagnostics.is_empty(), "{:?}", output.diagnostics);
     assert_valid(&output.module);
     output.module
 }
 
-pub fn assert_valid(module: &Module) {
+pub(crate) fn assert_valid(module: &Module) {
     let options = VerifyOptions { allow_unregistered_dialects: true, ..VerifyOptions::default() };
     let errors = verify(module, &options);
     assert!(errors.is_empty(), "{errors:?}\n{}", print(module));
 }
 
-pub fn print(module: &Module) -> String {
+pub(crate) fn print(module: &Module) -> String {
     print_module(module, &PrintOptions::default())
 }
 
 /// The lines of a printed module, without those around its body, joined.
-pub fn body(module: &Module) -> String {
+pub(crate) fn body(module: &Module) -> String {
     let text = print(module);
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     lines.get(1..lines.len() - 1).unwrap_or_default().join("\n")

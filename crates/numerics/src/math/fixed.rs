@@ -22,19 +22,19 @@ const WORDS: usize = FRACTION + 18;
 pub(super) struct Fixed([u64; WORDS]);
 
 impl Fixed {
-    pub const ZERO: Fixed = Fixed([0; WORDS]);
-    pub const ONE: Fixed = {
+    pub(crate) const ZERO: Fixed = Fixed([0; WORDS]);
+    pub(crate) const ONE: Fixed = {
         let mut words = [0; WORDS];
         words[FRACTION] = 1;
         Fixed(words)
     };
 
-    pub fn is_negative(self) -> bool {
+    pub(crate) fn is_negative(self) -> bool {
         self.0[WORDS - 1] >> 63 == 1
     }
 
     /// Compares the number with zero; what errors of computation could have made is zero.
-    pub fn sign(self) -> Ordering {
+    pub(crate) fn sign(self) -> Ordering {
         const ERROR: usize = 3;
         if self.abs().0[ERROR..].iter().all(|&word| word == 0) {
             Ordering::Equal
@@ -54,7 +54,7 @@ impl Fixed {
     }
 
     /// The number times a power of two.
-    pub fn scaled(self, exponent: i32) -> Fixed {
+    pub(crate) fn scaled(self, exponent: i32) -> Fixed {
         self.abs().shifted(exponent).with_sign(self.is_negative())
     }
 
@@ -72,7 +72,7 @@ impl Fixed {
     }
 
     /// `x * 2^exponent` of a finite number, also where `x` has no place here.
-    pub fn scaled_number(x: f64, exponent: i32) -> Fixed {
+    pub(crate) fn scaled_number(x: f64, exponent: i32) -> Fixed {
         if x == 0.0 {
             return Fixed::ZERO;
         }
@@ -81,7 +81,7 @@ impl Fixed {
     }
 
     /// The integer.
-    pub fn integer(x: u128) -> Fixed {
+    pub(crate) fn integer(x: u128) -> Fixed {
         let mut number = Fixed::ZERO;
         number.0[FRACTION] = x as u64;
         number.0[FRACTION + 1] = (x >> 64) as u64;
@@ -89,7 +89,7 @@ impl Fixed {
     }
 
     /// The product with a finite number.
-    pub fn times(self, x: f64) -> Fixed {
+    pub(crate) fn times(self, x: f64) -> Fixed {
         if x == 0.0 {
             return Fixed::ZERO;
         }
@@ -133,7 +133,7 @@ impl Fixed {
     }
 
     /// The signed distance from the nearest integer.
-    pub fn fraction(self) -> Fixed {
+    pub(crate) fn fraction(self) -> Fixed {
         let fill = if self.0[FRACTION - 1] >> 63 == 1 { u64::MAX } else { 0 };
         Fixed(std::array::from_fn(|i| if i < FRACTION { self.0[i] } else { fill }))
     }
@@ -263,7 +263,7 @@ pub(super) fn turns_of_a_radian() -> Fixed {
 
 /// `exponent * log(base)` of finite numbers that are not zero, less a multiple of `2 pi i`, with a
 /// real part brought into a range of a million.
-pub fn product_with_log(exponent: Complex64, base: Complex64) -> Complex<Double> {
+pub(crate) fn product_with_log(exponent: Complex64, base: Complex64) -> Complex<Double> {
     let log = log(base);
     let re = log.re.times(exponent.re) - log.im.times(exponent.im);
     let turns = turns_of_a_radian();

@@ -21,7 +21,7 @@ impl<F: Fn([f64; N]) -> f64, const N: usize> Kernel for OneCall<'_, F, N> {
 macro_rules! functions {
     ($($module:ident { $($name:ident($($x:ident)*))* })*) => {$($(
         #[doc = concat!("[`", stringify!($module), "::", stringify!($name), "`].")]
-        pub fn $name($($x: f64),*) -> f64 {
+        pub(crate) fn $name($($x: f64),*) -> f64 {
             const COUNT: usize = [$(stringify!($x)),*].len();
             // Not a closure, which is compiled for other instructions.
             #[inline(always)]
@@ -50,7 +50,7 @@ macro_rules! of_angles {
         }
         $(
             #[doc = concat!("`", stringify!($name), "` of any angle.")]
-            pub fn $name(x: f64) -> f64 {
+            pub(crate) fn $name(x: f64) -> f64 {
                 match lanes_trigonometric::is_angle(x) {
                     true => of_angles::$name(x),
                     false => libm::$name(x),

@@ -30,7 +30,7 @@ fn round_scaled(x: Double, exponent: i32, compare: impl FnOnce(Double) -> Orderi
 const LARGE: f64 = 40.0;
 
 /// The hyperbolic sine and cosine of a finite number, both without a power of two.
-pub fn sinh_cosh(x: f64) -> (Double, Double, i32) {
+pub(crate) fn sinh_cosh(x: f64) -> (Double, Double, i32) {
     let size = Double::from(x.abs());
     let (sinh, cosh, exponent) = if size.hi > LARGE {
         let (exp, exponent) = size.exp();
@@ -44,7 +44,7 @@ pub fn sinh_cosh(x: f64) -> (Double, Double, i32) {
 }
 
 /// The hyperbolic sine.
-pub fn sinh(x: f64) -> f64 {
+pub(crate) fn sinh(x: f64) -> f64 {
     if is_small(x) || x.is_infinite() {
         return x;
     }
@@ -54,7 +54,7 @@ pub fn sinh(x: f64) -> f64 {
 }
 
 /// The hyperbolic cosine.
-pub fn cosh(x: f64) -> f64 {
+pub(crate) fn cosh(x: f64) -> f64 {
     if x.is_nan() || x.is_infinite() {
         return x.abs();
     }
@@ -63,7 +63,7 @@ pub fn cosh(x: f64) -> f64 {
 }
 
 /// The hyperbolic tangent.
-pub fn tanh(x: f64) -> f64 {
+pub(crate) fn tanh(x: f64) -> f64 {
     if is_small(x) {
         return x;
     }
@@ -76,7 +76,7 @@ pub fn tanh(x: f64) -> f64 {
 }
 
 /// The inverse hyperbolic sine.
-pub fn asinh(x: f64) -> f64 {
+pub(crate) fn asinh(x: f64) -> f64 {
     if is_small(x) || x.is_infinite() {
         return x;
     }
@@ -85,7 +85,7 @@ pub fn asinh(x: f64) -> f64 {
 }
 
 /// The inverse hyperbolic sine of a finite number.
-pub fn wide_asinh(x: Double) -> Double {
+pub(crate) fn wide_asinh(x: Double) -> Double {
     let size = x.abs();
     let value = if size.hi > 1e20 {
         // 1 / (4 x^2) is below the precision.
@@ -98,7 +98,7 @@ pub fn wide_asinh(x: Double) -> Double {
 }
 
 /// The inverse hyperbolic cosine; NaN below 1.
-pub fn acosh(x: f64) -> f64 {
+pub(crate) fn acosh(x: f64) -> f64 {
     if x.is_nan() || x < 1.0 {
         return f64::NAN;
     }
@@ -115,7 +115,7 @@ pub fn acosh(x: f64) -> f64 {
 }
 
 /// The inverse hyperbolic tangent; NaN beyond 1.
-pub fn atanh(x: f64) -> f64 {
+pub(crate) fn atanh(x: f64) -> f64 {
     if is_small(x) {
         return x;
     }
@@ -128,7 +128,7 @@ pub fn atanh(x: f64) -> f64 {
 }
 
 /// `1 / (1 + exp(-x))`.
-pub fn logistic(x: f64) -> f64 {
+pub(crate) fn logistic(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
@@ -145,7 +145,7 @@ pub fn logistic(x: f64) -> f64 {
 }
 
 /// `1 / sqrt(x)`.
-pub fn rsqrt(x: f64) -> f64 {
+pub(crate) fn rsqrt(x: f64) -> f64 {
     if !(x > 0.0 && x.is_finite()) {
         return 1.0 / x.sqrt();
     }
@@ -161,7 +161,7 @@ const OVERFLOW: f64 = 710.0;
 const UNDERFLOW: f64 = -750.0;
 
 /// The exponential function.
-pub fn exp(x: f64) -> f64 {
+pub(crate) fn exp(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
@@ -171,7 +171,7 @@ pub fn exp(x: f64) -> f64 {
 }
 
 /// The exponential function minus 1.
-pub fn exp_m1(x: f64) -> f64 {
+pub(crate) fn exp_m1(x: f64) -> f64 {
     if x.is_nan() || x.abs() < SMALL * SMALL {
         return x;
     }
@@ -184,12 +184,12 @@ pub fn exp_m1(x: f64) -> f64 {
 }
 
 /// The logarithm.
-pub fn log(x: f64) -> f64 {
+pub(crate) fn log(x: f64) -> f64 {
     ties::round(Double::from(x).log(), |y| ties::log(x, 0.0, y))
 }
 
 /// `log(1 + x)`.
-pub fn log_1p(x: f64) -> f64 {
+pub(crate) fn log_1p(x: f64) -> f64 {
     if x.abs() < SMALL * SMALL {
         return x;
     }
@@ -200,7 +200,7 @@ pub fn log_1p(x: f64) -> f64 {
 }
 
 /// The cube root.
-pub fn cbrt(x: f64) -> f64 {
+pub(crate) fn cbrt(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x;
     }
@@ -211,7 +211,7 @@ pub fn cbrt(x: f64) -> f64 {
 }
 
 /// The sine.
-pub fn sin(x: f64) -> f64 {
+pub(crate) fn sin(x: f64) -> f64 {
     if x.abs() < SMALL {
         return x;
     }
@@ -219,12 +219,12 @@ pub fn sin(x: f64) -> f64 {
 }
 
 /// The cosine.
-pub fn cos(x: f64) -> f64 {
+pub(crate) fn cos(x: f64) -> f64 {
     ties::round(Double::from(x).sin_cos().1, |y| ties::cos(x, y))
 }
 
 /// The tangent.
-pub fn tan(x: f64) -> f64 {
+pub(crate) fn tan(x: f64) -> f64 {
     if x.abs() < SMALL {
         return x;
     }
@@ -233,7 +233,7 @@ pub fn tan(x: f64) -> f64 {
 }
 
 /// The angle of the point with ordinate `y` and abscissa `x`.
-pub fn atan2(y: f64, x: f64) -> f64 {
+pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     let is_special = |x: f64| x == 0.0 || !x.is_finite();
     if is_special(x) || is_special(y) {
         return libm::atan2(y, x);
@@ -243,7 +243,7 @@ pub fn atan2(y: f64, x: f64) -> f64 {
 }
 
 /// The inverse tangent.
-pub fn atan(x: f64) -> f64 {
+pub(crate) fn atan(x: f64) -> f64 {
     atan2(x, 1.0)
 }
 
@@ -253,7 +253,7 @@ fn other_leg(x: f64) -> Double {
 }
 
 /// The inverse sine; NaN beyond 1.
-pub fn asin(x: f64) -> f64 {
+pub(crate) fn asin(x: f64) -> f64 {
     if x.is_nan() || x.abs() < SMALL {
         return x;
     }
@@ -264,7 +264,7 @@ pub fn asin(x: f64) -> f64 {
 }
 
 /// The inverse cosine; NaN beyond 1.
-pub fn acos(x: f64) -> f64 {
+pub(crate) fn acos(x: f64) -> f64 {
     if x.is_nan() || x == 0.0 || x.abs() >= 1.0 {
         return libm::acos(x);
     }
@@ -272,7 +272,7 @@ pub fn acos(x: f64) -> f64 {
 }
 
 /// `base` raised to `exponent`, as IEEE 754's `pow`.
-pub fn pow(base: f64, exponent: f64) -> f64 {
+pub(crate) fn pow(base: f64, exponent: f64) -> f64 {
     let is_special = |x: f64| x == 0.0 || !x.is_finite();
     let is_integer = exponent.round_ties_even() == exponent;
     let is_real = base > 0.0 || is_integer;

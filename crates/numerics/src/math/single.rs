@@ -7,7 +7,7 @@ macro_rules! functions {
     ($($module:ident { $($name:ident)* })*) => {$($(
         #[doc = concat!("`", stringify!($name), "`.")]
         #[inline(always)]
-        pub fn $name(x: f32) -> f32 {
+        pub(crate) fn $name(x: f32) -> f32 {
             let wide = f64::from(x);
             lanes::one_nan(wide, $module::$name(wide)) as f32
         }
@@ -22,12 +22,12 @@ functions! {
 
 /// The inverse tangent of a quotient.
 #[inline(always)]
-pub fn atan2(y: f32, x: f32) -> f32 {
+pub(crate) fn atan2(y: f32, x: f32) -> f32 {
     lanes_trigonometric::atan2(f64::from(y), f64::from(x)) as f32
 }
 
 /// True for angles that functions of angles take.
 #[inline(always)]
-pub fn is_angle(x: f32) -> bool {
+pub(crate) fn is_angle(x: f32) -> bool {
     lanes_trigonometric::is_angle(f64::from(x))
 }

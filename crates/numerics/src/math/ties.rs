@@ -17,7 +17,7 @@ use std::sync::LazyLock;
 const NEAR: f64 = 1.0 / (1u64 << 30) as f64;
 
 /// `x` rounded to `f64`, where `compare` compares the exact result with a number near `x`.
-pub fn round(x: Double, compare: impl FnOnce(Double) -> Ordering) -> f64 {
+pub(crate) fn round(x: Double, compare: impl FnOnce(Double) -> Ordering) -> f64 {
     let outward = if x.lo.is_sign_negative() { x.hi.next_down() } else { x.hi.next_up() };
     let half = 0.5 * (outward - x.hi);
     let is_near = x.hi.is_normal() && half.is_finite() && (x.lo - half).abs() <= NEAR * half.abs();
@@ -59,30 +59,30 @@ fn circle_at(angle: f64) -> Complex<Fixed> {
 }
 
 /// Compares `exp(x)` with `y * 2^exponent`.
-pub fn exp(x: Fixed, y: Double, exponent: i32) -> Ordering {
+pub(crate) fn exp(x: Fixed, y: Double, exponent: i32) -> Ordering {
     (scaled_exp(x, exponent) - y.into()).sign()
 }
 
 /// Compares `exp(x) - 1` with `y`.
-pub fn exp_m1(x: f64, y: Double) -> Ordering {
+pub(crate) fn exp_m1(x: f64, y: Double) -> Ordering {
     (exp_near(Fixed::from(x), x) - Fixed::ONE - y.into()).sign()
 }
 
 /// Compares `log(offset + x)` with `y`.
-pub fn log(x: f64, offset: f64, y: Double) -> Ordering {
+pub(crate) fn log(x: f64, offset: f64, y: Double) -> Ordering {
     let exponent = (y.hi * consts::LOG2_E).round() as i32;
     let (x, offset) = (Fixed::from(x).scaled(-exponent), Fixed::from(offset).scaled(-exponent));
     (x + offset - scaled_exp(y.into(), exponent)).sign()
 }
 
 /// Compares `1 / (1 + exp(-x))` with `y`, for numbers of at most some hundreds.
-pub fn logistic(x: f64, y: Double) -> Ordering {
+pub(crate) fn logistic(x: f64, y: Double) -> Ordering {
     let sum = Fixed::ONE + exp_near(Fixed::from(-x), -x);
     (Fixed::ONE - sum * y.into()).sign()
 }
 
 /// Compares `sinh(x)`, or `cosh(x)`, with `y * 2^exponent`, where `x` is not negative.
-pub fn sinh_cosh(x: f64, is_cosh: bool, y: Double, exponent: i32) -> Ordering {
+pub(crate) fn sinh_cosh(x: f64, is_cosh: bool, y: Double, exponent: i32) -> Ordering {
     // (e - 1 / e) / 2 against y, where e is exp(x), all divided by a power of two.
     let power = (x * consts::LOG2_E).round() as i32;
     let e = scaled_exp(Fixed::from(x), power);
@@ -92,7 +92,7 @@ pub fn sinh_cosh(x: f64, is_cosh: bool, y: Double, exponent: i32) -> Ordering {
 }
 
 /// Compares `asinh(x)`, or `acosh(x)`, with `y`, where `x` is not negative.
-pub fn asinh_acosh(x: f64, is_acosh: bool, y: Double) -> Ordering {
+pub(crate) fn asinh_acosh(x: f64, is_acosh: bool, y: Double) -> Ordering {
     let exponent = (y.hi * consts::LOG2_E).round() as i32;
     let e = scaled_exp(y.into(), exponent);
     let one = Fixed::ONE.scaled(-2 * exponent);
@@ -101,36 +101,36 @@ pub fn asinh_acosh(x: f64, is_acosh: bool, y: Double) -> Ordering {
 }
 
 /// Compares `tanh(x)` with `y`.
-pub fn tanh(x: f64, y: Double) -> Ordering {
+pub(crate) fn tanh(x: f64, y: Double) -> Ordering {
     let e = exp_near(Fixed::from(2.0 * x), 2.0 * x);
     (e - Fixed::ONE - (e + Fixed::ONE) * y.into()).sign()
 }
 
 /// Compares `atanh(x)` with `y`.
-pub fn atanh(x: f64, y: Double) -> Ordering {
+pub(crate) fn atanh(x: f64, y: Double) -> Ordering {
     let e = exp_near(Fixed::from(y).scaled(1), 2.0 * y.hi);
     ((e + Fixed::ONE).times(x) - e + Fixed::ONE).sign()
 }
 
 /// Compares the sine of `x` with `y`.
-pub fn sin(x: f64, y: Double) -> Ordering {
+pub(crate) fn sin(x: f64, y: Double) -> Ordering {
     (circle_at(x).im - y.into()).sign()
 }
 
 /// Compares the cosine of `x` with `y`.
-pub fn cos(x: f64, y: Double) -> Ordering {
+pub(crate) fn cos(x: f64, y: Double) -> Ordering {
     (circle_at(x).re - y.into()).sign()
 }
 
 /// Compares the tangent of `x` with `y`.
-pub fn tan(x: f64, y: Double) -> Ordering {
+pub(crate) fn tan(x: f64, y: Double) -> Ordering {
     let point = circle_at(x);
     let difference = (point.im - point.re * y.into()).sign();
     if point.re.is_negative() { difference.reverse() } else { difference }
 }
 
 /// Compares the angle of the point with ordinate `y` and abscissa `x` with `angle`.
-pub fn atan2(y: f64, x: f64, angle: Double) -> Ordering {
+pub(crate) fn atan2(y: f64, x: f64, angle: Double) -> Ordering {
     let exponent = -libm::ilogb(y.abs().max(x.abs()));
     let on_circle = on_circle(angle.into());
     let [y, x] = [y, x].map(|x| Fixed::scaled_number(x, exponent));
@@ -138,29 +138,29 @@ pub fn atan2(y: f64, x: f64, angle: Double) -> Ordering {
 }
 
 /// Compares the inverse sine of `x` with `angle`.
-pub fn asin(x: f64, angle: Double) -> Ordering {
+pub(crate) fn asin(x: f64, angle: Double) -> Ordering {
     (Fixed::from(x) - on_circle(angle.into()).im).sign()
 }
 
 /// Compares the inverse cosine of `x` with `angle`.
-pub fn acos(x: f64, angle: Double) -> Ordering {
+pub(crate) fn acos(x: f64, angle: Double) -> Ordering {
     (on_circle(angle.into()).re - Fixed::from(x)).sign()
 }
 
 /// Compares the cube root of `x` with `y`.
-pub fn cbrt(x: f64, y: Double) -> Ordering {
+pub(crate) fn cbrt(x: f64, y: Double) -> Ordering {
     let y = Fixed::from(y);
     (Fixed::from(x) - y * y * y).sign()
 }
 
 /// Compares `1 / sqrt(x)` of a number near 1 with `y`.
-pub fn rsqrt(x: f64, y: Double) -> Ordering {
+pub(crate) fn rsqrt(x: f64, y: Double) -> Ordering {
     let y = Fixed::from(y);
     (Fixed::ONE - (y * y).times(x)).sign()
 }
 
 /// Compares the power of a positive number with `y * 2^power_of_two`.
-pub fn pow(base: f64, exponent: f64, y: Double, power_of_two: i32) -> Ordering {
+pub(crate) fn pow(base: f64, exponent: f64, y: Double, power_of_two: i32) -> Ordering {
     match integer_power(base, exponent) {
         Some((power, scale)) => {
             let power = Fixed::integer(power).scaled(scale - power_of_two);

@@ -224,13 +224,13 @@ mod words {
     use std::arch::x86_64::*;
 
     /// Words of a column that are read at a time with AVX2.
-    pub const NARROW_WORDS: usize = 4;
+    pub(crate) const NARROW_WORDS: usize = 4;
 
     /// An element whose vectors are read as words of 32 bits.
     ///
     /// # Safety
     /// Its size is that of `PER_WORD` parts of a word.
-    pub unsafe trait Words: Copy + Widen<f32> {
+    pub(crate) unsafe trait Words: Copy + Widen<f32> {
         /// Elements in a word: at most four.
         const PER_WORD: usize;
         /// True if elements are multiplied with [`ColumnScales`](super::ColumnScales).
@@ -471,7 +471,7 @@ mod words {
     /// The processor has AVX2, vectors and columns have `len` elements, and there are [`GROUP`]
     /// columns.
     #[target_feature(enable = "avx2,fma")]
-    pub unsafe fn narrow<S: Words, const W: usize, const N: usize>(
+    pub(crate) unsafe fn narrow<S: Words, const W: usize, const N: usize>(
         groups: [Columns<'_, f32, S>; N],
         len: usize,
     ) -> [[f32; W]; N] {
@@ -523,7 +523,7 @@ mod words {
     /// # Safety
     /// As there.
     #[target_feature(enable = "avx2,fma")]
-    pub unsafe fn narrow_shared<S: Words, const W: usize, const M: usize>(
+    pub(crate) unsafe fn narrow_shared<S: Words, const W: usize, const M: usize>(
         vectors: [&[f32]; M],
         columns: Columns<'_, f32, S>,
         len: usize,
@@ -581,7 +581,7 @@ mod words {
     /// The processor has AVX-512 F, vectors and columns have `len` elements, and there are
     /// [`WIDE_GROUP`] columns.
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn wide<S: Words, const W: usize, const N: usize>(
+    pub(crate) unsafe fn wide<S: Words, const W: usize, const N: usize>(
         groups: [Columns<'_, f32, S>; N],
         len: usize,
     ) -> [[f32; W]; N] {
@@ -638,7 +638,7 @@ mod words {
     /// # Safety
     /// As there.
     #[target_feature(enable = "avx512f")]
-    pub unsafe fn wide_shared<S: Words, const W: usize, const M: usize>(
+    pub(crate) unsafe fn wide_shared<S: Words, const W: usize, const M: usize>(
         vectors: [&[f32]; M],
         columns: Columns<'_, f32, S>,
         len: usize,

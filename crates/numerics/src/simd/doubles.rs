@@ -340,20 +340,20 @@ mod x86 {
     /// kernels that know nothing but [`Doubles`] of them.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
-    pub struct Four(__m256d);
+    pub(crate) struct Four(__m256d);
 
     /// Eight numbers in a register of AVX-512. Only [`run_avx512`] makes any.
     #[derive(Clone, Copy)]
     #[repr(transparent)]
-    pub struct Eight(__m512d);
+    pub(crate) struct Eight(__m512d);
 
     #[target_feature(enable = "avx2,fma")]
-    pub fn run_avx2<V: Doubles<Array = K::Array>, K: DoublesKernel>(kernel: K) {
+    pub(crate) fn run_avx2<V: Doubles<Array = K::Array>, K: DoublesKernel>(kernel: K) {
         kernel.run::<V, Four>();
     }
 
     #[target_feature(enable = "avx2,fma,avx512f,avx512dq")]
-    pub fn run_avx512<K: DoublesKernel<Array = [f64; 8]>>(kernel: K) {
+    pub(crate) fn run_avx512<K: DoublesKernel<Array = [f64; 8]>>(kernel: K) {
         kernel.run::<Eight, Four>();
     }
 

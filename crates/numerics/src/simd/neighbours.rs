@@ -34,7 +34,7 @@ mod vectors {
     use std::arch::x86_64::{__m256, _mm256_add_ps, _mm256_permute2f128_ps, _mm256_shuffle_ps};
 
     #[target_feature(enable = "avx2")]
-    pub fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
+    pub(crate) fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
         for (block, sums) in blocks.iter().zip(sums) {
             let [a, b, c, d, e, f, g, h]: [__m256; 8] = bytemuck::cast(*block);
             let low = add_pairs(add_pairs(a, b), add_pairs(c, d));

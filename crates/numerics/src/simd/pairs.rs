@@ -70,7 +70,7 @@ macro_rules! tiles {
             /// The processor has the instructions, each row has `depth` pairs, and the panel
             /// [`PAIR_COLUMNS`] for each of them.
             #[target_feature(enable = $features)]
-            pub unsafe fn multiply<const R: usize, const V: usize>(
+            pub(crate) unsafe fn multiply<const R: usize, const V: usize>(
                 rows: [*const Pair; PAIR_ROWS],
                 panel: *const Pair,
                 depth: usize,

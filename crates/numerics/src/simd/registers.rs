@@ -9,21 +9,21 @@ macro_rules! registers {
         $zero:ident $splat:ident $load:ident $store:ident $add:ident $fma:ident
         |$sum:ident, $quiet:ident| $result:expr
     ) => {
-        pub mod $module {
+        pub(crate) mod $module {
             use std::arch::x86_64::*;
-            pub use std::arch::x86_64::{
+            pub(crate) use std::arch::x86_64::{
                 $add as add, $fma as fused_multiply_add, $load as load, $splat as splat,
                 $store as store, $zero as zero,
             };
 
             /// The number of elements.
-            pub const LANES: usize = $lanes;
+            pub(crate) const LANES: usize = $lanes;
 
             /// Sums as results: zeros are positive, and each NaN is the quiet one without sign and
             /// payload.
             #[inline]
             #[target_feature(enable = $features)]
-            pub fn results(sums: $vector) -> $vector {
+            pub(crate) fn results(sums: $vector) -> $vector {
                 let ($sum, $quiet) = (add(sums, zero()), splat($ty::NAN));
                 $result
             }
@@ -63,18 +63,18 @@ macro_rules! integers {
         $module:ident $features:literal $lanes:literal $vector:ident
         $zero:ident $splat:ident $load:ident $store:ident $add:ident $multiply:ident
     ) => {
-        pub mod $module {
+        pub(crate) mod $module {
             use std::arch::x86_64::*;
-            pub use std::arch::x86_64::{$add as add, $splat as splat, $zero as zero};
+            pub(crate) use std::arch::x86_64::{$add as add, $splat as splat, $zero as zero};
 
             /// The number of elements.
-            pub const LANES: usize = $lanes;
+            pub(crate) const LANES: usize = $lanes;
 
             /// # Safety
             /// The pointer is readable for the elements of a vector.
             #[inline]
             #[target_feature(enable = $features)]
-            pub unsafe fn load(from: *const i32) -> $vector {
+            pub(crate) unsafe fn load(from: *const i32) -> $vector {
                 // SAFETY: the caller says so.
                 unsafe { $load(from.cast()) }
             }
@@ -83,21 +83,21 @@ macro_rules! integers {
             /// The pointer is writable for the elements of a vector.
             #[inline]
             #[target_feature(enable = $features)]
-            pub unsafe fn store(to: *mut i32, elements: $vector) {
+            pub(crate) unsafe fn store(to: *mut i32, elements: $vector) {
                 // SAFETY: the caller says so.
                 unsafe { $store(to.cast(), elements) }
             }
 
             #[inline]
             #[target_feature(enable = $features)]
-            pub fn fused_multiply_add(a: $vector, b: $vector, sum: $vector) -> $vector {
+            pub(crate) fn fused_multiply_add(a: $vector, b: $vector, sum: $vector) -> $vector {
                 add(sum, $multiply(a, b))
             }
 
             /// Sums are results.
             #[inline]
             #[target_feature(enable = $features)]
-            pub fn results(sums: $vector) -> $vector {
+            pub(crate) fn results(sums: $vector) -> $vector {
                 sums
             }
         }

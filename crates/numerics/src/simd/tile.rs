@@ -209,7 +209,7 @@ mod vectors {
                 /// # Safety
                 /// The panels have the columns of all sums, and rows for all elements.
                 #[target_feature(enable = $features)]
-                pub unsafe fn row_chains(
+                pub(crate) unsafe fn row_chains(
                     row: &[$ty],
                     columns: PanelColumns<'_, $ty>,
                     sums: &mut [$ty],
@@ -269,7 +269,7 @@ mod vectors {
                 /// These rows and columns are in the tile. If its sums are results, the columns
                 /// are used.
                 #[target_feature(enable = $features)]
-                pub unsafe fn chains<const R: usize, const V: usize, const COPY: bool>(
+                pub(crate) unsafe fn chains<const R: usize, const V: usize, const COPY: bool>(
                     checked: &Checked<'_, $ty>,
                     [row, column]: [usize; 2],
                 ) {

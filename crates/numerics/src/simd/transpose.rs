@@ -90,7 +90,7 @@ mod words {
     const LINE: usize = 64;
 
     /// As [`super::transpose_to`], where there is AVX2.
-    pub fn transpose<const STREAMED: bool>(
+    pub(crate) fn transpose<const STREAMED: bool>(
         (source, source_stride): (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
         size: [usize; 2],

@@ -72,7 +72,7 @@ mod vectors {
                 /// The windows are checked, and there are `count` of them, with the features
                 /// as a vector has lanes.
                 #[target_feature(enable = $features)]
-                pub unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
+                pub(crate) unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
                     let features = windows.features;
                     let mut window = 0;
                     while window < count {

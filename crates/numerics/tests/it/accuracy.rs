@@ -10,7 +10,7 @@ use std::f32::consts::{FRAC_PI_2, PI};
 
 /// A bound of errors.
 #[derive(Clone, Copy, Debug)]
-pub struct Bound {
+pub(crate) struct Bound {
     /// Units in the last place.
     units: u64,
     /// Of the larger one of 1 and the result, or of the larger part.
@@ -19,7 +19,7 @@ pub struct Bound {
 
 impl Bound {
     /// True if `actual` is within the bound of `expected`; `size` is the larger part, or 1.
-    pub fn allows(self, actual: f64, expected: f64, size: f64) -> bool {
+    pub(crate) fn allows(self, actual: f64, expected: f64, size: f64) -> bool {
         if self.of_larger {
             (actual - expected).abs() <= self.units as f64 * f64::EPSILON * size
         } else {
@@ -30,7 +30,7 @@ impl Bound {
 
 impl Bound {
     /// True if a number of a narrow type is within the bound of `expected`.
-    pub fn allows_number(self, actual: f32, expected: f32) -> bool {
+    pub(crate) fn allows_number(self, actual: f32, expected: f32) -> bool {
         ulp_distance(actual, expected) <= self.units
     }
 }
@@ -40,7 +40,7 @@ const DOCUMENTATION: &str = include_str!("../../../../docs/accuracy.md");
 
 /// The bound in a column of the documentation's table: 1 for narrow types, 2 for `f64`, 3 for
 /// complex numbers.
-pub fn bound(function: &str, column: usize) -> Bound {
+pub(crate) fn bound(function: &str, column: usize) -> Bound {
     let table = DOCUMENTATION;
     let row = table.lines().find(|line| line.starts_with(&format!("| {function} |")));
     let cell = row
@@ -74,7 +74,7 @@ fn apply<T: Element>(name: &str, inputs: &[T]) -> T {
 }
 
 /// The function of that name, of one or two tensors.
-pub fn function(name: &str, operands: Vec<Tensor>) -> Tensor {
+pub(crate) fn function(name: &str, operands: Vec<Tensor>) -> Tensor {
     let mut operands = operands.into_iter();
     let first = operands.next().expect("an operand");
     let result = match operands.next() {
@@ -134,7 +134,7 @@ fn functions_of_complex_numbers() {
 }
 
 /// The functions that the documentation's first table lists, which has the claims.
-pub fn listed() -> impl Iterator<Item = &'static str> {
+pub(crate) fn listed() -> impl Iterator<Item = &'static str> {
     let claims = DOCUMENTATION.split("<!-- errors").next().unwrap_or_default();
     let unary = UnaryOp::ALL.iter().map(|op| op.name());
     let names = unary.chain(BinaryOp::ALL.iter().map(|op| op.name()));

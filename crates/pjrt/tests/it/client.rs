@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 /// A structure of arguments with its size and zeros.
-pub fn args<A: Args>() -> A {
+pub(crate) fn args<A: Args>() -> A {
     A::zeroed()
 }
 
@@ -14,7 +14,7 @@ pub fn args<A: Args>() -> A {
 ///
 /// # Errors
 /// The code and the message of its error.
-pub fn call<A: Args>(slot: Slot, args: &mut A) -> Result<(), (i32, String)> {
+pub(crate) fn call<A: Args>(slot: Slot, args: &mut A) -> Result<(), (i32, String)> {
     call_raw(slot, std::ptr::from_mut(args).cast())
 }
 
@@ -22,7 +22,7 @@ pub fn call<A: Args>(slot: Slot, args: &mut A) -> Result<(), (i32, String)> {
 ///
 /// # Errors
 /// The code and the message of its error.
-pub fn call_raw(slot: Slot, args: *mut c_void) -> Result<(), (i32, String)> {
+pub(crate) fn call_raw(slot: Slot, args: *mut c_void) -> Result<(), (i32, String)> {
     // SAFETY: callers pass null or a structure that begins with its size.
     outcome(unsafe { API.function(slot)(args) })
 }
@@ -48,7 +48,7 @@ fn outcome(error: Handle<Error>) -> Result<(), (i32, String)> {
 }
 
 /// A client with some devices.
-pub fn client(num_devices: i64) -> ClientCreate {
+pub(crate) fn client(num_devices: i64) -> ClientCreate {
     let mut option: NamedValue = args();
     (option.name, option.name_size) = (c"num_devices".as_ptr(), 11);
     (option.kind, option.value, option.value_size) = (1, Value { integer: num_devices }, 1);
@@ -62,7 +62,7 @@ pub fn client(num_devices: i64) -> ClientCreate {
 ///
 /// # Errors
 /// The code and the message of the error.
-pub fn compile(client: &ClientCreate, text: &str) -> Result<ClientCompile, (i32, String)> {
+pub(crate) fn compile(client: &ClientCreate, text: &str) -> Result<ClientCompile, (i32, String)> {
     compile_with(client, text, &[])
 }
 
@@ -70,7 +70,7 @@ pub fn compile(client: &ClientCreate, text: &str) -> Result<ClientCompile, (i32,
 ///
 /// # Errors
 /// The code and the message of the error.
-pub fn compile_with(
+pub(crate) fn compile_with(
     client: &ClientCreate,
     text: &str,
     options: &[u8],
@@ -87,12 +87,16 @@ pub fn compile_with(
 }
 
 /// A buffer of numbers on the first device.
-pub fn buffer(client: &ClientCreate, dims: &[i64], elements: &[f32]) -> ClientBufferFromHostBuffer {
+pub(crate) fn buffer(
+    client: &ClientCreate,
+    dims: &[i64],
+    elements: &[f32],
+) -> ClientBufferFromHostBuffer {
     buffer_on(client, 0, dims, elements)
 }
 
 /// A buffer of numbers on a device.
-pub fn buffer_on(
+pub(crate) fn buffer_on(
     client: &ClientCreate,
     device: usize,
     dims: &[i64],
@@ -119,7 +123,7 @@ pub fn buffer_on(
 ///
 /// # Errors
 /// The code and the message of the error.
-pub fn elements<B: Copy>(buffer: B, count: usize) -> Result<Vec<f32>, (i32, String)> {
+pub(crate) fn elements<B: Copy>(buffer: B, count: usize) -> Result<Vec<f32>, (i32, String)> {
     let mut elements = vec![0f32; count];
     let mut copy: BufferToHostBuffer = args();
     // SAFETY: callers pass a handle of a buffer.
@@ -139,7 +143,7 @@ pub fn elements<B: Copy>(buffer: B, count: usize) -> Result<Vec<f32>, (i32, Stri
 ///
 /// # Errors
 /// The code and the message of the error.
-pub fn execute(
+pub(crate) fn execute(
     program: &ClientCompile,
     buffers: &[ClientBufferFromHostBuffer],
 ) -> Result<*mut c_void, (i32, String)> {
@@ -150,7 +154,7 @@ pub fn execute(
 ///
 /// # Errors
 /// The code and the message of the error.
-pub fn execute_on(
+pub(crate) fn execute_on(
     program: &ClientCompile,
     devices: &[&[ClientBufferFromHostBuffer]],
 ) -> Result<Vec<*mut c_void>, (i32, String)> {

@@ -85,7 +85,7 @@ fn arguments_of_another_number_or_shape_are_refused() {
 }
 
 /// Serialized options with `num_partitions`, field 5 of the build options, or `num_replicas`, 4.
-pub fn devices(field: u8, count: u8) -> [u8; 4] {
+pub(crate) fn devices(field: u8, count: u8) -> [u8; 4] {
     [3 << 3 | 2, 2, field << 3, count]
 }
 
@@ -253,7 +253,7 @@ fn terms_of_unreduced_values_are_added() {
 }
 
 /// The text of a compiled program.
-pub fn optimized(program: &ClientCompile) -> String {
+pub(crate) fn optimized(program: &ClientCompile) -> String {
     let mut executable: LoadedGetExecutable = args();
     executable.loaded = program.executable;
     call(Slot::LoadedExecutable_GetExecutable, &mut executable).unwrap();

@@ -25,7 +25,7 @@ if their values part, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct BisectArgs {
+pub(crate) struct BisectArgs {
     /// The program whose values are taken as right, in any format; `-` is standard input
     left: PathBuf,
     /// The other program
@@ -46,7 +46,7 @@ pub struct BisectArgs {
 ///
 /// # Errors
 /// If the values part, or the programs cannot be compared.
-pub fn run(options: &BisectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &BisectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     let parting = find(options, io).map_err(trouble)?;
     if parting { Err(CommandFailure::reported()) } else { Ok(()) }

@@ -16,7 +16,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Programs to check; `-` is standard input, and a directory stands for the programs in it and
     /// its subdirectories
     #[arg(required = true)]
@@ -33,7 +33,7 @@ pub struct CheckArgs {
 ///
 /// # Errors
 /// If a program cannot be read or is not valid.
-pub fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut failed = false;
     let mut labels = Vec::new();
     let load =

@@ -19,7 +19,7 @@ are mapped instead of read; those that kernels read in another order are there i
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct CompileArgs {
+pub(crate) struct CompileArgs {
     /// The program, as MLIR text or bytecode, or what torch_xla or TensorFlow saved in a folder;
     /// `-` is standard input
     file: PathBuf,
@@ -43,7 +43,7 @@ pub struct CompileArgs {
 ///
 /// # Errors
 /// If the program cannot be read, is not valid or cannot run, or the output cannot be written.
-pub fn run(options: &CompileArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &CompileArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = match Format::from_path(&options.output) {
         None if options.output.as_os_str() == "-" => Format::Artifact(Version::CURRENT),
         None | Some(Format::Text) => {

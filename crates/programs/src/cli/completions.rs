@@ -10,7 +10,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct CompletionsArgs {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
@@ -19,7 +19,7 @@ pub struct CompletionsArgs {
 ///
 /// # Errors
 /// If the output cannot be written.
-pub fn run(
+pub(crate) fn run(
     options: &CompletionsArgs,
     mut command: clap::Command,
     io: &mut Io<'_>,

@@ -18,7 +18,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ConvertArgs {
+pub(crate) struct ConvertArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     input: PathBuf,
@@ -63,7 +63,7 @@ enum ConstantForm {
 ///
 /// # Errors
 /// If the program cannot be read, is not valid, or cannot be expressed in the output format.
-pub fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &ConvertArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.output, options.target.as_deref())?;
     if let Some(weights) = &options.extract_constants
         && is_same_file(&io.path(weights), &io.path(&options.output))

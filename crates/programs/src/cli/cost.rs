@@ -22,7 +22,7 @@ apart. Loops count as often as they run, if a constant says how often.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct CostArgs {
+pub(crate) struct CostArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
@@ -61,7 +61,7 @@ enum By {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid.
-pub fn run(options: &CostArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &CostArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;
     select_platform(&mut module, &bytes, options.platform.as_deref())?;

@@ -22,7 +22,7 @@ Exit code: 0 if the programs are the same, 1 if they differ, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The first program, in any format; `-` is standard input
     left: PathBuf,
     /// The second program
@@ -45,7 +45,7 @@ pub struct DiffArgs {
 ///
 /// # Errors
 /// If the programs differ, or cannot be compared.
-pub fn run(options: &DiffArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &DiffArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     check_files(std::iter::once(&options.left).chain(&options.right))?;
     if options.trials.device.is_some() && !options.run {
         return Err(CommandFailure::usage(

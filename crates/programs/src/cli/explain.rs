@@ -16,7 +16,7 @@ const SPECIFICATION: &str = "https://github.com/openxla/stablehlo/blob/main/docs
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     /// A label, such as `dot_general_c10`, or an op, such as `dot_general`
     #[arg(required_unless_present = "list", conflicts_with = "list")]
     label: Option<String>,
@@ -29,7 +29,7 @@ pub struct ExplainArgs {
 ///
 /// # Errors
 /// If there is no such label.
-pub fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &ExplainArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let Some(label) = options.label.as_deref() else {
         stablo::constraints().try_for_each(|(op, rule)| io.print(line(op, &rule)))?;
         return stablo::checks()
@@ -81,7 +81,7 @@ fn constraint(op: &OpDef, rule: &Rule) -> String {
 }
 
 /// Says how to learn more about the first label that is of a constraint.
-pub fn hint(labels: Vec<&str>) -> Option<String> {
+pub(crate) fn hint(labels: Vec<&str>) -> Option<String> {
     let is_constraint = |label: &&str| {
         label.contains('_') && matches!(stablo::explain(label), Ok(Explanation::Constraint(..)))
     };

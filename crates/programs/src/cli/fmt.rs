@@ -19,7 +19,7 @@ written, or none. Exit code: 0 for success, 1 for invalid input and for files th
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct FmtArgs {
+pub(crate) struct FmtArgs {
     /// Programs in MLIR text; `-` is standard input, which needs --stdout or --check
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -42,7 +42,7 @@ pub struct FmtArgs {
 /// # Errors
 /// If a file cannot be read or written, is no text or not valid, has comments that would be lost,
 /// or is found by `--check`.
-pub fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &FmtArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let is_input = |path: &PathBuf| path == Path::new("-");
     if options.files.iter().any(is_input) && !options.stdout && !options.check {
         return Err(CommandFailure::usage(

@@ -18,7 +18,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct InspectArgs {
+pub(crate) struct InspectArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
@@ -34,7 +34,7 @@ pub struct InspectArgs {
 ///
 /// # Errors
 /// If the file cannot be read or is not a valid program.
-pub fn run(options: &InspectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &InspectArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let bytes = read_program(io, &options.file)?;
     if options.hex {
         let (fields, diagnostics) = stablo::bytecode_fields(&bytes);

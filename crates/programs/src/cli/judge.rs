@@ -40,7 +40,7 @@ const MAX_TESTS: usize = 1000;
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct JudgeArgs {
+pub(crate) struct JudgeArgs {
     /// The program, in any format; `-` is standard input
     #[arg(required_unless_present = "ops")]
     file: Option<PathBuf>,
@@ -130,7 +130,7 @@ enum ReportFormat {
 ///
 /// # Errors
 /// If results are outside or cannot be decided, or something cannot be read.
-pub fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if options.ops {
         return options.measure(io).map_err(trouble);
     }

@@ -20,7 +20,7 @@ some, 2 for trouble.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct LintArgs {
+pub(crate) struct LintArgs {
     /// The program, in any format; `-` is standard input
     file: PathBuf,
     /// Leave out warnings with this label
@@ -51,7 +51,7 @@ fn label(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 /// If there are warnings, or the program cannot be read, is not valid or cannot be written.
-pub fn run(options: &LintArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &LintArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     match run_to_end(options, io).map_err(trouble)? {
         0 => Ok(()),
         _ => Err(CommandFailure::reported()),

@@ -9,7 +9,7 @@ order of the protocol, 1 if not.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct LspArgs {
+pub(crate) struct LspArgs {
     /// Accepted for editors that pass it: there is no other way to connect
     #[arg(long, hide = true)]
     stdio: bool,
@@ -19,7 +19,7 @@ pub struct LspArgs {
 ///
 /// # Errors
 /// If the editor goes away without ending the session.
-pub fn run(_: &LspArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(_: &LspArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if !io.own_process {
         return Err(CommandFailure::usage("the server needs the streams of a process for itself"));
     }

@@ -20,7 +20,7 @@ quiet machine.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct MachineArgs {
+pub(crate) struct MachineArgs {
     /// A model: `generic`, `zen4`, `zen5`, `sapphire-rapids`, `haswell`, `neoverse`, `tiny`,
     /// `huge`, or a file of lines `name = value`
     #[arg(conflicts_with = "measure")]
@@ -45,7 +45,7 @@ pub struct MachineArgs {
 ///
 /// # Errors
 /// If there is no such model, or nothing can be measured.
-pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let model = match &options.model {
         Some(name) => match Machine::presets().iter().find(|preset| preset.name == **name) {
             Some(preset) => preset.clone(),
@@ -86,7 +86,7 @@ pub fn run(options: &MachineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure>
 ///
 /// # Errors
 /// If it names none.
-pub fn check_model() -> Result<(), CommandFailure> {
+pub(crate) fn check_model() -> Result<(), CommandFailure> {
     if std::env::var_os("STABLO_MACHINE").is_some() {
         process_model()?;
     }

@@ -10,7 +10,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ManualArgs {
+pub(crate) struct ManualArgs {
     /// The directory of the pages: stablo.1, stablo-run.1, …
     #[arg(value_name = "DIR")]
     directory: PathBuf,
@@ -20,7 +20,7 @@ pub struct ManualArgs {
 ///
 /// # Errors
 /// If a page cannot be written.
-pub fn run(
+pub(crate) fn run(
     options: &ManualArgs,
     mut command: clap::Command,
     io: &mut Io<'_>,

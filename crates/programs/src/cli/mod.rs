@@ -90,7 +90,7 @@ fn version() -> &'static str {
 }
 
 /// Runs the program.
-pub fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
+pub(crate) fn run(argv: &[OsString], io: &mut Io<'_>) -> i32 {
     let result = try_run(argv, io);
     let hint = result.as_ref().err().and_then(|failure| explain::hint(failure.labels()));
     let code = io.finish(result);

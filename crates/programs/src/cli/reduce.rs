@@ -22,7 +22,7 @@ what the test says, and is valid.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct ReduceArgs {
+pub(crate) struct ReduceArgs {
     /// The program, in any format; `-` is standard input
     file: PathBuf,
     /// The test: a command, in which {} is the file to test; without {}, the file follows
@@ -44,7 +44,7 @@ pub struct ReduceArgs {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid, does not pass the test, or the test cannot run.
-pub fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &ReduceArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.o, None)?;
     let module = load(&options.file, io)?;
     let count = |module: &Module| stablo::walk(module).count();

@@ -14,7 +14,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct RefineArgs {
+pub(crate) struct RefineArgs {
     /// The program, as MLIR text or bytecode; `-` is standard input
     file: PathBuf,
     /// The function to make static; the others become private, and go if it does not use them
@@ -59,7 +59,7 @@ fn pair<K: std::str::FromStr>(text: &str) -> Result<(K, i64), String> {
 /// # Errors
 /// If the program cannot be read or is not valid, cannot be made static, or the result cannot be
 /// written.
-pub fn run(options: &RefineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &RefineArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let format = output_format(&options.o, None)?;
     let bytes = read_program(io, &options.file)?;
     let mut module = load_bytes(&options.file, bytes.clone(), io)?;

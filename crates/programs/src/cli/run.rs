@@ -34,7 +34,7 @@ Examples:
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// The program, as MLIR text or bytecode, or a folder that torch_xla (with its weights) or
     /// TensorFlow saved; `-` is standard input
     file: PathBuf,
@@ -155,7 +155,7 @@ fn plan_passes() -> clap::builder::PossibleValuesParser {
 /// # Errors
 /// If the program or an input cannot be read or is not valid, the run fails, or the results cannot
 /// be written.
-pub fn run(options: &RunArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &RunArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }
 

@@ -24,7 +24,7 @@ const VERIFYING: [&str; 2] = ["stablehlo-opt", "stablehlo-translate"];
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub struct UpdateVerifyTestsArgs {
+pub(crate) struct UpdateVerifyTestsArgs {
     /// Test files; a directory stands for the `.mlir` files in it
     #[arg(required = true)]
     files: Vec<PathBuf>,
@@ -35,7 +35,7 @@ pub struct UpdateVerifyTestsArgs {
 /// # Errors
 /// If a file cannot be read or written, a RUN line cannot be run here, or a test fails after the
 /// update.
-pub fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut files = Vec::new();
     for file in &options.files {
         if io.path(file).is_dir() {

@@ -25,7 +25,7 @@ their times.";
 /// The command line.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES, group = clap::ArgGroup::new("runs").multiple(true))]
-pub struct ViewArgs {
+pub(crate) struct ViewArgs {
     /// The program: MLIR text, bytecode, a portable artifact or an export of `jax.export`; `-` is
     /// standard input
     file: PathBuf,
@@ -158,6 +158,6 @@ impl ViewArgs {
 ///
 /// # Errors
 /// If the program cannot be read or is not valid, or cannot run, or the output cannot be written.
-pub fn run(options: &ViewArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
+pub(crate) fn run(options: &ViewArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     options.limits.enforce(io, |io, deadline| options.run(io, deadline))
 }

@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The folder of the repository.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// A program with inputs.
-pub struct Program {
+pub(crate) struct Program {
     pub name: String,
     pub module: Module,
     pub inputs: Vec<RuntimeValue>,
@@ -84,7 +84,7 @@ fn set_results(
 }
 
 /// All programs.
-pub fn programs() -> Vec<Program> {
+pub(crate) fn programs() -> Vec<Program> {
     let mut programs = Vec::new();
     for directory in ["tests/ops", "tests/interpret"] {
         for path in files(&root().join(directory)) {
@@ -105,7 +105,7 @@ pub fn programs() -> Vec<Program> {
 }
 
 /// A folder of a program with its inputs.
-pub fn example(directory: &Path) -> Program {
+pub(crate) fn example(directory: &Path) -> Program {
     let text = read(&directory.join("module.mlir"));
     let module = stablo::load("module.mlir", &*text).unwrap();
     let main = stablo::entry_function(&module, "main").unwrap();
@@ -119,7 +119,7 @@ pub fn example(directory: &Path) -> Program {
 }
 
 /// The tensors among results: tokens have no values.
-pub fn tensors(results: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
+pub(crate) fn tensors(results: Vec<RuntimeValue>) -> Result<Vec<Tensor>, String> {
     let tensor = |value: RuntimeValue| value.into_tensor().map_err(|e| e.to_string());
     results
         .into_iter()

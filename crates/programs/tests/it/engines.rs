@@ -97,7 +97,7 @@ fn differences(name: &str, module: &Module, inputs: &[RuntimeValue]) -> Vec<Stri
 }
 
 /// How plans of a function differ from the interpreter, a line each.
-pub fn differences_at(
+pub(crate) fn differences_at(
     entry: &str,
     name: &str,
     module: &Module,
@@ -142,7 +142,7 @@ fn differences_by_machine(name: &str, module: &Module, inputs: &[RuntimeValue]) 
 }
 
 /// Numbers for each argument of `main`, if all have static shapes.
-pub fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
+pub(crate) fn inputs(module: &Module) -> Option<Vec<RuntimeValue>> {
     let main = stablo::entry_function(module, "main").ok()?;
     let input = |(k, ty): (usize, &Type)| {
         let dtype = stablo::storage_dtype(ty)?;

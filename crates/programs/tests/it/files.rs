@@ -5,7 +5,7 @@ use stablo::{Host, Machine};
 use std::path::Path;
 
 /// The programs as functions.
-pub struct InProcess;
+pub(crate) struct InProcess;
 
 impl Tools for InProcess {
     fn run(&self, argv: &[String], mut stdin: &[u8], cwd: &Path) -> ProcessOutcome {

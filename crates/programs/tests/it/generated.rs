@@ -4,7 +4,7 @@
 use generate::{GenerateOptions, Program, generate};
 
 /// A random program, which is valid and comes back from its text.
-pub fn generated(options: &GenerateOptions) -> Program {
+pub(crate) fn generated(options: &GenerateOptions) -> Program {
     let seed = options.seed;
     let program = generate(options).expect("small inputs fit");
     let text = program.module.to_string();

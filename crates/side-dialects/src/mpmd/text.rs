@@ -38,7 +38,7 @@ fn parse_some(p: &mut Parser<'_>, def: &'static AttrDef, close: &str) -> Parsed<
 pub(super) mod named_mesh {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let name = parse_string(p)?;
         p.expect(":")?;
@@ -47,7 +47,7 @@ pub(super) mod named_mesh {
         Ok(vec![Some(name), Some(mesh)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         print_string(p, params, 0);
         p.write(" : ");
@@ -61,12 +61,12 @@ pub(super) mod named_mesh {
 pub(super) mod topology {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         Ok(vec![Some(parse_some(p, &NAMED_MESH, ">")?)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         p.separated(", ", list(params, 0), |p, mesh| p.bare_attribute(&NAMED_MESH, mesh));
         p.write(">");
@@ -77,7 +77,7 @@ pub(super) mod user_origin {
     use super::*;
 
     /// Reads `"name"` or `"name"(count)`.
-    pub fn parse_short(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse_short(p: &mut Parser<'_>) -> Parsed<Params> {
         let name = parse_string(p)?;
         let mut count = 0;
         if p.eat("(") {
@@ -87,7 +87,7 @@ pub(super) mod user_origin {
         Ok(vec![Some(name), Some(Attribute::i64(count))])
     }
 
-    pub fn print_short(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print_short(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_string(p, params, 0);
         let count = params.get(1).and_then(|count| count.as_ref()?.as_i64());
         if let Some(count) = count.filter(|&count| count > 0) {
@@ -95,14 +95,14 @@ pub(super) mod user_origin {
         }
     }
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let params = parse_short(p)?;
         p.expect(">")?;
         Ok(params)
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         print_short(p, params);
         p.write(">");
@@ -112,11 +112,11 @@ pub(super) mod user_origin {
 pub(super) mod origin {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         Ok(vec![Some(parse_string(p)?)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_string(p, params, 0);
     }
 }
@@ -124,7 +124,7 @@ pub(super) mod origin {
 pub(super) mod mesh_with_origins {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         let name = parse_string(p)?;
         let origins = match p.eat("[") {
             true => parse_some(p, &ORIGIN, "]")?,
@@ -133,7 +133,7 @@ pub(super) mod mesh_with_origins {
         Ok(vec![Some(name), Some(origins)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_string(p, params, 0);
         let origins = list(params, 1);
         if !origins.is_empty() {
@@ -147,7 +147,7 @@ pub(super) mod mesh_with_origins {
 pub(super) mod meshes_with_origins {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let meshes = match p.eat(">") {
             true => Attribute::array(Vec::new()),
@@ -156,7 +156,7 @@ pub(super) mod meshes_with_origins {
         Ok(vec![Some(meshes)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         p.separated(", ", list(params, 0), |p, mesh| p.bare_attribute(&MESH_WITH_ORIGINS, mesh));
         p.write(">");
@@ -166,14 +166,14 @@ pub(super) mod meshes_with_origins {
 pub(super) mod reduction {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let case = p.enum_value(&REDUCTION_TYPE)?;
         p.expect(">")?;
         Ok(vec![Some(Attribute::enumeration(&REDUCTION_TYPE, case))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         let case = params.first().and_then(|case| case.as_ref()?.as_enum(&REDUCTION_TYPE));
         p.write("<");
         p.enum_value(&REDUCTION_TYPE, case.unwrap_or(0));
@@ -184,7 +184,7 @@ pub(super) mod reduction {
 pub(super) mod mesh_tensor {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let name = parse_string(p)?;
         p.expect(",")?;
@@ -205,7 +205,7 @@ pub(super) mod mesh_tensor {
         Ok(vec![Some(name), Some(tensor.into()), sharding, memory_kind])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         print_string(p, params, 0);
         p.write(", ");

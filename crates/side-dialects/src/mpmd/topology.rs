@@ -23,7 +23,7 @@ pub(super) struct MeshTensor<'a> {
 
 impl<'a> MeshTensor<'a> {
     /// The view of a type; `None` for other types.
-    pub fn of(ty: &'a Type) -> Option<MeshTensor<'a>> {
+    pub(crate) fn of(ty: &'a Type) -> Option<MeshTensor<'a>> {
         let [mesh, tensor, sharding, memory_kind] = ty.as_dialect(&MESH_TENSOR)? else {
             return None;
         };
@@ -36,7 +36,7 @@ impl<'a> MeshTensor<'a> {
     }
 
     /// True if each device of the mesh has the whole tensor, or a part of a sum of it.
-    pub fn is_replicated(&self) -> bool {
+    pub(crate) fn is_replicated(&self) -> bool {
         let params = self.sharding.and_then(|sharding| sharding.as_dialect(&SHARDING));
         let dims = params.and_then(|params| params.get(1)?.as_ref()?.as_array()).unwrap_or(&[]);
         dims.iter()
@@ -45,7 +45,7 @@ impl<'a> MeshTensor<'a> {
     }
 
     /// Checks that the sharding splits the tensor evenly over a mesh.
-    pub fn check(&self, mesh: &Attribute) -> Result<(), String> {
+    pub(crate) fn check(&self, mesh: &Attribute) -> Result<(), String> {
         match self.sharding {
             Some(sharding) => check_even_shards(sharding, mesh, self.tensor),
             None => Ok(()),

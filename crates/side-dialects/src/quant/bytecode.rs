@@ -11,7 +11,7 @@ use mlir::{Attribute, Type, TypeKind};
 use numerics::{DType, Tensor, math};
 
 /// The encodings of the dialect.
-pub static BYTECODE: DialectBytecode = DialectBytecode {
+pub(crate) static BYTECODE: DialectBytecode = DialectBytecode {
     attributes: &[],
     types: &[],
     custom: Some(CustomEncodings {
@@ -24,12 +24,12 @@ pub static BYTECODE: DialectBytecode = DialectBytecode {
 
 /// Codes of types.
 mod code {
-    pub const ANY: u64 = 1;
-    pub const ANY_WITH_EXPRESSED: u64 = 2;
-    pub const CALIBRATED: u64 = 3;
-    pub const UNIFORM: u64 = 4;
-    pub const UNIFORM_PER_AXIS: u64 = 5;
-    pub const UNIFORM_SUB_CHANNEL: u64 = 6;
+    pub(crate) const ANY: u64 = 1;
+    pub(crate) const ANY_WITH_EXPRESSED: u64 = 2;
+    pub(crate) const CALIBRATED: u64 = 3;
+    pub(crate) const UNIFORM: u64 = 4;
+    pub(crate) const UNIFORM_PER_AXIS: u64 = 5;
+    pub(crate) const UNIFORM_SUB_CHANNEL: u64 = 6;
 }
 
 /// The flag for signed storage.

@@ -86,7 +86,7 @@ impl PartialOrd for UsedAxis<'_> {
 
 impl UsedAxis<'_> {
     /// The number of shards along it.
-    pub fn size(&self) -> i64 {
+    pub(crate) fn size(&self) -> i64 {
         self.parts.end / self.parts.start
     }
 
@@ -96,7 +96,7 @@ impl UsedAxis<'_> {
     }
 
     /// Appends an axis to the axes of a dimension.
-    pub fn append(self, axes: &mut Vec<Self>) {
+    pub(crate) fn append(self, axes: &mut Vec<Self>) {
         match axes.last_mut() {
             Some(last) if last.is_continued_by(&self) => last.parts.end = self.parts.end,
             _ => axes.push(self),
@@ -105,7 +105,7 @@ impl UsedAxis<'_> {
 
     /// Removes the axis, which must be the innermost one, from the axes of a dimension.
     /// Returns false if it is not.
-    pub fn remove_last(&self, axes: &mut Vec<Self>) -> bool {
+    pub(crate) fn remove_last(&self, axes: &mut Vec<Self>) -> bool {
         match axes.last_mut() {
             Some(last) if last == self => axes.pop().is_some(),
             Some(last)
@@ -120,7 +120,7 @@ impl UsedAxis<'_> {
         }
     }
 
-    pub fn overlaps(&self, other: &UsedAxis<'_>) -> bool {
+    pub(crate) fn overlaps(&self, other: &UsedAxis<'_>) -> bool {
         let is_apart = self.parts.end <= other.parts.start || other.parts.end <= self.parts.start;
         self.index == other.index && (!is_apart || self.parts == other.parts)
     }

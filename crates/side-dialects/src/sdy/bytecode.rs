@@ -10,7 +10,7 @@ use mlir::bytecode::{AttrEncoding, AttrTarget, DialectBytecode, always};
 use mlir::ods::{AttrDef, Params};
 
 /// The encodings of the dialect.
-pub static BYTECODE: DialectBytecode = DialectBytecode {
+pub(crate) static BYTECODE: DialectBytecode = DialectBytecode {
     attributes: &[
         encoding(0, &MANUAL_AXES, &[(0, Attributes)]),
         encoding(1, &MESH_AXIS, &[(0, String), (1, SignedVarInt)]),

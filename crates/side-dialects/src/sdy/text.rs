@@ -55,13 +55,13 @@ fn none() -> Attribute {
 pub(super) mod mesh_axis {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         let name = Attribute::string(p.string_bytes()?);
         p.expect("=")?;
         Ok(vec![Some(name), Some(Attribute::i64(p.integer()?))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.string(text_of(params, 0).as_bytes());
         p.number(format_args!("={}", int(params, 1).unwrap_or(0)));
     }
@@ -70,7 +70,7 @@ pub(super) mod mesh_axis {
 pub(super) mod mesh {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let axes = parse_list(p, "[", &attrs::MESH_AXIS, "]")?;
         let mut ids = Vec::new();
@@ -88,7 +88,7 @@ pub(super) mod mesh {
         Ok(vec![Some(axes), device_ids])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "<[", &attrs::MESH_AXIS, list(params, 0), "]");
         if params.get(1).is_some_and(Option::is_some) {
             p.write(", device_ids=[");
@@ -102,14 +102,14 @@ pub(super) mod mesh {
 pub(super) mod sub_axis_info {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("(")?;
         let pre_size = p.integer()?;
         p.expect(")")?;
         Ok(vec![Some(Attribute::i64(pre_size)), Some(Attribute::i64(p.integer()?))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.number(format_args!("({}){}", int(params, 0).unwrap_or(1), int(params, 1).unwrap_or(1)));
     }
 }
@@ -117,13 +117,13 @@ pub(super) mod sub_axis_info {
 pub(super) mod axis_ref {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         let name = Attribute::string(p.string_bytes()?);
         let part = if p.eat(":") { Some(p.bare_attribute(&attrs::SUB_AXIS_INFO)?) } else { None };
         Ok(vec![Some(name), part])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.string(text_of(params, 0).as_bytes());
         if let Some(Some(part)) = params.get(1) {
             p.write(":");
@@ -138,12 +138,12 @@ macro_rules! lists {
         $(pub(super) mod $name {
             use super::*;
 
-            pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+            pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
                 let elements = parse_list(p, &$open[..1], &attrs::$element, &$close[..1])?;
                 Ok(vec![Some(elements)])
             }
 
-            pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+            pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
                 print_list(p, $open, &attrs::$element, list(params, 0), $close);
             }
         })*
@@ -160,7 +160,7 @@ lists! {
 pub(super) mod manual_axes {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("{")?;
         let mut axes = Vec::new();
         p.list_until("}", |p| {
@@ -170,7 +170,7 @@ pub(super) mod manual_axes {
         Ok(vec![Some(Attribute::array(axes))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("{");
         p.separated(", ", list(params, 0), |p, axis| p.attribute(axis));
         p.write("}");
@@ -180,7 +180,7 @@ pub(super) mod manual_axes {
 pub(super) mod dimension_sharding {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("{")?;
         let mut axes = Vec::new();
         let mut is_closed = true;
@@ -213,7 +213,7 @@ pub(super) mod dimension_sharding {
         Ok(vec![Some(Attribute::array(axes)), Some(Attribute::bool(is_closed)), priority])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         let axes = list(params, 0);
         print_list(p, "{", &attrs::AXIS_REF, axes, "");
         let is_closed =
@@ -231,7 +231,7 @@ pub(super) mod dimension_sharding {
 pub(super) mod sharding {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let mesh = if p.eat("mesh") { p.bare_attribute(&attrs::MESH)? } else { p.attribute(None)? };
         p.expect(",")?;
@@ -273,7 +273,7 @@ pub(super) mod sharding {
         Ok(vec![Some(mesh), Some(dims), Some(replicated), Some(unreduced), reduction])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("<");
         if let Some(Some(mesh)) = params.first() {
             if mesh.as_dialect(&attrs::MESH).is_some() {
@@ -298,14 +298,14 @@ pub(super) mod sharding {
 pub(super) mod sharding_per_value {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let shardings = parse_list(p, "[", &attrs::SHARDING, "]")?;
         p.expect(">")?;
         Ok(vec![Some(shardings)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "<[", &attrs::SHARDING, list(params, 0), "]>");
     }
 }
@@ -386,11 +386,11 @@ fn parse_factors(p: &mut Parser<'_>) -> Parsed<Vec<i64>> {
 pub(super) mod dim_mapping {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         Ok(vec![Some(Attribute::i64_array(parse_factors(p)?))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.separated("", ints(params, 0), |p, &factor| p.number(factor_name(factor)));
     }
 }
@@ -412,7 +412,7 @@ pub(super) mod op_sharding_rule {
         }
     }
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let operands = parse_mappings(p)?;
         p.expect("->")?;
@@ -454,7 +454,7 @@ pub(super) mod op_sharding_rule {
         Ok(params)
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "<(", &attrs::TENSOR_MAPPING, list(params, 1), ")->");
         print_list(p, "(", &attrs::TENSOR_MAPPING, list(params, 2), ")");
         let sizes = ints(params, 0);
@@ -484,7 +484,7 @@ pub(super) mod op_sharding_rule {
 pub(super) mod all_to_all_param {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         let axes = parse_list(p, "{", &attrs::AXIS_REF, "}")?;
         p.expect(":")?;
         let source = p.integer()?;
@@ -492,7 +492,7 @@ pub(super) mod all_to_all_param {
         Ok(vec![Some(axes), Some(Attribute::i64(source)), Some(Attribute::i64(p.integer()?))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "{", &attrs::AXIS_REF, list(params, 0), "}");
         p.number(format_args!(
             ": {}->{}",
@@ -506,14 +506,14 @@ pub(super) mod edge_value_ref {
     use super::*;
     use crate::sdy::EDGE_NODE_TYPE;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         let kind = p.enum_value(&EDGE_NODE_TYPE)?;
         p.expect("-")?;
         let kind = Attribute::enumeration(&EDGE_NODE_TYPE, kind);
         Ok(vec![Some(kind), Some(Attribute::i64(p.integer()?))])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         let kind = params.first().and_then(|kind| kind.as_ref()?.as_enum(&EDGE_NODE_TYPE));
         p.enum_value(&EDGE_NODE_TYPE, kind.unwrap_or(0));
         p.number(format_args!("-{}", int(params, 1).unwrap_or(0)));
@@ -523,7 +523,7 @@ pub(super) mod edge_value_ref {
 pub(super) mod axis_to_propagation_details {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("{")?;
         let axis = p.bare_attribute(&attrs::AXIS_REF)?;
         p.expect("=")?;
@@ -534,7 +534,7 @@ pub(super) mod axis_to_propagation_details {
         Ok(vec![Some(axis), Some(source), Some(targets)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.write("{");
         if let [Some(axis), Some(source), _] = params {
             p.bare_attribute(&attrs::AXIS_REF, axis);
@@ -548,7 +548,7 @@ pub(super) mod axis_to_propagation_details {
 pub(super) mod propagation_one_step {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("{")?;
         p.expect("step")?;
         p.expect("-")?;
@@ -559,7 +559,7 @@ pub(super) mod propagation_one_step {
         Ok(vec![Some(Attribute::i64(step)), Some(entries)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         p.number(format_args!("{{step-{} = ", int(params, 0).unwrap_or(0)));
         print_list(p, "[", &attrs::AXIS_TO_PROPAGATION_DETAILS, list(params, 1), "]}");
     }
@@ -568,14 +568,14 @@ pub(super) mod propagation_one_step {
 pub(super) mod propagation_edges {
     use super::*;
 
-    pub fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
+    pub(crate) fn parse(p: &mut Parser<'_>) -> Parsed<Params> {
         p.expect("<")?;
         let steps = parse_some(p, &attrs::PROPAGATION_ONE_STEP, "a step")?;
         p.expect(">")?;
         Ok(vec![Some(steps)])
     }
 
-    pub fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
+    pub(crate) fn print(p: &mut Printer<'_>, params: &[Option<Attribute>]) {
         print_list(p, "<[", &attrs::PROPAGATION_ONE_STEP, list(params, 0), "]>");
     }
 }

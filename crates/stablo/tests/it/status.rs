@@ -21,7 +21,7 @@ const NOT_INTERPRETED: [(&str, &str); 1] =
     [("stablehlo.return", "ends a region, which gives its operands back")];
 
 /// True if the result types of an op follow from the rest of it.
-pub fn is_inferred(op: &OpDef) -> bool {
+pub(crate) fn is_inferred(op: &OpDef) -> bool {
     op.infer.is_some() || op.results.is_empty() || op.has_trait(&Trait::SameOperandsAndResultType)
 }
 
@@ -37,7 +37,7 @@ fn verification(op: &OpDef) -> &'static str {
     }
 }
 
-pub fn interpretation(op: &'static OpDef) -> &'static str {
+pub(crate) fn interpretation(op: &'static OpDef) -> &'static str {
     match op.prepare {
         Some(_) => "yes",
         None if transforms::has_expansion(op) => "expansion",

@@ -25,17 +25,17 @@ pub(crate) struct FormulaBuilder<'r, 'm> {
 }
 
 impl<'r, 'm> FormulaBuilder<'r, 'm> {
-    pub fn new(rewriter: &'r mut Rewriter<'m>) -> Self {
+    pub(crate) fn new(rewriter: &'r mut Rewriter<'m>) -> Self {
         FormulaBuilder { rewriter: RefCell::new(rewriter), failed: Cell::new(false) }
     }
 
     /// The formula `value`.
-    pub fn expr(&self, value: Value) -> Expr<'_> {
+    pub(crate) fn expr(&self, value: Value) -> Expr<'_> {
         Expr { builder: self, value }
     }
 
     /// True if everything was emitted.
-    pub fn is_complete(&self) -> bool {
+    pub(crate) fn is_complete(&self) -> bool {
         !self.failed.get()
     }
 }
@@ -156,21 +156,21 @@ pub(crate) struct Expr<'b> {
 }
 
 impl<'b> Expr<'b> {
-    pub fn value(self) -> Value {
+    pub(crate) fn value(self) -> Value {
         self.value
     }
 
     /// The element type.
-    pub fn element(self) -> Type {
+    pub(crate) fn element(self) -> Type {
         self.builder.ty(self.value).element_type().clone()
     }
 
-    pub fn is_complex(self) -> bool {
+    pub(crate) fn is_complex(self) -> bool {
         matches!(*self.element(), TypeKind::Complex(_))
     }
 
     /// The result of an op on this value and `others`.
-    pub fn op(self, def: &'static OpDef, others: &[Expr<'b>]) -> Expr<'b> {
+    pub(crate) fn op(self, def: &'static OpDef, others: &[Expr<'b>]) -> Expr<'b> {
         let operands: Vec<Value> =
             std::iter::once(self.value).chain(others.iter().map(|e| e.value)).collect();
         self.with(self.builder.emit(def, &operands, None, None))
@@ -187,12 +187,12 @@ impl<'b> Expr<'b> {
     }
 
     /// Converts to another element type.
-    pub fn convert(self, element: Type) -> Expr<'b> {
+    pub(crate) fn convert(self, element: Type) -> Expr<'b> {
         self.retyped(ConvertOp::DEF, element)
     }
 
     /// Reinterprets the bits as another element type of the same width.
-    pub fn bitcast(self, element: Type) -> Expr<'b> {
+    pub(crate) fn bitcast(self, element: Type) -> Expr<'b> {
         self.retyped(BitcastConvertOp::DEF, element)
     }
 }
@@ -210,12 +210,12 @@ impl<'b> Expr<'b> {
     }
 
     /// `number`, rounded to the element type.
-    pub fn like(self, number: f64) -> Expr<'b> {
+    pub(crate) fn like(self, number: f64) -> Expr<'b> {
         self.constant(&|element| number_bytes(element, number))
     }
 
     /// `number`, truncated to the width of the element type.
-    pub fn like_integer(self, number: i128) -> Expr<'b> {
+    pub(crate) fn like_integer(self, number: i128) -> Expr<'b> {
         self.constant(&|element| integer_bytes(element, number))
     }
 
@@ -224,17 +224,17 @@ impl<'b> Expr<'b> {
     }
 
     /// The largest finite number.
-    pub fn like_max(self) -> Expr<'b> {
+    pub(crate) fn like_max(self) -> Expr<'b> {
         self.like_format(FloatFormat::max_finite)
     }
 
     /// The smallest positive normal number.
-    pub fn like_min_normal(self) -> Expr<'b> {
+    pub(crate) fn like_min_normal(self) -> Expr<'b> {
         self.like_format(|format| format.encode(f64::from(format.min_exponent()).exp2()))
     }
 
     /// The smallest positive number.
-    pub fn like_min_positive(self) -> Expr<'b> {
+    pub(crate) fn like_min_positive(self) -> Expr<'b> {
         self.like_format(|_| 1)
     }
 }
@@ -265,7 +265,7 @@ fn integer_bytes(element: &Type, number: i128) -> Option<Vec<u8>> {
 macro_rules! functions {
     ($($name:ident = $op:ident;)*) => {
         impl<'b> Expr<'b> {
-            $(pub fn $name(self) -> Expr<'b> {
+            $(pub(crate) fn $name(self) -> Expr<'b> {
                 self.op($op::DEF, &[])
             })*
         }
@@ -321,7 +321,7 @@ pub(crate) fn clamp<'b>(low: Expr<'b>, x: Expr<'b>, high: Expr<'b>) -> Expr<'b> 
 macro_rules! comparisons {
     ($($name:ident = $direction:literal;)*) => {
         impl<'b> Expr<'b> {
-            $(pub fn $name(self, other: Expr<'b>) -> Expr<'b> {
+            $(pub(crate) fn $name(self, other: Expr<'b>) -> Expr<'b> {
                 self.with(self.builder.emit(CompareOp::DEF, &[self.value, other.value], Some($direction), None))
             })*
         }
@@ -379,12 +379,12 @@ pub(crate) struct FormulaConstants<'b> {
 }
 
 impl<'b> FormulaConstants<'b> {
-    pub fn new(like: Expr<'b>) -> Self {
+    pub(crate) fn new(like: Expr<'b>) -> Self {
         FormulaConstants { like, made: RefCell::default() }
     }
 
     /// The constant `number`.
-    pub fn get(&self, number: f64) -> Expr<'b> {
+    pub(crate) fn get(&self, number: f64) -> Expr<'b> {
         let mut made = self.made.borrow_mut();
         if let Some((_, known)) = made.iter().find(|(bits, _)| *bits == number.to_bits()) {
             return *known;

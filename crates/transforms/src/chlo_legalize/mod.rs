@@ -25,7 +25,7 @@ use mlir::rewrite::{PatternSet, RewritePattern, Root};
 use mlir::{Diagnostics, Module, OpRef};
 
 /// Expands CHLO ops.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "chlo-legalize-to-stablehlo",
     "Expand CHLO ops into StableHLO and shape ops",
     run,

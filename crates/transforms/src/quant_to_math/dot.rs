@@ -40,7 +40,7 @@ impl OperandDims {
 }
 
 /// The product of stored values. `None` if the op is no product, or its types are not supported.
-pub fn lower(rw: &mut Rewriter<'_>, op: &QuantizedOp, operands: &[Value]) -> Option<Value> {
+pub(crate) fn lower(rw: &mut Rewriter<'_>, op: &QuantizedOp, operands: &[Value]) -> Option<Value> {
     let view = rw.op(op.op);
     if !view.is_any(&[DotOp::DEF, DotGeneralOp::DEF, ConvolutionOp::DEF]) {
         return None;

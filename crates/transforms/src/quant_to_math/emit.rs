@@ -9,21 +9,21 @@ use numerics::{Element, Tensor};
 use side_dialects::quant::{Granularity, Uniform};
 
 /// Emits ops at the insertion point.
-pub struct Emit<'r, 'm> {
+pub(crate) struct Emit<'r, 'm> {
     rw: &'r mut Rewriter<'m>,
 }
 
 impl<'r, 'm> Emit<'r, 'm> {
-    pub fn new(rw: &'r mut Rewriter<'m>) -> Self {
+    pub(crate) fn new(rw: &'r mut Rewriter<'m>) -> Self {
         Emit { rw }
     }
 
-    pub fn ty(&self, value: Value) -> &Type {
+    pub(crate) fn ty(&self, value: Value) -> &Type {
         self.rw.ty(value)
     }
 
     /// Starts an op.
-    pub fn make(
+    pub(crate) fn make(
         &mut self,
         def: &'static OpDef,
         operands: impl IntoIterator<Item = Value>,
@@ -32,12 +32,12 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// The rewriter.
-    pub fn rewriter(&mut self) -> &mut Rewriter<'m> {
+    pub(crate) fn rewriter(&mut self) -> &mut Rewriter<'m> {
         self.rw
     }
 
     /// Emits an op with one result of the type of `like`.
-    pub fn same(
+    pub(crate) fn same(
         &mut self,
         def: &'static OpDef,
         operands: impl IntoIterator<Item = Value>,
@@ -49,7 +49,7 @@ impl<'r, 'm> Emit<'r, 'm> {
 
     /// Emits a broadcasting op of `lhs` and a `rhs` of lower rank: a scalar, or broadcast along
     /// `dims`. The result has the type of `lhs`.
-    pub fn broadcast(
+    pub(crate) fn broadcast(
         &mut self,
         def: &'static OpDef,
         lhs: Value,
@@ -61,28 +61,28 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// Converts to another element type.
-    pub fn convert(&mut self, value: Value, element: Type) -> Value {
+    pub(crate) fn convert(&mut self, value: Value, element: Type) -> Value {
         let ty = compat::with_element(self.rw.ty(value), element);
         self.rw.make(ConvertOp::DEF, [value]).result(ty)
     }
 
-    pub fn constant(&mut self, value: Attribute) -> Value {
+    pub(crate) fn constant(&mut self, value: Attribute) -> Value {
         let ty = value.ty();
         self.rw.make(ConstantOp::DEF, []).attr("value", value).result(ty)
     }
 
     /// A scalar, rounded to `f32`.
-    pub fn f32(&mut self, number: f64) -> Option<Value> {
+    pub(crate) fn f32(&mut self, number: f64) -> Option<Value> {
         Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as f32))))
     }
 
     /// A scalar, truncated to `i32`.
-    pub fn i32(&mut self, number: i64) -> Option<Value> {
+    pub(crate) fn i32(&mut self, number: i64) -> Option<Value> {
         Some(self.constant(Attribute::from_tensor(&Tensor::scalar(number as i32))))
     }
 
     /// A constant with one number per scale: a scalar, or a vector along the quantized dimension.
-    pub fn f32s(
+    pub(crate) fn f32s(
         &mut self,
         view: &Uniform<'_>,
         numbers: impl Iterator<Item = f64>,
@@ -92,7 +92,7 @@ impl<'r, 'm> Emit<'r, 'm> {
     }
 
     /// As [`Emit::f32s`], for integers.
-    pub fn i32s(&mut self, view: &Uniform<'_>, numbers: &[i64]) -> Option<Value> {
+    pub(crate) fn i32s(&mut self, view: &Uniform<'_>, numbers: &[i64]) -> Option<Value> {
         let value = parameters(view, numbers.iter().map(|&number| number as i32).collect())?;
         Some(self.constant(value))
     }
@@ -109,12 +109,12 @@ fn parameters<T: Element>(view: &Uniform<'_>, values: Vec<T>) -> Option<Attribut
 }
 
 /// The quantized dimension, as the attribute of a broadcasting op.
-pub fn axis(view: &Uniform<'_>) -> Option<Attribute> {
+pub(crate) fn axis(view: &Uniform<'_>) -> Option<Attribute> {
     (view.granularity() == Granularity::PerAxis).then(|| Attribute::i64_array(view.axes))
 }
 
 /// True if two types have the same scales and zero points.
-pub fn same_parameters(a: &Uniform<'_>, b: &Uniform<'_>) -> bool {
+pub(crate) fn same_parameters(a: &Uniform<'_>, b: &Uniform<'_>) -> bool {
     let parts =
         |v: &Uniform<'_>| (v.storage.clone(), v.storage_min, v.storage_max, v.expressed.clone());
     parts(a) == parts(b)

@@ -21,7 +21,7 @@ use side_dialects::func::FuncOp;
 use side_dialects::quant::{Granularity, Uniform};
 
 /// Lowers quantized ops.
-pub const PASS: Pass = Pass::on_functions(
+pub(crate) const PASS: Pass = Pass::on_functions(
     "stablehlo-legalize-quant-to-math",
     "Lower quantized ops to arithmetic on the stored integers",
     run,

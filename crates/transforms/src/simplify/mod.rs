@@ -26,7 +26,7 @@ use mlir::rewrite::{PatternSet, RewritePattern, Rewriter};
 use mlir::{OpId, Value};
 
 /// Rewrites ops to simpler ones.
-pub const PASS: Pass =
+pub(crate) const PASS: Pass =
     Pass::on_functions("stablehlo-aggressive-simplification", "Simplify StableHLO ops", run)
         .with_options(&[FOLD_OP_ELEMENT_LIMIT, OPTIMIZE_FLOAT]);
 

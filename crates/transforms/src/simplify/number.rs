@@ -13,20 +13,20 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    pub fn is_zero(self) -> bool {
+    pub(crate) fn is_zero(self) -> bool {
         matches!(self, Number::Integer { value: 0, .. }) || self == Number::Float(0.0)
     }
 
-    pub fn is_one(self) -> bool {
+    pub(crate) fn is_one(self) -> bool {
         matches!(self, Number::Integer { value: 1, .. }) || self == Number::Float(1.0)
     }
 
-    pub fn is_integer(self) -> bool {
+    pub(crate) fn is_integer(self) -> bool {
         matches!(self, Number::Integer { .. })
     }
 
     /// True for an integer with all bits set.
-    pub fn is_all_ones(self) -> bool {
+    pub(crate) fn is_all_ones(self) -> bool {
         match self {
             Number::Integer { value, width } => {
                 value == -1 || width < 127 && value == (1 << width) - 1
@@ -36,7 +36,7 @@ impl Number {
     }
 
     /// True for the float `-0.0`.
-    pub fn is_negative_zero(self) -> bool {
+    pub(crate) fn is_negative_zero(self) -> bool {
         matches!(self, Number::Float(x) if x == 0.0 && x.is_sign_negative())
     }
 }

@@ -65,12 +65,12 @@ pub(crate) struct Arena {
 
 impl Arena {
     /// An arena whose first bytes are in use.
-    pub fn after(bytes: usize) -> Arena {
+    pub(crate) fn after(bytes: usize) -> Arena {
         Arena { bytes, free: FxHashMap::default() }
     }
 
     /// Takes some bytes, and returns their position.
-    pub fn take(&mut self, bytes: usize) -> usize {
+    pub(crate) fn take(&mut self, bytes: usize) -> usize {
         self.free.get_mut(&bytes).and_then(Vec::pop).unwrap_or_else(|| {
             self.bytes += bytes;
             self.bytes - bytes
@@ -78,7 +78,7 @@ impl Arena {
     }
 
     /// Gives bytes back.
-    pub fn give(&mut self, position: usize, bytes: usize) {
+    pub(crate) fn give(&mut self, position: usize, bytes: usize) {
         self.free.entry(bytes).or_default().push(position);
     }
 }

@@ -54,7 +54,7 @@ pub(super) enum Available {
 }
 
 impl CodeRegion {
-    pub fn new(first: u32) -> CodeRegion {
+    pub(crate) fn new(first: u32) -> CodeRegion {
         CodeRegion {
             first,
             repeated: None,
@@ -69,14 +69,14 @@ impl CodeRegion {
     }
 
     /// Notes a load of the line at a position.
-    pub fn note_load(&mut self, at: u32, line: Value) {
+    pub(crate) fn note_load(&mut self, at: u32, line: Value) {
         if self.loaded.len() < MAX_LOADED && !self.writes(at) {
             self.loaded.push((at, line));
         }
     }
 
     /// Notes that a part of the memory is written, and forgets what was there.
-    pub fn overwrite(&mut self, range: Range<u32>) {
+    pub(crate) fn overwrite(&mut self, range: Range<u32>) {
         let from = range.start.saturating_sub(LINE - 1);
         let overlapping: SmallVec<[u32; 4]> = self
             .known
@@ -99,7 +99,7 @@ impl CodeRegion {
 
     /// Ends the region with a jump. If this is a jump to its start, what it loads first stays in
     /// registers.
-    pub fn jump(&mut self, to: u32) -> End {
+    pub(crate) fn jump(&mut self, to: u32) -> End {
         if to != self.first || self.loaded.len() >= MAX_LOADED {
             return End::Jump(to);
         }
@@ -220,7 +220,7 @@ pub(super) fn effects(op: &BlockOp) -> (SmallVec<[Range<u32>; 4]>, Option<Range<
 }
 
 impl Available {
-    pub fn bytes(&self) -> u32 {
+    pub(crate) fn bytes(&self) -> u32 {
         match self {
             Available::Line(_) => LINE,
             Available::Mask(_) => LANES as u32,

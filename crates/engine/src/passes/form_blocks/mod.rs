@@ -358,7 +358,7 @@ impl BlockBuilder<'_> {
     }
 
     /// Moves elements with some numbers to a position.
-    pub fn move_elements(&mut self, numbers: Vec<u32>, size: usize, to: u32) -> Option<()> {
+    pub(crate) fn move_elements(&mut self, numbers: Vec<u32>, size: usize, to: u32) -> Option<()> {
         let bytes = u32::try_from(size).ok()?;
         let pieces = || numbers.chunk_by(|&number, &next| number + 1 == next);
         let &first = numbers.first()?;
@@ -412,14 +412,14 @@ impl BlockBuilder<'_> {
     }
 
     /// The numbers of the elements of a value.
-    pub fn numbers(&mut self, value: Value, size: usize) -> Option<Vec<u32>> {
+    pub(crate) fn numbers(&mut self, value: Value, size: usize) -> Option<Vec<u32>> {
         let range = self.range(value)?;
         let size = u32::try_from(size).ok()?;
         Some((range.start / size..range.end / size).collect())
     }
 
     /// Where a value is.
-    pub fn range(&mut self, value: Value) -> Option<Range<u32>> {
+    pub(crate) fn range(&mut self, value: Value) -> Option<Range<u32>> {
         match self.storage[value as usize] {
             Storage::Arena { at, bytes } => Some(at..at + bytes),
             Storage::Constant(_) => {
@@ -448,7 +448,7 @@ impl BlockBuilder<'_> {
     }
 
     /// Room for elements while the current step runs.
-    pub fn take(&mut self, size: usize, count: usize) -> Option<u32> {
+    pub(crate) fn take(&mut self, size: usize, count: usize) -> Option<u32> {
         let room = room(size, count)?;
         let position = self.arena.take(room);
         self.taken.push((position, room));

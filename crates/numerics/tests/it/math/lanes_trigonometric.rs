@@ -8,7 +8,7 @@ const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
 
 /// Largest relative difference between functions at numbers of `f32` up to a limit, in units of
 /// 2^-52.
-pub fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
+pub(crate) fn distance(f: fn(f64) -> f64, expected: fn(f64) -> f64, limit: f64) -> f64 {
     let points = (-20_000..=20_000).map(|i| (limit * f64::from(i) / 20_000.0) as f32);
     let units = |x: f64| ((f(x) - expected(x)) / expected(x)).abs() / f64::EPSILON;
     points.filter(|&x| x != 0.0).map(|x| units(x.into())).fold(0.0, f64::max)

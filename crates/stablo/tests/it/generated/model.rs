@@ -5,13 +5,13 @@ use stablo::{DType, Engine, Program, RunOptions, RuntimeValue, Tensor};
 
 /// A tensor of integers, by index.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model {
+pub(crate) struct Model {
     pub shape: Vec<usize>,
     pub values: Vec<i64>,
 }
 
 /// All indices of a shape, the last dimension fastest.
-pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
+pub(crate) fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for &size in shape {
         all = all.iter().flat_map(|index| (0..size).map(|i| [&index[..], &[i]].concat())).collect();
@@ -21,7 +21,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
 
 impl Model {
     /// A tensor with elements computed by `f`.
-    pub fn build(shape: &[usize], f: impl FnMut(&[usize]) -> i64) -> Model {
+    pub(crate) fn build(shape: &[usize], f: impl FnMut(&[usize]) -> i64) -> Model {
         let mut f = f;
         Model {
             shape: shape.to_vec(),
@@ -30,7 +30,7 @@ impl Model {
     }
 
     /// The element at an index.
-    pub fn at(&self, index: &[usize]) -> i64 {
+    pub(crate) fn at(&self, index: &[usize]) -> i64 {
         let place = index.iter().zip(&self.shape).fold(0, |place, (&i, &size)| {
             assert!(i < size, "{index:?} is outside of {:?}", self.shape);
             place * size + i
@@ -39,7 +39,7 @@ impl Model {
     }
 
     /// The element at an index; `padding` if that is out of bounds.
-    pub fn at_or(&self, index: &[i64], padding: i64) -> i64 {
+    pub(crate) fn at_or(&self, index: &[i64], padding: i64) -> i64 {
         let inside = index.iter().zip(&self.shape).all(|(&i, &size)| i >= 0 && (i as usize) < size);
         if inside {
             self.at(&index.iter().map(|&i| i as usize).collect::<Vec<_>>())
@@ -49,25 +49,25 @@ impl Model {
     }
 
     /// The model as a tensor of the given element type, which must represent all values.
-    pub fn tensor(&self, dtype: DType) -> Tensor {
+    pub(crate) fn tensor(&self, dtype: DType) -> Tensor {
         let exact =
             Tensor::from_vec(&self.shape, self.values.clone()).expect("as many as the shape says");
         numerics::math::convert(exact, dtype).expect("integers become any type")
     }
 
-    pub fn type_of(&self, dtype: DType) -> String {
+    pub(crate) fn type_of(&self, dtype: DType) -> String {
         type_text(&self.shape, dtype.name())
     }
 }
 
 /// `tensor<2x3xf32>`
-pub fn type_text(shape: &[usize], element: &str) -> String {
+pub(crate) fn type_text(shape: &[usize], element: &str) -> String {
     let sizes: String = shape.iter().map(|size| format!("{size}x")).collect();
     format!("tensor<{sizes}{element}>")
 }
 
 /// A program of one op whose operands are the arguments of `main`.
-pub struct OneOp {
+pub(crate) struct OneOp {
     program: Program,
     text: String,
 }
@@ -77,7 +77,7 @@ impl OneOp {
     ///
     /// # Errors
     /// Errors of the parser and the verifier.
-    pub fn new(
+    pub(crate) fn new(
         op: &str,
         inputs: &[Tensor],
         attributes: &str,
@@ -106,7 +106,7 @@ impl OneOp {
     ///
     /// # Errors
     /// Errors of the run.
-    pub fn run(&self, inputs: &[Tensor]) -> Result<Tensor, String> {
+    pub(crate) fn run(&self, inputs: &[Tensor]) -> Result<Tensor, String> {
         let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
         let results = self.program.run(inputs);
         let results = results.map_err(|error| format!("{error}\n{}", self.text))?;
@@ -119,7 +119,7 @@ impl OneOp {
 /// Asserts that the op on models gives `expected`, bit by bit, for elements of the given type, with
 /// both engines.
 #[track_caller]
-pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
+pub(crate) fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expected: &Model) {
     let ty = expected.type_of(dtype);
     let expected = expected.tensor(dtype);
     for &engine in Engine::ALL {
@@ -135,42 +135,42 @@ pub fn check(op: &str, dtype: DType, inputs: &[Tensor], attributes: &str, expect
 }
 
 /// A vector of `i64` as an operand.
-pub fn vector(values: &[i64]) -> Tensor {
+pub(crate) fn vector(values: &[i64]) -> Tensor {
     Tensor::from_vec([values.len()], values.to_vec()).expect("a vector")
 }
 
 /// `array<i64: 1, 2>`
-pub fn array(values: &[i64]) -> String {
+pub(crate) fn array(values: &[i64]) -> String {
     if values.is_empty() {
         return "array<i64>".into();
     }
     format!("array<i64: {}>", values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "))
 }
 
-pub fn signed(values: &[usize]) -> Vec<i64> {
+pub(crate) fn signed(values: &[usize]) -> Vec<i64> {
     values.iter().map(|&v| v as i64).collect()
 }
 
 /// Any element type of the specification.
-pub fn any_dtype() -> impl Strategy<Value = DType> {
+pub(crate) fn any_dtype() -> impl Strategy<Value = DType> {
     let all: Vec<DType> = DType::ALL.iter().copied().filter(|&d| d != DType::TF32).collect();
     prop::sample::select(all)
 }
 
 /// Shapes of at most `rank` dimensions of at most `size` elements, some of them empty.
-pub fn shapes(rank: usize, size: usize) -> impl Strategy<Value = Vec<usize>> {
+pub(crate) fn shapes(rank: usize, size: usize) -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(0..=size, 0..=rank)
 }
 
 /// Elements of the given shape: zeros and ones, which every type has.
-pub fn bits(shape: Vec<usize>) -> impl Strategy<Value = Model> {
+pub(crate) fn bits(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
     prop::collection::vec(0..=1i64, count)
         .prop_map(move |values| Model { shape: shape.clone(), values })
 }
 
 /// Elements of the given shape: small integers.
-pub fn numbers(shape: Vec<usize>) -> impl Strategy<Value = Model> {
+pub(crate) fn numbers(shape: Vec<usize>) -> impl Strategy<Value = Model> {
     let count = shape.iter().product::<usize>();
     prop::collection::vec(-9..=9i64, count)
         .prop_map(move |values| Model { shape: shape.clone(), values })

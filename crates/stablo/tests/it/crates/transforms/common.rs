@@ -49,17 +49,17 @@ fn transformed(text: &str, pipeline: &str) -> (Module, Arc<Source>) {
 }
 
 /// The diagnostics of a pipeline on a program.
-pub fn errors(text: &str, pipeline: &str) -> Diagnostics {
+pub(crate) fn errors(text: &str, pipeline: &str) -> Diagnostics {
     transform(text, pipeline).1
 }
 
 /// The program after a pipeline, as text.
-pub fn passed(text: &str, pipeline: &str) -> String {
+pub(crate) fn passed(text: &str, pipeline: &str) -> String {
     print_module(&transformed(text, pipeline).0, &PrintOptions::default())
 }
 
 /// Runs `@main` of a program after a pipeline.
-pub fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
+pub(crate) fn run(text: &str, pipeline: &str, inputs: &[Tensor]) -> Vec<Tensor> {
     let (module, source) = transformed(text, pipeline);
     let inputs = inputs.iter().cloned().map(RuntimeValue::Tensor).collect();
     let program = Program::prepare(Arc::new(module), "main", Limits::default());
