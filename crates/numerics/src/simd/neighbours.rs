@@ -60,7 +60,7 @@ mod vectors {
     use std::arch::aarch64::{float32x4_t, vpaddq_f32};
 
     #[target_feature(enable = "neon")]
-    pub fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
+    pub(crate) fn add_eights(blocks: &[[f32; BLOCK]], sums: &mut [[f32; 8]]) {
         for (block, sums) in blocks.iter().zip(sums) {
             let [a, b, c, d]: [[float32x4_t; 4]; 4] = bytemuck::cast(*block);
             let first = vpaddq_f32(add_fours(a), add_fours(b));

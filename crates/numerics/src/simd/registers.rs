@@ -125,23 +125,23 @@ macro_rules! pairs {
         $splat:ident $load:ident $store:ident $add:ident $fma:ident
         |$sums:ident| $results:expr
     ) => {
-        pub mod $module {
+        pub(crate) mod $module {
             use std::arch::aarch64::*;
 
             type Pair = [$vector; 2];
 
             /// The number of elements.
-            pub const LANES: usize = 2 * $lanes;
+            pub(crate) const LANES: usize = 2 * $lanes;
 
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn splat(x: $ty) -> Pair {
+            pub(crate) fn splat(x: $ty) -> Pair {
                 [$splat(x); 2]
             }
 
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn zero() -> Pair {
+            pub(crate) fn zero() -> Pair {
                 splat($zero)
             }
 
@@ -149,7 +149,7 @@ macro_rules! pairs {
             /// The pointer is readable for the elements of a vector.
             #[inline]
             #[target_feature(enable = "neon")]
-            pub unsafe fn load(from: *const $ty) -> Pair {
+            pub(crate) unsafe fn load(from: *const $ty) -> Pair {
                 // SAFETY: the caller says so.
                 unsafe { [$load(from), $load(from.add($lanes))] }
             }
@@ -158,7 +158,7 @@ macro_rules! pairs {
             /// The pointer is writable for the elements of a vector.
             #[inline]
             #[target_feature(enable = "neon")]
-            pub unsafe fn store(to: *mut $ty, [low, high]: Pair) {
+            pub(crate) unsafe fn store(to: *mut $ty, [low, high]: Pair) {
                 // SAFETY: the caller says so.
                 unsafe {
                     $store(to, low);
@@ -168,13 +168,13 @@ macro_rules! pairs {
 
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn add(a: Pair, b: Pair) -> Pair {
+            pub(crate) fn add(a: Pair, b: Pair) -> Pair {
                 [$add(a[0], b[0]), $add(a[1], b[1])]
             }
 
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn fused_multiply_add(a: Pair, b: Pair, sum: Pair) -> Pair {
+            pub(crate) fn fused_multiply_add(a: Pair, b: Pair, sum: Pair) -> Pair {
                 [$fma(sum[0], a[0], b[0]), $fma(sum[1], a[1], b[1])]
             }
 
@@ -182,7 +182,7 @@ macro_rules! pairs {
             /// payload.
             #[inline]
             #[target_feature(enable = "neon")]
-            pub fn results($sums: Pair) -> Pair {
+            pub(crate) fn results($sums: Pair) -> Pair {
                 $results
             }
         }

@@ -283,7 +283,7 @@ mod words {
     const HALF: usize = TILE / 2;
 
     /// As [`super::transpose_to`], without streams.
-    pub fn transpose<const STREAMED: bool>(
+    pub(crate) fn transpose<const STREAMED: bool>(
         source: (&[[u8; 4]], usize),
         (target, target_stride): (&mut [[u8; 4]], usize),
         size: [usize; 2],
