@@ -51,7 +51,7 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
 ) -> Result<[Tensor; 2], TensorError> {
     let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
     let init = (init[0].item::<T>()?, init[1].item::<I>()?);
-    let lines = Lines::new(sizes, [elements.0.len(), elements.1.len()])?;
+    let lines = ReducedLines::new(sizes, [elements.0.len(), elements.1.len()])?;
     let mut results =
         [Tensor::zeros(T::DTYPE, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
     let [best, places] = &mut results;
@@ -85,7 +85,7 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
 
 /// Where the elements of each result are.
 #[derive(Clone, Copy)]
-struct Lines {
+struct ReducedLines {
     /// The number of results.
     len: usize,
     /// The number of elements of each.
@@ -96,16 +96,19 @@ struct Lines {
     distances: [usize; 2],
 }
 
-impl Lines {
+impl ReducedLines {
     /// The lines along the middle dimension of tensors that have this number of elements.
-    fn new([outer, count, inner]: [usize; 3], lens: [usize; 2]) -> Result<Lines, TensorError> {
+    fn new(
+        [outer, count, inner]: [usize; 3],
+        lens: [usize; 2],
+    ) -> Result<ReducedLines, TensorError> {
         let len = outer.saturating_mul(inner);
         if count == 0 || lens != [len.saturating_mul(count); 2] {
             return Err(TensorError::OutOfBounds);
         }
         Ok(match inner {
-            1 => Lines { len, count, inner: len.max(1), distances: [count, 1] },
-            _ => Lines { len, count, inner, distances: [1, inner] },
+            1 => ReducedLines { len, count, inner: len.max(1), distances: [count, 1] },
+            _ => ReducedLines { len, count, inner, distances: [1, inner] },
         })
     }
 
@@ -193,7 +196,7 @@ fn choose_typed<T: Element + PartialOrd>(
     if is_nan(first) {
         return Ok(None);
     }
-    let lines = Lines::new(sizes, [elements.len(), indices.shape().iter().product()])?;
+    let lines = ReducedLines::new(sizes, [elements.len(), indices.shape().iter().product()])?;
     let mut places = Scratch::filled(lines.len, 0)?;
     let has_nans = AtomicBool::new(false);
     let size = task_size(lines.len, lines.count, LANES);
@@ -221,7 +224,7 @@ fn choose_typed<T: Element + PartialOrd>(
 /// The places of the chosen elements.
 struct Choices<'a, T, F> {
     elements: &'a [T],
-    lines: Lines,
+    lines: ReducedLines,
     /// The number of the first result.
     first: usize,
     /// True for the first one of equal elements, else the last one.
@@ -321,7 +324,7 @@ fn best_of<T: Element + PartialOrd>(values: &[T], precedes: &impl Fn(T, T) -> bo
 
 struct Extrema<'a, T, I, F> {
     elements: (&'a [T], &'a [I]),
-    lines: Lines,
+    lines: ReducedLines,
     /// The number of the first result.
     first: usize,
     init: (T, I),
@@ -382,7 +385,7 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
 #[inline(always)]
 fn side_by_side<T: Element + PartialOrd, I: Integer + Ord>(
     (values, indices): (&[T], &[I]),
-    lines: Lines,
+    lines: ReducedLines,
     start: usize,
     precedes: &impl Fn(T, T) -> bool,
 ) -> ([T; LANES], [I; LANES]) {
