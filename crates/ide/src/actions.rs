@@ -9,6 +9,7 @@ use stablo::dialects::func::{CallOp, FuncOp};
 use stablo::ir::{Trait, Type};
 use stablo::syntax::{Token, TokenKind};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// A refactoring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +50,7 @@ impl File {
             // The place of a cursor selects nothing.
             if !range.is_empty() {
                 actions.extend(selected.extract());
-                actions.extend(selected.program().map(|text| Action {
+                actions.extend(selected.program(self.allows_unregistered()).map(|text| Action {
                     title: "Make a program of these ops in a new file".to_string(),
                     kind: ActionKind::Extract,
                     edits: Vec::new(),
@@ -58,12 +59,30 @@ impl File {
             }
         }
         actions.extend(analysis.inline(within.start));
+        // Some ops are valid with others only, such as the halves of asynchronous ones.
+        if analysis.is_valid() {
+            actions.retain(|action| self.is_valid_after(&analysis, action));
+        }
         actions.extend(analysis.rewrites());
         actions.extend(analysis.sizes(within.start));
         for edit in actions.iter_mut().flat_map(|action| &mut action.edits) {
             edit.span = moved(edit.span, start);
         }
         actions
+    }
+
+    /// True if a program is valid after an action. In large programs, actions that edit them are
+    /// not checked.
+    fn is_valid_after(&self, analysis: &Analysis, action: &Action) -> bool {
+        let text = match &action.file {
+            Some(text) => text.clone(),
+            None if self.is_large() => return true,
+            None => {
+                let whole = Span { start: 0, end: analysis.text().len() as u32 };
+                analysis.edited(whole, &action.edits)
+            }
+        };
+        self.analyse(Arc::new(text)).is_valid()
     }
 
     /// The ops in a range, or the one at it, as a program: what they use are its arguments, what is
@@ -73,7 +92,7 @@ impl File {
         let analysis = self.analysis(section);
         let from = self.within(section, range.start);
         let within = Span { start: from, end: self.within(section, range.end).max(from) };
-        Selected::new(&analysis, within)?.program()
+        Selected::new(&analysis, within)?.program(self.allows_unregistered())
     }
 }
 
@@ -282,7 +301,7 @@ impl<'a> Selected<'a> {
     }
 
     /// A program of the ops, with the functions and aliases that they need.
-    fn program(&self) -> Option<String> {
+    fn program(&self, allow_unregistered: bool) -> Option<String> {
         let analysis = self.analysis;
         let mut text = self.function("@main", "");
         let mut wanted: Vec<Span> = vec![self.span];
@@ -325,8 +344,13 @@ impl<'a> Selected<'a> {
         }
         // An alias stands before its uses.
         aliases.reverse();
-        let head: String = aliases.iter().map(|line| format!("{line}\n")).collect();
-        Some(head + &text)
+        let aliases: String = aliases.iter().map(|line| format!("{line}\n")).collect();
+        // The comment by which this file allows them.
+        let head = match allow_unregistered {
+            true => "// RUN: stablehlo-opt -allow-unregistered-dialect %s\n",
+            false => "",
+        };
+        Some(format!("{head}{aliases}{text}"))
     }
 }
 

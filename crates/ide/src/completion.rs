@@ -14,6 +14,23 @@ use stablo::syntax::{Defined, TokenKind};
 /// The most values of a function that are offered: the nearest.
 const MAX_VALUES: usize = 200;
 
+/// Attributes that ops, arguments and results may have besides their own.
+const DISCARDABLE: [(&str, &str); 13] = [
+    ("jax.buffer_donor", "true if the memory of an argument may be reused for results"),
+    ("jax.global_constant", "the size of a dimension by its name, as an argument"),
+    ("jax.result_info", "the place of a result in the tree of JAX's results"),
+    ("mhlo.frontend_attributes", "texts for the backend, by name"),
+    ("mhlo.layout_mode", "the layout of an argument or result"),
+    ("mhlo.memory_kind", "the memory of an argument or result"),
+    ("mhlo.num_partitions", "the number of partitions of a module"),
+    ("mhlo.num_replicas", "the number of replicas of a module"),
+    ("mhlo.sharding", "a sharding as XLA writes it"),
+    ("sdy.sharding", "a sharding of Shardy"),
+    ("sdy.sharding_rule", "how Shardy propagates shardings through an op"),
+    ("stablehlo.mesh", "the axes of a mesh, and its devices"),
+    ("tf.aliasing_output", "the result that may take the memory of an argument"),
+];
+
 /// Something that may be written at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
@@ -162,6 +179,9 @@ impl<'a> List<'a> {
             }
             _ => {
                 if let Some(statement) = statement {
+                    if statement.follows("applies") {
+                        self.combining_ops();
+                    }
                     self.inside(&statement);
                 }
             }
@@ -180,6 +200,14 @@ impl<'a> List<'a> {
                             ..self.item(slot.name, CompletionKind::Attribute, summary(slot))
                         });
                     }
+                }
+                let discardable = DISCARDABLE.iter().filter(|_| !statement.is_in_properties());
+                for &(name, summary) in discardable {
+                    self.push(Completion {
+                        snippet: Some(format!("{name} = ${{1}}")),
+                        rank: 80,
+                        ..self.item(name, CompletionKind::Attribute, summary.to_string())
+                    });
                 }
             }
             Expected::AttributeValue(slot) => self.attribute_values(slot, true),
@@ -240,29 +268,45 @@ impl<'a> List<'a> {
                 _ => 30,
             };
             for def in dialect.ops {
-                self.op(def, rank);
+                // `func` is the default dialect of functions' bodies, where `return` and `call`
+                // suffice.
+                if matches!(def.name, "func.return" | "func.call" | "builtin.module") {
+                    self.op(def, def.mnemonic(), rank);
+                    self.op(def, def.name, rank + 1);
+                } else {
+                    self.op(def, def.name, rank);
+                }
+            }
+            for def in dialect.successors.iter().flat_map(|successor| successor.ops) {
+                let name = format!("{}.{}", dialect.namespace, def.mnemonic());
+                self.op(def, &name, rank);
             }
         }
     }
 
-    fn op(&mut self, def: &'static OpDef, rank: u32) {
-        // `func` is the default dialect of functions' bodies, where `return` and `call` suffice.
-        let names = match def.name {
-            "func.return" => &["return"][..],
-            "func.call" => &["call"],
-            "builtin.module" => &["module"],
-            name => &[name],
-        };
+    fn op(&mut self, def: &'static OpDef, name: &str, rank: u32) {
         let doc = def.doc.trim().lines().next().unwrap_or_default().trim().to_string();
-        for name in names {
-            let exact = name.starts_with(self.prefix) || def.mnemonic().starts_with(self.prefix);
-            self.push(Completion {
-                snippet: snippet(def, name),
-                rank: if exact { rank } else { rank + 5 },
-                is_deprecated: doc.to_ascii_lowercase().contains("deprecated"),
-                ..self.item(*name, CompletionKind::Op, doc.clone())
-            });
+        let exact = name.starts_with(self.prefix) || def.mnemonic().starts_with(self.prefix);
+        self.push(Completion {
+            snippet: snippet(def, name),
+            rank: if exact { rank } else { rank + 5 },
+            is_deprecated: doc.to_ascii_lowercase().contains("deprecated"),
+            ..self.item(name, CompletionKind::Op, doc)
+        });
+    }
+
+    /// The ops that may combine elements, after `applies`.
+    fn combining_ops(&mut self) {
+        for dialect in stablo::registry().dialects() {
+            let combines = |def: &&&OpDef| {
+                def.operands.len() == 2 && def.results.len() == 1 && def.regions.is_empty()
+            };
+            for def in dialect.ops.iter().filter(combines) {
+                self.op(def, def.name, if dialect.namespace == "stablehlo" { 10 } else { 30 });
+            }
         }
+        // Operands are not written there.
+        self.items.iter_mut().for_each(|item| item.snippet = None);
     }
 
     fn top_level(&mut self) {
@@ -302,25 +346,37 @@ impl<'a> List<'a> {
                 continue;
             }
             // Results of an op are not visible in its regions.
-            let is_result = matches!(definition.values, Defined::Results { .. });
+            let is_result = !matches!(definition.values, Defined::Argument(_));
             let op = analysis.op_at(definition.name.start).filter(|_| is_result);
             if op.is_some_and(|op| op.span.end >= self.at) {
                 continue;
             }
             let name = analysis.slice(definition.name);
             let values = analysis.values(index);
-            for (number, &value) in values.iter().enumerate() {
-                let ty = analysis.module.ty(value);
-                let fits = slot.is_none_or(|(def, slot)| def.operands[slot].constraint.holds(ty));
-                let is_like = like.as_ref().is_none_or(|like| like == ty);
-                let label = match values.len() {
+            // Values of ops that have become others, or could not be read, have no known type.
+            let count = match definition.values {
+                Defined::Results { count, .. } => count as usize,
+                Defined::Argument(_) | Defined::Unread => 1,
+            };
+            for number in 0..count {
+                let ty = values.get(number).map(|&value| analysis.module.ty(value));
+                let fits = match (slot, ty) {
+                    (Some((def, slot)), Some(ty)) => def.operands[slot].constraint.holds(ty),
+                    (None, _) | (_, None) => true,
+                };
+                let is_like = like.as_ref().is_none_or(|like| ty == Some(like));
+                let label = match count {
                     1 => name.to_string(),
                     _ => format!("{name}#{number}"),
                 };
                 let rank = u32::from(!fits) * 20_000 + u32::from(!is_like) * 10_000;
                 self.push(Completion {
                     rank: rank + (distance as u32).min(9_999),
-                    ..self.item(label, CompletionKind::Value, ty.to_string())
+                    ..self.item(
+                        label,
+                        CompletionKind::Value,
+                        ty.map(Type::to_string).unwrap_or_default(),
+                    )
                 });
                 found += 1;
             }

@@ -72,15 +72,19 @@ impl<'a> Statement<'a> {
                 _ => {}
             }
         }
-        let is_region = |&index: &usize| {
+        let is_region = |(at, &index): (usize, &usize)| {
+            // In the list of a function's arguments, attributes follow types.
+            let is_in_list =
+                open[..at].iter().any(|&around| tokens[around].kind == TokenKind::Punct(b'('));
             let before = index.checked_sub(1).map(|before| tokens[before]);
             let text = before.map(|token| analysis.slice(token.span));
-            let is_dictionary = text.is_some_and(|text| text == "<" || text == "attributes");
+            let is_dictionary = text.is_some_and(|text| text == "<" || text == "attributes")
+                || is_in_list && !text.is_some_and(|text| text == "(" || text == ",");
             tokens[index].kind == TokenKind::Punct(b'{')
                 && !is_dictionary
                 && (!def.regions.is_empty() || def.has_trait(&Trait::SymbolTable))
         };
-        if open.iter().any(is_region) {
+        if open.iter().enumerate().any(is_region) {
             return None;
         }
         let is_generic = all[name].kind == TokenKind::String;
@@ -89,6 +93,11 @@ impl<'a> Statement<'a> {
 
     fn text(&self, index: usize) -> &'a str {
         self.analysis.slice(self.tokens[index].span)
+    }
+
+    /// True if a word stands right before the place.
+    pub fn follows(&self, word: &str) -> bool {
+        self.tokens.len().checked_sub(1).is_some_and(|last| self.text(last) == word)
     }
 
     /// True if a word stands before the place.
@@ -111,6 +120,12 @@ impl<'a> Statement<'a> {
             TokenKind::Punct(b'{' | b'(' | b'[' | b'<') => true,
             _ => false,
         })
+    }
+
+    /// True in `<{…}>`, where the op's own attributes are.
+    pub fn is_in_properties(&self) -> bool {
+        let before = self.open_bracket().and_then(|open| open.checked_sub(1));
+        before.is_some_and(|before| self.text(before) == "<")
     }
 
     /// The next part at the place.

@@ -170,6 +170,11 @@ impl File {
         Snapshot::new(&self.name, &self.text, self.allow_unregistered)
     }
 
+    /// True if ops without a declaration are allowed.
+    pub(crate) fn allows_unregistered(&self) -> bool {
+        self.allow_unregistered
+    }
+
     /// The options by which parts of the text are read.
     pub(crate) fn load_options(&self) -> LoadOptions {
         LoadOptions::default().allow_unregistered_dialects(self.allow_unregistered)
@@ -200,7 +205,7 @@ impl File {
         self.value_types = types;
     }
 
-    fn analyse(&self, text: Arc<String>) -> Analysis {
+    pub(crate) fn analyse(&self, text: Arc<String>) -> Analysis {
         Analysis::new(Source::shared(&*self.name, text), self.allow_unregistered)
     }
 

@@ -169,6 +169,10 @@ impl Analysis {
             TokenKind::Integer | TokenKind::Float => Kind::Number,
             TokenKind::String => Kind::String,
             TokenKind::Word if matches!(text, "true" | "false") => Kind::EnumMember,
+            // The op that a reduction applies.
+            TokenKind::Word if index > 0 && self.slice(tokens[index - 1].span) == "applies" => {
+                Kind::Op
+            }
             TokenKind::Word
                 if is_type(text) || touches(TokenKind::Punct(b'<')) && text != "dense" =>
             {

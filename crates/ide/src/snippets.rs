@@ -7,10 +7,12 @@ use stablo::syntax::{Directive, Literal};
 /// written by hand in the parser.
 pub(crate) fn snippet(def: &'static OpDef, name: &str) -> Option<String> {
     if def.name == "func.return" {
-        return Some("return ${1:%result} : ${2:type}".to_string());
+        return Some(format!("{name} ${{1:%result}} : ${{2:type}}"));
     }
     if def.name == "func.call" {
-        return Some("call @${1:function}(${2:%operands}) : (${3:types}) -> ${4:type}".to_string());
+        return Some(format!(
+            "{name} @${{1:function}}(${{2:%operands}}) : (${{3:types}}) -> ${{4:type}}"
+        ));
     }
     let directives = def.format().ok().filter(|directives| !directives.is_empty())?;
     let mut writer = Writer { text: name.to_string(), next: 1, def, glued: false };

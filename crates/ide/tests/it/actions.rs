@@ -80,6 +80,36 @@ fn the_end_of_a_block_is_not_extracted() {
 }
 
 #[test]
+fn ops_that_need_their_function_stay_in_it() {
+    // The meshes are those of the function.
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #mpmd.topology<<\"m1\": <[\"x\"=2]>>>} {
+  $0%0 = mpmd.assign {origin = \"user_in\"} %x : (tensor<4xf32>) -> !mpmd.mesh_tensor<\"m1\", tensor<4xf32>>$0
+  %1 = mpmd.unassign %0 : (!mpmd.mesh_tensor<\"m1\", tensor<4xf32>>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+";
+    let (file, range) = selected(text);
+    assert!(file.diagnostics().is_empty(), "{:?}", file.diagnostics());
+    let titles: Vec<_> = file.actions(range).into_iter().map(|action| action.title).collect();
+    assert!(!titles.iter().any(|title| title.contains("program of these")), "{titles:?}");
+    assert!(!titles.iter().any(|title| title.starts_with("Extract")), "{titles:?}");
+}
+
+#[test]
+fn a_new_program_allows_what_the_file_allows() {
+    let text = "// RUN: stablehlo-opt -allow-unregistered-dialect %s
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  $0%0 = \"other.op\"(%x) : (tensor<f32>) -> tensor<f32>$0
+  return %0 : tensor<f32>
+}
+";
+    let (file, range) = selected(text);
+    let actions = file.actions(range);
+    let made = actions.iter().find_map(|action| action.file.clone()).expect("a program");
+    assert!(File::new("made.mlir", &*made).diagnostics().is_empty(), "{made}");
+}
+
+#[test]
 fn inlining() {
     let text = "func.func @main(%x: tensor<f32>) -> tensor<f32> {
   %0 = stablehlo.sine %x : tensor<f32>

@@ -2,6 +2,7 @@
 //! what is expected.
 
 mod actions;
+mod authors;
 mod completion;
 mod diagnostics;
 mod features;

@@ -4,10 +4,10 @@ use ide::{Edit, File, Span};
 use std::path::{Path, PathBuf};
 
 /// Numbers that follow from a seed.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self, below: usize) -> usize {
+    pub(crate) fn next(&mut self, below: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -44,7 +44,7 @@ const TYPED: [&str; 24] = [
 ];
 
 /// The test programs below a folder.
-fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(crate) fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
         let path = entry.path();
         if path.is_dir() {
@@ -55,7 +55,7 @@ fn programs(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-fn tests() -> Vec<PathBuf> {
+pub(crate) fn tests() -> Vec<PathBuf> {
     let mut found = Vec::new();
     programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests"), &mut found);
     found.sort();

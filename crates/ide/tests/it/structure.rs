@@ -64,3 +64,17 @@ fn classes_of_tokens() {
     assert_eq!(of("private"), (HighlightKind::Keyword, false));
     assert!(all.is_sorted_by_key(|h| h.span.start));
 }
+
+#[test]
+fn applied_ops_have_the_class_of_ops() {
+    let text = "func.func @f(%x: tensor<4xf32>, %i: tensor<f32>) -> tensor<f32> {
+  %0 = stablehlo.reduce(%x init: %i) applies stablehlo.add across dimensions = [0] : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+";
+    let file = ide::File::new("test.mlir", text);
+    let whole = ide::Span { start: 0, end: text.len() as u32 };
+    let at = text.find("stablehlo.add").expect("the op") as u32;
+    let found = file.highlights(whole).into_iter().find(|found| found.span.start == at);
+    assert_eq!(found.expect("a class").kind, ide::HighlightKind::Op);
+}
