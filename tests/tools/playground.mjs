@@ -1,9 +1,14 @@
 // Uses the playground in headless Chromium as a person would: runs each program of the gallery, steps, finds
 // errors while typing, completes, transforms, converts and compares, works without a network and on a phone.
-// Audits accessibility if the package axe-core is there. `.ci/playground` runs it.
+// Audits accessibility if the package axe-core is there. With NATIVE, the path of stablo, results of the
+// gallery have the hashes of those of the native program; with UPSTREAM, a folder, so have those of COUNT of
+// the programs in it. `.ci/playground` runs it.
 
 import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { chromium } from "playwright-core";
 
@@ -18,6 +23,31 @@ function npy(shape, values) {
   length.writeUInt16LE(head.length);
   return Buffer.concat([Buffer.from("\x93NUMPY\x01\x00", "latin1"), length, Buffer.from(head), Buffer.from(new Float32Array(values).buffer)]);
 }
+
+/** The hash that the page shows of bytes: FNV-1a of 64 bits. */
+function hash(bytes) {
+  let state = 0xcbf29ce484222325n;
+  for (const byte of bytes) state = ((state ^ BigInt(byte)) * 0x100000001b3n) & 0xffffffffffffffffn;
+  return state.toString(16).padStart(16, "0");
+}
+
+/** The hashes of the results of the native program on random arguments. */
+function nativeHashes(path, count) {
+  const output = mkdtempSync(join(tmpdir(), "stablo-"));
+  try {
+    const inputs = Array.from({ length: count }, () => ["--input", "random"]).flat();
+    execFileSync(process.env.NATIVE, ["run", path, ...inputs, "--outputs", output], { stdio: "pipe" });
+    const number = (name) => parseInt(name.replace(/\D/g, ""));
+    const files = readdirSync(output).filter((name) => name.endsWith(".npy")).sort((a, b) => number(a) - number(b));
+    return files.map((name) => {
+      const bytes = readFileSync(join(output, name));
+      return hash(bytes.subarray(bytes[6] > 1 ? 12 + bytes.readUInt32LE(8) : 10 + bytes.readUInt16LE(8)));
+    });
+  } finally {
+    rmSync(output, { recursive: true });
+  }
+}
+
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".wasm": "application/wasm" };
 
 const server = createServer(async (request, response) => {
@@ -104,6 +134,42 @@ for (const name of names) {
   await shot(`run-${name}`);
 }
 await audit("results");
+
+// The same bits as natively.
+const shownHashes = () => page.$$eval("#results .result", (all) => all.map((one) => /hash (\w+)/.exec(one.textContent)[1]));
+const equal = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+let compared = 0;
+if (process.env.NATIVE && process.env.GALLERY) {
+  for (const name of Object.keys(hashes)) {
+    await open(name);
+    const count = await page.$$eval("#inputs input", (all) => all.filter(({ id }) => /^input-\d+$/.test(id)).length);
+    const native = nativeHashes(join(process.env.GALLERY, `${name}.mlir`), count);
+    check(`${name} has the native bits`, equal(native, hashes[name]), { native, found: hashes[name] });
+    compared++;
+  }
+}
+if (process.env.NATIVE && process.env.UPSTREAM) {
+  const folder = process.env.UPSTREAM;
+  const all = readdirSync(folder).filter((name) => name.endsWith(".mlir")).sort();
+  const wanted = Number(process.env.COUNT ?? 200);
+  for (const name of all.filter((_, index) => index % Math.max(1, Math.floor(all.length / wanted)) === 0).slice(0, wanted)) {
+    let native;
+    try {
+      native = nativeHashes(join(folder, name), 0);
+    } catch {
+      // Some expect values that are not the nearest.
+      continue;
+    }
+    await page.fill("#first textarea", readFileSync(join(folder, name), "utf8"));
+    await statusIs("^valid");
+    await page.evaluate(() => document.getElementById("results").replaceChildren());
+    await page.click("#run");
+    await page.waitForSelector("#results .result, #results .failed", { timeout: 60000 });
+    const found = await shownHashes();
+    check(`${name} has the native bits`, equal(native, found), { native, found });
+    compared++;
+  }
+}
 
 // Arguments: typed, and from a file of NumPy.
 await setText("func.func @main(%x: tensor<2x3xf32>, %n: tensor<i32>) -> (tensor<2x3xf32>, tensor<i32>) {\n  %0 = stablehlo.add %x, %x : tensor<2x3xf32>\n  %1 = stablehlo.multiply %n, %n : tensor<i32>\n  return %0, %1 : tensor<2x3xf32>, tensor<i32>\n}\n");
@@ -265,6 +331,6 @@ check("no errors of the page", errors.length === 0, errors);
 await browser.close();
 server.close();
 if (process.env.HASHES) await writeFile(process.env.HASHES, JSON.stringify(hashes));
-console.log(`playground: loaded in ${loaded} ms, first result after ${first} ms, 1,000 ops checked in ${checked} ms and run in ${thousand} ms, ${audits} audits`);
+console.log(`playground: loaded in ${loaded} ms, first result after ${first} ms, 1,000 ops checked in ${checked} ms and run in ${thousand} ms, ${audits} audits, ${compared} programs compared with the native one`);
 console.log(failures === 0 ? "playground: passed" : "playground: failed");
 process.exit(failures === 0 ? 0 : 1);

@@ -72,9 +72,9 @@ fn applied_ops_have_the_class_of_ops() {
   return %0 : tensor<f32>
 }
 ";
-    let file = ide::File::new("test.mlir", text);
-    let whole = ide::Span { start: 0, end: text.len() as u32 };
+    let file = File::new("test.mlir", text);
+    let whole = Span { start: 0, end: text.len() as u32 };
     let at = text.find("stablehlo.add").expect("the op") as u32;
     let found = file.highlights(whole).into_iter().find(|found| found.span.start == at);
-    assert_eq!(found.expect("a class").kind, ide::HighlightKind::Op);
+    assert_eq!(found.expect("a class").kind, HighlightKind::Op);
 }
