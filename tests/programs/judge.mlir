@@ -43,11 +43,28 @@
 // RUN: stablo judge %s --entry largest --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
 // RUN: not stablo judge %s --entry largest --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two
 
-// The number of iterations of a loop is not followed: the place, and the distance from the flip.
-// RUN: not stablo judge %s --entry repeats --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index | FileCheck %s --check-prefix=REPEATS
-// REPEATS: output 0: undecided: 1 of 1 elements
+// A loop has no iteration for 1, and one for the number below it. Of three comparisons, of which two
+// can be flipped, one to three are true. An update goes to the first element or the second.
+// RUN: stablo judge %s --entry repeats --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index
+// RUN: stablo judge %s --entry repeats --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: not stablo judge %s --entry repeats --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two | FileCheck %s --check-prefix=REPEATS
+// REPEATS: output 0: OUTSIDE: 1 of 1 elements
 // REPEATS: judge.mlir:{{[0-9]+}}:{{[0-9]+}}: rounding can change the path of the program: {{.*}}stablehlo.while
-// REPEATS: it cannot be decided whether the results are right
+// RUN: stablo judge %s --entry counts --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: stablo judge %s --entry counts --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two
+// RUN: not stablo judge %s --entry counts --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index | FileCheck %s --check-prefix=COUNTS
+// COUNTS: output 0: OUTSIDE: 1 of 1 elements
+// RUN: stablo judge %s --entry scatters --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index
+// RUN: stablo judge %s --entry scatters --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/one
+// RUN: not stablo judge %s --entry scatters --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/two | FileCheck %s --check-prefix=SCATTERS
+// SCATTERS: output 0: OUTSIDE: 1 of 1 elements
+
+// Where a loop may have any number of iterations, nothing is decided: the place, and the distance
+// from the flip are reported.
+// RUN: not stablo judge %s --entry endless --input '[0.1, 0.2, 0.3, -0.6]' --results %S/data/judge/index | FileCheck %s --check-prefix=ENDLESS
+// ENDLESS: output 0: undecided: 1 of 1 elements
+// ENDLESS: judge.mlir:{{[0-9]+}}:{{[0-9]+}}: rounding can change the path of the program: {{.*}}stablehlo.while
+// ENDLESS: it cannot be decided whether the results are right
 
 // The op to blame is found by recorded values.
 // RUN: stablo run %s --entry chain --input '[1.0, 2.0, 3.0]' --trace %t.values --outputs %t.out
@@ -217,6 +234,48 @@ func.func @repeats(%x: tensor<4xf32>) -> tensor<i32> {
       %2 = stablehlo.add %n, %one : tensor<i32>
       %3 = stablehlo.add %a, %a : tensor<f32>
       stablehlo.return %3, %2 : tensor<f32>, tensor<i32>
+    }
+  return %1#1 : tensor<i32>
+}
+
+func.func @counts(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<3xf32>
+  %2 = stablehlo.constant dense<[1.0, 1.0, 2.0]> : tensor<3xf32>
+  %3 = stablehlo.compare LT, %1, %2 : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %4 = stablehlo.convert %3 : (tensor<3xi1>) -> tensor<3xi32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<3xi32>, tensor<i32>) -> tensor<i32>
+  return %5 : tensor<i32>
+}
+
+func.func @scatters(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %1 = stablehlo.convert %0 : (tensor<f32>) -> tensor<i32>
+  %2 = stablehlo.reshape %1 : (tensor<i32>) -> tensor<1xi32>
+  %3 = stablehlo.constant dense<0> : tensor<2xi32>
+  %4 = stablehlo.constant dense<1> : tensor<i32>
+  %5 = "stablehlo.scatter"(%3, %2, %4) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    stablehlo.return %b : tensor<i32>
+  }) : (tensor<2xi32>, tensor<1xi32>, tensor<i32>) -> tensor<2xi32>
+  %6 = stablehlo.slice %5 [0:1] : (tensor<2xi32>) -> tensor<1xi32>
+  %7 = stablehlo.reshape %6 : (tensor<1xi32>) -> tensor<i32>
+  return %7 : tensor<i32>
+}
+
+func.func @endless(%x: tensor<4xf32>) -> tensor<i32> {
+  %0 = func.call @near(%x) : (tensor<4xf32>) -> tensor<f32>
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %1:2 = stablehlo.while(%a = %0, %n = %i) : tensor<f32>, tensor<i32>
+    cond {
+      %one = stablehlo.constant dense<1.0> : tensor<f32>
+      %2 = stablehlo.compare GT, %a, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %2 = stablehlo.add %n, %one : tensor<i32>
+      stablehlo.return %a, %2 : tensor<f32>, tensor<i32>
     }
   return %1#1 : tensor<i32>
 }

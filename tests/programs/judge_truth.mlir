@@ -23,6 +23,15 @@
 // FUNCTIONS: "max_ulps":0.4969{{[0-9]+}},{{.*}}"truth":"7.2762411253449982306285169085e-16"
 // FUNCTIONS-SAME: "truth":{"bits":256,"unknown":0}
 
+// Likewise of the error function and its complement, and (f + 1) - f with f = 1e20 x, and x by a Fourier
+// transform and back.
+// RUN: not stablo judge %s --entry special --input 0.7 --results %S/data/judge/half --samples 0 --format json | FileCheck %s --check-prefix=SPECIAL
+// SPECIAL: "truth":"6.13975413097856468567239003654e-16"{{.*}}"truth":{"bits":256,"unknown":0}
+// RUN: not stablo judge %s --entry complement --input 20.0 --results %S/data/judge/half --samples 0 --format json | FileCheck %s --check-prefix=COMPLEMENT
+// COMPLEMENT: "truth":"-7.67754739565392053912394874972e-189"{{.*}}"truth":{"bits":256,"unknown":0}
+// RUN: stablo judge %s --entry transforms --input 0.7 --results %S/data/judge/half --samples 0 --widest 1e30 --format json | FileCheck %s --check-prefix=TRANSFORMS
+// TRANSFORMS: "truth":"{{1|1e0|9[.]9+e-1}}{{[^"]*}}"{{.*}}"truth":{"bits":256,"unknown":0}
+
 func.func @main(%x: tensor<f64>, %n: tensor<i32>) -> tensor<f64> {
   %i = stablehlo.constant dense<0> : tensor<i32>
   %0:2 = stablehlo.while(%a = %x, %k = %i) : tensor<f64>, tensor<i32>
@@ -120,4 +129,39 @@ func.func @functions(%x: tensor<f64>) -> tensor<15xf64> {
   %b = stablehlo.concatenate %br0, %br1, %br2, %br3, %br4, %br5, %br6, %br7, %br8, %br9, %br10, %br11, %br12, %br13, %br14, dim = 0 : (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) -> tensor<15xf64>
   %d = stablehlo.subtract %b, %a : tensor<15xf64>
   return %d : tensor<15xf64>
+}
+
+func.func @special(%x: tensor<f64>) -> tensor<f64> {
+  %step = stablehlo.constant dense<8.8817841970012523e-16> : tensor<f64>
+  %y = stablehlo.add %x, %step : tensor<f64>
+  %0 = chlo.erf %x : tensor<f64> -> tensor<f64>
+  %1 = chlo.erf %y : tensor<f64> -> tensor<f64>
+  %2 = stablehlo.subtract %1, %0 : tensor<f64>
+  return %2 : tensor<f64>
+}
+
+func.func @complement(%x: tensor<f64>) -> tensor<f64> {
+  %step = stablehlo.constant dense<3.552713678800501e-15> : tensor<f64>
+  %y = stablehlo.add %x, %step : tensor<f64>
+  %0 = chlo.erfc %x : tensor<f64> -> tensor<f64>
+  %1 = chlo.erfc %y : tensor<f64> -> tensor<f64>
+  %2 = stablehlo.subtract %1, %0 : tensor<f64>
+  return %2 : tensor<f64>
+}
+
+func.func @transforms(%x: tensor<f64>) -> tensor<f64> {
+  %large = stablehlo.constant dense<1.0e20> : tensor<f64>
+  %one = stablehlo.constant dense<1.0> : tensor<f64>
+  %factors = stablehlo.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf64>
+  %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f64>) -> tensor<3xf64>
+  %1 = stablehlo.multiply %0, %factors : tensor<3xf64>
+  %2 = stablehlo.fft %1, type = RFFT, length = [3] : (tensor<3xf64>) -> tensor<2xcomplex<f64>>
+  %3 = stablehlo.fft %2, type = IRFFT, length = [3] : (tensor<2xcomplex<f64>>) -> tensor<3xf64>
+  %4 = stablehlo.slice %3 [0:1] : (tensor<3xf64>) -> tensor<1xf64>
+  %5 = stablehlo.reshape %4 : (tensor<1xf64>) -> tensor<f64>
+  %6 = stablehlo.multiply %5, %large : tensor<f64>
+  %7 = stablehlo.add %6, %one : tensor<f64>
+  %8 = stablehlo.multiply %x, %large : tensor<f64>
+  %9 = stablehlo.subtract %7, %8 : tensor<f64>
+  return %9 : tensor<f64>
 }

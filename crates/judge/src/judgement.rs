@@ -300,8 +300,20 @@ fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
     Ok((bits, unknown))
 }
 
-/// Repeats a run with more digits as long as true values are not known well enough, and become
-/// better known.
+/// Ends a run with more digits when there is no time for more of them.
+struct WhileDigitsLast;
+
+impl Watch for WhileDigitsLast {
+    fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
+        match precise::is_exhausted() {
+            true => Err(EvalError::new("digits", "more digits take too long")),
+            false => Ok(array),
+        }
+    }
+}
+
+/// Repeats a run with more digits as long as true values are not known well enough, become better
+/// known, and a budget of work lasts.
 fn refined(
     program: &Program,
     inputs: &[RuntimeValue],
@@ -312,23 +324,28 @@ fn refined(
     let (mut own, mut truth) = (first, Truth { bits: BITS, unknown: 0 });
     let (mut missing, unknown) = unknown_bits(&own).map_err(failed)?;
     truth.unknown = unknown;
+    let mut budget = precise::BUDGET;
     for bits in MORE_BITS {
         if missing == 0.0 {
             break;
         }
-        let again = || run(program, inputs.to_vec(), model, true, &mut Unwatched);
-        let (again, kept) = precise::with_bits(bits, again);
+        let again = || run(program, inputs.to_vec(), model, true, &mut WhileDigitsLast);
+        let (again, spent) = precise::with_bits(bits, budget, again);
+        budget -= spent.work;
+        if budget == 0 {
+            break;
+        }
         let again = again?;
         let (left, unknown) = unknown_bits(&again).map_err(failed)?;
         if left < missing {
             (own, missing, truth) = (without_handles(again), left, Truth { bits, unknown });
         } else {
             truth.bits = bits;
-            if kept > MAX_KEPT {
+            if spent.numbers > MAX_KEPT {
                 break;
             }
         }
-        if kept == 0 || kept >= precise::MAX_NUMBERS {
+        if spent.numbers == 0 {
             break;
         }
     }

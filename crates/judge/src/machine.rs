@@ -106,6 +106,9 @@ pub(crate) struct Machine<'a> {
     steps: u64,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
+    /// True while a side of a decision is followed that true values do not take: its values are
+    /// neither watched nor checked.
+    is_hypothetical: bool,
     source: &'a dyn Source,
     /// The values that ops of the check dialect have requirements for.
     pub checked: Vec<CheckedValue>,
@@ -138,6 +141,7 @@ impl<'a> Machine<'a> {
             depth: 0,
             steps: 0,
             lanes: None,
+            is_hypothetical: false,
             source,
             checked: Vec::new(),
         }
@@ -250,7 +254,7 @@ impl<'a> Machine<'a> {
         let is_same = matches!(&instruction.operands[..],
             [one, other] if one.slot == other.slot);
         let mut results = self.evaluate(instruction, operands, is_same)?;
-        if self.lanes.is_none() {
+        if self.lanes.is_none() && !self.is_hypothetical {
             for (index, result) in results.iter_mut().enumerate() {
                 if let Value::Array(array) = result {
                     let empty = Array::exact(Tensor::scalar(false_element()));
@@ -309,17 +313,7 @@ impl<'a> Machine<'a> {
                 self.sides(origin, doubt, &sides)
             }
             Primitive::While(primitives::While { cond, body }) => {
-                let mut values = operands;
-                let mut doubt = 0;
-                loop {
-                    let condition = self.run_block(*cond, values.clone())?;
-                    let (condition, own) = self.decision(&condition)?;
-                    doubt = if doubt == 0 { own } else { doubt };
-                    if !program::operands::boolean(&condition)? {
-                        return self.in_doubt(origin, doubt, values);
-                    }
-                    values = self.run_block(*body, values)?;
-                }
+                self.repeat(origin, *cond, *body, operands)
             }
             Primitive::Block(primitives::Block { block }) => self.run_block(*block, operands),
             Primitive::Call(primitives::Call { function }) => {
@@ -357,7 +351,7 @@ impl<'a> Machine<'a> {
         let after = self.frame()?.clone();
         for &other in others {
             *self.frame()? = before.clone();
-            let results = self.run_block(other, Vec::new());
+            let results = self.hypothetically(|machine| machine.run_block(other, Vec::new()));
             *self.frame()? = after.clone();
             match results {
                 Ok(results) => sides.push(results),
@@ -375,6 +369,102 @@ impl<'a> Machine<'a> {
             after_decision(&sides, code)
         };
         (0..sides[0].len()).map(result).collect()
+    }
+
+    /// Follows a side of a decision that true values do not take.
+    pub(crate) fn hypothetically<T>(&mut self, follow: impl FnOnce(&mut Machine<'a>) -> T) -> T {
+        let (around, checked) = (self.is_hypothetical, self.checked.len());
+        self.is_hypothetical = true;
+        let result = follow(self);
+        self.is_hypothetical = around;
+        self.checked.truncate(checked);
+        result
+    }
+
+    /// The values after a loop. Where rounding can flip conditions, they are those after any number
+    /// of iterations that follows, if there are few.
+    fn repeat(
+        &mut self,
+        origin: Origin,
+        cond: BlockId,
+        body: BlockId,
+        mut values: Vec<Value>,
+    ) -> Result<Vec<Value>, EvalError> {
+        let mut exits = LoopExits::default();
+        loop {
+            let goes_on = self.loop_goes_on(cond, &values, &mut exits)?;
+            if !goes_on {
+                break;
+            }
+            values = self.run_block(body, values)?;
+            exits.iterations += 1;
+        }
+        if exits.doubt == 0 {
+            return Ok(values);
+        }
+        if exits.is_open {
+            let before = self.frame()?.clone();
+            let ended = self
+                .hypothetically(|machine| machine.go_on(cond, body, values.clone(), &mut exits));
+            *self.frame()? = before;
+            // An error there says nothing about results.
+            exits.is_cut |= !matches!(ended, Ok(true));
+        }
+        if exits.is_cut {
+            return self.in_doubt(origin, exits.doubt, values);
+        }
+        let code = self.control_doubt(origin, exits.doubt);
+        let result = |(index, value): (usize, Value)| {
+            let others = exits.values.iter().filter_map(|exit| exit.get(index).cloned());
+            after_decision(&std::iter::once(value).chain(others).collect::<Vec<_>>(), code)
+        };
+        values.into_iter().enumerate().map(result).collect()
+    }
+
+    /// True if a loop goes on with these values, the true ones. Where rounding can flip that, the
+    /// other side is noted.
+    fn loop_goes_on(
+        &mut self,
+        cond: BlockId,
+        values: &[Value],
+        exits: &mut LoopExits,
+    ) -> Result<bool, EvalError> {
+        let condition = self.run_block(cond, values.to_vec())?;
+        let (condition, doubt) = self.decision(&condition)?;
+        let goes_on = program::operands::boolean(&condition)?;
+        if doubt != 0 {
+            // A doubt about the true condition counts more.
+            exits.doubt = if exits.doubt & 1 == 1 { exits.doubt } else { doubt };
+            match goes_on {
+                true => exits.add(values),
+                false => exits.is_open = true,
+            }
+        }
+        Ok(goes_on)
+    }
+
+    /// Goes on with a loop that ends for true values, by a condition that rounding can flip.
+    /// Returns true if the loop ends for all values after few iterations.
+    fn go_on(
+        &mut self,
+        cond: BlockId,
+        body: BlockId,
+        mut values: Vec<Value>,
+        exits: &mut LoopExits,
+    ) -> Result<bool, EvalError> {
+        for _ in 0..=exits.iterations.max(MAX_ALTERNATIVES) {
+            values = self.run_block(body, values)?;
+            let condition = self.run_block(cond, values.clone())?;
+            let (condition, doubt) = self.decision(&condition)?;
+            let goes_on = program::operands::boolean(&condition)?;
+            if doubt != 0 || !goes_on {
+                exits.add(&values);
+            }
+            if exits.is_cut || (doubt == 0 && !goes_on) {
+                return Ok(!exits.is_cut);
+            }
+        }
+        Ok(false)
     }
 
     /// The code of a doubt about the path of the program.
@@ -424,6 +514,32 @@ impl<'a> Machine<'a> {
     /// True if a block of scalars can run on vectors.
     pub(crate) fn is_vectorizable(&self, block: BlockId) -> bool {
         self.code.block(block).vectorizable
+    }
+}
+
+/// The values with which a loop may end, but for the true ones, where rounding can flip its
+/// conditions.
+#[derive(Default)]
+struct LoopExits {
+    values: Vec<Vec<Value>>,
+    /// The doubt of a condition; 0 if all are certain.
+    doubt: u32,
+    /// True if the loop may go on where it ends for true values.
+    is_open: bool,
+    /// True if it may end in more ways than are followed.
+    is_cut: bool,
+    /// The number of iterations of true values.
+    iterations: usize,
+}
+
+impl LoopExits {
+    fn add(&mut self, values: &[Value]) {
+        self.is_cut |= self.values.len() + 1 >= MAX_ALTERNATIVES;
+        if self.is_cut {
+            self.values.clear();
+        } else {
+            self.values.push(values.to_vec());
+        }
     }
 }
 

@@ -4,6 +4,9 @@
 //! bits. The store of the thread keeps the number, and the ball its handle; the parts of the ball
 //! are rounded from the number, so that nothing else has to know of it. Functions that are missing
 //! here keep the digits of balls.
+//!
+//! More digits are worth a bounded time: a run has a budget of work, and after it is spent the
+//! digits of balls.
 
 use crate::ball::{Ball, up};
 use dashu_float::round::mode::HalfEven;
@@ -12,6 +15,13 @@ use std::cell::{Cell, RefCell};
 
 /// At most this many numbers are kept, which takes about 300 MB.
 pub(crate) const MAX_NUMBERS: usize = 1 << 21;
+
+/// The work that runs with more digits may do, in operations, which take about half a microsecond
+/// each.
+pub(crate) const BUDGET: u64 = 2_000_000;
+
+/// The work of a function, in operations.
+const FUNCTION_WORK: u64 = 50;
 
 /// The handle of a number in the store, negative for the number of the other sign; 0 for none.
 pub(crate) type Handle = i32;
@@ -35,12 +45,22 @@ struct DigitStore {
 thread_local! {
     static STORE: RefCell<Option<DigitStore>> = const { RefCell::new(None) };
     static IS_ON: Cell<bool> = const { Cell::new(false) };
+    /// The work that may still be done.
+    static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Runs with more digits: `bits` of them, at most 1,000. Returns the result, and the number of
-/// inexact numbers that were kept. Where these are [`MAX_NUMBERS`], further ones have the digits of
-/// balls only.
-pub(crate) fn with_bits<T>(bits: usize, run: impl FnOnce() -> T) -> (T, usize) {
+/// What a run with more digits has used.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spent {
+    /// The inexact numbers that were kept.
+    pub(crate) numbers: usize,
+    /// The work.
+    pub(crate) work: u64,
+}
+
+/// Runs with more digits: `bits` of them, at most 1,000, for as long as a budget of work lasts and
+/// there are at most [`MAX_NUMBERS`] inexact numbers.
+pub(crate) fn with_bits<T>(bits: usize, budget: u64, run: impl FnOnce() -> T) -> (T, Spent) {
     let store = DigitStore {
         context: Context::new(bits),
         roundoff: 2f64.powi(1 - bits as i32),
@@ -48,17 +68,28 @@ pub(crate) fn with_bits<T>(bits: usize, run: impl FnOnce() -> T) -> (T, usize) {
         constants: ConstCache::new(),
     };
     STORE.set(Some(store));
+    LEFT.set(budget);
     IS_ON.set(true);
     let result = run();
     IS_ON.set(false);
-    let store = STORE.take();
-    (result, store.map_or(0, |store| store.numbers.len()))
+    let numbers = STORE.take().map_or(0, |store| store.numbers.len());
+    (result, Spent { numbers, work: budget - LEFT.get() })
+}
+
+/// Takes work from the budget.
+pub(crate) fn spend(work: u64) {
+    LEFT.set(LEFT.get().saturating_sub(work));
+}
+
+/// True if the budget of the run with more digits is spent.
+pub(crate) fn is_exhausted() -> bool {
+    LEFT.get() == 0
 }
 
 /// True if operations have more digits.
 #[inline]
 pub(crate) fn is_on() -> bool {
-    IS_ON.get()
+    IS_ON.get() && !is_exhausted()
 }
 
 /// Operations have the digits of balls while this lives.
@@ -100,6 +131,8 @@ pub(crate) enum Elementary {
     Cbrt,
     Cosh,
     Cosine,
+    Erf,
+    Erfc,
     Exponential,
     ExponentialMinusOne,
     Log,
@@ -152,7 +185,11 @@ impl DigitStore {
         let left = if left.significand().is_zero() { 0.0 } else { to_f64(&left).abs() + 1e-322 };
         let around = if radius + left == 0.0 { 0.0 } else { up(radius + left) };
         let mut ball = Ball { hi, lo, radius: around, handle: 0 };
-        if around > 0.0 && self.numbers.len() < MAX_NUMBERS {
+        if around > 0.0 {
+            if self.numbers.len() == MAX_NUMBERS {
+                LEFT.set(0);
+                return None;
+            }
             self.numbers.push(Precise { value, radius });
             ball.handle = self.numbers.len() as Handle;
         }
@@ -201,6 +238,8 @@ impl DigitStore {
             Elementary::Cbrt => context.cbrt(x),
             Elementary::Cosh => context.cosh(x, cache),
             Elementary::Cosine => context.cos(x, cache),
+            Elementary::Erf => return self.erf(x, false),
+            Elementary::Erfc => return self.erf(x, true),
             Elementary::Exponential => context.exp(x, cache),
             Elementary::ExponentialMinusOne => context.exp_m1(x, cache),
             Elementary::Log => context.ln(x, cache),
@@ -210,6 +249,48 @@ impl DigitStore {
             Elementary::Sqrt => context.sqrt(x),
             Elementary::Tanh => context.tanh(x, cache),
         })
+    }
+
+    /// The error function, or its complement, by the series of positive terms
+    /// `erf(x) = 2x / √π · exp(-x²) · Σ (2x²)ⁿ / (1 · 3 · … · (2n + 1))`.
+    fn erf(&mut self, x: &Repr<2>, is_complement: bool) -> Option<Repr<2>> {
+        /// Digits for the roundings of a series of up to 2²⁴ terms.
+        const GUARD: usize = 48;
+        let size = to_f64(x);
+        // Beyond, the complement is below 2⁻²⁰⁰⁰.
+        if size.abs() > 38.0 {
+            return None;
+        }
+        // The complement of a value near one has fewer digits, by -log2(erfc(x)).
+        let lost = if is_complement && size > 0.0 { 1.5 * size * size + 8.0 } else { 0.0 };
+        let bits = self.context.precision() + GUARD + lost as usize;
+        let context = Context::<HalfEven>::new(bits);
+        let square = taken(context.sqr(x))?;
+        let double = Repr::new(square.significand().clone(), square.exponent() + 1);
+        let (mut term, mut sum) = (Repr::<2>::one(), Repr::<2>::one());
+        let end = -(bits as f64) - 4.0;
+        for n in 1u32.. {
+            let product = taken(context.mul(&term, &double))?;
+            term = taken(context.div(&product, &Repr::from(2 * n + 1)))?;
+            sum = taken(context.add(&sum, &term))?;
+            // Each further term is at most half of the one before.
+            let is_small = to_f64(&double) <= f64::from(n);
+            let log2 = |x: &Repr<2>| x.exponent() as f64 + x.digits() as f64;
+            if term.significand().is_zero() || (is_small && log2(&term) - log2(&sum) < end) {
+                break;
+            }
+        }
+        spend(bits as u64 / 8);
+        let power = taken(context.exp(&-square, Some(&mut self.constants)))?;
+        let pi = context.pi::<2>(Some(&mut self.constants)).value().into_repr();
+        let root = taken(context.sqrt(&pi))?;
+        let product = taken(context.mul(&taken(context.mul(x, &power))?, &sum))?;
+        let value = taken(context.div(&product, &root))?;
+        let value = Repr::new(value.significand().clone(), value.exponent() + 1);
+        match is_complement {
+            true => exact_sum(&Repr::one(), &-value),
+            false => Some(value),
+        }
     }
 
     fn function(&mut self, function: Elementary, ball: Ball) -> Option<Ball> {
@@ -263,6 +344,7 @@ pub(crate) fn operation(operation: PreciseOperation, a: Ball, b: Ball) -> Option
     if !is_on() || !a.is_finite() || !b.is_finite() {
         return None;
     }
+    spend(1);
     STORE.with_borrow_mut(|store| store.as_mut()?.operation(operation, a, b))
 }
 
@@ -279,6 +361,7 @@ pub(crate) fn function(function: Elementary, x: Ball, plain: fn(Ball) -> Ball) -
     if value.is_exact() || !value.is_finite() || !x.is_finite() {
         return value;
     }
+    spend(FUNCTION_WORK);
     let own = STORE.with_borrow_mut(|store| store.as_mut()?.function(function, x));
     own.unwrap_or(value)
 }

@@ -6,6 +6,7 @@
 
 use crate::ball::{Ball, up};
 use crate::functions::{Analytic, HALF_PI_BALL};
+use crate::precise::{self, Elementary};
 use std::sync::OnceLock;
 
 /// `1 / √π`.
@@ -243,6 +244,10 @@ impl Ball {
     /// The error function.
     #[must_use]
     pub fn erf(self) -> Ball {
+        precise::function(Elementary::Erf, self, Ball::erf_of_parts)
+    }
+
+    fn erf_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi.is_nan() || x.hi == 0.0 {
                 return x;
@@ -260,6 +265,10 @@ impl Ball {
     /// `1 - erf(x)`.
     #[must_use]
     pub fn erfc(self) -> Ball {
+        precise::function(Elementary::Erfc, self, Ball::erfc_of_parts)
+    }
+
+    fn erfc_of_parts(self) -> Ball {
         fn value(x: Ball) -> Ball {
             if x.hi.is_nan() {
                 return x;

@@ -6,7 +6,15 @@ use crate::alternatives::{MAX_ALTERNATIVES, united};
 use crate::array::{Array, Value};
 use crate::machine::Machine;
 use numerics::Tensor;
-use program::{EvalError, Primitive};
+use program::{Effects, EvalError, Primitive};
+
+/// An exact element in doubt: the operand, the place of its bytes, and its values, the true one
+/// first.
+struct OpenElement {
+    operand: usize,
+    start: usize,
+    values: Vec<Vec<u8>>,
+}
 
 impl Op<'_> {
     /// The results of the op with all values of its operands, given `results` with true values,
@@ -30,7 +38,10 @@ impl Op<'_> {
             own.push(Array { doubts: None, others: Vec::new(), ..array.clone() });
         }
         for side in sides {
-            for (value, own) in self.apply_once(machine, side)?.into_iter().zip(&mut all) {
+            let side = machine.hypothetically(|machine| self.apply_once(machine, side));
+            // A side that fails says nothing about results.
+            let Ok(side) = side else { return Ok(results) };
+            for (value, own) in side.into_iter().zip(&mut all) {
                 own.push(value.array()?.clone());
             }
         }
@@ -46,11 +57,15 @@ impl Op<'_> {
         Ok(followed)
     }
 
-    /// All combinations of values of the operands but that of true values, if there are few and
-    /// each element of a result depends on one element of each operand.
+    /// All combinations of values of the operands but that of true values, if there are few: of
+    /// whole operands where each element of a result depends on one element of each operand, else of
+    /// their elements.
     fn sides(&self, operands: &[Value]) -> Result<Option<Vec<Vec<Value>>>, EvalError> {
         if !self.is_by_element(operands.len()) {
-            return Ok(None);
+            return match self.primitive().effects() {
+                Effects::None | Effects::MayFail => self.sides_by_element(operands),
+                Effects::Stateful | Effects::External => Ok(None),
+            };
         }
         let mut sides: Vec<Vec<Value>> = vec![Vec::new()];
         let mut own_choices = Vec::new();
@@ -91,6 +106,65 @@ impl Op<'_> {
         }
         // The first is that of true values.
         sides.remove(0);
+        Ok((!sides.is_empty()).then_some(sides))
+    }
+
+    /// All combinations of values of elements in doubt but that of true values, if there are few.
+    fn sides_by_element(&self, operands: &[Value]) -> Result<Option<Vec<Vec<Value>>>, EvalError> {
+        let mut open: Vec<OpenElement> = Vec::new();
+        let mut count = 1;
+        // Of an operand that is used twice, the values of the first use count.
+        let own = if self.is_same { &operands[..1] } else { operands };
+        for (operand, value) in own.iter().enumerate() {
+            let Ok(array) = value.array() else { return Ok(None) };
+            let Some(codes) = array.doubt_codes()?.filter(|_| array.tensor().is_some()) else {
+                continue;
+            };
+            let Some(tensors) = array.alternatives()? else { return Ok(None) };
+            let size = array.dtype.bytes();
+            for index in (0..codes.len()).filter(|&index| codes[index] != 0) {
+                let at = index * size..(index + 1) * size;
+                let mut values: Vec<Vec<u8>> = Vec::new();
+                for own in tensors.iter().map(|tensor| &tensor.bytes()[at.clone()]) {
+                    if values.iter().all(|known| known != own) {
+                        values.push(own.to_vec());
+                    }
+                }
+                count *= values.len();
+                if count > 2 * MAX_ALTERNATIVES {
+                    return Ok(None);
+                }
+                open.push(OpenElement { operand, start: at.start, values });
+            }
+        }
+        let side = |number: usize| -> Result<Vec<Value>, EvalError> {
+            let mut rest = number;
+            let chosen: Vec<&[u8]> = open
+                .iter()
+                .map(|element| {
+                    let choice = rest % element.values.len();
+                    rest /= element.values.len();
+                    &*element.values[choice]
+                })
+                .collect();
+            let mut side = operands.to_vec();
+            for (operand, value) in side.iter_mut().enumerate().take(own.len()) {
+                let Some(tensor) = value.array()?.tensor() else { continue };
+                let mut bytes = tensor.bytes().to_vec();
+                let own = open.iter().zip(&chosen).filter(|(open, _)| open.operand == operand);
+                for (element, chosen) in own {
+                    bytes[element.start..element.start + chosen.len()].copy_from_slice(chosen);
+                }
+                let tensor = Tensor::from_bytes(tensor.dtype(), tensor.shape(), bytes.into())?;
+                *value = Array::exact(tensor).into();
+            }
+            if self.is_same {
+                side[1] = side[0].clone();
+            }
+            Ok(side)
+        };
+        // The first is that of true values.
+        let sides: Vec<_> = (1..count).map(side).collect::<Result<_, _>>()?;
         Ok((!sides.is_empty()).then_some(sides))
     }
 

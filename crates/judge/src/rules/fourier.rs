@@ -11,6 +11,7 @@ use crate::ball::{Ball, up};
 use crate::bounds::{Bounds, Image, Rounding};
 use crate::functions::HALF_PI_BALL;
 use crate::machine::Machine;
+use crate::precise;
 use program::primitives::{Fft, Fourier};
 
 type Complex = [Ball; 2];
@@ -25,8 +26,9 @@ fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
 
 /// The roots of unity `exp(±2πi k / n)`.
 fn roots(n: usize, inverse: bool) -> Vec<Complex> {
+    let half_pi = precise::half_pi().unwrap_or(HALF_PI_BALL);
     let root = |k: usize| {
-        let angle = (HALF_PI_BALL * Ball::exact(4.0 * k as f64)).over(Ball::exact(n as f64));
+        let angle = (half_pi * Ball::exact(4.0 * k as f64)).over(Ball::exact(n as f64));
         // Multiples of a right angle are exact.
         let (sin, cos) = match (4 * k) % n {
             0 => [(0.0, 1.0), (1.0, 0.0), (0.0, -1.0), (-1.0, 0.0)]
@@ -183,7 +185,10 @@ impl Op<'_> {
             }
         };
         let truth = fourier(fft, &operand.shape, complex(&|n| n.truth));
-        let image = fourier(fft, &operand.shape, complex(&|n| ball(n.bounds).middle()));
+        let image = {
+            let _pause = precise::pause();
+            fourier(fft, &operand.shape, complex(&|n| ball(n.bounds).middle()))
+        };
         // The sums of absolute values and of radii over the transformed dimensions.
         let first = rank - fft.lengths.len();
         let block: usize = operand.shape[first..].iter().product();
