@@ -79,7 +79,7 @@ impl<'a> Statement<'a> {
             let before = index.checked_sub(1).map(|before| tokens[before]);
             let text = before.map(|token| analysis.slice(token.span));
             let is_dictionary = text.is_some_and(|text| text == "<" || text == "attributes")
-                || is_in_list && !text.is_some_and(|text| text == "(" || text == ",");
+                || is_in_list && text.is_none_or(|text| text != "(" && text != ",");
             tokens[index].kind == TokenKind::Punct(b'{')
                 && !is_dictionary
                 && (!def.regions.is_empty() || def.has_trait(&Trait::SymbolTable))
@@ -96,7 +96,7 @@ impl<'a> Statement<'a> {
     }
 
     /// True if a word stands right before the place.
-    pub fn follows(&self, word: &str) -> bool {
+    pub(crate) fn follows(&self, word: &str) -> bool {
         self.tokens.len().checked_sub(1).is_some_and(|last| self.text(last) == word)
     }
 
@@ -123,7 +123,7 @@ impl<'a> Statement<'a> {
     }
 
     /// True in `<{…}>`, where the op's own attributes are.
-    pub fn is_in_properties(&self) -> bool {
+    pub(crate) fn is_in_properties(&self) -> bool {
         let before = self.open_bracket().and_then(|open| open.checked_sub(1));
         before.is_some_and(|before| self.text(before) == "<")
     }
