@@ -16,31 +16,38 @@ pub fn i1e(x: f64) -> f64 {
     let value = if size < 1e-20 {
         // The value is just below x / 2, which may lie between two numbers of a narrower type.
         (0.5 * size).next_down().max(0.0)
-    } else if size < ASYMPTOTIC {
+    } else if size > 1e290 {
+        moderate_i1e(1e290).value() * (1e290 / size).sqrt()
+    } else {
+        moderate_i1e(size).value()
+    };
+    value.copysign(x)
+}
+
+/// [`i1e`] of a positive number that is neither huge nor tiny.
+pub fn moderate_i1e(x: f64) -> Double {
+    if x < ASYMPTOTIC {
         // x / 2 times the sum of (x^2 / 4)^k / (k! (k + 1)!).
-        let half = Double::from(0.5 * size);
+        let half = Double::from(0.5 * x);
         let square = half * half;
         let mut sum = Double::ONE;
         // The terms begin to fall at k = x / 2.
-        for k in (1..=(30.0 + 1.5 * size) as u32).rev() {
+        for k in (1..=(30.0 + 1.5 * x) as u32).rev() {
             let divisor = f64::from(k) * f64::from(k + 1);
             sum = Double::ONE + sum * square / Double::from(divisor);
         }
-        let (exp, exponent) = Double::from(-size).exp();
-        (half * sum * exp.shifted(exponent)).value()
-    } else {
-        // 1 / sqrt(2 pi x) times the sum of products of ((2i - 1)^2 - 4) / (8 i x).
-        let mut sum = Double::ONE;
-        let eightfold = Double::from(8.0) * Double::from(size.min(1e290));
-        for k in (1..=30).rev() {
-            let odd = f64::from(2 * k - 1);
-            let factor = Double::from(odd * odd - 4.0) / (Double::from(f64::from(k)) * eightfold);
-            sum = Double::ONE + sum * factor;
-        }
-        // The root of a quarter, so that nothing overflows.
-        let root = (Double::PI.scaled(0.5) * Double::from(0.25 * size.min(1e290))).sqrt();
-        let quotient = sum.scaled(0.25) / root;
-        if size > 1e290 { quotient.value() * (1e290 / size).sqrt() } else { quotient.value() }
-    };
-    value.copysign(x)
+        let (exp, exponent) = Double::from(-x).exp();
+        return half * sum * exp.shifted(exponent);
+    }
+    // 1 / sqrt(2 pi x) times the sum of products of ((2i - 1)^2 - 4) / (8 i x).
+    let mut sum = Double::ONE;
+    let eightfold = Double::from(8.0) * Double::from(x);
+    for k in (1..=30).rev() {
+        let odd = f64::from(2 * k - 1);
+        let factor = Double::from(odd * odd - 4.0) / (Double::from(f64::from(k)) * eightfold);
+        sum = Double::ONE + sum * factor;
+    }
+    // The root of a quarter, so that nothing overflows.
+    let root = (Double::PI.scaled(0.5) * Double::from(0.25 * x)).sqrt();
+    sum.scaled(0.25) / root
 }

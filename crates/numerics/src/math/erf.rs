@@ -71,20 +71,39 @@ pub fn erf_inv(y: f64) -> f64 {
     if y == 0.0 || y.is_nan() || distance <= 0.0 {
         return approximate_erf_inv(y);
     }
-    if y.abs() < 1e-9 {
+    if y.abs() < 1e-20 {
         // The next term is pi y^2 / 12 of this one. The scale keeps the product from vanishing.
         let scaled = Double::from(libm::scalbn(y, 200)) / TWO_OVER_ROOT;
         return scaled.shifted_value(-200);
     }
-    let x = approximate_erf_inv(y.abs());
+    wide_erf_inv(Double::from(y.abs()), distance).value().copysign(y)
+}
+
+/// [`erf_inv`] of a positive number up to 1/2 that is not tiny.
+pub fn inverse_of(y: f64) -> Double {
+    if y < 1e-20 {
+        return Double::from(y) / TWO_OVER_ROOT;
+    }
+    wide_erf_inv(Double::from(y), 1.0 - y)
+}
+
+/// [`erf_inv`] of `1 - distance`, which is at least 1/2.
+pub fn inverse_beside_one(distance: f64) -> Double {
+    wide_erf_inv(Double::ONE + Double::from(-distance), distance)
+}
+
+/// [`erf_inv`] of a number between zero and one, where `distance` is that from 1, rounded if `y` is
+/// small.
+fn wide_erf_inv(y: Double, distance: f64) -> Double {
+    let x = approximate_inverse(y.value(), distance);
     let slope = FRAC_2_SQRT_PI * libm::exp(-x * x);
     let error = if x > SERIES_LIMIT {
         let (tail, exponent) = tail(x);
         Double::from(distance) - tail.shifted(exponent)
     } else {
-        series(x) - Double::from(y.abs())
+        series(x) - y
     };
-    (x - error.value() / slope).copysign(y)
+    Double::from(x) + Double::from(-(error.value() / slope))
 }
 
 /// [`erf_inv`] within a few units in the last place.
@@ -96,6 +115,11 @@ pub fn approximate_erf_inv(y: f64) -> f64 {
     if distance <= 0.0 {
         return if distance == 0.0 { f64::INFINITY.copysign(y) } else { f64::NAN };
     }
+    approximate_inverse(y.abs(), distance).copysign(y)
+}
+
+/// [`approximate_erf_inv`] of a number between zero and one with that distance from 1.
+fn approximate_inverse(y: f64, distance: f64) -> f64 {
     // M. Giles' approximation in single precision, "Approximating the erfinv function", 2010.
     const CENTRAL: [f64; 9] = [
         2.81022636e-08,
@@ -120,8 +144,8 @@ pub fn approximate_erf_inv(y: f64) -> f64 {
         2.83297682,
     ];
     let start =
-        |coefficients: &[f64], w: f64| y.abs() * polynomial(coefficients, &[], Double::from(w)).hi;
-    let w = -libm::log(distance * (1.0 + y.abs()));
+        |coefficients: &[f64], w: f64| y * polynomial(coefficients, &[], Double::from(w)).hi;
+    let w = -libm::log(distance * (1.0 + y));
     let mut x = if w < 5.0 {
         start(&CENTRAL, w - 2.5)
     } else if w < 16.0 {
@@ -133,9 +157,9 @@ pub fn approximate_erf_inv(y: f64) -> f64 {
     };
     // Halley's steps; each triples the number of right digits.
     for _ in 0..3 {
-        let error = if distance < 0.5 { distance - libm::erfc(x) } else { libm::erf(x) - y.abs() };
+        let error = if distance < 0.5 { distance - libm::erfc(x) } else { libm::erf(x) - y };
         let newton = error / (FRAC_2_SQRT_PI * libm::exp(-x * x));
         x -= newton / (1.0 + x * newton);
     }
-    x.copysign(y)
+    x
 }

@@ -139,18 +139,9 @@ const EULER_MACLAURIN: [Double; 14] = [
 const DIGAMMA_ZERO: Double = Double::new(1.4616321449683622, 9.549995429965697e-17);
 
 /// The coefficients of the series of the digamma function around its positive zero, the highest
-/// first, without the one that vanishes.
-const AROUND_ZERO: [f64; 9] = [
-    0.022597648232218104,
-    -0.03316112647484736,
-    0.04880428816414311,
-    -0.07219956125645471,
-    0.10782405069126237,
-    -0.16394270544240652,
-    0.258499760955651,
-    -0.4427631689835921,
-    0.9676722454476212,
-];
+/// first, without the one that vanishes: the first ones, and the last one.
+const AROUND_ZERO: [f64; 3] = [-0.16394270544240652, 0.258499760955651, -0.4427631689835921];
+const SLOPE_AT_ZERO: Double = Double::new(0.9676722454476212, -3.387874303038943e-17);
 
 /// `1 - gamma` with Euler's constant.
 const ONE_MINUS_EULER: Double = Double::new(0.42278433509846713, 4.942915152430645e-18);
@@ -183,6 +174,16 @@ pub fn lgamma(x: f64) -> f64 {
     }
     let (mirrored, _) = positive_lgamma(Double::ONE + Double::from(-x));
     (LOG_PI - sin_cos_pi(x).0.abs().log() - mirrored).value()
+}
+
+/// [`lgamma`] of a positive number up to 10^20.
+pub fn moderate_lgamma(x: f64) -> Double {
+    positive_lgamma(Double::from(x)).0
+}
+
+/// The logarithm of `pi / sin(pi x)`, which [`lgamma`] reflects numbers by, of `x` up to 1/2.
+pub fn lgamma_reflection(x: f64) -> Double {
+    LOG_PI - sin_cos_pi(x).0.log()
 }
 
 /// The sine and the cosine of `pi` times the distance of `x` from the nearest integer, which is
@@ -246,11 +247,22 @@ pub fn digamma(x: f64) -> f64 {
         let mirrored = positive_digamma(Double::ONE + Double::from(-x));
         return (mirrored - Double::PI * cos / sin).value();
     }
-    if (x - DIGAMMA_ZERO.hi).abs() < 1e-3 {
+    if (x - DIGAMMA_ZERO.hi).abs() < 1e-6 {
         let distance = Double::from(x) - DIGAMMA_ZERO;
-        return polynomial(&AROUND_ZERO, &[], distance).value() * distance.value();
+        return (polynomial(&AROUND_ZERO, &[SLOPE_AT_ZERO], distance) * distance).value();
     }
     positive_digamma(Double::from(x)).value()
+}
+
+/// [`digamma`] of a positive number that is neither huge nor tiny.
+pub fn moderate_digamma(x: f64) -> Double {
+    positive_digamma(Double::from(x))
+}
+
+/// `pi cot(pi x)`, which [`digamma`] reflects numbers by, of `x` up to 1/2.
+pub fn digamma_reflection(x: f64) -> Double {
+    let (sin, cos) = sin_cos_pi(x);
+    Double::PI * cos / sin
 }
 
 /// [`digamma`] of a positive number.

@@ -3,21 +3,22 @@
 //! Elements go through a function in blocks that stay in the cache. Only the loop over one block is
 //! compiled for every operation and element type; the walks over blocks know nothing but sizes.
 
+use super::aligned::AlignedBytes;
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
 use super::double_lanes::{Rounded, nearest};
 use super::element::ElementKernel;
+use super::pieces::{self, NativeFloat, Pieced};
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::Bitwise;
 use crate::simd::{Isa, Kernel};
 use crate::tensor::allocate;
-use crate::{DType, Element, I1, Tensor, TensorError, pages, shape};
-use bytemuck::{Pod, Zeroable};
+use crate::{DType, Element, I1, Tensor, TensorError, shape};
+use bytemuck::Zeroable;
 use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 
 /// The number of elements of a block.
 pub(super) const BLOCK: usize = 1024;
@@ -614,6 +615,10 @@ impl ElementSink for Compile {
         }))
     }
 
+    fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
+        Some(pieces::kernel::<T, F>())
+    }
+
     fn map_to<T: Element, R: Element>(
         self,
         f: impl Fn(T) -> R + Copy + Send + Sync + 'static,
@@ -672,103 +677,6 @@ fn common_shape(lhs: &Tensor, rhs: &Tensor) -> Result<Vec<usize>, TensorError> {
         Ok(rhs.shape().to_vec())
     } else {
         Err(TensorError::Shape { lhs: lhs.shape().to_vec(), rhs: rhs.shape().to_vec() })
-    }
-}
-
-/// Bytes that are aligned for elements of every type.
-#[derive(Clone, Default)]
-pub struct AlignedBytes {
-    units: Vec<Aligned>,
-    len: usize,
-}
-
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(64))]
-struct Aligned([u8; 64]);
-
-impl AlignedBytes {
-    /// No bytes.
-    pub const fn new() -> AlignedBytes {
-        AlignedBytes { units: Vec::new(), len: 0 }
-    }
-
-    /// `len` zeros.
-    pub fn zeros(len: usize) -> AlignedBytes {
-        AlignedBytes { units: vec![Aligned([0; 64]); len.div_ceil(size_of::<Aligned>())], len }
-    }
-
-    /// `len` zeros, which the system clears when they are first written.
-    ///
-    /// # Errors
-    /// If there is no memory for so many.
-    pub fn try_zeros(len: usize) -> Result<AlignedBytes, TensorError> {
-        let units = bytemuck::allocation::try_zeroed_vec(len.div_ceil(size_of::<Aligned>()));
-        let units = units.map_err(|()| TensorError::OutOfMemory { bytes: len })?;
-        pages::prefer_large(&units);
-        Ok(AlignedBytes { units, len })
-    }
-
-    /// Changes the length. The contents are arbitrary afterwards.
-    pub fn resize(&mut self, len: usize) {
-        let units = len.div_ceil(size_of::<Aligned>());
-        if units > self.units.len() {
-            self.units.reserve_exact(units - self.units.len());
-            pages::prefer_large(&self.units);
-            self.units.resize(units, Aligned([0; 64]));
-        }
-        self.len = len;
-    }
-
-    /// Changes the length. The contents are arbitrary afterwards.
-    ///
-    /// # Errors
-    /// If there is no memory for so many.
-    pub fn try_resize(&mut self, len: usize) -> Result<(), TensorError> {
-        let more = len.div_ceil(size_of::<Aligned>()).saturating_sub(self.units.len());
-        match self.units.try_reserve_exact(more) {
-            Ok(()) => self.resize(len),
-            Err(_) => return Err(TensorError::OutOfMemory { bytes: len }),
-        }
-        Ok(())
-    }
-
-    /// The bytes of `element`, repeated `count` times.
-    fn splat(element: &[u8], count: usize) -> AlignedBytes {
-        let mut bytes = AlignedBytes::zeros(element.len() * count);
-        fill(&mut bytes, element);
-        bytes
-    }
-}
-
-impl AsRef<[u8]> for AlignedBytes {
-    fn as_ref(&self) -> &[u8] {
-        self
-    }
-}
-
-impl Deref for AlignedBytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        &bytemuck::cast_slice(&self.units)[..self.len]
-    }
-}
-
-impl DerefMut for AlignedBytes {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        &mut bytemuck::cast_slice_mut(&mut self.units)[..self.len]
-    }
-}
-
-/// Repeats the bytes of an element over a slice.
-pub fn fill(elements: &mut [u8], element: &[u8]) {
-    let Some(first) = elements.get_mut(..element.len()) else { return };
-    first.copy_from_slice(element);
-    let mut done = element.len();
-    while done < elements.len() && done > 0 {
-        let count = done.min(elements.len() - done);
-        elements.copy_within(..count, done);
-        done += count;
     }
 }
 

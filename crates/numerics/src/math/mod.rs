@@ -8,10 +8,13 @@
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at
 //! most 32 bits are computed in `f64` and rounded once (`lanes.rs`); those of `f64` are correctly
 //! rounded by numbers of twice the precision (`rounded.rs` on `double.rs` and `elementary.rs`, and
-//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Functions of complex
-//! numbers are formulas in either precision (`precision.rs`). So results have the same bits on
-//! every platform. `docs/accuracy.md` states their distance from the exact values.
+//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Special functions are
+//! series in that precision, which polynomials stand in for where they are precise enough
+//! (`pieces.rs`). Functions of complex numbers are formulas in either precision
+//! (`precision.rs`). So results have the same bits on every platform.
+//! `docs/accuracy.md` states their distance from the exact values.
 
+mod aligned;
 #[doc(hidden)]
 pub mod bessel; // For the tests in `tests/it/math`.
 pub mod binary;
@@ -36,6 +39,8 @@ pub mod lanes;
 pub mod lanes_erf;
 pub mod lanes_trigonometric;
 mod one;
+#[doc(hidden)]
+pub mod pieces; // For the tests in `tests/it/math`.
 mod precision;
 mod rounded;
 pub mod scalar;
@@ -44,8 +49,9 @@ mod ties;
 pub mod unary;
 pub mod within;
 
+pub use aligned::{AlignedBytes, fill};
 pub use binary::{BinaryOp, binary};
 pub use compare::{CLAMP, Direction, clamp, compare, compare_total_order, select, total_order_key};
 pub use convert::{bitcast, conversion, convert, reduce_precision};
-pub use kernel::{AlignedBytes, Elementwise, SliceKernel, fill};
+pub use kernel::{Elementwise, SliceKernel};
 pub use unary::{UnaryOp, unary};

@@ -7,6 +7,7 @@ use super::double_lanes::{
     Rounded, Rsqrt, Sin, Sinh, Tan, Tanh,
 };
 use super::kernel::SliceKernel;
+use super::pieces::{self, NativeFloat, Pieced};
 use super::{bessel, erf, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
@@ -92,7 +93,7 @@ unary_ops! {
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(gamma::digamma);
     Erf "erf" real(one::erf) double(libm::erf);
-    ErfInv "erf_inv" real(one::erf_inv) double(erf::erf_inv);
+    ErfInv "erf_inv" real(one::erf_inv);
     Erfc "erfc" real(one::erfc) double(erf::erfc);
     Exponential "exponential" real(one::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
@@ -102,7 +103,7 @@ unary_ops! {
     IsInf "is_inf" predicate(f64::is_infinite);
     IsNegInf "is_neg_inf" predicate(|x| x == f64::NEG_INFINITY);
     IsPosInf "is_pos_inf" predicate(|x| x == f64::INFINITY);
-    Lgamma "lgamma" real(scalar::lgamma) double(gamma::lgamma);
+    Lgamma "lgamma" real(scalar::lgamma);
     Log "log" real(libm::log), complex log;
     LogPlusOne "log_plus_one" real(libm::log1p), complex log_1p;
     Logistic "logistic" real(one::logistic), complex logistic;
@@ -153,6 +154,11 @@ pub(super) trait ElementSink: Sized {
     /// Takes a function of `f64`.
     fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
         self.map(|x| exact::<F>(x))
+    }
+
+    /// Takes a function that is computed by pieces.
+    fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
+        self.map(|x: T| x.exact_result::<F>())
     }
 
     /// Takes a function with a result of another type.
@@ -208,6 +214,10 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Floor, DType::F32) => sink.map(f32::floor),
         (UnaryOp::RoundNearestAfz, DType::F32) => sink.map(f32::round),
         (UnaryOp::RoundNearestEven, DType::F32) => sink.map(f32::round_ties_even),
+        (UnaryOp::Ceil, DType::F64) => sink.map(f64::ceil),
+        (UnaryOp::Floor, DType::F64) => sink.map(f64::floor),
+        (UnaryOp::RoundNearestAfz, DType::F64) => sink.map(f64::round),
+        (UnaryOp::RoundNearestEven, DType::F64) => sink.map(f64::round_ties_even),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
         (UnaryOp::Exponential, DType::F32) => sink.map_large(single::exp),
         (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large(single::exp_m1),
@@ -244,7 +254,15 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Sine, DType::F64) => sink.map_rounded::<Sin>(),
         (UnaryOp::Tan, DType::F64) => sink.map_rounded::<Tan>(),
         (UnaryOp::Tanh, DType::F64) => sink.map_rounded::<Tanh>(),
+        (UnaryOp::Asinh, DType::F32) => sink.map_pieced::<f32, pieces::Asinh>(),
+        (UnaryOp::BesselI1e, DType::F32) => sink.map_pieced::<f32, pieces::BesselI1e>(),
+        (UnaryOp::BesselI1e, DType::F64) => sink.map_pieced::<f64, pieces::BesselI1e>(),
+        (UnaryOp::Digamma, DType::F32) => sink.map_pieced::<f32, pieces::Digamma>(),
+        (UnaryOp::Digamma, DType::F64) => sink.map_pieced::<f64, pieces::Digamma>(),
+        (UnaryOp::Lgamma, DType::F64) => sink.map_pieced::<f64, pieces::Lgamma>(),
+        (UnaryOp::ErfInv, DType::F64) => sink.map_pieced::<f64, pieces::ErfInv>(),
         (UnaryOp::IsFinite, DType::F32) => sink.map_to(|x: f32| I1::new(x.is_finite())),
+        (UnaryOp::IsFinite, DType::F64) => sink.map_to(|x: f64| I1::new(x.is_finite())),
         _ => match op.functions() {
             OpFunctions { double: Some(f), .. } if dtype == DType::F64 => {
                 sink.map(move |x: f64| lanes::one_nan(x, f(x)))

@@ -8,3 +8,4 @@ mod fused;
 mod gamma;
 mod lanes_erf;
 mod lanes_trigonometric;
+mod pieces;
