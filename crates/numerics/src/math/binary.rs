@@ -1,5 +1,7 @@
 //! Elementwise operations with two operands.
 
+use super::complex::Complex64;
+use super::complex_lanes::{ComplexNear, Divide};
 use super::double_lanes::{Atan2, Pow, Rounded};
 use super::kernel::SliceKernel;
 use super::{complex, complex_binary, gamma, lanes, one, scalar, single};
@@ -83,6 +85,12 @@ pub(super) trait PairSink: Sized {
         self.zip(|x, y| F::exact([x, y]))
     }
 
+    /// Takes a function of complex numbers with `f64` parts that the compiler makes vector
+    /// instructions of.
+    fn zip_complex<F: ComplexNear<f64, 2>>(self) -> Self::Output {
+        self.zip(|x: Complex64, y: Complex64| F::exact([x, y]))
+    }
+
     /// The operation is not defined for the type.
     fn unsupported(self) -> Self::Output;
 }
@@ -97,6 +105,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Subtract => dispatch!(
             dtype, [integer, float, complex] T => sink.zip(T::subtract), else sink.unsupported()
         ),
+        BinaryOp::Divide if dtype == DType::C128 => sink.zip_complex::<Divide>(),
         BinaryOp::Divide => dispatch!(
             dtype, [integer, float, complex] T => sink.zip(T::divide), else sink.unsupported()
         ),
@@ -170,7 +179,7 @@ fn real_function<S: PairSink>(f: fn(f64, f64) -> f64, dtype: DType, sink: S) -> 
 
 /// Gives a function of two complex numbers to `sink`, with its result rounded to the type.
 fn complex_function<S: PairSink>(
-    f: fn(complex::Complex64, complex::Complex64) -> complex::Complex64,
+    f: fn(Complex64, Complex64) -> Complex64,
     dtype: DType,
     sink: S,
 ) -> S::Output {

@@ -88,35 +88,35 @@ fn only_if(condition: bool, x: Double) -> Double {
 
 /// `a + b` as a double, where `a` is zero or has the larger exponent.
 #[inline(always)]
-fn quick_sum(a: f64, b: f64) -> Double {
+pub(super) fn quick_sum(a: f64, b: f64) -> Double {
     let hi = a + b;
     Double::new(hi, b - (hi - a))
 }
 
 /// `a * b` as a double.
 #[inline(always)]
-fn product(a: f64, b: f64) -> Double {
+pub(super) fn product(a: f64, b: f64) -> Double {
     let hi = a * b;
     Double::new(hi, a.mul_add(b, -hi))
 }
 
 /// `a + b`, where `a` is zero or has the larger exponent.
 #[inline(always)]
-fn plus(a: Double, b: Double) -> Double {
+pub(super) fn plus(a: Double, b: Double) -> Double {
     let sum = quick_sum(a.hi, b.hi);
     quick_sum(sum.hi, sum.lo + (a.lo + b.lo))
 }
 
 /// `a * b`.
 #[inline(always)]
-fn times(a: Double, b: Double) -> Double {
+pub(super) fn times(a: Double, b: Double) -> Double {
     let high = product(a.hi, b.hi);
     quick_sum(high.hi, a.hi.mul_add(b.lo, a.lo.mul_add(b.hi, high.lo)))
 }
 
 /// `a / b`.
 #[inline(always)]
-fn over(a: Double, b: Double) -> Double {
+pub(super) fn over(a: Double, b: Double) -> Double {
     let hi = a.hi / b.hi;
     let rest = (-hi).mul_add(b.hi, a.hi) + (-hi).mul_add(b.lo, a.lo);
     quick_sum(hi, rest / b.hi)
@@ -124,7 +124,7 @@ fn over(a: Double, b: Double) -> Double {
 
 /// `-x`.
 #[inline(always)]
-fn negative(x: Double) -> Double {
+pub(super) fn negative(x: Double) -> Double {
     Double::new(-x.hi, -x.lo)
 }
 
@@ -136,7 +136,7 @@ fn copysign(x: Double, sign: f64) -> Double {
 
 /// The number, negated if the last bit but one is set.
 #[inline(always)]
-fn negated_if(x: Double, bits: f64) -> Double {
+pub(super) fn negated_if(x: Double, bits: f64) -> Double {
     Double::new(
         lanes_trigonometric::negated_if(x.hi, bits),
         lanes_trigonometric::negated_if(x.lo, bits),
@@ -145,14 +145,14 @@ fn negated_if(x: Double, bits: f64) -> Double {
 
 /// `yes` if the condition holds, else `no`.
 #[inline(always)]
-fn select(condition: bool, yes: Double, no: Double) -> Double {
+pub(super) fn select(condition: bool, yes: Double, no: Double) -> Double {
     let part = |yes, no| if condition { yes } else { no };
     Double::new(part(yes.hi, no.hi), part(yes.lo, no.lo))
 }
 
 /// The square root of a positive number.
 #[inline(always)]
-fn sqrt(x: Double) -> Double {
+pub(super) fn sqrt(x: Double) -> Double {
     let root = x.hi.sqrt();
     let rest = (-root).mul_add(root, x.hi) + x.lo;
     quick_sum(root, rest / (2.0 * root))
@@ -223,14 +223,14 @@ fn small_exp_m1(r: Double) -> Double {
 
 /// The exponential function, without its rounding.
 #[inline(always)]
-fn exp_of(x: Double) -> Double {
+pub(super) fn exp_of(x: Double) -> Double {
     let (e, power) = exp_parts(x);
     plus(Double::ONE, e).scaled(power)
 }
 
 /// The exponential function minus 1, without its rounding.
 #[inline(always)]
-fn exp_m1_of(x: Double) -> Double {
+pub(super) fn exp_m1_of(x: Double) -> Double {
     let (e, power) = exp_parts(x);
     plus(two_sum(power, -1.0), e.scaled(power))
 }
@@ -322,7 +322,7 @@ const LOG_FROM_4: [f64; 9] = [
 
 /// `log(m * 2^exponent)`, where `m` is `(1 + s) / (1 - s)`.
 #[inline(always)]
-fn log_of(s: Double, exponent: f64) -> Double {
+pub(super) fn log_of(s: Double, exponent: f64) -> Double {
     let square = times(s, s);
     let series = horner([LOG[0]], polynomial(&LOG_FROM_2, square.hi), square);
     log_sum(s, times(series, square), exponent)
@@ -380,7 +380,7 @@ fn log_1p_of(x: Double) -> Double {
 
 /// True for numbers of moderate size, whose squares and the rests of these are normal.
 #[inline(always)]
-fn is_moderate(x: f64) -> bool {
+pub(super) fn is_moderate(x: f64) -> bool {
     (x.abs() >= LEAST) & (x.abs() <= 1.0 / LEAST)
 }
 
@@ -506,7 +506,7 @@ fn small_cos(x: Double) -> Double {
 /// The sine and the cosine of what is left of an angle without the nearest multiple of a right
 /// one, that multiple in the low bits, and if these are precise enough.
 #[inline(always)]
-fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
+pub(super) fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
     let shifted = x.mul_add(FRAC_2_PI, SHIFT);
     let count = shifted - SHIFT;
     let [first, second, third, fourth] = RIGHT_ANGLE;
@@ -551,7 +551,7 @@ pub fn tan(x: f64) -> Double {
 /// The angle of the point with ordinate `y` and abscissa `x`, of numbers of moderate size: a
 /// Newton step from an angle within some units in the last place.
 #[inline(always)]
-fn angle_of(y: Double, x: Double) -> Double {
+pub(super) fn angle_of(y: Double, x: Double) -> Double {
     let angle = lanes_trigonometric::atan2(y.hi, x.hi);
     // Of the smaller angle to the next multiple of a right one, as the series needs it.
     let ([near_sin, near_cos], turns, _) = sin_cos(angle);

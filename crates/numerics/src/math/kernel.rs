@@ -6,17 +6,19 @@
 use super::aligned::AlignedBytes;
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
+use super::complex_lanes::{self, ComplexNear};
 use super::double_lanes::{Rounded, nearest};
 use super::element::ElementKernel;
 use super::pieces::{self, NativeFloat, Pieced};
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
-use crate::element::Bitwise;
+use crate::element::{Bitwise, ComplexElement};
 use crate::simd::{Isa, Kernel};
 use crate::tensor::allocate;
 use crate::{DType, Element, I1, Tensor, TensorError, shape};
 use bytemuck::Zeroable;
+use num_complex::Complex;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -615,6 +617,13 @@ impl ElementSink for Compile {
         }))
     }
 
+    fn map_complex<P: NativeFloat, F: ComplexNear<P, 1>>(self) -> Self::Output
+    where
+        Complex<P>: ComplexElement<Part = P>,
+    {
+        Some(complex_lanes::kernel::<P, F, 1>())
+    }
+
     fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
         Some(pieces::kernel::<T, F>())
     }
@@ -661,6 +670,10 @@ impl PairSink for Compile {
             run::<f64>(RoundedPairLoop { results, operands, function: PhantomData::<F> });
             Some(())
         }))
+    }
+
+    fn zip_complex<F: ComplexNear<f64, 2>>(self) -> Self::Output {
+        Some(complex_lanes::kernel::<f64, F, 2>())
     }
 
     fn unsupported(self) -> Self::Output {

@@ -10,8 +10,8 @@
 //! rounded by numbers of twice the precision (`rounded.rs` on `double.rs` and `elementary.rs`, and
 //! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Special functions are
 //! series in that precision, which polynomials stand in for where they are precise enough
-//! (`pieces.rs`). Functions of complex numbers are formulas in either precision
-//! (`precision.rs`). So results have the same bits on every platform.
+//! (`pieces.rs`). Functions of complex numbers are formulas in either precision (`precision.rs`,
+//! and in vectors `complex_lanes.rs`). So results have the same bits on every platform.
 //! `docs/accuracy.md` states their distance from the exact values.
 
 mod aligned;
@@ -21,6 +21,8 @@ pub mod binary;
 pub mod compare;
 pub mod complex;
 pub mod complex_binary;
+#[doc(hidden)]
+pub mod complex_lanes; // For the tests in `tests/it/math`.
 pub mod convert;
 #[doc(hidden)]
 pub mod double; // For the tests in `tests/it/math`.

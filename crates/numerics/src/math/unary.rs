@@ -1,6 +1,7 @@
 //! Elementwise operations with one operand.
 
 use super::complex::{self, Complex64};
+use super::complex_lanes::{self, ComplexNear};
 use super::double::Double;
 use super::double_lanes::{
     Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Exp, ExpM1, Log, Log1p, Logistic,
@@ -11,6 +12,7 @@ use super::pieces::{self, NativeFloat, Pieced};
 use super::{bessel, erf, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
+use num_complex::Complex;
 
 /// A function of real numbers.
 pub(super) type RealFunction = fn(f64) -> f64;
@@ -161,6 +163,14 @@ pub(super) trait ElementSink: Sized {
         self.map(|x: T| x.exact_result::<F>())
     }
 
+    /// Takes a function of complex numbers that the compiler makes vector instructions of.
+    fn map_complex<P: NativeFloat, F: ComplexNear<P, 1>>(self) -> Self::Output
+    where
+        Complex<P>: ComplexElement<Part = P>,
+    {
+        self.map(|z: Complex<P>| complex::narrow(F::exact([complex::widen(z)])))
+    }
+
     /// Takes a function with a result of another type.
     fn map_to<T: Element, R: Element>(
         self,
@@ -254,6 +264,14 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Sine, DType::F64) => sink.map_rounded::<Sin>(),
         (UnaryOp::Tan, DType::F64) => sink.map_rounded::<Tan>(),
         (UnaryOp::Tanh, DType::F64) => sink.map_rounded::<Tanh>(),
+        (UnaryOp::Exponential, DType::C64) => sink.map_complex::<f32, complex_lanes::Exp>(),
+        (UnaryOp::Exponential, DType::C128) => sink.map_complex::<f64, complex_lanes::Exp>(),
+        (UnaryOp::Log, DType::C64) => sink.map_complex::<f32, complex_lanes::Log>(),
+        (UnaryOp::Log, DType::C128) => sink.map_complex::<f64, complex_lanes::Log>(),
+        (UnaryOp::Sqrt, DType::C64) => sink.map_complex::<f32, complex_lanes::Sqrt>(),
+        (UnaryOp::Sqrt, DType::C128) => sink.map_complex::<f64, complex_lanes::Sqrt>(),
+        (UnaryOp::Tanh, DType::C64) => sink.map_complex::<f32, complex_lanes::Tanh>(),
+        (UnaryOp::Tanh, DType::C128) => sink.map_complex::<f64, complex_lanes::Tanh>(),
         (UnaryOp::Asinh, DType::F32) => sink.map_pieced::<f32, pieces::Asinh>(),
         (UnaryOp::BesselI1e, DType::F32) => sink.map_pieced::<f32, pieces::BesselI1e>(),
         (UnaryOp::BesselI1e, DType::F64) => sink.map_pieced::<f64, pieces::BesselI1e>(),

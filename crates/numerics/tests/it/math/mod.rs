@@ -2,6 +2,7 @@
 
 mod bessel;
 mod complex;
+mod complex_lanes;
 mod double_lanes;
 mod erf;
 mod fused;
