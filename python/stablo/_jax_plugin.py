@@ -229,6 +229,95 @@ def _inspect_sharding(
         return False
 
 
+class _DLTensor(ctypes.Structure):
+    """An array of another framework, as DLPack describes it."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int),
+        ("device_id", ctypes.c_int),
+        ("rank", ctypes.c_int),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
+
+    def is_on_cpu(self) -> bool:
+        return self.device_type == 1
+
+    def is_aligned(self) -> bool:
+        """True if the plugin uses the memory where it is."""
+        return ((self.data or 0) + self.byte_offset) % 16 == 0
+
+    def minor_to_major(self) -> list[int]:
+        """The dimensions from the one that varies fastest on."""
+        dims = range(self.rank)
+        if not self.strides:
+            return list(reversed(dims))
+        return sorted(dims, key=lambda dim: (self.strides[dim], self.shape[dim] != 1, -dim))
+
+    def copy(self) -> np.ndarray[Any, Any] | None:
+        """A copy of the elements; `None` for element types that have no names here."""
+        kinds = {0: "int", 1: "uint", 2: "float", 4: "bfloat", 5: "complex"}
+        name = "bool" if self.code == 6 else f"{kinds.get(self.code)}{self.bits}"
+        dtype = next((own for own in _DTYPES.values() if own and np.dtype(own).name == name), None)
+        if dtype is None or self.lanes != 1:
+            return None
+        shape = tuple(self.shape[: self.rank])
+        if 0 in shape:
+            return np.empty(shape, dtype)
+        width = np.dtype(dtype).itemsize
+        strides = self.strides[: self.rank] if self.strides else None
+        if strides is None:
+            strides = [int(np.prod(shape[dim + 1 :], dtype=np.int64)) for dim in range(self.rank)]
+        size = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
+        if min([*strides, 0]) < 0:
+            return None
+        memory = (ctypes.c_char * (size * width)).from_address(self.data + self.byte_offset)
+        elements = np.frombuffer(memory, dtype)
+        distances = [stride * width for stride in strides]
+        return np.lib.stride_tricks.as_strided(elements, shape, distances).copy()
+
+
+def _importing(original: Any, set_view_order: Any) -> Any:
+    """Makes a function that takes an array of another framework by DLPack, as the one of jaxlib.
+
+    That one asks plugins for a kind of copy which it does not pass on to them, and lists the
+    dimensions of views in memory that it has freed.
+    """
+    read = ctypes.pythonapi.PyCapsule_GetPointer
+    read.restype, read.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+    def take(capsule: Any, device: Any, stream: Any, copy: Any = None, *rest: Any) -> Any:
+        if getattr(device, "device_kind", None) != PLATFORM:
+            return original(capsule, device, stream, copy, *rest)
+        tensor = _DLTensor.from_address(read(capsule, b"dltensor"))
+        if not tensor.is_on_cpu():
+            return original(capsule, device, stream, copy, *rest)
+        if copy or (copy is None and not tensor.is_aligned()):
+            elements = tensor.copy()
+            if elements is not None:
+                return importlib.import_module("jax").device_put(elements, device)
+        order = tensor.minor_to_major()
+        set_view_order((ctypes.c_int64 * len(order))(*order), len(order))
+        return original(capsule, device, stream, copy, *rest)
+
+    return take
+
+
+def _take_arrays(library: ctypes.CDLL) -> None:
+    """Makes arrays of other frameworks, by DLPack, reach stablo."""
+    module = getattr(importlib.import_module("jax._src.lib"), "_jax", None)
+    original = getattr(module, "dlpack_managed_tensor_to_buffer", None)
+    if original is not None:
+        set_view_order = library.stablo_pjrt_set_view_order
+        set_view_order.argtypes = [ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t]
+        setattr(module, original.__name__, _importing(original, set_view_order))
+
+
 # Kept for as long as programs may call them.
 _CALL_PYTHON = _reporting(_answer)
 _CALL_IN_PLACE = _reporting(_answer_in_place)
@@ -287,6 +376,7 @@ def initialize() -> None:
     library.stablo_pjrt_set_call_python(_CALL_PYTHON)
     library.stablo_pjrt_set_call_in_place(_CALL_IN_PLACE)
     library.stablo_pjrt_set_inspect_sharding(_INSPECT_SHARDING)
+    _take_arrays(library)
     # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
     if hasattr(bridge, "register_backend_initialization_hook"):
         bridge.register_backend_initialization_hook(_answer_for_cpu)

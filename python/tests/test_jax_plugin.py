@@ -90,6 +90,37 @@ class JaxPlugin(unittest.TestCase):
         """
         self.assertEqual(self.run_program(program), "(1, 0) [1. 4. 2. 5. 3. 6.]")
 
+    def test_arrays_of_other_frameworks(self):
+        program = """
+            x = np.arange(96, dtype=np.float32).reshape(2, 3, 16)
+            same = []
+            for y in (x, x.T, x.transpose(1, 0, 2), x[0], x[1, 2, :0], x[0, 0, 1:5].reshape(2, 2)):
+                for copy in (None, True):
+                    z = jnp.from_dlpack(y, device=jax.devices()[0], copy=copy)
+                    same.append(np.array_equal(z, y) and z.dtype == y.dtype)
+            print(all(same), len(same))
+            # Memory is shared, unless a copy is asked for.
+            y = np.zeros(64, np.uint8)
+            y = y[-y.ctypes.data % 64:][:16].view(np.float32)
+            shared, copied = jnp.from_dlpack(y), jnp.from_dlpack(y, copy=True)
+            y[0] = 5
+            print(shared[0], copied[0])
+            try:
+                jnp.from_dlpack(y[1:3], copy=False)
+            except ValueError as error:
+                print("is not aligned to" in str(error))
+        """
+        self.assertEqual(self.run_program(program), "True 12\n5.0 0.0\nTrue")
+
+    def test_tokens_cannot_be_read(self):
+        program = """
+            try:
+                jax.lax.create_token()._buf._value
+            except RuntimeError as error:
+                print("token-shape" in str(error))
+        """
+        self.assertEqual(self.run_program(program), "True")
+
     def test_donation(self):
         program = """
             x = jnp.ones(4)

@@ -13,9 +13,10 @@ use pjrt_abi::{
     BufferGetMemoryLayout, BufferIsDeleted, BufferIsOnCpu, BufferMemory, BufferOnDeviceSizeInBytes,
     BufferPointer, BufferReadyEvent, BufferToHostBuffer, ClientBufferFromHostBuffer,
     ClientCreateErrorBuffer, ClientCreateUninitializedBuffer, ClientCreateViewOfDeviceBuffer,
-    IMMUTABLE_ZERO_COPY, Layout, MUTABLE_ZERO_COPY, MemoryLayout, TILED, Tiled, ViewDeleteFn,
+    IMMUTABLE_ZERO_COPY, Layout, MUTABLE_ZERO_COPY, MemoryLayout, TILED, TOKEN, Tiled, ViewDeleteFn,
 };
 use stablo::{Bytes, DType, Tensor};
+use std::cell::Cell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Element type and shape of a buffer, and the order of its elements.
@@ -70,6 +71,8 @@ pub struct Buffer {
     device: Handle<Device>,
     memory: Handle<Memory>,
     dtype: DType,
+    /// True for the token of an execution, which has no elements to read.
+    is_token: bool,
     dims: Box<[i64]>,
     minor_to_major: Box<[i64]>,
     order: Order,
@@ -96,12 +99,18 @@ impl Buffer {
             device,
             memory,
             dtype: shape.dtype,
+            is_token: false,
             dims: shape.sizes.iter().map(|&size| size as i64).collect(),
             minor_to_major: minor_to_major.into_iter().map(|dim| dim as i64).collect(),
             order: shape.order.clone(),
             contents: Mutex::new(Some(Contents { value, bytes, device })),
             shared: Mutex::default(),
         }
+    }
+
+    /// The buffer, which says that it is a token if it is.
+    pub fn with_token(self, is_token: bool) -> Buffer {
+        Buffer { is_token, ..self }
     }
 
     pub fn shape(&self) -> Shape {
@@ -167,7 +176,8 @@ impl Buffer {
     /// A buffer with the same value in another memory.
     fn copy_to(&self, memory: Handle<Memory>) -> Outcome<Handle<Buffer>> {
         memory.get()?;
-        Ok(give(Buffer::new(memory, &self.shape(), self.value()?)))
+        let copy = Buffer::new(memory, &self.shape(), self.value()?);
+        Ok(give(copy.with_token(self.is_token)))
     }
 }
 
@@ -292,7 +302,24 @@ impl Drop for SharedView {
     }
 }
 
+thread_local! {
+    /// The order of the next view of this thread.
+    static VIEW_ORDER: Cell<Option<Order>> = const { Cell::new(None) };
+}
+
+/// States the order of the next view of this thread, by dimensions from the one that varies fastest
+/// on, in place of its layout: jaxlib lists the dimensions in memory that it has freed.
+///
+/// # Safety
+/// `dims` points to `rank` numbers.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn stablo_pjrt_set_view_order(dims: *const i64, rank: usize) {
+    let order = array(dims, rank).ok().and_then(|dims| Order::of_minor_to_major(dims, rank));
+    VIEW_ORDER.set(order);
+}
+
 pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
+    let stated = VIEW_ORDER.take();
     args.client.get()?;
     let mut shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let memory = memory_of(args.memory, args.device)?;
@@ -301,8 +328,17 @@ pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
         return Err(Failure::invalid("elements are required, found null"));
     }
     let data = Foreign(args.device_buffer_ptr);
+    if len != 0 && !data.0.addr().is_multiple_of(ALIGNMENT) {
+        // JAX looks for these words, and quotes what follows them as a sentence.
+        let message = format!("a view of {:p}, which is not aligned to {ALIGNMENT} bytes.", data.0);
+        return Err(Failure::invalid(message));
+    }
     // The memory is copied if it is not in the order of a layout, and else used where it is.
-    let strides = match Order::of_layout(args.layout, shape.sizes.len()) {
+    let order = match stated {
+        Some(order) => Ok(order),
+        None => Order::of_layout(args.layout, shape.sizes.len()),
+    };
+    let strides = match order {
         Ok(order) => {
             shape.order = order;
             None
@@ -344,7 +380,8 @@ pub(crate) fn is_deleted(args: &mut BufferIsDeleted) -> Outcome {
 }
 
 pub(crate) fn element_type(args: &mut BufferElementType) -> Outcome {
-    args.element_type = types::number(args.buffer.get()?.dtype)?;
+    let own = args.buffer.get()?;
+    args.element_type = if own.is_token { TOKEN } else { types::number(own.dtype)? };
     Ok(())
 }
 

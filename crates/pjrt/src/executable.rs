@@ -10,7 +10,6 @@ use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, 
 use crate::host::Host;
 use crate::layouts::{self, Layout};
 use crate::parameters::{ENTRY, Parameter, parameters};
-use crate::types;
 use pjrt_abi::{
     Args, ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
     ExecutableCount, ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
@@ -179,7 +178,7 @@ impl Compiled {
         let reference = verifies.then(|| stablo::Program::prepare(module, ENTRY, run));
         let reference = reference.transpose().map_err(&unimplemented)?;
         let lists = Lists {
-            types: results.iter().map(|r| types::number(r.shape.dtype)).collect::<Outcome<_>>()?,
+            types: results.iter().map(Parameter::number).collect::<Outcome<_>>()?,
             dims: results
                 .iter()
                 .flat_map(|r| r.shape.sizes.iter().map(|&size| size as i64))

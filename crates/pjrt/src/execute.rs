@@ -275,7 +275,8 @@ pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
         let memories = device.get()?.memories();
         let places = array_mut(places, compiled.results.len())?;
         for ((value, result), place) in own.into_iter().zip(&compiled.results).zip(places) {
-            *place = give(Buffer::new(memories[result.memory], &result.shape, value));
+            let buffer = Buffer::new(memories[result.memory], &result.shape, value);
+            *place = give(buffer.with_token(result.is_token));
         }
     }
     Ok(())

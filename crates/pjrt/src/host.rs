@@ -8,6 +8,7 @@ use crate::error::{Code, Failure, Outcome};
 use crate::execute::Context;
 use crate::handle::{Foreign, parts};
 use crate::types;
+use pjrt_abi::TOKEN;
 use stablo::ir::AttrKind;
 use stablo::{
     Attribute, CustomCall, CustomCalls, DType, Distribution, EvalError, RuntimeValue, Tensor,
@@ -27,9 +28,6 @@ pub(crate) struct HostArray {
     dims: *const i64,
     data: *mut c_void,
 }
-
-/// The number of tokens among PJRT's element types.
-const TOKEN: c_int = 23;
 
 /// Calls the Python object `function`. Returns false, with a message, if that fails.
 pub(crate) type CallPython = unsafe extern "C" fn(

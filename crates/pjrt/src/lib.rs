@@ -7,10 +7,11 @@
 #![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 #![allow(missing_docs, reason = "the interface and its names are the header's")]
 
-mod buffer;
+#[doc(hidden)]
+pub mod buffer; // For tests, as the others.
 mod cache;
 #[doc(hidden)]
-pub mod call; // For tests, as the others.
+pub mod call;
 mod client;
 mod debug;
 mod deferred;

@@ -6,8 +6,10 @@ use crate::error::{Code, Failure, Outcome};
 use crate::order::{self, Order};
 use crate::propagation::result_shardings;
 use crate::types;
+use pjrt_abi::TOKEN;
 use stablo::ir::OpRef;
 use stablo::{Attribute, DType, Distribution, EvalError, Module, RuntimeValue, Type};
+use std::ffi::c_int;
 
 /// The function that runs.
 pub(crate) const ENTRY: &str = "main";
@@ -18,12 +20,19 @@ pub struct Parameter {
     pub shape: Shape,
     /// The distribution over devices; `None` if each has all of it.
     pub distribution: Option<Distribution>,
-    /// True for tokens, for which clients pass and get empty booleans.
+    /// True for tokens, for which clients pass empty booleans, or tokens that they got.
     pub is_token: bool,
     /// True if an execution may take over the memory of the argument.
     pub is_donated: bool,
     /// The memory that a result is to be in, as an index of [`MEMORY_KINDS`].
     pub memory: usize,
+}
+
+impl Parameter {
+    /// The number of the element type.
+    pub fn number(&self) -> Outcome<c_int> {
+        if self.is_token { Ok(TOKEN) } else { types::number(self.shape.dtype) }
+    }
 }
 
 /// The type of an argument or result of `function`, and what its attributes say of it.

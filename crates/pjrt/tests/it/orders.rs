@@ -182,3 +182,65 @@ fn memory_of_the_client_is_used_where_it_is() {
     assert_eq!(numbers, vec![1.5; COUNT]);
     assert!(is_done(create.done_with_host_buffer));
 }
+
+/// Memory of a client at an address that views may have.
+#[repr(align(64))]
+struct Aligned([f32; 8]);
+
+/// jaxlib lists the dimensions of a view in memory that it has freed, and states them before.
+#[test]
+fn the_order_of_a_view_may_be_stated_before() {
+    let client = client(1);
+    let memory = Aligned([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]);
+    let mut create: ClientCreateViewOfDeviceBuffer = args();
+    let device = buffer(&client, &[1], &[0.0]).device;
+    (create.client, create.device, create.element_type) = (client.client, device, 11);
+    (create.dims, create.num_dims) = ([2i64, 3].as_ptr(), 2);
+    create.device_buffer_ptr = memory.0.as_ptr().cast_mut().cast();
+    let freed = layout(&[0x5555_1234, 7]);
+    create.layout = (&raw const freed).cast_mut();
+    for (dims, row_major) in
+        [([0i64, 1], [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]), ([1, 0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
+    {
+        // SAFETY: these are two numbers.
+        unsafe { stablo_pjrt::buffer::stablo_pjrt_set_view_order(dims.as_ptr(), 2) };
+        call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap();
+        let (found, in_memory, elements) = contents(create.buffer);
+        assert_eq!((found, elements), (dims.to_vec(), row_major.to_vec()));
+        assert_eq!(in_memory, memory.0[..6]);
+    }
+    // It is that of one view.
+    let (code, message) = call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap_err();
+    assert_eq!((code, &message[..]), (3, "the layout does not have the dimensions of the shape"));
+    // As by XLA, memory at other addresses is refused, which makes JAX copy it.
+    create.layout = std::ptr::null_mut();
+    create.device_buffer_ptr = memory.0[1..].as_ptr().cast_mut().cast();
+    let (code, message) = call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap_err();
+    assert!(code == 3 && message.ends_with("which is not aligned to 16 bytes."), "{message}");
+}
+
+/// JAX reports an attempt to read a token if it has the element type of one.
+#[test]
+fn tokens_have_a_type_of_their_own() {
+    let client = client(1);
+    let text = "func.func @main() -> !stablehlo.token {
+      %0 = stablehlo.create_token : !stablehlo.token
+      return %0 : !stablehlo.token
+    }";
+    let program = compile(&client, text).unwrap();
+    let mut ty: BufferElementType = args();
+    let token = execute(&program, &[]).unwrap();
+    // SAFETY: this is a handle of a buffer.
+    ty.buffer = unsafe { std::mem::transmute_copy(&token) };
+    call(Slot::Buffer_ElementType, &mut ty).unwrap();
+    assert_eq!(ty.element_type, TOKEN);
+    let consumer = "func.func @main(%t: !stablehlo.token) -> tensor<f32> {
+      %0 = stablehlo.after_all %t, %t : !stablehlo.token
+      %1 = stablehlo.constant dense<2.5> : tensor<f32>
+      return %1 : tensor<f32>
+    }";
+    let program = compile(&client, consumer).unwrap();
+    let mut argument: ClientBufferFromHostBuffer = args();
+    argument.buffer = ty.buffer;
+    assert_eq!(elements(execute(&program, &[argument]).unwrap(), 1).unwrap(), [2.5]);
+}
