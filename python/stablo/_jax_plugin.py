@@ -291,19 +291,24 @@ def _importing(original: Any, set_view_order: Any) -> Any:
     read = ctypes.pythonapi.PyCapsule_GetPointer
     read.restype, read.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
-    def take(capsule: Any, device: Any, stream: Any, copy: Any = None, *rest: Any) -> Any:
+    # Older releases have no argument for copies.
+    def take(capsule: Any, device: Any, stream: Any, *rest: Any) -> Any:
+        copy = rest[0] if rest else None
         if getattr(device, "device_kind", None) != PLATFORM:
-            return original(capsule, device, stream, copy, *rest)
+            return original(capsule, device, stream, *rest)
         tensor = _DLTensor.from_address(read(capsule, b"dltensor"))
         if not tensor.is_on_cpu():
-            return original(capsule, device, stream, copy, *rest)
+            return original(capsule, device, stream, *rest)
         if copy or (copy is None and not tensor.is_aligned()):
             elements = tensor.copy()
             if elements is not None:
                 return importlib.import_module("jax").device_put(elements, device)
         order = tensor.minor_to_major()
         set_view_order((ctypes.c_int64 * len(order))(*order), len(order))
-        return original(capsule, device, stream, copy, *rest)
+        try:
+            return original(capsule, device, stream, *rest)
+        finally:
+            set_view_order(None, 0)
 
     return take
 

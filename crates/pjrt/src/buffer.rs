@@ -13,10 +13,12 @@ use pjrt_abi::{
     BufferGetMemoryLayout, BufferIsDeleted, BufferIsOnCpu, BufferMemory, BufferOnDeviceSizeInBytes,
     BufferPointer, BufferReadyEvent, BufferToHostBuffer, ClientBufferFromHostBuffer,
     ClientCreateErrorBuffer, ClientCreateUninitializedBuffer, ClientCreateViewOfDeviceBuffer,
-    IMMUTABLE_ZERO_COPY, Layout, MUTABLE_ZERO_COPY, MemoryLayout, TILED, TOKEN, Tiled, ViewDeleteFn,
+    IMMUTABLE_ZERO_COPY, Layout, MUTABLE_ZERO_COPY, MemoryLayout, TILED, TOKEN, Tiled,
+    ViewDeleteFn,
 };
 use stablo::{Bytes, DType, Tensor};
 use std::cell::Cell;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Element type and shape of a buffer, and the order of its elements.
@@ -51,6 +53,32 @@ impl Shape {
     }
 }
 
+/// A shape with what clients are told of it: made once for a result of a program.
+pub struct Extent {
+    shape: Shape,
+    dims: Box<[i64]>,
+    minor_to_major: Box<[i64]>,
+}
+
+impl Extent {
+    pub fn new(shape: Shape) -> Arc<Extent> {
+        let minor_to_major = shape.order.minor_to_major(shape.sizes.len());
+        Arc::new(Extent {
+            dims: shape.sizes.iter().map(|&size| size as i64).collect(),
+            minor_to_major: minor_to_major.into_iter().map(|dim| dim as i64).collect(),
+            shape,
+        })
+    }
+}
+
+impl Deref for Extent {
+    type Target = Shape;
+
+    fn deref(&self) -> &Shape {
+        &self.shape
+    }
+}
+
 /// A tensor that counts as memory in use on its device.
 struct Contents {
     value: Arc<Promise<Tensor>>,
@@ -70,12 +98,9 @@ impl Drop for Contents {
 pub struct Buffer {
     device: Handle<Device>,
     memory: Handle<Memory>,
-    dtype: DType,
+    extent: Arc<Extent>,
     /// True for the token of an execution, which has no elements to read.
     is_token: bool,
-    dims: Box<[i64]>,
-    minor_to_major: Box<[i64]>,
-    order: Order,
     /// `None` once it is deleted or donated.
     contents: Mutex<Option<Contents>>,
     /// Values that other frameworks use, whatever becomes of the buffer.
@@ -88,21 +113,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Buffer {
     /// A buffer in a memory, of a value that may still be computed.
-    pub fn new(memory: Handle<Memory>, shape: &Shape, value: Arc<Promise<Tensor>>) -> Buffer {
+    pub fn new(memory: Handle<Memory>, extent: Arc<Extent>, value: Arc<Promise<Tensor>>) -> Buffer {
         let device = memory.get_if_any().map_or(null(), Memory::device);
-        let bytes = i64::try_from(shape.bytes()).unwrap_or(i64::MAX);
+        let bytes = i64::try_from(extent.bytes()).unwrap_or(i64::MAX);
         if let Some(device) = device.get_if_any() {
             device.usage.add(bytes);
         }
-        let minor_to_major = shape.order.minor_to_major(shape.sizes.len());
         Buffer {
             device,
             memory,
-            dtype: shape.dtype,
+            extent,
             is_token: false,
-            dims: shape.sizes.iter().map(|&size| size as i64).collect(),
-            minor_to_major: minor_to_major.into_iter().map(|dim| dim as i64).collect(),
-            order: shape.order.clone(),
             contents: Mutex::new(Some(Contents { value, bytes, device })),
             shared: Mutex::default(),
         }
@@ -113,19 +134,21 @@ impl Buffer {
         Buffer { is_token, ..self }
     }
 
-    pub fn shape(&self) -> Shape {
-        let sizes = self.dims.iter().map(|&dim| dim as usize).collect();
-        Shape { dtype: self.dtype, sizes, order: self.order.clone() }
+    pub fn extent(&self) -> Arc<Extent> {
+        self.extent.clone()
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.extent
     }
 
     /// True if element type and shape are these.
     pub fn has_shape(&self, shape: &Shape) -> bool {
-        let sizes = shape.sizes.iter().map(|&size| size as i64);
-        self.dtype == shape.dtype && self.dims.iter().copied().eq(sizes)
+        self.extent.dtype == shape.dtype && self.extent.sizes == shape.sizes
     }
 
     pub fn order(&self) -> &Order {
-        &self.order
+        &self.extent.order
     }
 
     pub fn device(&self) -> Handle<Device> {
@@ -176,7 +199,7 @@ impl Buffer {
     /// A buffer with the same value in another memory.
     fn copy_to(&self, memory: Handle<Memory>) -> Outcome<Handle<Buffer>> {
         memory.get()?;
-        let copy = Buffer::new(memory, &self.shape(), self.value()?);
+        let copy = Buffer::new(memory, self.extent(), self.value()?);
         Ok(give(copy.with_token(self.is_token)))
     }
 }
@@ -190,8 +213,8 @@ fn memory_of(memory: Handle<Memory>, device: Handle<Device>) -> Outcome<Handle<M
 }
 
 /// Gives a client a buffer with a value that is there.
-fn give_buffer(memory: Handle<Memory>, shape: &Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
-    give(Buffer::new(memory, shape, Arc::new(Promise::from(value))))
+fn give_buffer(memory: Handle<Memory>, shape: Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
+    give(Buffer::new(memory, Extent::new(shape), Arc::new(Promise::from(value))))
 }
 
 pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
@@ -218,12 +241,12 @@ pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
         let done = Arc::new(Promise::<()>::default());
         let lent = Lent { data, len, done: done.clone() };
         let tensor = Tensor::from_bytes(shape.dtype, &sizes, Bytes::from_owner(Arc::new(lent)))?;
-        args.buffer = give_buffer(memory, &shape, Ok(tensor));
+        args.buffer = give_buffer(memory, shape, Ok(tensor));
         args.done_with_host_buffer = Event::of(done);
         return Ok(());
     }
     let tensor = transfer::read(args.data, shape.dtype, &sizes, Some(&strides))?;
-    args.buffer = give_buffer(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, shape, Ok(tensor));
     // The elements were copied.
     args.done_with_host_buffer = Event::ready();
     Ok(())
@@ -261,7 +284,7 @@ pub(crate) fn uninitialized(args: &mut ClientCreateUninitializedBuffer) -> Outco
     let shape = shape.with_layout(args.layout)?;
     let memory = memory_of(args.memory, args.device)?;
     let tensor = Tensor::zeros(shape.dtype, shape.sizes_in_memory())?;
-    args.buffer = give_buffer(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, shape, Ok(tensor));
     Ok(())
 }
 
@@ -271,7 +294,7 @@ pub(crate) fn error_buffer(args: &mut ClientCreateErrorBuffer) -> Outcome {
     args.memory.get()?;
     let message = text(args.error_message, args.error_message_size)?;
     let failure = Failure::new(Code::from_number(args.error_code), message);
-    args.buffer = give_buffer(args.memory, &shape, Err(failure));
+    args.buffer = give_buffer(args.memory, shape, Err(failure));
     Ok(())
 }
 
@@ -303,19 +326,20 @@ impl Drop for SharedView {
 }
 
 thread_local! {
-    /// The order of the next view of this thread.
-    static VIEW_ORDER: Cell<Option<Order>> = const { Cell::new(None) };
+    /// The rank and the order of the next view of this thread.
+    static VIEW_ORDER: Cell<Option<(usize, Order)>> = const { Cell::new(None) };
 }
 
 /// States the order of the next view of this thread, by dimensions from the one that varies fastest
-/// on, in place of its layout: jaxlib lists the dimensions in memory that it has freed.
+/// on, in place of its layout: jaxlib lists the dimensions in memory that it has freed. Of no
+/// dimensions, the next view has the order of its layout.
 ///
 /// # Safety
 /// `dims` points to `rank` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn stablo_pjrt_set_view_order(dims: *const i64, rank: usize) {
     let order = array(dims, rank).ok().and_then(|dims| Order::of_minor_to_major(dims, rank));
-    VIEW_ORDER.set(order);
+    VIEW_ORDER.set(order.filter(|_| rank != 0).map(|order| (rank, order)));
 }
 
 pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
@@ -335,8 +359,8 @@ pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
     }
     // The memory is copied if it is not in the order of a layout, and else used where it is.
     let order = match stated {
-        Some(order) => Ok(order),
-        None => Order::of_layout(args.layout, shape.sizes.len()),
+        Some((rank, order)) if rank == shape.sizes.len() => Ok(order),
+        _ => Order::of_layout(args.layout, shape.sizes.len()),
     };
     let strides = match order {
         Ok(order) => {
@@ -359,7 +383,7 @@ pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
             Tensor::from_bytes(shape.dtype, shape.sizes_in_memory(), bytes)?
         }
     };
-    args.buffer = give_buffer(memory, &shape, Ok(tensor));
+    args.buffer = give_buffer(memory, shape, Ok(tensor));
     Ok(())
 }
 
@@ -381,12 +405,12 @@ pub(crate) fn is_deleted(args: &mut BufferIsDeleted) -> Outcome {
 
 pub(crate) fn element_type(args: &mut BufferElementType) -> Outcome {
     let own = args.buffer.get()?;
-    args.element_type = if own.is_token { TOKEN } else { types::number(own.dtype)? };
+    args.element_type = if own.is_token { TOKEN } else { types::number(own.extent.dtype)? };
     Ok(())
 }
 
 pub(crate) fn dimensions(args: &mut BufferDimensions) -> Outcome {
-    let dims = &args.buffer.get()?.dims;
+    let dims = &args.buffer.get()?.extent.dims;
     (args.dims, args.num_dims) = (dims.as_ptr(), dims.len());
     Ok(())
 }
@@ -398,7 +422,7 @@ pub(crate) fn dynamic_dimensions(args: &mut BufferDynamicDimensionIndices) -> Ou
 }
 
 pub(crate) fn memory_layout(args: &mut BufferGetMemoryLayout) -> Outcome {
-    let order = &args.buffer.get()?.minor_to_major;
+    let order = &args.buffer.get()?.extent.minor_to_major;
     let tiled = Tiled {
         struct_size: size_of::<Tiled>(),
         extension_start: std::ptr::null_mut(),
@@ -508,7 +532,7 @@ pub(crate) fn bitcast(args: &mut BufferBitcast) -> Outcome {
     }
     let tensor = buffer.tensor()?;
     let tensor = Tensor::from_bytes(shape.dtype, &shape.sizes, tensor.bytes().clone())?;
-    args.out_buffer = give_buffer(buffer.memory, &shape, Ok(tensor));
+    args.out_buffer = give_buffer(buffer.memory, shape, Ok(tensor));
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Buffers whose values the client sets later: by asynchronous transfers, by an alias that it
 //! fulfills, or by an event that a donation waits for.
 
-use crate::buffer::{Buffer, Shape, copy_raw, outside};
+use crate::buffer::{Buffer, Extent, Shape, copy_raw, outside};
 use crate::device::Memory;
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
@@ -131,7 +131,11 @@ pub(crate) fn transfer_literal(args: &mut TransferLiteral) -> Outcome {
 pub(crate) fn retrieve_transfer(args: &mut TransferRetrieve) -> Outcome {
     let manager = args.manager.get()?;
     let transfer = manager.transfer(args.index)?;
-    args.buffer = give(Buffer::new(manager.memory, &transfer.shape, transfer.value.clone()));
+    args.buffer = give(Buffer::new(
+        manager.memory,
+        Extent::new(transfer.shape.clone()),
+        transfer.value.clone(),
+    ));
     Ok(())
 }
 
@@ -182,7 +186,7 @@ pub(crate) fn create_alias(args: &mut ClientCreateAliasBuffer) -> Outcome {
     args.memory.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let value = Arc::<Promise<Tensor>>::default();
-    args.buffer = give(Buffer::new(args.memory, &shape, value.clone()));
+    args.buffer = give(Buffer::new(args.memory, Extent::new(shape.clone()), value.clone()));
     args.fulfillment = give(AliasFulfillment { shape, value });
     Ok(())
 }
@@ -196,7 +200,7 @@ pub(crate) fn fulfill_alias(args: &mut ClientFulfillAliasBuffer) -> Outcome {
         Ok(()) => {
             let buffer = args.buffer.get()?;
             if !buffer.has_shape(&alias.shape) {
-                return Err(other_shape("buffer", &buffer.shape(), "alias", &alias.shape));
+                return Err(other_shape("buffer", buffer.shape(), "alias", &alias.shape));
             }
             if !buffer.order().is_row_major() {
                 let message = "aliases of buffers in another order than row-major";
@@ -288,7 +292,7 @@ struct Donation {
 pub(crate) fn donate_with_dependency(args: &mut BufferDonateWithDependency) -> Outcome {
     let buffer = args.buffer.get()?;
     let to = Arc::<Promise<Tensor>>::default();
-    let donated = Buffer::new(buffer.memory(), &buffer.shape(), to.clone());
+    let donated = Buffer::new(buffer.memory(), buffer.extent(), to.clone());
     args.callback_data = Pending(Donation { from: buffer.take()?, to }).into_pointer();
     args.callback = Some(release_donation);
     args.donated = give(donated);

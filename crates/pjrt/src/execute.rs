@@ -88,7 +88,7 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
         if buffer.order().is_row_major() {
             return Ok(value);
         }
-        let tensor = buffer.order().to_row_major(tensor(value)?, &buffer.shape());
+        let tensor = buffer.order().to_row_major(tensor(value)?, buffer.shape());
         Ok(Arc::new(Promise::from(tensor)))
     };
     buffers.iter().enumerate().map(argument).collect()
@@ -148,12 +148,17 @@ fn whole(declared: &Parameter, shards: Vec<Value>) -> Outcome<RuntimeValue> {
     })
 }
 
+/// The tensor of a result; an empty one for a token.
+fn result(value: RuntimeValue) -> Outcome<Tensor> {
+    match value {
+        RuntimeValue::Token => Ok(Tensor::zeros(DType::I1, [0])?),
+        value => value.into_tensor().map_err(unsharded),
+    }
+}
+
 /// The results of devices for a result of a program.
 fn shards(declared: &Parameter, value: RuntimeValue, count: usize) -> Outcome<Vec<Tensor>> {
-    let tensor = match value {
-        RuntimeValue::Token => Tensor::zeros(DType::I1, [0])?,
-        value => value.into_tensor().map_err(unsharded)?,
-    };
+    let tensor = result(value)?;
     let order = &declared.shape.order;
     match &declared.distribution {
         Some(distribution) => {
@@ -164,8 +169,27 @@ fn shards(declared: &Parameter, value: RuntimeValue, count: usize) -> Outcome<Ve
     }
 }
 
+/// Runs the program on the arguments of one device, where nothing is divided.
+fn run_on_device(compiled: &Compiled, arguments: Vec<Value>) -> Outcome<Vec<Tensor>> {
+    let input = |(declared, value): (&Parameter, Value)| {
+        Ok(if declared.is_token { RuntimeValue::Token } else { tensor(value)?.into() })
+    };
+    let inputs = compiled.arguments.iter().zip(arguments).map(input).collect::<Outcome<_>>()?;
+    let results = run(compiled, vec![inputs])?.pop().unwrap_or_default();
+    let ordered = |(declared, value): (&Parameter, RuntimeValue)| {
+        declared.shape.order.of_row_major(result(value)?)
+    };
+    compiled.results.iter().zip(results).map(ordered).collect()
+}
+
 /// Runs the program on the arguments of each device, and returns the results of each.
-fn run_on_devices(compiled: &Compiled, arguments: Vec<Vec<Value>>) -> Outcome<Vec<Vec<Tensor>>> {
+fn run_on_devices(
+    compiled: &Compiled,
+    mut arguments: Vec<Vec<Value>>,
+) -> Outcome<Vec<Vec<Tensor>>> {
+    if let [only] = &mut arguments[..] {
+        return Ok(vec![run_on_device(compiled, std::mem::take(only))?]);
+    }
     let partitions = compiled.options.num_partitions.max(1);
     let mut inputs = Vec::new();
     let mut arguments = arguments.into_iter();
@@ -275,7 +299,7 @@ pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
         let memories = device.get()?.memories();
         let places = array_mut(places, compiled.results.len())?;
         for ((value, result), place) in own.into_iter().zip(&compiled.results).zip(places) {
-            let buffer = Buffer::new(memories[result.memory], &result.shape, value);
+            let buffer = Buffer::new(memories[result.memory], result.shape.clone(), value);
             *place = give(buffer.with_token(result.is_token));
         }
     }

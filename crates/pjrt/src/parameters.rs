@@ -1,6 +1,6 @@
 //! The arguments and results of programs: their shapes on each device, and their shardings.
 
-use crate::buffer::Shape;
+use crate::buffer::{Extent, Shape};
 use crate::device::MEMORY_KINDS;
 use crate::error::{Code, Failure, Outcome};
 use crate::order::{self, Order};
@@ -10,6 +10,7 @@ use pjrt_abi::TOKEN;
 use stablo::ir::OpRef;
 use stablo::{Attribute, DType, Distribution, EvalError, Module, RuntimeValue, Type};
 use std::ffi::c_int;
+use std::sync::Arc;
 
 /// The function that runs.
 pub(crate) const ENTRY: &str = "main";
@@ -17,7 +18,7 @@ pub(crate) const ENTRY: &str = "main";
 /// An argument or a result of a program.
 pub struct Parameter {
     /// The shape on each device.
-    pub shape: Shape,
+    pub shape: Arc<Extent>,
     /// The distribution over devices; `None` if each has all of it.
     pub distribution: Option<Distribution>,
     /// True for tokens, for which clients pass empty booleans, or tokens that they got.
@@ -71,7 +72,7 @@ fn parameter(
     };
     let mode = attribute("mhlo.layout_mode").and_then(Attribute::as_str).unwrap_or("default");
     let order = Order::of_mode(mode, sizes.len(), automatic)?;
-    let shape = Shape { dtype, sizes, order };
+    let shape = Extent::new(Shape { dtype, sizes, order });
     Ok(Parameter { distribution, shape, is_token, is_donated, memory })
 }
 
