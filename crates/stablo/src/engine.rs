@@ -294,10 +294,7 @@ impl Program {
     ) -> Result<Vec<Vec<RuntimeValue>>> {
         let failed = |errors| self.error(errors);
         if let Some(bounds) = &self.bounds {
-            let mut processes = inputs.iter();
-            processes.try_for_each(|inputs| self.program.check_inputs(inputs)).map_err(failed)?;
-            let mut checking = bounds.observer(grid, &inputs, observer).map_err(failed)?;
-            return self.program.run_grid(grid, inputs, &mut checking).map_err(failed);
+            return bounds.run(&self.program, grid, inputs, observer).map_err(failed);
         }
         if let Some(specializations) = self.specializations(observer) {
             let mut processes = inputs.iter();

@@ -51,11 +51,11 @@ mod error;
 mod explain;
 mod inspect;
 mod json;
-#[cfg(feature = "run")]
+#[cfg(feature = "judge")]
 pub mod judging;
 mod load;
 mod names;
-#[cfg(feature = "run")]
+#[cfg(feature = "judge")]
 mod op_accuracy;
 #[cfg(feature = "run")]
 pub mod passes;
@@ -67,13 +67,16 @@ mod specialized;
 #[cfg(feature = "run")]
 mod spmd;
 mod stack;
-#[cfg(feature = "run")]
+#[cfg(feature = "judge")]
 mod sum_accuracy;
 #[cfg(feature = "run")]
 mod trace;
 #[cfg(feature = "run")]
 mod weights;
-#[cfg(feature = "run")]
+#[cfg(feature = "judge")]
+mod within;
+#[cfg(all(feature = "run", not(feature = "judge")))]
+#[path = "without_bounds.rs"]
 mod within;
 mod write;
 
@@ -110,7 +113,7 @@ pub use interpreter::{
     ProcessId, Profiling, Progress, RunOptions, StepKind, Unobserved, storage_dtype, value_fits,
 };
 pub use json::diagnostic_to_json;
-#[cfg(feature = "run")]
+#[cfg(feature = "judge")]
 pub use judging::{enclose, judge, judge_expectations};
 pub use load::{LoadOptions, Loaded, bytecode_fields, load, load_file};
 pub use mlir::bytecode::{FileField, is_bytecode};

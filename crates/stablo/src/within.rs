@@ -65,12 +65,28 @@ impl BoundsProgram {
         self.models.iter().map(derive).collect()
     }
 
+    /// Runs `program`, a process for each inputs, and checks its values.
+    ///
+    /// # Errors
+    /// As a run of the program, and if bounds cannot be derived or a value is not within them.
+    pub fn run(
+        &self,
+        program: &interpreter::Program,
+        grid: Grid,
+        inputs: Vec<Vec<RuntimeValue>>,
+        observer: &mut dyn Observer,
+    ) -> std::result::Result<Vec<Vec<RuntimeValue>>, Diagnostics> {
+        inputs.iter().try_for_each(|inputs| program.check_inputs(inputs))?;
+        let mut checking = self.observer(grid, &inputs, observer)?;
+        program.run_grid(grid, inputs, &mut checking)
+    }
+
     /// The observer of a run whose values are checked.
     ///
     /// # Errors
     /// If bounds cannot be derived: there are several processes, an op fails, or a limit is
     /// exceeded.
-    pub(crate) fn observer<'o>(
+    fn observer<'o>(
         &self,
         grid: Grid,
         inputs: &[Vec<RuntimeValue>],
@@ -91,7 +107,7 @@ fn unknown_model(op: OpRef<'_>, name: &str) -> Diagnostic {
 }
 
 /// Checks values, and passes everything else on.
-pub(crate) struct Checking<'o> {
+struct Checking<'o> {
     observer: &'o mut dyn Observer,
     bounds: Vec<(String, DerivedBounds)>,
 }
