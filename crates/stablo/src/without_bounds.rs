@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(crate) enum BoundsProgram {}
 
 impl BoundsProgram {
-    /// None.
+    /// `None`.
     ///
     /// # Errors
     /// If the module has an op `check.expect_within`.
@@ -24,8 +24,7 @@ impl BoundsProgram {
         Err(vec![op.error("check.expect_within", message)])
     }
 
-    /// # Errors
-    /// None: there is no program.
+    /// Never called, as there is no program.
     pub fn run(
         &self,
         _program: &interpreter::Program,

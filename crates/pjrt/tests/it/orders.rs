@@ -213,7 +213,7 @@ fn the_order_of_a_view_may_be_stated_before() {
     let (code, message) = call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap_err();
     assert_eq!((code, &message[..]), (3, "the layout does not have the dimensions of the shape"));
     // As by XLA, memory at other addresses is refused, which makes JAX copy it.
-    create.layout = std::ptr::null_mut();
+    create.layout = null_mut();
     create.device_buffer_ptr = memory.0[1..].as_ptr().cast_mut().cast();
     let (code, message) = call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap_err();
     assert!(code == 3 && message.ends_with("which is not aligned to 16 bytes."), "{message}");
