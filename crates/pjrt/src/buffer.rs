@@ -337,7 +337,7 @@ thread_local! {
 /// # Safety
 /// `dims` points to `rank` numbers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn stablo_pjrt_set_view_order(dims: *const i64, rank: usize) {
+pub(crate) unsafe extern "C" fn stablo_pjrt_set_view_order(dims: *const i64, rank: usize) {
     let order = array(dims, rank).ok().and_then(|dims| Order::of_minor_to_major(dims, rank));
     VIEW_ORDER.set(order.filter(|_| rank != 0).map(|order| (rank, order)));
 }

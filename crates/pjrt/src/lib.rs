@@ -7,11 +7,10 @@
 #![allow(unsafe_code, reason = "a C interface is made of pointers; each block gives its reason")]
 #![allow(missing_docs, reason = "the interface and its names are the header's")]
 
-#[doc(hidden)]
-pub mod buffer; // For tests, as the others.
+mod buffer;
 mod cache;
 #[doc(hidden)]
-pub mod call;
+pub mod call; // For tests, as the others.
 mod client;
 mod debug;
 mod deferred;

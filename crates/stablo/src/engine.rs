@@ -33,6 +33,7 @@ pub struct Program {
     /// Types of the inputs and of the results.
     signature: (Vec<Type>, Vec<Type>),
     /// The names of the results.
+    #[cfg_attr(not(feature = "judge"), expect(dead_code, reason = "verdicts have them"))]
     result_names: Vec<Option<String>>,
 }
 
@@ -179,6 +180,7 @@ impl Program {
     }
 
     /// The names of the results, as far as the program gives some.
+    #[cfg(feature = "judge")]
     pub(crate) fn result_names(&self) -> &[Option<String>] {
         &self.result_names
     }

@@ -69,7 +69,7 @@ impl BoundsProgram {
     ///
     /// # Errors
     /// As a run of the program, and if bounds cannot be derived or a value is not within them.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         program: &interpreter::Program,
         grid: Grid,

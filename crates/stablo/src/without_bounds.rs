@@ -14,7 +14,7 @@ impl BoundsProgram {
     ///
     /// # Errors
     /// If the module has an op `check.expect_within`.
-    pub fn of(
+    pub(crate) fn of(
         module: &Arc<Module>,
         _entry: &str,
         _options: &RunOptions,
@@ -25,7 +25,7 @@ impl BoundsProgram {
     }
 
     /// Never called, as there is no program.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         _program: &interpreter::Program,
         _grid: Grid,

@@ -183,6 +183,10 @@ fn memory_of_the_client_is_used_where_it_is() {
     assert!(is_done(create.done_with_host_buffer));
 }
 
+unsafe extern "C" {
+    fn stablo_pjrt_set_view_order(dims: *const i64, rank: usize);
+}
+
 /// Memory of a client at an address that views may have.
 #[repr(align(64))]
 struct Aligned([f32; 8]);
@@ -203,7 +207,7 @@ fn the_order_of_a_view_may_be_stated_before() {
         [([0i64, 1], [1.0, 3.0, 5.0, 2.0, 4.0, 6.0]), ([1, 0], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])]
     {
         // SAFETY: these are two numbers.
-        unsafe { stablo_pjrt::buffer::stablo_pjrt_set_view_order(dims.as_ptr(), 2) };
+        unsafe { stablo_pjrt_set_view_order(dims.as_ptr(), 2) };
         call(Slot::Client_CreateViewOfDeviceBuffer, &mut create).unwrap();
         let (found, in_memory, elements) = contents(create.buffer);
         assert_eq!((found, elements), (dims.to_vec(), row_major.to_vec()));
