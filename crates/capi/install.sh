@@ -20,10 +20,26 @@ version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$here/../../Cargo.toml" | head -1
 interface=$(echo "$version" | sed -e 's/^0\.\([0-9]*\).*/0.\1/' -e 't' -e 's/\..*//')
 if [ -f "$built/libstablo_c.a" ]; then
   joined=$(mktemp -d)
-  # One object that shows the functions of the header alone: half the size, and another library in
-  # Rust may be linked beside it.
+  # One object that shows the functions of the header alone, so that another library in Rust may be
+  # linked beside it, and that has one section of a kind, not one for each function with its name:
+  # a third of the size.
+  cat > "$joined/sections" << 'END'
+SECTIONS
+{
+  .text : { *(.text .text.*) }
+  .rodata : { *(.rodata .rodata.*) }
+  .eh_frame : { KEEP(*(.eh_frame)) }
+  .gcc_except_table : { *(.gcc_except_table .gcc_except_table.*) }
+  .init_array : { KEEP(*(.init_array .init_array.*)) }
+  .tdata : { *(.tdata .tdata.*) }
+  .tbss : { *(.tbss .tbss.*) }
+  .data.rel.ro : { *(.data.rel.ro .data.rel.ro.*) }
+  .data : { *(.data .data.*) }
+  .bss : { *(.bss .bss.* COMMON) }
+}
+END
   grep -o 'stablo_[a-z0-9_]* *(' "$here/include/stablo.h" | tr -d ' (' | sort -u > "$joined/names"
-  if ld -r --gc-sections $(sed 's/^/-u /' "$joined/names") -o "$joined/all.o" "$built/libstablo_c.a" 2> /dev/null &&
+  if ld -r --gc-sections -T "$joined/sections" $(sed 's/^/-u /' "$joined/names") -o "$joined/all.o" "$built/libstablo_c.a" 2> /dev/null &&
     objcopy --keep-global-symbols="$joined/names" --strip-unneeded -R .llvmbc -R .llvmcmd "$joined/all.o" "$joined/stablo_c.o" 2> /dev/null &&
     ar rcs "$joined/libstablo_c.a" "$joined/stablo_c.o"; then
     cp "$joined/libstablo_c.a" "$prefix/lib/"
