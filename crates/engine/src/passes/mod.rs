@@ -215,12 +215,18 @@ impl Replacements {
     /// Replaces a value that no use has been looked at of.
     pub(crate) fn insert(&mut self, value: Value, by: Value) {
         let by = self.get(by);
-        self.0.insert(value, by);
+        if by != value {
+            self.0.insert(value, by);
+        }
     }
 
-    /// The value that stands for another one, or is itself.
-    pub(crate) fn get(&self, value: Value) -> Value {
-        self.0.get(&value).copied().unwrap_or(value)
+    /// The value that stands for another one, or is itself. What has replaced a value may have been
+    /// replaced since: the results of a loop within one that runs once, by those of its nodes.
+    pub(crate) fn get(&self, mut value: Value) -> Value {
+        while let Some(&by) = self.0.get(&value) {
+            value = by;
+        }
+        value
     }
 
     /// Replaces the values in a list.
