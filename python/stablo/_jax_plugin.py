@@ -363,7 +363,8 @@ def _answer_for_cpu(client: Any) -> None:
     """Makes JAX's own uses of the platform `cpu`, such as for callbacks, find stablo."""
     bridge = _xla_bridge()
     chosen = (bridge.config.jax_platforms.value or "").split(",")
-    if "cpu" not in chosen and client.devices()[0].device_kind == PLATFORM:
+    kinds = [getattr(device, "device_kind", None) for device in client.devices()[:1]]
+    if "cpu" not in chosen and kinds == [PLATFORM]:
         bridge._backends.setdefault("cpu", client)
         # Programs have keys in place of the addresses that XLA calls.
         xla_client = importlib.import_module("jax._src.lib").xla_client
