@@ -11,7 +11,8 @@
  * Threads that call the library need 64 KB of stack, whatever the program: deeply nested ones
  * are handled on threads of the library's own.
  *
- * Structures of options begin with their size, and zeros mean defaults:
+ * Structures of options begin with their size, and zeros mean defaults. A library that is older
+ * than the header of the caller refuses fields that it does not know, unless they are zero:
  *
  *   stablo_run_options options = {sizeof options};
  *   options.max_steps = 1000;

@@ -66,6 +66,7 @@ unsafe impl Options for stablo_run_options {}
 unsafe impl Options for stablo_refine_options {}
 
 /// The options behind a pointer; the defaults for null, and for fields beyond the size given.
+/// Refuses fields beyond those of the type that are not zero.
 ///
 /// # Safety
 /// `options` is null or has the size in bytes that its first field says.
@@ -77,7 +78,12 @@ pub(crate) unsafe fn read<T: Options>(options: *const T) -> Failable<T> {
         if size < size_of::<usize>() {
             return Err("the options do not say their size: set struct_size".into());
         }
-        let size = size.min(size_of::<T>());
+        let (size, all) = (size.min(size_of::<T>()), size);
+        // A caller with a newer header may ask for what this version would silently not do.
+        // SAFETY: the structure has that many bytes.
+        if (size..all).any(|at| unsafe { options.cast::<u8>().add(at).read() } != 0) {
+            return Err("the options set fields of a newer version of the library".into());
+        }
         // SAFETY: both places have that size, and do not overlap.
         unsafe {
             std::ptr::copy_nonoverlapping(options.cast::<u8>(), read.as_mut_ptr().cast(), size);

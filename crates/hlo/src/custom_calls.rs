@@ -122,9 +122,9 @@ pub fn prepare(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepared {
             let near = nearest(target, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
             let message = format!(
-                "the custom call target `{target}` is unknown: it is neither in \
-                 docs/custom_calls.md nor registered with `CustomCalls::register` in Rust or \
-                 `Program.with_options` in Python{near}"
+                "the custom call target `{target}` is unknown: it is not in \
+                 docs/custom_calls.md, and no implementation of it was registered, as that page \
+                 says{near}"
             );
             Err(EvalError::new("custom_call", message))
         }

@@ -3,4 +3,5 @@
 mod devices;
 mod examples;
 mod into;
+mod options;
 mod stack;
