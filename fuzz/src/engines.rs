@@ -5,7 +5,7 @@ use generate::Random;
 use stablo::numerics::math;
 use stablo::{
     Budget, DType, Diagnostic, Engine, Host, Limits, Module, Program, RunOptions, RuntimeValue,
-    Tensor, Type,
+    Tensor, Type, VerifyOptions,
 };
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -65,7 +65,8 @@ pub enum Verdict {
 /// Verifies `module`, and runs `main` on random inputs.
 pub(crate) fn verdict(module: &Module, random: &mut Random) -> Verdict {
     let _entered = Host::current().with_budget(Budget::new(MAX_MEMORY)).enter();
-    if stablo::verify(module).is_err() {
+    let options = VerifyOptions { strict: true, ..VerifyOptions::default() };
+    if stablo::has_errors(&stablo::verify_with(module, &options)) {
         return Verdict::Refused;
     }
     let Some(inputs) = inputs(module, random) else { return Verdict::Skipped };

@@ -6,7 +6,7 @@ use crate::enums::{COMPARISON_DIRECTION, COMPARISON_TYPE};
 use hlo::attrs::{bounds, type_extensions};
 use hlo::{compat, reify};
 use mlir::types::DYNAMIC;
-use mlir::{Diagnostic, OpRef, Type, op};
+use mlir::{Diagnostic, OpRef, Type, Verdict, op};
 
 const FORMAT_TEXT: &str =
     "$lhs `,` $rhs attr-dict `:` `(` type($lhs) `,` type($rhs) `)` `->` type($result)";
@@ -80,15 +80,30 @@ fn infer_binary(op: OpRef<'_>, element: impl Fn(&Type) -> Type) -> Result<Vec<Ty
         let message = format!("broadcast_dimensions must not be negative; found {negative}");
         return Err(op.error("broadcast_dimensions", message));
     }
-    // As upstream, operands of equal ranks need no dimensions, which are ignored.
+    // As upstream, operands of equal ranks need no dimensions, which are ignored, and a result of
+    // shapes without a broadcast may have any type.
     let same_rank = lhs.shape().map(<[i64]>::len) == rhs.shape().map(<[i64]>::len);
     let dims = dims.filter(|_| !same_rank);
     let common = sizes(lhs).zip(sizes(rhs)).map(|(l, r)| broadcast_sizes(&l, &r, dims));
-    // As upstream, dimensions that do not fit are left to the conversion to StableHLO.
-    if common == Some(None) && dims.is_none() {
-        return Err(incompatible(op));
-    }
     Ok(vec![result_type(common.flatten(), element(lhs.element_type()))])
+}
+
+/// Checks that the shapes have a broadcast.
+fn verify_strict(op: OpRef<'_>) -> Verdict {
+    let types = [op.operand_type(0), op.operand_type(1)];
+    let Some((lhs, rhs)) = sizes(types[0]).zip(sizes(types[1])) else { return Ok(()) };
+    let dims = op.int_array("broadcast_dimensions").filter(|_| lhs.len() != rhs.len());
+    let is_distinct = |dims: &[i64]| !(1..dims.len()).any(|i| dims[..i].contains(&dims[i]));
+    if broadcast_sizes(&lhs, &rhs, dims).is_some() && dims.is_none_or(is_distinct) {
+        return Ok(());
+    }
+    let Some(dims) = dims else { return Err(incompatible(op)) };
+    let message = format!(
+        "broadcast_dimensions {dims:?} do not map the dimensions of one operand to equal ones of \
+         the other, or to ones of size 1; found {} and {}",
+        types[0], types[1]
+    );
+    Err(op.error("broadcast_dimensions", message))
 }
 
 /// The error for operands whose shapes have no broadcast.
@@ -116,6 +131,7 @@ macro_rules! binary {
                 traits [Pure $(, $extra)*]
                 hooks {
                     format: FORMAT_TEXT,
+                    verify_strict: verify_strict,
                     infer: $infer,
                     reify: reify::common_shape,
                 }
@@ -172,6 +188,7 @@ op! {
         traits [Pure]
         hooks {
             format: FORMAT_TEXT,
+            verify_strict: verify_strict,
             infer: infer_broadcast_complex,
             reify: reify::common_shape,
         }
@@ -195,6 +212,7 @@ op! {
         traits [Pure]
         hooks {
             format: FORMAT_TEXT,
+            verify_strict: verify_strict,
             infer: infer_broadcast_compare,
             reify: reify::common_shape,
         }
@@ -215,6 +233,7 @@ op! {
             format:
                 "$pred `,` $on_true `,` $on_false attr-dict \
                  `:` `(` type($pred) `,` type($on_true) `,` type($on_false) `)` `->` type($result)",
+            verify_strict: verify_select_strictly,
             infer: infer_select,
             reify: reify::common_shape,
         }
@@ -228,15 +247,18 @@ fn infer_select(op: OpRef<'_>) -> Result<Vec<Type>, Diagnostic> {
             format!("both values must have one element type, found {on_true} and {on_false}");
         return Err(op.error("operand-type", message));
     }
-    let known: Option<Vec<Vec<Size>>> = op.operand_types().map(sizes).collect();
-    let common = match known {
-        Some(known) => {
-            let mut all = known.into_iter();
-            let common =
-                all.try_fold(Vec::new(), |common, next| broadcast_sizes(&common, &next, None));
-            Some(common.ok_or_else(|| incompatible(op))?)
-        }
-        None => None,
-    };
+    let common = common_sizes(op).flatten();
     Ok(vec![result_type(common, on_true.element_type().clone())])
+}
+
+/// The broadcast of all operands, `Some(None)` if they have none. `None` if one is unranked.
+fn common_sizes(op: OpRef<'_>) -> Option<Option<Vec<Size>>> {
+    let known: Option<Vec<Vec<Size>>> = op.operand_types().map(sizes).collect();
+    let mut all = known?.into_iter();
+    Some(all.try_fold(Vec::new(), |common, next| broadcast_sizes(&common, &next, None)))
+}
+
+/// Checks that the shapes have a broadcast.
+fn verify_select_strictly(op: OpRef<'_>) -> Verdict {
+    if common_sizes(op) == Some(None) { Err(incompatible(op)) } else { Ok(()) }
 }

@@ -38,8 +38,10 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     pub(crate) fn new(source: Source, allow_unregistered: bool) -> Analysis {
-        let options =
-            LoadOptions::default().allow_unregistered_dialects(allow_unregistered).source_map(true);
+        let options = LoadOptions::default()
+            .strict(true)
+            .allow_unregistered_dialects(allow_unregistered)
+            .source_map(true);
         let loaded = options.load_source(source);
         Analysis {
             module: loaded.module,

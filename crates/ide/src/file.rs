@@ -177,7 +177,7 @@ impl File {
 
     /// The options by which parts of the text are read.
     pub(crate) fn load_options(&self) -> LoadOptions {
-        LoadOptions::default().allow_unregistered_dialects(self.allow_unregistered)
+        LoadOptions::default().strict(true).allow_unregistered_dialects(self.allow_unregistered)
     }
 
     /// The types of values of large functions.

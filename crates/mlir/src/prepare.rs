@@ -266,10 +266,18 @@ pub fn prepare(context: PrepareContext<'_>) -> Code {
 /// # Errors
 /// If the op has no meaning.
 pub fn single(op: OpRef<'_>) -> Prepared {
-    let Some(prepare) = op.def().and_then(|def| def.prepare) else {
+    meaning(op, &mut Preparer::new(op.module()))
+}
+
+/// The primitive of an op.
+fn meaning(op: OpRef<'_>, preparer: &mut Preparer<'_>) -> Prepared {
+    let Some((def, prepare)) = op.def().and_then(|def| Some((def, def.prepare?))) else {
         return Err(no_meaning(op));
     };
-    prepare(op, &mut Preparer::new(op.module()))
+    if let Some(Err(error)) = def.verify_strict.map(|verify| verify(op)) {
+        return Err(EvalError::new(error.label, error.message));
+    }
+    prepare(op, preparer)
 }
 
 /// Larger splats are not kept as tensors: they are made when they are needed, to be overwritten
@@ -546,10 +554,7 @@ impl<'m> Preparer<'m> {
     }
 
     fn instruction(&mut self, op: OpRef<'m>) -> Instruction {
-        let mut primitive = match op.def().and_then(|def| def.prepare) {
-            Some(prepare) => prepare(op, self).unwrap_or_else(Primitive::Invalid),
-            None => Primitive::Invalid(no_meaning(op)),
-        };
+        let mut primitive = meaning(op, self).unwrap_or_else(Primitive::Invalid);
         if let Primitive::Native(native) = &mut primitive
             && native.is_plain
         {

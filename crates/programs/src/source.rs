@@ -180,8 +180,11 @@ impl InputFlags {
         let allow_unregistered_dialects = self.allow_unregistered_dialect;
         let Loaded { mut module, mut diagnostics, .. } = loaded;
         if !has_errors(&diagnostics) {
-            let options =
-                VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects };
+            let options = VerifyOptions {
+                reporting: Reporting::LikeUpstream,
+                allow_unregistered_dialects,
+                strict: false,
+            };
             diagnostics.extend(stablo::verify_with(&module, &options));
         }
         if !has_errors(&diagnostics) {

@@ -60,6 +60,9 @@ pub struct LoadOptions {
     /// Verify the program. On by default; a module that has not been verified may be printed and
     /// inspected, but not run.
     pub verify: bool,
+    /// Verify that ops mean something, too, where upstream's verifier does not. Off by default:
+    /// backends may give a meaning to ops that break a rule of the specification.
+    pub strict: bool,
     /// Convert VHLO to StableHLO. On by default.
     pub convert_vhlo: bool,
     /// Stop at the first error instead of going on with the next op. Off by default.
@@ -74,6 +77,7 @@ impl Default for LoadOptions {
         LoadOptions {
             allow_unregistered_dialects: false,
             verify: true,
+            strict: false,
             convert_vhlo: true,
             stop_at_first_error: false,
             source_map: false,
@@ -93,6 +97,13 @@ impl LoadOptions {
     #[must_use]
     pub fn verify(mut self, verify: bool) -> LoadOptions {
         self.verify = verify;
+        self
+    }
+
+    /// Sets [`LoadOptions::strict`].
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> LoadOptions {
+        self.strict = strict;
         self
     }
 
@@ -203,6 +214,7 @@ impl LoadOptions {
         if self.verify {
             let options = VerifyOptions {
                 allow_unregistered_dialects: self.allow_unregistered_dialects,
+                strict: self.strict,
                 ..VerifyOptions::default()
             };
             loaded.verify(&options);

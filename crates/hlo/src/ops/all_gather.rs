@@ -1,6 +1,7 @@
 //! `stablehlo.all_gather`.
 
 use super::prelude::*;
+use crate::attrs::CollectiveAttrs;
 
 op! {
     /// Each result is the concatenation along `all_gather_dim` of the operands of all processes of
@@ -18,6 +19,7 @@ op! {
         rules include_str!("all_gather.txt");
         hooks {
             verify: verify,
+            verify_strict: verify_strict,
             verify_symbols: check::mesh_symbol,
             refine: refine,
             prepare: prepare,
@@ -30,7 +32,16 @@ fn verify(op: OpRef<'_>) -> Verdict {
     let dimension = AllGatherOp(op).all_gather_dim();
     let labels = ["all_gather_c2", "all_gather_c4"];
     check::replica_groups(op, labels, AllGatherOp(op).replica_groups(), true)?;
-    check::global_device_ids(op, "all_gather_c5")?;
+    let attrs = CollectiveAttrs::of(op);
+    require(
+        op,
+        "all_gather_c5",
+        !attrs.use_global_device_ids || attrs.channel_or_zero() >= 0,
+        || {
+            "use_global_device_ids requires a channel_handle whose handle is not negative"
+                .to_string()
+        },
+    )?;
     check::pairwise_same_elements(op, "all_gather_c6")?;
     for (operand, result) in op.operand_types().zip(op.result_types()) {
         check::is_dimension(op, "all_gather_c1", "all_gather_dim", dimension, rank(operand))?;
@@ -43,6 +54,11 @@ fn verify(op: OpRef<'_>) -> Verdict {
         )?;
     }
     Ok(())
+}
+
+/// Checks what upstream's verifier asks of all collectives but this one.
+fn verify_strict(op: OpRef<'_>) -> Verdict {
+    check::global_device_ids(op, "all_gather_c5")
 }
 
 /// Infers the gathered dimension: the operand's size times the group size.

@@ -14,7 +14,7 @@ op! {
             format:
                 "$lhs `,` $rhs `,` `config` `=` $einsum_config attr-dict `:` \
                  functional-type(operands, results)",
-            verify: verify,
+            verify_strict: verify,
             prepare: prepare,
         }
     }

@@ -16,7 +16,7 @@ op! {
             format:
                 "$operand `,` `type` `=` $fft_type `,` `length` `=` $fft_length \
                  attr-dict `:` functional-type(operands, results)",
-            verify: verify,
+            verify_strict: verify,
             infer: infer,
             infer_label: "fft_c5",
             prepare: prepare,

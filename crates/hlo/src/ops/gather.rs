@@ -18,7 +18,7 @@ op! {
         traits [NoMemoryEffect]
         rules include_str!("gather.txt");
         hooks {
-            verify: verify_elements,
+            verify_strict: verify_elements,
             infer: infer,
             infer_label: "gather_c22",
             reify: reify,

@@ -19,6 +19,7 @@ op! {
                 "$initial_state `,` `algorithm` `=` $rng_algorithm attr-dict `:` \
                  functional-type(operands, results)",
             verify: verify,
+            verify_strict: verify_strict,
             prepare: prepare,
             speculate: speculation::shaped_as_operand,
         }
@@ -31,17 +32,24 @@ fn verify(op: OpRef<'_>) -> Verdict {
         format!(
             "output_state must have the type of initial_state; found {output_state} and {state}"
         )
+    })
+}
+
+/// Checks that the state is one of the algorithm: upstream's verifier accepts any numbers.
+fn verify_strict(op: OpRef<'_>) -> Verdict {
+    let state = op.operand_type(0);
+    let is_of_words = [Type::ui64(), Type::i64()].contains(state.element_type());
+    let is_vector = state.shape().is_none_or(|shape| shape.len() == 1);
+    require(op, "rng_bit_generator_i2", is_of_words && is_vector, || {
+        format!("initial_state must be a vector of ui64; found {state}")
     })?;
-    // As upstream, other states than the specification's are left to the run.
     let &[size] = shape(state) else { return Ok(()) };
     let algorithm = RNG_ALGORITHM.case(RngBitGeneratorOp(op).rng_algorithm()).unwrap_or_default();
     let (sizes, fits) = match algorithm {
         "THREE_FRY" => ("2", size == 2),
         _ => ("2 or 3", matches!(size, 2 | 3)),
     };
-    let is_of_words = [Type::ui64(), Type::i64()].contains(state.element_type());
-    let is_open = size == DYNAMIC || !is_of_words;
-    require(op, "rng_bit_generator_c2", is_open || fits, || {
+    require(op, "rng_bit_generator_c2", size == DYNAMIC || fits, || {
         format!("initial_state must have {sizes} elements for {algorithm}; found {state}")
     })
 }

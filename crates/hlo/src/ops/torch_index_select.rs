@@ -11,7 +11,7 @@ op! {
         attributes { dim: required Int(64), batch_dims: required Int(64) }
         traits [Pure]
         hooks {
-            verify: verify,
+            verify_strict: verify,
             prepare: prepare,
         }
     }

@@ -13,7 +13,7 @@ op! {
             format:
                 "$operand `,` `config` `=` $einsum_config attr-dict `:` functional-type(operands, \
                  results)",
-            verify: verify,
+            verify_strict: verify,
             prepare: prepare,
         }
     }

@@ -119,7 +119,8 @@ fn labels(text: &str) -> Vec<String> {
             return errors.into_iter().map(|d| format!("parse: {}", d.message)).collect();
         }
     };
-    verify(&module, &VerifyOptions::default()).into_iter().map(|d| d.label.into_owned()).collect()
+    let options = VerifyOptions { strict: true, ..VerifyOptions::default() };
+    verify(&module, &options).into_iter().map(|d| d.label.into_owned()).collect()
 }
 
 #[test]

@@ -8,7 +8,8 @@ use mlir::verify::{VerifyOptions, verify};
 fn labels(arguments: &str, body: &str) -> Vec<String> {
     let text = format!("func.func @f({arguments}) {{\n{body}\nreturn\n}}");
     let module = common::read(&text).unwrap_or_else(|d| panic!("{}\n{text}", d[0].message));
-    verify(&module, &VerifyOptions::default()).into_iter().map(|d| d.label.into_owned()).collect()
+    let options = VerifyOptions { strict: true, ..VerifyOptions::default() };
+    verify(&module, &options).into_iter().map(|d| d.label.into_owned()).collect()
 }
 
 #[test]

@@ -54,6 +54,7 @@ macro_rules! op {
                 $(result_name: $result_name:expr,)?
                 $(argument_name: $argument_name:expr,)?
                 $(verify: $verify:expr,)?
+                $(verify_strict: $verify_strict:expr,)?
                 $(verify_regions: $verify_regions:expr,)?
                 $(verify_symbols: $verify_symbols:expr,)?
                 $(infer: $infer:expr,)?
@@ -105,6 +106,7 @@ macro_rules! op {
                     $(result_name: Some($result_name),)?
                     $(argument_name: Some($argument_name),)?
                     $(verify: Some($verify),)?
+                    $(verify_strict: Some($verify_strict),)?
                     $(verify_regions: Some($verify_regions),)?
                     $(verify_symbols: Some($verify_symbols),)?
                     $(infer: Some($infer),)?

@@ -71,6 +71,10 @@ pub struct OpDef {
     // Verification
     /// Verification beyond slots and traits. Runs only on ops that satisfy those.
     pub verify: Option<VerifyFn>,
+    /// Rules that upstream's verifier lacks, but without which the op has no meaning. Checked after
+    /// `verify` if [`VerifyOptions::strict`](crate::verify::VerifyOptions) is set, and before
+    /// `prepare`.
+    pub verify_strict: Option<VerifyFn>,
     /// Verification of regions, after the nested ops.
     pub verify_regions: Option<VerifyFn>,
     /// Verification of symbol references, after all ops of the symbol table.
@@ -139,6 +143,7 @@ impl OpDef {
         result_name: None,
         argument_name: None,
         verify: None,
+        verify_strict: None,
         verify_regions: None,
         verify_symbols: None,
         infer: None,

@@ -111,9 +111,14 @@ impl ConversionDriver<'_> {
         }
         let reported = rewriter.diagnostics[errors..].iter().any(|d| d.severity == Severity::Error);
         if !reported {
-            let name = rewriter.op(op).name();
-            let message = format!("{name} cannot be converted: no pattern applies to it");
-            let error = rewriter.op(op).error("conversion", message);
+            let op = rewriter.op(op);
+            let meaningless =
+                op.def().and_then(|def| def.verify_strict).and_then(|verify| verify(op).err());
+            let error = meaningless.unwrap_or_else(|| {
+                let message =
+                    format!("{} cannot be converted: no pattern applies to it", op.name());
+                op.error("conversion", message)
+            });
             rewriter.report(error);
         }
         false

@@ -48,6 +48,8 @@ pub struct VerifyOptions {
     pub reporting: Reporting,
     /// Allow ops of unregistered dialects.
     pub allow_unregistered_dialects: bool,
+    /// Refuse what upstream's verifier accepts, but no run.
+    pub strict: bool,
 }
 
 /// Checks the module and everything in it. The module is valid if no diagnostic is an error.
@@ -287,6 +289,11 @@ impl<'m> Verifier<'m> {
         if let Some(Err(error)) = def.verify.map(|verify| verify(op)) {
             self.errors.push(error);
             self.repeat_like_upstream(op, def, FoundBy::Verifying);
+            return;
+        }
+        let strict = def.verify_strict.filter(|_| self.options.strict);
+        if let Some(Err(error)) = strict.map(|verify| verify(op)) {
+            self.errors.push(error);
         } else if self.regions_first(def) {
             self.run_region_hook(op, def);
         }

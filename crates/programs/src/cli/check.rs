@@ -36,8 +36,9 @@ pub(crate) struct CheckArgs {
 pub(crate) fn run(options: &CheckArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     let mut failed = false;
     let mut labels = Vec::new();
-    let load =
-        LoadOptions::default().allow_unregistered_dialects(options.allow_unregistered_dialect);
+    let load = LoadOptions::default()
+        .strict(true)
+        .allow_unregistered_dialects(options.allow_unregistered_dialect);
     let mut files = Vec::new();
     for file in &options.files {
         match io.path(file).is_dir() {

@@ -167,8 +167,11 @@ fn try_run(argv: &[OsString], io: &mut Io<'_>) -> Result<(), CommandFailure> {
     }
     let print = options.print.options();
     let mut log = Log::new(flags, print);
-    let verify =
-        VerifyOptions { reporting: Reporting::LikeUpstream, allow_unregistered_dialects: true };
+    let verify = VerifyOptions {
+        reporting: Reporting::LikeUpstream,
+        allow_unregistered_dialects: true,
+        strict: false,
+    };
     let result = options.input.run(io, "// -----", &mut |module, output| {
         let top = match options.output.no_implicit_module {
             true => single_op(module),

@@ -19,7 +19,7 @@ fn print(text: &str, options: &PrintOptions) -> Result<String, String> {
     let read = parse(source.clone(), &REGISTRY, ParseOptions::default());
     let mut errors = read.diagnostics;
     if errors.is_empty() {
-        errors = verify(&read.module, &VerifyOptions::default());
+        errors = verify(&read.module, &VerifyOptions { strict: true, ..VerifyOptions::default() });
     }
     match errors.is_empty() {
         true => Ok(print_module(&read.module, options)),
