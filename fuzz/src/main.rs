@@ -57,6 +57,10 @@ enum Command {
         /// Directory for programs with findings.
         #[arg(long, default_value = "target/fuzz")]
         findings: PathBuf,
+        /// Run nothing, but write the programs of each op as a file in this directory, each with
+        /// the verdict of the verifier as a comment before it, for tools/variants.py.
+        #[arg(long)]
+        write: Option<PathBuf>,
     },
     /// Tries mutants and reports each to the parent.
     #[command(hide = true)]
@@ -70,8 +74,12 @@ fn main() -> ExitCode {
         }
         Command::Replay { kind, number } => child::replay(kind, number),
         Command::Corpus { kind, folder } => write_corpus(kind, &folder).map(|()| true),
-        Command::Ops { op, files, programs, findings } => {
-            ops::run(op.as_deref(), &files, programs, &findings)
+        Command::Ops { op, files, programs, findings, write } => {
+            let chosen = ops::choose(op.as_deref(), &files, programs)?;
+            match write {
+                Some(folder) => ops::write(&chosen, &folder).map(|()| true),
+                None => ops::run(&chosen, &findings),
+            }
         }
         Command::Child { kind, first } => child::run(kind, first),
     };

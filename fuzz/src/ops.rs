@@ -1,7 +1,7 @@
 //! Variants of the ops of tests, counted by op and outcome.
 
 use generate::Random;
-use stablo_fuzz::single::by_op;
+use stablo_fuzz::single::{Single, by_op};
 use stablo_fuzz::{Seeds, Verdict};
 use std::collections::BTreeMap;
 use std::io;
@@ -16,14 +16,11 @@ struct Counts {
     skipped: usize,
 }
 
-/// Tries `programs` programs of each op with all their variants; true if nothing was found.
-pub(crate) fn run(
-    op: Option<&str>,
-    files: &[PathBuf],
-    programs: usize,
-    findings: &Path,
-) -> io::Result<bool> {
-    std::fs::create_dir_all(findings)?;
+/// Some programs of each op, by its name.
+type Chosen = BTreeMap<String, Vec<Single>>;
+
+/// Chooses `programs` programs of each op, spread over the files.
+pub(crate) fn choose(op: Option<&str>, files: &[PathBuf], programs: usize) -> io::Result<Chosen> {
     let mut texts = Seeds::read()?.texts;
     for file in files {
         let text = std::fs::read_to_string(file)?;
@@ -31,12 +28,37 @@ pub(crate) fn run(
     }
     let mut all = by_op(&texts);
     all.retain(|name, _| op.is_none_or(|op| op == name));
-    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
-    for (name, singles) in &all {
-        let mut counts = Counts::default();
-        // Spread over the files.
+    for singles in all.values_mut() {
         let step = singles.len().div_ceil(programs).max(1);
-        for single in singles.iter().step_by(step) {
+        *singles = std::mem::take(singles).into_iter().step_by(step).collect();
+    }
+    Ok(all)
+}
+
+/// Writes all variants as chunks of files, each with the verdict of the verifier before it.
+pub(crate) fn write(chosen: &Chosen, folder: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(folder)?;
+    for (name, singles) in chosen {
+        let mut text = String::new();
+        for variant in singles.iter().flat_map(Single::variants) {
+            let verdict = match variant.error() {
+                None => "accepted".to_string(),
+                Some(message) => format!("refused: {}", message.replace('\n', " ")),
+            };
+            text += &format!("// {verdict}\n{}// -----\n", variant.text());
+        }
+        std::fs::write(folder.join(format!("{name}.mlir")), text)?;
+    }
+    Ok(())
+}
+
+/// Tries programs with all their variants; true if nothing was found.
+pub(crate) fn run(chosen: &Chosen, findings: &Path) -> io::Result<bool> {
+    std::fs::create_dir_all(findings)?;
+    let mut classes: BTreeMap<String, usize> = BTreeMap::new();
+    for (name, singles) in chosen {
+        let mut counts = Counts::default();
+        for single in singles {
             for (number, variant) in single.variants().enumerate() {
                 let mut random = Random::new(number as u64);
                 let verdict = catch_unwind(AssertUnwindSafe(|| variant.verdict(&mut random)));
@@ -79,7 +101,7 @@ pub(crate) fn run(
         let Counts { ran, refused, skipped } = counts;
         println!(
             "{name}: {} programs, {ran} variants ran, {refused} were refused, {skipped} skipped",
-            singles.len().min(programs)
+            singles.len()
         );
     }
     for (class, count) in &classes {
