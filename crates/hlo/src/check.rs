@@ -61,7 +61,22 @@ pub fn same_types(op: OpRef<'_>, label: &'static str) -> Verdict {
 
 /// Checks that all operands and results have compatible shapes.
 pub fn same_shapes(op: OpRef<'_>, label: &'static str) -> Verdict {
-    all_agree(op, label, "compatible shapes", |a, b| compat::shapes(shape(a), shape(b)))
+    let mut shapes = all_types(op).map(shape);
+    let Some(first) = shapes.next() else { return Ok(()) };
+    if shapes.all(|found| found == first) {
+        return Ok(());
+    }
+    // A dynamic size agrees with two that differ from each other.
+    let mut known = first.to_vec();
+    let agree = |ty: &Type| {
+        let fits = compat::shapes(&known, shape(ty));
+        let sizes = known.iter_mut().zip(shape(ty));
+        sizes.filter(|(known, _)| **known == DYNAMIC).for_each(|(known, &size)| *known = size);
+        fits
+    };
+    require(op, label, all_types(op).all(agree), || {
+        format!("all operands and results must have compatible shapes; found {}", listing(op))
+    })
 }
 
 /// Checks that all operands and results have compatible element types.

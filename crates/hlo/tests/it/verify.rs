@@ -121,3 +121,36 @@ fn unknown_sizes_fit_any() {
         %1 = stablehlo.reshape %b : (tensor<2x?xf32>) -> tensor<7xf32>";
     assert_eq!(labels("%a: tensor<?x3xf32>, %b: tensor<2x?xf32>", body), [""; 0]);
 }
+
+/// A dynamic size does not make two others agree, as upstream has it.
+#[test]
+fn all_shapes_agree_with_each_other() {
+    const ARGUMENTS: &str = "%a: tensor<?x4xf32>, %b: tensor<8x4xf32>";
+    let sort = |result: u32| {
+        labels(
+            ARGUMENTS,
+            &format!(
+                "%0:2 = \"stablehlo.sort\"(%a, %b) ({{
+                ^bb0(%x: tensor<f32>, %y: tensor<f32>, %z: tensor<f32>, %w: tensor<f32>):
+                  %c = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+                  stablehlo.return %c : tensor<i1>
+                }}) : (tensor<?x4xf32>, tensor<8x4xf32>) -> (tensor<{result}x4xf32>, tensor<8x4xf32>)"
+            ),
+        )
+    };
+    assert_eq!(sort(8), [""; 0]);
+    assert_eq!(sort(16), ["sort_c3"]);
+    let map = |result: u32| {
+        labels(
+            ARGUMENTS,
+            &format!(
+                "%0 = \"stablehlo.map\"(%a, %b) ({{
+                ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+                  stablehlo.return %x : tensor<f32>
+                }}) {{dimensions = array<i64: 0, 1>}} : (tensor<?x4xf32>, tensor<8x4xf32>) -> tensor<{result}x4xf32>"
+            ),
+        )
+    };
+    assert_eq!(map(8), [""; 0]);
+    assert_eq!(map(16), ["map_c1"]);
+}
