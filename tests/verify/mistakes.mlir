@@ -717,3 +717,10 @@ func.func @f(%a: tensor<2xf32>) {
   0 = stablehlo.add %a, %a : tensor<2xf32>
   return
 }
+// -----
+func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+2 {{expected an operation, found `->`}}
+  // expected-help @+1 {{operand types before `->` are in parentheses, as in `(tensor<2xf32>) -> tensor<2xf32>`}}
+  %0 = stablehlo.abs %a : tensor<2xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

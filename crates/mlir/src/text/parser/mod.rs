@@ -585,6 +585,11 @@ impl Parser<'_> {
         };
         let help = match text {
             "#" => Some("comments start with `//`".to_string()),
+            "->" if expected == OPERATION => Some(
+                "operand types before `->` are in parentheses, as in `(tensor<2xf32>) -> \
+                 tensor<2xf32>`"
+                    .to_string(),
+            ),
             "=" if self.text[self.token.span.end as usize..].starts_with('>') => {
                 Some("did you mean `->`?".to_string())
             }
