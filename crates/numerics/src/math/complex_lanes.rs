@@ -66,26 +66,20 @@ fn singles_if(condition: bool, parts: [f64; 2]) -> [f32; 2] {
 /// A bound on the relative error of parts by sums, products, quotients and roots only.
 const TINY_ERROR: f64 = 1.0 / (1u128 << 70) as f64;
 
-/// A zero, or a result for another number, unless that is NaN.
-#[inline(always)]
-fn zero_or(x: f64, result: f64) -> f64 {
-    if (x == 0.0) & !result.is_nan() { x } else { result }
-}
-
 /// True for zero, and for numbers of moderate size.
 #[inline(always)]
 fn is_zero_or_moderate(x: f64) -> bool {
     is_moderate(x) | (x == 0.0)
 }
 
-/// The sum of two products, and true if little cancels, so that it is precise.
+/// The sum of two products, and true if it is so precise that little cancels.
 #[inline(always)]
 fn sum_of_products(a: [f64; 2], b: [f64; 2]) -> (Double, bool) {
     let (x, y) = (product(a[0], a[1]), product(b[0], b[1]));
     let high = two_sum(x.hi, y.hi);
     let sum = quick_sum(high.hi, high.lo + (x.lo + y.lo));
     let size = x.hi.abs() + y.hi.abs();
-    (sum, sum.hi.abs() >= size * (1.0 / (1u64 << 30) as f64))
+    (sum, sum.hi.abs() > size * (1.0 / (1u64 << 30) as f64))
 }
 
 /// `divide`.
@@ -101,12 +95,8 @@ impl ComplexNear<f64, 2> for Divide {
         let is_easy = is_zero_or_moderate(lhs.re)
             & is_zero_or_moderate(lhs.im)
             & is_zero_or_moderate(rhs.re)
-            & is_zero_or_moderate(rhs.im)
-            & (square.hi > 0.0);
-        let parts = [over(re, square), over(im, square)];
-        let parts = rounded_if(is_easy & is_re & is_im, parts, TINY_ERROR);
-        // A zero has the sign of the sum.
-        [zero_or(re.hi, parts[0]), zero_or(im.hi, parts[1])]
+            & is_zero_or_moderate(rhs.im);
+        rounded_if(is_easy & is_re & is_im, [over(re, square), over(im, square)], TINY_ERROR)
     }
 
     fn exact([lhs, rhs]: [Complex64; 2]) -> Complex64 {
@@ -129,9 +119,8 @@ impl ComplexNear<f64, 1> for Sqrt {
         let other = over(Double::new(0.5 * z.im.abs(), 0.0), main);
         let is_right = z.re > 0.0;
         let (re, im) = (select(is_right, main, other), select(is_right, other, main));
-        let is_easy = is_zero_or_moderate(z.re) & is_zero_or_moderate(z.im) & (main.hi > 0.0);
-        let [re, im] = rounded_if(is_easy, [re, im], TINY_ERROR);
-        [re, im.copysign(z.im)]
+        let im = select(z.im < 0.0, negative(im), im);
+        rounded_if(is_moderate(z.re) & is_moderate(z.im), [re, im], TINY_ERROR)
     }
 
     fn exact([z]: [Complex64; 1]) -> Complex64 {
@@ -177,11 +166,8 @@ impl ComplexNear<f64, 1> for Exp {
         let ([sin, cos], is_angle) = sine_and_cosine(z.im);
         let power = exp_of(Double::new(z.re, 0.0));
         // The product with a sine is normal.
-        let is_angle = (is_angle & is_moderate(z.im)) | (z.im == 0.0);
-        let is_easy = is_angle & (z.re.abs() <= 300.0);
-        let parts = [times(power, cos), times(power, sin)];
-        let [re, im] = rounded_if(is_easy, parts, 2.5 * ERROR);
-        [re, zero_or(z.im, im)]
+        let is_easy = is_angle & (z.re.abs() <= 300.0) & is_moderate(z.im);
+        rounded_if(is_easy, [times(power, cos), times(power, sin)], 2.5 * ERROR)
     }
 
     fn exact([z]: [Complex64; 1]) -> Complex64 {
@@ -223,12 +209,7 @@ impl ComplexNear<f64, 1> for Log {
         let angle = angle_of(Double::new(z.im, 0.0), Double::new(z.re, 0.0));
         // The square has an error of 2^-104.
         let is_precise = (exponent != 0.0) | (numerator.hi.abs() > 1.0 / (1u64 << 36) as f64);
-        let is_real = z.im == 0.0;
-        let angle = select(is_real, select(z.re > 0.0, Double::ZERO, Double::PI), angle);
-        let is_easy = is_precise & is_moderate(z.re) & (is_moderate(z.im) | is_real);
-        let [log, size] = rounded_if(is_easy, [log, angle], 1.25 * ERROR);
-        // Also of zero.
-        [log, size.copysign(z.im)]
+        rounded_if(is_precise & is_moderate(z.re) & is_moderate(z.im), [log, angle], 1.25 * ERROR)
     }
 
     fn exact([z]: [Complex64; 1]) -> Complex64 {
@@ -271,11 +252,9 @@ impl ComplexNear<f64, 1> for Tanh {
         let divisor = quick_sum(sum.hi, sum.lo + (sinh_square.lo + cos_square.lo));
         let (re, im) = (over(times(sinh, cosh), divisor), over(times(sin, cos), divisor));
         let re = select(z.re < 0.0, negative(re), re);
-        let is_angle = (is_angle & is_moderate(z.im)) | (z.im == 0.0);
-        let is_easy = is_angle & is_moderate(z.re) & (z.re.abs() <= 40.0);
+        let is_easy = is_angle & is_moderate(z.re) & is_moderate(z.im) & (z.re.abs() <= 40.0);
         // Those of two functions in a product, and of two in the divisor.
-        let [re, im] = rounded_if(is_easy, [re, im], 6.0 * ERROR);
-        [re, zero_or(z.im, im)]
+        rounded_if(is_easy, [re, im], 4.5 * ERROR)
     }
 
     fn exact([z]: [Complex64; 1]) -> Complex64 {
