@@ -99,7 +99,7 @@ impl Kinds {
 pub struct Executable(pub Arc<Compiled>);
 
 /// `PJRT_LoadedExecutable`.
-pub struct Loaded {
+pub struct LoadedExecutable {
     pub compiled: Arc<Compiled>,
     /// The devices, replica by replica. None if the execution states the device.
     pub devices: Vec<Handle<Device>>,
@@ -385,9 +385,9 @@ fn check_custom_calls(module: &Module, own: &CustomCalls) -> Outcome {
     Ok(())
 }
 
-impl Loaded {
+impl LoadedExecutable {
     /// Puts a compiled program on the devices of a client.
-    fn new(client: &Client, compiled: Arc<Compiled>) -> Outcome<Loaded> {
+    fn new(client: &Client, compiled: Arc<Compiled>) -> Outcome<LoadedExecutable> {
         let options = &compiled.options;
         let count = compiled.num_devices();
         let ids: Vec<i64> = if options.devices.is_empty() {
@@ -407,7 +407,12 @@ impl Loaded {
         };
         let partitions = options.num_partitions.max(1);
         let ids = (0..devices.len()).map(|at| [int(at / partitions), int(at % partitions)]);
-        Ok(Loaded { ids: ids.collect(), compiled, devices, is_deleted: AtomicBool::new(false) })
+        Ok(LoadedExecutable {
+            ids: ids.collect(),
+            compiled,
+            devices,
+            is_deleted: AtomicBool::new(false),
+        })
     }
 
     /// # Errors
@@ -438,7 +443,7 @@ fn compile_program(
 pub(crate) fn compile_and_load(args: &mut ClientCompile) -> Outcome {
     let client = args.client.get()?;
     let compiled = compile_program(args.program, args.compile_options, args.compile_options_size)?;
-    args.executable = give(Loaded::new(client, compiled)?);
+    args.executable = give(LoadedExecutable::new(client, compiled)?);
     Ok(())
 }
 
@@ -451,7 +456,7 @@ pub(crate) fn compile(args: &mut Compile) -> Outcome {
 
 pub(crate) fn load(args: &mut ClientLoad) -> Outcome {
     let compiled = args.executable.get()?.0.clone();
-    args.loaded_executable = give(Loaded::new(args.client.get()?, compiled)?);
+    args.loaded_executable = give(LoadedExecutable::new(args.client.get()?, compiled)?);
     Ok(())
 }
 
@@ -655,6 +660,6 @@ pub(crate) fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> O
     let overridden = array(args.overridden_options.cast(), args.overridden_options_size)?;
     let options = if overridden.is_empty() { options } else { overridden };
     let compiled = Compiled::new(source, options)?;
-    args.loaded_executable = give(Loaded::new(client, compiled)?);
+    args.loaded_executable = give(LoadedExecutable::new(client, compiled)?);
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::debug;
 use crate::device::Device;
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
-use crate::executable::{Compiled, Loaded};
+use crate::executable::{Compiled, LoadedExecutable};
 use crate::handle::{Foreign, Handle, Resolve, array, array_mut, give, null, structure};
 use crate::parameters::{Parameter, unsharded};
 use crate::queue;
@@ -218,7 +218,7 @@ fn run_on_devices(
 
 /// The devices of an execution.
 fn devices(
-    loaded: &Loaded,
+    loaded: &LoadedExecutable,
     stated: Handle<Device>,
     lists: &[*const Handle<Buffer>],
     num_args: usize,
@@ -240,7 +240,7 @@ fn devices(
 }
 
 pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
-    let loaded: &Loaded = args.executable.get()?;
+    let loaded: &LoadedExecutable = args.executable.get()?;
     loaded.check_is_live()?;
     let compiled = loaded.compiled.clone();
     let options: ExecuteOptions = structure(args.options)?;

@@ -44,7 +44,7 @@ objects! {
     crate::error::Error = Error,
     crate::event::Event = Event,
     crate::executable::Executable = Executable,
-    crate::executable::Loaded = Loaded,
+    crate::executable::LoadedExecutable = Loaded,
     crate::execute::Context = Context,
     crate::layouts::Layout = MemoryOrder,
 }

@@ -231,7 +231,7 @@ impl Host {
             };
             let data =
                 tensor.map_or(std::ptr::null_mut(), |tensor| tensor.bytes().as_ptr().cast_mut());
-            arguments.push(Lent::new(tensor.map(|t| (t.dtype(), t.shape())), data.cast()));
+            arguments.push(LentMemory::new(tensor.map(|t| (t.dtype(), t.shape())), data.cast()));
         }
         let mut places = Vec::new();
         for result in &mut results {
@@ -240,7 +240,7 @@ impl Host {
                 Some(tensor) => tensor.bytes_mut().map_err(|error| error.to_string())?.as_mut_ptr(),
                 None => std::ptr::null_mut(),
             };
-            places.push(Lent::new(
+            places.push(LentMemory::new(
                 ty.as_ref().map(|(dtype, sizes)| (*dtype, &sizes[..])),
                 data.cast(),
             ));
@@ -250,7 +250,8 @@ impl Host {
                 argument.data = place.data;
             }
         }
-        let arrays = |all: &[Lent]| all.iter().map(Lent::array).collect::<Vec<HostArray>>();
+        let arrays =
+            |all: &[LentMemory]| all.iter().map(LentMemory::array).collect::<Vec<HostArray>>();
         let (arguments, outputs) = (arrays(&arguments), arrays(&places));
         let mut message = [0u8; MESSAGE_BYTES];
         // SAFETY: the arrays live during the call, and it alone writes the arrays of results.
@@ -296,16 +297,16 @@ fn aliases(call: &CustomCall) -> Vec<(usize, usize)> {
 }
 
 /// A tensor that is lent to Python; without a type, a token.
-struct Lent {
+struct LentMemory {
     element_type: c_int,
     dims: Vec<i64>,
     data: *mut c_void,
 }
 
-impl Lent {
-    fn new(ty: Option<(DType, &[usize])>, data: *mut c_void) -> Lent {
+impl LentMemory {
+    fn new(ty: Option<(DType, &[usize])>, data: *mut c_void) -> LentMemory {
         let number = |dtype| types::number(dtype).unwrap_or(0);
-        Lent {
+        LentMemory {
             element_type: ty.map_or(TOKEN, |(dtype, _)| number(dtype)),
             dims: ty.map_or(Vec::new(), |(_, sizes)| sizes.iter().map(|&s| s as i64).collect()),
             data,

@@ -35,22 +35,22 @@ const PATIENCE: u32 = 16;
 
 /// Functions of positive numbers by polynomials on pieces: relative to its argument, no function
 /// changes fast, and none has a singularity but at zero that is near.
-struct Table<const N: usize> {
+struct PieceTable<const N: usize> {
     functions: [fn(f64) -> Double; N],
     /// The pieces of one function after those of another.
-    places: Box<[Place]>,
+    places: Box<[PieceNode]>,
 }
 
 /// A piece, or how often it has been asked for.
 #[derive(Default)]
-struct Place {
-    piece: OnceLock<Box<Piece>>,
+struct PieceNode {
+    piece: OnceLock<Box<Interpolant>>,
     count: AtomicU32,
 }
 
 /// A polynomial in the distance from the middle of a piece.
 #[repr(align(64))]
-struct Piece {
+struct Interpolant {
     heads: [Double; HEADS],
     tail: [f64; TERMS - HEADS],
     error: f64,
@@ -104,7 +104,7 @@ impl Near {
     }
 }
 
-impl Piece {
+impl Interpolant {
     /// The middle of the piece of a number.
     #[inline(always)]
     fn middle(x: f64) -> f64 {
@@ -113,8 +113,8 @@ impl Piece {
     }
 
     /// The polynomial that agrees with a function at Chebyshev's points of the piece of `x`.
-    fn interpolate(function: fn(f64) -> Double, x: f64) -> Piece {
-        let middle = Piece::middle(x);
+    fn interpolate(function: fn(f64) -> Double, x: f64) -> Interpolant {
+        let middle = Interpolant::middle(x);
         let half = middle - f64::from_bits(x.to_bits() >> PIECE_BITS << PIECE_BITS);
         let point = |i: f64| {
             let angle = std::f64::consts::PI * (i + 0.5) / TERMS as f64;
@@ -135,7 +135,7 @@ impl Piece {
                 terms[i] = terms[i] + terms[i + 1] * offset;
             }
         }
-        let mut piece = Piece {
+        let mut piece = Interpolant {
             heads: std::array::from_fn(|i| terms[i]),
             tail: std::array::from_fn(|i| terms[HEADS + i].hi),
             error: 0.0,
@@ -186,14 +186,14 @@ impl Piece {
     }
 }
 
-impl<const N: usize> Table<N> {
-    fn new(functions: [fn(f64) -> Double; N]) -> Table<N> {
-        Table { functions, places: (0..N * PIECES).map(|_| Place::default()).collect() }
+impl<const N: usize> PieceTable<N> {
+    fn new(functions: [fn(f64) -> Double; N]) -> PieceTable<N> {
+        PieceTable { functions, places: (0..N * PIECES).map(|_| PieceNode::default()).collect() }
     }
 
     /// The piece of a number for one of the functions; `None` if there is none yet, or never.
     #[inline(always)]
-    fn piece(&self, function: usize, x: f64) -> Option<&Piece> {
+    fn piece(&self, function: usize, x: f64) -> Option<&Interpolant> {
         let index = ((x.to_bits() >> PIECE_BITS) as usize).wrapping_sub(FIRST);
         if index >= PIECES {
             return None;
@@ -207,19 +207,24 @@ impl<const N: usize> Table<N> {
 
     #[cold]
     #[inline(never)]
-    fn missing<'a>(&self, function: usize, place: &'a Place, x: f64) -> Option<&'a Piece> {
+    fn missing<'a>(
+        &self,
+        function: usize,
+        place: &'a PieceNode,
+        x: f64,
+    ) -> Option<&'a Interpolant> {
         if place.count.fetch_add(1, Ordering::Relaxed) < PATIENCE {
             return None;
         }
         let function = self.functions[function];
-        Some(place.piece.get_or_init(|| Box::new(Piece::interpolate(function, x))))
+        Some(place.piece.get_or_init(|| Box::new(Interpolant::interpolate(function, x))))
     }
 
     /// The result of one of the functions.
     #[inline(always)]
     fn near(&self, function: usize, x: f64) -> Near {
         match self.piece(function, x) {
-            Some(piece) => piece.at(x, Piece::middle(x)),
+            Some(piece) => piece.at(x, Interpolant::middle(x)),
             None => Near::UNKNOWN,
         }
     }
@@ -228,8 +233,8 @@ impl<const N: usize> Table<N> {
     #[inline(always)]
     fn near_sum(&self, function: usize, Double { hi: x, lo: low }: Double) -> Near {
         let Some(piece) = self.piece(function, x) else { return Near::UNKNOWN };
-        let distance = x - Piece::middle(x);
-        let Near { value, error } = piece.at(x, Piece::middle(x));
+        let distance = x - Interpolant::middle(x);
+        let Near { value, error } = piece.at(x, Interpolant::middle(x));
         // The derivative, of which the terms left out are below 2^-10 of the first.
         let [_, second, third] = &piece.heads;
         let slope = (3.0 * piece.tail[0]).mul_add(distance, 2.0 * third.hi);
@@ -244,7 +249,7 @@ impl<const N: usize> Table<N> {
     #[inline(always)]
     fn near_single(&self, function: usize, x: f64) -> Near {
         match self.piece(function, x) {
-            Some(piece) => piece.single_at(x, Piece::middle(x)),
+            Some(piece) => piece.single_at(x, Interpolant::middle(x)),
             None => Near::UNKNOWN,
         }
     }
@@ -267,8 +272,8 @@ pub trait Pieced: Copy + Send + Sync + 'static {
 #[derive(Clone, Copy)]
 pub struct ErfInv;
 
-static ERF_INV: LazyLock<Table<2>> =
-    LazyLock::new(|| Table::new([erf::inverse_of, erf::inverse_beside_one]));
+static ERF_INV: LazyLock<PieceTable<2>> =
+    LazyLock::new(|| PieceTable::new([erf::inverse_of, erf::inverse_beside_one]));
 
 impl Pieced for ErfInv {
     #[inline(always)]
@@ -288,7 +293,8 @@ impl Pieced for ErfInv {
 #[derive(Clone, Copy)]
 pub struct BesselI1e;
 
-static BESSEL_I1E: LazyLock<Table<1>> = LazyLock::new(|| Table::new([bessel::moderate_i1e]));
+static BESSEL_I1E: LazyLock<PieceTable<1>> =
+    LazyLock::new(|| PieceTable::new([bessel::moderate_i1e]));
 
 impl Pieced for BesselI1e {
     #[inline(always)]
@@ -316,8 +322,8 @@ fn fraction(x: f64) -> f64 {
 #[derive(Clone, Copy)]
 pub struct Lgamma;
 
-static LGAMMA: LazyLock<Table<2>> =
-    LazyLock::new(|| Table::new([gamma::moderate_lgamma, gamma::lgamma_reflection]));
+static LGAMMA: LazyLock<PieceTable<2>> =
+    LazyLock::new(|| PieceTable::new([gamma::moderate_lgamma, gamma::lgamma_reflection]));
 
 impl Pieced for Lgamma {
     #[inline(always)]
@@ -338,8 +344,8 @@ impl Pieced for Lgamma {
 #[derive(Clone, Copy)]
 pub struct Digamma;
 
-static DIGAMMA: LazyLock<Table<2>> =
-    LazyLock::new(|| Table::new([gamma::moderate_digamma, gamma::digamma_reflection]));
+static DIGAMMA: LazyLock<PieceTable<2>> =
+    LazyLock::new(|| PieceTable::new([gamma::moderate_digamma, gamma::digamma_reflection]));
 
 impl Pieced for Digamma {
     #[inline(always)]

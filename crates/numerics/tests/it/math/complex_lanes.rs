@@ -1,7 +1,7 @@
 //! Tests of `math/complex_lanes.rs`: results have the bits of the exact functions.
 
 use numerics::math::complex::{Complex64, narrow, widen};
-use numerics::math::complex_lanes::{ComplexNear, Divide, Exp, Log, Sqrt, Tanh};
+use numerics::math::complex_lanes::{ComplexNear, Divide, Exp, Logarithm, Sqrt, Tanh};
 use numerics::math::pieces::NativeFloat;
 use numerics::math::{BinaryOp, UnaryOp, binary, unary};
 use numerics::{Complex, Complex32, Element, Tensor};
@@ -54,13 +54,13 @@ fn results_have_the_bits_of_the_functions() {
     compare::<f64, Sqrt, 1>("sqrt", -3..3, 1);
     compare::<f64, Sqrt, 1>("sqrt", -100..100, 1);
     compare::<f64, Exp, 1>("exponential", -20..8, 5);
-    compare::<f64, Log, 1>("log", -3..3, 5);
-    compare::<f64, Log, 1>("log", -100..100, 5);
+    compare::<f64, Logarithm, 1>("log", -3..3, 5);
+    compare::<f64, Logarithm, 1>("log", -100..100, 5);
     compare::<f64, Tanh, 1>("tanh", -20..4, 5);
     compare::<f32, Sqrt, 1>("sqrt", -100..100, 1);
     compare::<f32, Exp, 1>("exponential", -20..6, 1);
-    compare::<f32, Log, 1>("log", -100..100, 1);
-    compare::<f32, Log, 1>("log", -2..1, 1);
+    compare::<f32, Logarithm, 1>("log", -100..100, 1);
+    compare::<f32, Logarithm, 1>("log", -2..1, 1);
     compare::<f32, Tanh, 1>("tanh", -20..4, 1);
 }
 
