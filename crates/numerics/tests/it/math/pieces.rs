@@ -16,7 +16,8 @@ fn compare<F: Pieced>(name: &str, exponents: std::ops::Range<i32>, sign: f64) {
         for piece in (0..16).step_by(5) {
             let start = 2f64.powi(exponent) * (1.0 + f64::from(piece) / 16.0);
             let end = 2f64.powi(exponent) * (1.0 + f64::from(piece + 1) / 16.0);
-            for x in spread(start, end, 20) {
+            // The reflection of negative numbers asks for the pieces of all fractions.
+            for x in spread(start, end, 2000) {
                 F::near(sign * x);
             }
             for x in spread(start, end, 11).map(|x| sign * x) {
