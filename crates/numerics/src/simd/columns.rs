@@ -489,9 +489,10 @@ mod words {
                 if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
                     scales = unsafe { _mm256_loadu_ps(group.scales.of_row(k).as_ptr()) };
-                    if let [first, ..] = group.scales.shifts_of_row(k) {
+                    let row = group.scales.shifts_of_row(k);
+                    if !row.is_empty() {
                         // SAFETY: it has as many shifts, if any.
-                        shifts = unsafe { _mm256_loadu_ps(first) };
+                        shifts = unsafe { _mm256_loadu_ps(row.as_ptr()) };
                     }
                 }
                 for (word, row) in rows.into_iter().enumerate() {
@@ -599,9 +600,10 @@ mod words {
                 if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
                     scales[0] = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
-                    if let [first, ..] = group.scales.shifts_of_row(k) {
+                    let row = group.scales.shifts_of_row(k);
+                    if !row.is_empty() {
                         // SAFETY: it has as many shifts, if any.
-                        scales[1] = unsafe { _mm512_loadu_ps(first) };
+                        scales[1] = unsafe { _mm512_loadu_ps(row.as_ptr()) };
                     }
                 }
             }
