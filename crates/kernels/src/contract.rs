@@ -301,48 +301,30 @@ impl DotKernel {
             return None;
         }
         let is_large = largest.saturating_mul(count) > MAX_CONVERTED;
-        let dtype = sum_type;
-        let lhs = Matrices::of(lhs.1, &contraction.lhs)?;
-        let rhs = Matrices::of(rhs.1, &contraction.rhs)?;
-        let (is_swapped, shape) = (n < FEW_COLUMNS && n < m, contraction.shape);
-        let is_streamed = is_converted && is_large;
-        if is_streamed {
-            let (sizes, is_swapped) = (contraction.sizes, false);
-            return Some(DotKernel {
-                types,
-                dtype,
-                sizes,
-                lhs,
-                rhs,
-                is_swapped,
-                is_streamed,
-                shape,
-            });
+        let kernel = DotKernel {
+            types,
+            dtype: sum_type,
+            sizes: contraction.sizes,
+            lhs: Matrices::of(lhs.1, &contraction.lhs)?,
+            rhs: Matrices::of(rhs.1, &contraction.rhs)?,
+            is_swapped: false,
+            is_streamed: is_converted && is_large,
+            shape: contraction.shape,
+        };
+        let is_swapped = n < FEW_COLUMNS && n < m;
+        if kernel.is_streamed || !is_swapped {
+            return Some(kernel);
         }
-        if is_swapped && n == 1 {
+        if n == 1 {
             let sizes = ProductSizes { count, m: n, n: m, k };
             let types = [types[1], types[0], types[2]];
-            let (lhs, rhs) = (rhs, lhs);
-            return Some(DotKernel {
-                types,
-                dtype,
-                sizes,
-                lhs,
-                rhs,
-                is_swapped,
-                is_streamed,
-                shape,
-            });
+            let (lhs, rhs) = (kernel.rhs, kernel.lhs);
+            return Some(DotKernel { types, sizes, lhs, rhs, is_swapped, ..kernel });
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
-        let is_real = dtype.family() != Family::Complex;
+        let is_real = sum_type.family() != Family::Complex;
         let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
-        let may_stay = !is_swapped || (is_real && is_small);
-        if !may_stay {
-            return None;
-        }
-        let (sizes, is_swapped) = (contraction.sizes, false);
-        Some(DotKernel { types, dtype, sizes, lhs, rhs, is_swapped, is_streamed, shape })
+        (is_real && is_small).then_some(kernel)
     }
 
     /// True if operands or results are of another type than sums.
