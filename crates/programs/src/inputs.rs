@@ -54,12 +54,6 @@ impl<'m> Arguments<'m> {
             let given = assigned[index].map(str::to_string);
             let given = given.or_else(|| file.map(|file| file.display().to_string()));
             let given = given.unwrap_or_default();
-            let fail = |why: String| {
-                let (what, function) = (self.describe(index), self.function);
-                CommandFailure::input(format!(
-                    "{what} of @{function} is a {ty}, given `{given}`: {why}"
-                ))
-            };
             let tensor = match (assigned[index], &mut arrays) {
                 (None, Some(arrays)) => {
                     let wanted = Wanted { stem: "input", number: &index.to_string(), name };
@@ -67,9 +61,7 @@ impl<'m> Arguments<'m> {
                 }
                 (spec, _) => input(spec.unwrap_or_default(), ty, index, io),
             };
-            let tensor = tensor.map_err(fail)?;
-            check(&tensor, ty).map_err(fail)?;
-            inputs.push(RuntimeValue::Tensor(tensor));
+            inputs.push(RuntimeValue::Tensor(self.checked(index, &given, tensor)?));
         }
         Ok(inputs)
     }
@@ -91,17 +83,8 @@ impl<'m> Arguments<'m> {
             if !is_given(ty) || !arrays.has(&wanted, io) {
                 continue;
             }
-            let fail = |why: String| {
-                let (argument, function) = (self.describe(index), self.function);
-                let path = path.display();
-                CommandFailure::input(format!(
-                    "{argument} of @{function} is a {ty}, given `{path}`: {why}"
-                ))
-            };
             let tensor = dtype_of(ty).and_then(|dtype| arrays.find(&wanted, dtype, io));
-            let tensor = tensor.map_err(fail)?;
-            check(&tensor, ty).map_err(fail)?;
-            found.push((index, tensor));
+            found.push((index, self.checked(index, &path.display().to_string(), tensor)?));
         }
         if found.is_empty() {
             return Err(CommandFailure::input(format!(
@@ -111,6 +94,22 @@ impl<'m> Arguments<'m> {
             )));
         }
         Ok(found)
+    }
+
+    /// A tensor that was read from `given`, if it has the type of its argument.
+    fn checked(
+        &self,
+        index: usize,
+        given: &str,
+        tensor: Result<Tensor, String>,
+    ) -> Result<Tensor, CommandFailure> {
+        let ty = &self.types[index];
+        tensor.and_then(|tensor| check(&tensor, ty).map(|()| tensor)).map_err(|why| {
+            let (argument, function) = (self.describe(index), self.function);
+            CommandFailure::input(format!(
+                "{argument} of @{function} is a {ty}, given `{given}`: {why}"
+            ))
+        })
     }
 
     /// `argument 0`, with its name if it has one.
