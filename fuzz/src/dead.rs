@@ -1,5 +1,6 @@
-//! Programs whose op is dead plan to the steps of a program without it, and those whose op stands
-//! there twice to the steps of one that returns its results twice, where its declaration permits that.
+//! Programs whose op is dead plan to the steps of a program without it. Programs whose op stands
+//! there twice plan to the steps of one that returns its results twice, where its declaration
+//! permits that.
 
 use crate::single::{Single, set_results};
 use mlir::ods::{Speculation, Trait};

@@ -49,7 +49,7 @@ thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What a run with more digits has used.
+/// Resources that a run with more digits has used.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
     /// The inexact numbers that were kept.

@@ -1,5 +1,6 @@
 //! The functions of CHLO that IEEE 754 does not have, with proven errors: the gamma function and
-//! its derivatives, the Hurwitz zeta function, a Bessel function, the error function and its inverse.
+//! its derivatives, the Hurwitz zeta function, a Bessel function, the error function and its
+//! inverse.
 //!
 //! Sums of completely monotonic terms come from the Euler-Maclaurin formula, whose remainder is
 //! smaller than the first term that is left out.

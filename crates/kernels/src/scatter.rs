@@ -479,7 +479,7 @@ impl ScatterKernel {
         self.update([indices, updates], result)
     }
 
-    /// As [`ScatterKernel::run`], with the input in the place of the result.
+    /// As [`ScatterKernel::run`], where `result` holds the input already.
     fn update(&self, [indices, updates]: [&[u8]; 2], result: &mut [u8]) -> Result<(), TensorError> {
         let (size, (index, count)) = (self.dtype.bytes(), self.targets.windows.index);
         if result.len() != self.elements * size

@@ -53,7 +53,7 @@ impl Shape {
     }
 }
 
-/// A shape with what clients are told of it: made once for a result of a program.
+/// A shape with what clients may ask of it: made once for a result of a program.
 pub struct Extent {
     shape: Shape,
     dims: Box<[i64]>,

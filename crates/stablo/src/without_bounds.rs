@@ -1,4 +1,4 @@
-//! What stands for `within.rs` without the feature `judge`.
+//! Replaces `within.rs` without the feature `judge`.
 
 use crate::dialects::check::ExpectWithinOp;
 use crate::{Module, RuntimeValue, walk};

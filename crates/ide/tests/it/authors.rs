@@ -1,5 +1,5 @@
-//! An author's actions at random: a name is deleted and completed, things are renamed, moved, formatted
-//! and made static. The program must be valid afterwards.
+//! An author's actions at random: a name is deleted and completed, things are renamed, moved,
+//! formatted and made static. The program must be valid afterwards.
 
 use crate::edited;
 use crate::robust::{Random, programs, tests};

@@ -58,8 +58,8 @@ impl Op<'_> {
     }
 
     /// All combinations of values of the operands but that of true values, if there are few: of
-    /// whole operands where each element of a result depends on one element of each operand, else of
-    /// their elements.
+    /// whole operands where each element of a result depends on one element of each operand, else
+    /// of their elements.
     fn sides(&self, operands: &[Value]) -> Result<Option<Vec<Vec<Value>>>, EvalError> {
         if !self.is_by_element(operands.len()) {
             return match self.primitive().effects() {

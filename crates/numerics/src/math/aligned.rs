@@ -29,7 +29,7 @@ impl AlignedBytes {
     /// `len` zeros, which the system clears when they are first written.
     ///
     /// # Errors
-    /// If there is no memory for so many.
+    /// If there is no memory for them.
     pub fn try_zeros(len: usize) -> Result<AlignedBytes, TensorError> {
         let units = bytemuck::allocation::try_zeroed_vec(len.div_ceil(size_of::<Aligned>()));
         let units = units.map_err(|()| TensorError::OutOfMemory { bytes: len })?;
@@ -51,7 +51,7 @@ impl AlignedBytes {
     /// Changes the length. The contents are arbitrary afterwards.
     ///
     /// # Errors
-    /// If there is no memory for so many.
+    /// If there is no memory for them.
     pub fn try_resize(&mut self, len: usize) -> Result<(), TensorError> {
         let more = len.div_ceil(size_of::<Aligned>()).saturating_sub(self.units.len());
         match self.units.try_reserve_exact(more) {

@@ -199,7 +199,7 @@ impl ComplexNear<f64, 1> for Logarithm {
     fn near([z]: [Complex64; 1]) -> [f64; 2] {
         let (square, _) = sum_of_products([z.re, z.re], [z.im, z.im]);
         let [m, exponent] = split(square.hi);
-        // What is left of the square, divided by the same power of two.
+        // The rest of the square, divided by the same power of two.
         let power = square.hi.to_bits().wrapping_sub(m.to_bits());
         let rest = square.lo * f64::from_bits((1023u64 << 52).wrapping_sub(power));
         let numerator = two_sum(m - 1.0, rest);

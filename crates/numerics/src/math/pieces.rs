@@ -30,7 +30,7 @@ const PIECES: usize = 128 << (52 - PIECE_BITS);
 /// The coefficients of a polynomial, and how many of them have twice the precision.
 const TERMS: usize = 12;
 const HEADS: usize = 3;
-/// A piece is computed when it is asked for so many times, which take about as long.
+/// A piece is computed when it has been asked for this many times, which take about as long.
 const PATIENCE: u32 = 16;
 
 /// Functions of positive numbers by polynomials on pieces: relative to its argument, no function
@@ -191,7 +191,7 @@ impl<const N: usize> PieceTable<N> {
         PieceTable { functions, places: (0..N * PIECES).map(|_| PieceNode::default()).collect() }
     }
 
-    /// The piece of a number for one of the functions; `None` if there is none yet, or never.
+    /// The piece of a number for one of the functions; `None` if it is not computed yet, or never.
     #[inline(always)]
     fn piece(&self, function: usize, x: f64) -> Option<&Interpolant> {
         let index = ((x.to_bits() >> PIECE_BITS) as usize).wrapping_sub(FIRST);

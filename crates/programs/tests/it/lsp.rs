@@ -397,7 +397,7 @@ fn requests_about_large_texts_wait_for_their_check() {
     assert_eq!(found["result"].as_array().map(Vec::len), Some(4001));
     let start = &found["result"][0]["location"]["range"]["start"];
     assert_eq!(start["line"], 1, "the outline is of the edited text");
-    // Waiting requests are refused when the text changes or the client does not want it any more, and
+    // Waiting requests are refused when the text changes or the client cancels them, and
     // nothing else waits for it.
     let ask = |session: &mut Session, id: i64| {
         let method = "textDocument/documentSymbol";

@@ -4,7 +4,7 @@ use stablo::ir::{AttrKind, Dictionary};
 use stablo::{Attribute, Bytes, Module, Program, RunOptions, Tensor, Version};
 
 /// A product and a convolution with weights that kernels read in another order than theirs. Equal
-/// programs of a process share constants: each test has `seeds` of its own.
+/// programs of a process share constants: each test has other `seeds`.
 fn module(seeds: [u64; 2]) -> Module {
     let text = "
         func.func @main(%x: tensor<64x96xf32>, %y: tensor<1x12x12x16xf32>,
