@@ -109,7 +109,7 @@ pub fn compute_with_exceptions(
 
 pub(crate) struct Lowering<'a> {
     pub(crate) code: &'a mut VectorFunction,
-    is_half: bool,
+    pub(crate) is_half: bool,
     /// True if numbers of type `f32` that are computed in `f64` are rounded to odd, for another
     /// rounding.
     pub(crate) rounds_to_odd: bool,
@@ -193,7 +193,7 @@ impl Lowering<'_> {
     }
 
     /// Two halves of a vector.
-    fn join(&mut self, low: Value, high: Option<Value>) -> Value {
+    pub(crate) fn join(&mut self, low: Value, high: Option<Value>) -> Value {
         match high {
             Some(high) => self.code.join(low, high),
             None => low,

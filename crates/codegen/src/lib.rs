@@ -2,7 +2,7 @@
 //!
 //! [`VectorFunction`] is straight-line code over vectors; [`compute`] adds that of a function of
 //! `numerics`, with the same bits; [`emit`] gives its values registers and encodes it. The code
-//! runs on x86-64 with AVX2 and FMA, loops also with AVX-512, and on AArch64 under Linux;
+//! runs on x86-64 with AVX2, FMA and F16C, loops also with AVX-512, and on AArch64 under Linux;
 //! elsewhere, or with `STABLO_JIT=0`, no code is made ([`is_available`]), and users of this crate
 //! run the functions of `numerics` instead.
 //!
@@ -29,7 +29,9 @@ pub use elementwise::{
     Chunk, LANES, compute, compute_with_exceptions, is_expensive, needs_range_reduction,
 };
 pub use executable::ExecutableMemory;
-pub use loops::{Loop, LoopCode, LoopInput, MAX_STEP, NotRun, has_code, has_loop_code};
+pub use loops::{
+    Loop, LoopCode, LoopInput, MAX_STEP, NotRun, has_code, has_loop_code, is_faster_alone,
+};
 pub use machine::{
     Condition, ConstantBytes, ConstantData, Encoder, InstOperand, Label, Mem, MemoryBase, Register,
 };

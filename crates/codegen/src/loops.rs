@@ -7,9 +7,9 @@ use crate::machine::{Condition, Encoder, Mem, Register};
 use crate::masks::{mask_of_bytes, mask_store};
 use crate::ops::{Op, Store};
 use crate::small::{is_small, lanes_of_small, small_load, small_store};
-use crate::vector::{NOWHERE, ScalarInst, VectorFunction, Width};
+use crate::vector::{HalfNumbers, NOWHERE, ScalarInst, VectorFunction, Width};
 use numerics::DType;
-use numerics::math::SliceKernel;
+use numerics::math::{BinaryOp, Elementwise, SliceKernel, UnaryOp};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -75,6 +75,37 @@ fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
     let Some((function, operands)) = kernel.function().zip(operands) else { return false };
     code.has_lanes(kernel.result())
         && compute(&mut code, function, kernel.operands(), &operands, true).is_some()
+}
+
+/// True for a function whose code is faster than its loop over elements of one or two bytes, or of
+/// booleans, also alone, and has the same bits of NaN.
+pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
+    use BinaryOp::{Add, Divide, Multiply, Subtract};
+    use UnaryOp::{Abs, Ceil, Floor, IsFinite, Negate, RoundNearestEven, Sign, Sqrt, Square};
+    let is_small_float = |dtype: DType| dtype.is_float() && is_small(dtype);
+    let operand = kernel.operands()[0];
+    match kernel.function() {
+        Some(Elementwise::Convert(to)) => {
+            let is_narrow = |dtype| dtype == DType::I1 || is_small(dtype);
+            (is_narrow(operand) || is_narrow(to)) && !kernel.has_table()
+        }
+        Some(Elementwise::Unary(op)) => {
+            let is_exact = matches!(op, Abs | Ceil | Floor | IsFinite | Negate)
+                || matches!(op, RoundNearestEven | Sign | Sqrt | Square);
+            is_small_float(operand) && is_exact
+        }
+        Some(Elementwise::Binary(op)) => {
+            is_small_float(operand) && matches!(op, Add | Divide | Multiply | Subtract)
+        }
+        Some(Elementwise::Compare(..)) => is_small_float(operand),
+        Some(
+            Elementwise::Product
+            | Elementwise::Quiet
+            | Elementwise::Select
+            | Elementwise::Bitcast(_),
+        )
+        | None => false,
+    }
 }
 
 fn placeholder(code: &mut VectorFunction, dtype: DType) -> Option<Chunk> {
@@ -355,14 +386,19 @@ fn load(
     }
     if is_small(dtype) {
         let load = small_load(dtype);
-        let loaded = match chunk {
-            Some(_) => body.load(load, at(dtype.bytes().trailing_zeros() as u8, 0), NOWHERE),
+        let mut read = |op| match chunk {
+            Some(_) => body.load(op, at(dtype.bytes().trailing_zeros() as u8, 0), NOWHERE),
             None => {
                 let splat = if dtype.bytes() == 1 { Op::Splat1 } else { Op::Splat2 };
                 let all = body.load(splat, place, NOWHERE);
-                body.unary(load, all)
+                body.unary(op, all)
             }
         };
+        let loaded = read(load);
+        if dtype == DType::F16 {
+            let singles = read(Op::F16ToF32);
+            body.halves.insert(loaded, HalfNumbers { singles, packed: None });
+        }
         return Some(Chunk::Four(lanes_of_small(body, dtype, loaded)));
     }
     let mut read = |op, place| body.load(op, place, NOWHERE);

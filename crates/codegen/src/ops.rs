@@ -162,6 +162,10 @@ pub enum Op {
     U8ToU32,
     /// The first pairs of bytes as lanes of four with zeros above. Not on AArch64.
     U16ToU32,
+    /// Floats of two bytes in the low half as floats of four bytes. Not on AArch64.
+    F16ToF32,
+    /// Lanes rounded to floats of two bytes, in the low half. Not on AArch64.
+    F32ToF16,
     /// The low halves of lanes, in the low half. Not with AVX2.
     I64ToI32,
     /// Lanes of both saturated to two bytes, 16 bytes of both at a time.
@@ -245,6 +249,7 @@ impl Op {
         use Op::*;
         match self {
             SqrtF32 | SqrtF64 => 20,
+            F16ToF32 | F32ToF16 => 6,
             DivideF32 | DivideF64 => 12,
             AddF32 | AddF64 | MultiplyAddF32 | MultiplyAddF64 | MultiplyF32 | MultiplyF64
             | MultiplyI32 | MultiplyWideU32 | SubtractF32 | SubtractF64 => 4,

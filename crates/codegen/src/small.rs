@@ -6,7 +6,7 @@
 
 use crate::elementwise::{Chunk, Lowering};
 use crate::ops::{Op, Predicate, Store};
-use crate::vector::{Value, VectorFunction, Width};
+use crate::vector::{HalfNumbers, Value, VectorFunction, Width};
 use numerics::math::{BinaryOp, Elementwise, UnaryOp};
 use numerics::{DType, Family, FloatFormat, Specials};
 
@@ -36,6 +36,9 @@ pub fn small_store(code: &mut VectorFunction, dtype: DType, lanes: Value) -> (Va
     let is_byte = dtype.bytes() == 1;
     if code.width.narrows() {
         return (lanes, if is_byte { Store::LowBytes } else { Store::LowHalves });
+    }
+    if let Some(packed) = code.halves.get(&lanes).and_then(|halves| halves.packed) {
+        return (packed, Store::Low16);
     }
     // Numbers with a sign are not saturated.
     let bits = 8 * dtype.bytes() as u32;
@@ -68,6 +71,11 @@ fn wrapped(code: &mut VectorFunction, dtype: DType, x: Value) -> Value {
 
 /// The numbers that lanes encode, as `f32`.
 fn decoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
+    if let Some(halves) = code.halves.get(&x)
+        && *format == FloatFormat::F16
+    {
+        return halves.singles;
+    }
     let mantissa_bits = format.mantissa_bits;
     if format.exponent_bits == 8 {
         return code.shift_left4(x, (23 - mantissa_bits) as u8);
@@ -116,6 +124,9 @@ fn decoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
 /// The encodings of numbers of type `f32`, rounded to the nearest ones, ties to even, as
 /// [`FloatFormat::encode`] has it.
 fn encoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
+    if *format == FloatFormat::F16 {
+        return encoded_halves(code, x);
+    }
     let mantissa_bits = format.mantissa_bits;
     let cut = 23 - mantissa_bits;
     let (one, half) = (code.splat4(1), code.splat4((1 << (cut - 1)) - 1));
@@ -174,6 +185,21 @@ fn encoded(code: &mut VectorFunction, format: &FloatFormat, x: Value) -> Value {
         _ => code.pair(Op::Or, nan, sign),
     };
     code.blend(is_nan, nan, number)
+}
+
+/// As [`encoded`], of type `f16`, for which there are instructions.
+fn encoded_halves(code: &mut VectorFunction, x: Value) -> Value {
+    // NaN has the highest bit of its payload alone.
+    let is_nan = code.pair(Op::CompareF32(Predicate::Unordered), x, x);
+    let [all, others] = [23, 22].map(|bits| code.splat4((1 << bits) - 1));
+    let [all, others] = [all, others].map(|payload| code.pair(Op::And, payload, is_nan));
+    let x = code.pair(Op::Or, x, all);
+    let x = code.pair(Op::Xor, x, others);
+    let packed = code.unary(Op::F32ToF16, x);
+    let lanes = code.unary(Op::U16ToU32, packed);
+    let singles = code.unary(Op::F16ToF32, packed);
+    code.halves.insert(lanes, HalfNumbers { singles, packed: Some(packed) });
+    lanes
 }
 
 /// True for functions of small floats whose results in `f32`, rounded again, are as with one
@@ -239,10 +265,20 @@ impl Lowering<'_> {
         if !is_long && !is_rounded_twice(op) || op == UnaryOp::Sign && format.bits() <= 8 {
             return None;
         }
+        if op == UnaryOp::Abs && format.specials != Specials::NanNegativeZero {
+            // NaN keeps its payload.
+            let rest = self.code.splat4(format.sign_mask() as u32 - 1);
+            return Some(Chunk::Four(self.code.pair(Op::And, x, rest)));
+        }
         let number = decoded(self.code, format, x);
         self.rounds_to_odd = is_long;
         let result = self.unary(op, DType::F32, Chunk::Four(number))?;
         let Chunk::Four(mut result) = result else { return Some(result) };
+        if op == UnaryOp::Sign {
+            let ordered = self.code.pair(Op::CompareF32(Predicate::Ordered), number, number);
+            let sign = encoded(self.code, format, result);
+            return Some(Chunk::Four(self.code.blend(ordered, sign, x)));
+        }
         if op == UnaryOp::Sqrt {
             // A NaN that is made is positive.
             let ordered = self.code.pair(Op::CompareF32(Predicate::Ordered), number, number);
@@ -361,6 +397,19 @@ impl Lowering<'_> {
             (Some(format), I32 | U32, x) if format.exponent_bits < 8 => {
                 let Chunk::Four(x) = self.convert(from, F32, x)? else { return None };
                 Some(Chunk::Four(encoded(self.code, format, x)))
+            }
+            (Some(format), F64, Chunk::Eight(halves)) => {
+                let [low, high] = match self.is_half {
+                    true => [self.rounded_to_odd(halves[0]); 2],
+                    false => halves.map(|half| self.rounded_to_odd(half)),
+                };
+                let high = (!self.is_half).then_some(high);
+                let x = self.join(low, high);
+                Some(Chunk::Four(encoded(self.code, format, x)))
+            }
+            (Some(_), I32 | U32, x) => {
+                let x = self.convert(from, F64, x)?;
+                self.convert_small(F64, to, x)
             }
             (Some(_), ..) => None,
             (None, F32, x) => {

@@ -169,8 +169,19 @@ pub struct VectorFunction {
     pub(crate) exceptions: Option<Vec<Value>>,
     /// The squares, as `f64`, of absolute values: of the low lanes and the high ones.
     pub(crate) squares: FxHashMap<Value, [Value; 2]>,
+    /// Numbers of type `f16` whose encodings are in lanes.
+    pub(crate) halves: FxHashMap<Value, HalfNumbers>,
     pub(crate) insts: Vec<Inst>,
     pub(crate) constants: FxHashMap<ConstantBytes, Value>,
+}
+
+/// Numbers of type `f16`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HalfNumbers {
+    /// As floats of four bytes.
+    pub singles: Value,
+    /// The encodings side by side, in the low half of a vector, if they are.
+    pub packed: Option<Value>,
 }
 
 /// No part of the memory.

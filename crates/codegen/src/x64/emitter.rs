@@ -172,6 +172,9 @@ fn encoding(width: Width, op: Op) -> Option<InstEncoding> {
         Op::U32ToU64 => Avx::PMOVZXDQ.into(),
         Op::U8ToU32 => Avx::PMOVZXBD.into(),
         Op::U16ToU32 => Avx::PMOVZXWD.into(),
+        Op::F16ToF32 => Avx::CVTPH2PS.into(),
+        // To the nearest ones, ties to even.
+        Op::F32ToF16 => reversed(Avx::CVTPS2PH.with(0)),
         Op::I64ToI32 => reversed(Avx::PMOVQD.into()),
         Op::PackI32 => Avx::PACKSSDW.half(),
         Op::PackI16 => Avx::PACKSSWB.half(),
@@ -425,6 +428,7 @@ impl Encoder for X64Emitter {
         !matches!(
             op,
             Op::HighHalf
+                | Op::F32ToF16
                 | Op::I64ToI32
                 | Op::ShiftLeftI32By(_)
                 | Op::ShiftLeftI64By(_)

@@ -63,7 +63,7 @@ impl From<Mem> for Rm {
     }
 }
 
-/// A vector instruction of AVX2 or AVX-512.
+/// A vector instruction of AVX2, FMA and F16C, or of AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx {
     /// The opcode map: 1 for `0F`, 2 for `0F 38`, 3 for `0F 3A`.
@@ -153,7 +153,9 @@ avx! {
     CVTDQ2PD 1 2 0xE6 0 0;
     CVTDQ2PS 1 0 0x5B 0 0;
     CVTPD2PS 1 1 0x5A 0 1;
+    CVTPH2PS 2 1 0x13 0 0;
     CVTPS2PD 1 0 0x5A 0 0;
+    CVTPS2PH 3 1 0x1D 0 0;
     CVTTPS2DQ 1 2 0x5B 0 0;
     DIVPD 1 1 0x5E 0 1;
     DIVPS 1 0 0x5E 0 0;

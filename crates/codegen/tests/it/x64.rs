@@ -41,6 +41,7 @@ fn vector_instructions_of_all_registers() {
             "BLENDVPS",
             "CMPPD",
             "CMPPS",
+            "CVTPS2PH",
             "EXTRACTI128",
             "INSERTI128",
             "INSERTPS",
@@ -105,6 +106,7 @@ fn vector_instructions_of_512_bits() {
         let has_immediate = [
             "CMPPD",
             "CMPPS",
+            "CVTPS2PH",
             "EXTRACTI64X4",
             "INSERTI64X4",
             "PTERNLOGD",

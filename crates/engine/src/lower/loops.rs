@@ -362,6 +362,9 @@ impl LoopCodes {
     }
 }
 
+/// In loops of as many elements as `f16` has, functions with tables are not computed.
+const LEAST_LOOKED_UP: usize = 1 << 16;
+
 /// Adds machine code for the operations that have some, where it replaces several or long ones.
 pub(crate) fn add_code(
     fused: &mut Fused,
@@ -391,8 +394,16 @@ fn stages(
     executable: &Arc<OnceLock<ExecutableMemory>>,
 ) -> Option<Vec<Stage>> {
     let loads = fused.loads.len();
-    let has_code: Vec<bool> =
-        fused.ops.iter().map(|op| codegen::has_loop_code(&op.kernel)).collect();
+    let is_expensive = |op: &LoopOp| {
+        let is_expensive = |f| codegen::is_expensive(f) || codegen::needs_range_reduction(f);
+        op.kernel.function().is_some_and(is_expensive)
+    };
+    // Of many elements, a table is faster than long code.
+    let is_looked_up = |op: &LoopOp| {
+        op.kernel.has_table() && is_expensive(op) && fused.elements >= LEAST_LOOKED_UP
+    };
+    let has_code = |op: &LoopOp| codegen::has_loop_code(&op.kernel) && !is_looked_up(op);
+    let has_code: Vec<bool> = fused.ops.iter().map(has_code).collect();
     let is_result = |value: usize| matches!(fused.layout.places[value], TilePlace::Output(_));
     let mut is_known: Vec<bool> = (0..loads + fused.ops.len()).map(|value| value < loads).collect();
     let mut is_used: Vec<bool> = (0..is_known.len()).map(is_result).collect();
@@ -419,12 +430,11 @@ fn stages(
             });
             if with_code {
                 members = taken;
-                let is_expensive = |&op: &usize| {
-                    let is_expensive =
-                        |f| codegen::is_expensive(f) || codegen::needs_range_reduction(f);
-                    fused.ops[op].kernel.function().is_some_and(is_expensive)
+                let gains = |&op: &usize| {
+                    let op = &fused.ops[op];
+                    is_expensive(op) || codegen::is_faster_alone(&op.kernel)
                 };
-                if members.len() > 1 || members.iter().any(is_expensive) {
+                if members.len() > 1 || members.iter().any(gains) {
                     has_any = true;
                     let mut is_member = vec![false; loads + fused.ops.len()];
                     members.iter().for_each(|&op| is_member[loads + op] = true);

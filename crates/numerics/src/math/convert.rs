@@ -6,7 +6,7 @@ use super::unary::{UnaryOp, unary};
 use crate::element::{ComplexElement, Element, Float, Integer, Number};
 use crate::floats::{bf16_of_single, f16_of_single, f16_to_f32, single_of_bf16};
 use crate::tensor::allocate;
-use crate::{Bytes, DType, Family, I1, Tensor, TensorError, dispatch, dispatch_all};
+use crate::{Bytes, DType, Family, I1, Tensor, TensorError, bf16, dispatch, dispatch_all, f16};
 use std::sync::OnceLock;
 
 /// The elements as numbers of another type.
@@ -160,12 +160,20 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
     match (from, to) {
         (DType::F32, DType::BF16) => return Some(SliceKernel::one(bf16_of_single)),
         (DType::F32, DType::F16) => return Some(SliceKernel::one(f16_of_single)),
+        (DType::F32, DType::I8) => return Some(SliceKernel::one(|x: f32| x as i8)),
+        (DType::F32, DType::U8) => return Some(SliceKernel::one(|x: f32| x as u8)),
+        (DType::F64 | DType::I32, DType::BF16) => return rounded_from::<bf16>(from),
+        (DType::F64 | DType::I32, DType::F16) => return rounded_from::<f16>(from),
         (DType::BF16, DType::F32) => return Some(SliceKernel::one(single_of_bf16)),
         (DType::F16, DType::F32) => return Some(SliceKernel::one(f16_to_f32)),
         (DType::I8, DType::F32) => return Some(SliceKernel::one(|x: i8| f32::from(x))),
         (DType::I8, DType::I32) => return Some(SliceKernel::one(|x: i8| i32::from(x))),
         (DType::U8, DType::F32) => return Some(SliceKernel::one(|x: u8| f32::from(x))),
         (DType::U8, DType::I32) => return Some(SliceKernel::one(|x: u8| i32::from(x))),
+        (DType::I1, DType::F32) => return Some(SliceKernel::one(|x: I1| f32::from(x.get()))),
+        (DType::I1, DType::F64) => return Some(SliceKernel::one(|x: I1| f64::from(x.get()))),
+        (DType::I1, DType::I8) => return Some(SliceKernel::one(|x: I1| i8::from(x.get()))),
+        (DType::I1, DType::U8) => return Some(SliceKernel::one(|x: I1| u8::from(x.get()))),
         _ => {}
     }
     macro_rules! to {
@@ -192,16 +200,52 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
     })
 }
 
+/// The kernel that rounds numbers of 64 or 32 bits, all of which `f64` has, to another type.
+fn rounded_from<T: Number>(from: DType) -> Option<SliceKernel> {
+    match from {
+        DType::F64 => Some(SliceKernel::one(|x: f64| T::from_float(x))),
+        DType::I32 => Some(SliceKernel::one(|x: i32| T::from_float(f64::from(x)))),
+        _ => None,
+    }
+}
+
+/// The kernel that goes through `f32`, which has all numbers of the source; `None` for other
+/// sources, and for targets that are not rounded to from it in vectors.
+fn through_single(from: DType, to: DType) -> Option<SliceKernel> {
+    use DType::{BF16, F16, F32, F64, I1, I8, I32, I64, U8};
+    let is_source = matches!(from, I1 | I8 | U8 | BF16 | F16);
+    let is_float = to.is_float() && to.bytes() <= 2;
+    let is_target = is_float || from.is_float() && matches!(to, I1 | I8 | U8 | I32 | I64 | F64);
+    if !is_source || !is_target {
+        return None;
+    }
+    let (widen, narrow) = (conversion(from, F32)?, conversion(F32, to)?);
+    Some(SliceKernel::of([from; 3], 1, to, move |results, operands| {
+        let mut block = [0f32; WIDE_BLOCK];
+        let operands = operands.first()?.chunks(WIDE_BLOCK * from.bytes());
+        for (results, xs) in results.chunks_mut(WIDE_BLOCK * to.bytes()).zip(operands) {
+            let block = &mut block[..xs.len() / from.bytes()];
+            let block: &mut [u8] = bytemuck::cast_slice_mut(block);
+            widen.run(block, &[xs])?;
+            narrow.run(results, &[block])?;
+        }
+        Some(())
+    }))
+}
+
 impl SliceKernel {
     /// The kernel of [`convert`]; `None` for complex types.
     pub fn convert(from: DType, to: DType) -> Option<SliceKernel> {
-        Some(SliceKernel::conversion(from, to)?.named(Elementwise::Convert(to)))
+        let kernel = SliceKernel::conversion(from, to)?;
+        let is_byte = from.is_float() && from.bytes() == 1;
+        let kernel = if is_byte { kernel.tabulated_conversion() } else { kernel };
+        Some(kernel.named(Elementwise::Convert(to)))
     }
 
     fn conversion(from: DType, to: DType) -> Option<SliceKernel> {
         let types = [from, to];
         if from != to
-            && let Some(kernel) = direct(from, to)
+            && let Some(kernel) = direct(from, to).or_else(|| through_single(from, to))
         {
             return Some(kernel);
         }
@@ -223,6 +267,11 @@ impl SliceKernel {
                 from,
                 [float] S => Some(SliceKernel::one(|x: S| x.to_f64() as f32)),
                 else None
+            ),
+            Family::Float if from == DType::F32 && to.bytes() == 1 => dispatch!(
+                to,
+                [float] T => Some(SliceKernel::one(|x: f32| T::from_float(f64::from(x)))),
+                else through(types, load(|x: f32| f64::from(x)), from_float(to))
             ),
             Family::Float => dispatch!(
                 from,

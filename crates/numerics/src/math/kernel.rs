@@ -88,6 +88,8 @@ pub struct SliceKernel {
     function: Option<Elementwise>,
     /// The function of values in one memory, if it is compiled for them.
     pub(super) within: Option<MemoryKernel>,
+    /// True if its results are looked up, once enough have been computed.
+    pub(super) has_table: bool,
 }
 
 impl fmt::Debug for SliceKernel {
@@ -105,17 +107,25 @@ impl SliceKernel {
 
     /// The kernel without a function of values in one memory.
     fn in_place_only<T: Element>(f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> SliceKernel {
-        let run = move |elements: &mut [u8]| {
+        SliceKernel::overwriting(T::DTYPE, move |elements| {
             run::<T>(InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &f });
             Some(())
-        };
+        })
+    }
+
+    /// A kernel from a loop that overwrites elements of a type.
+    pub(super) fn overwriting(
+        dtype: DType,
+        run: impl Fn(&mut [u8]) -> Option<()> + Send + Sync + 'static,
+    ) -> SliceKernel {
         SliceKernel {
             code: SliceCode::InPlace(Box::new(run)),
-            operands: [T::DTYPE; 3],
+            operands: [dtype; 3],
             arity: 1,
-            result: T::DTYPE,
+            result: dtype,
             function: None,
             within: None,
+            has_table: false,
         }
     }
 
@@ -167,7 +177,15 @@ impl SliceKernel {
         run: impl Fn(&mut [u8], &[&[u8]]) -> Option<()> + Send + Sync + 'static,
     ) -> SliceKernel {
         let code = SliceCode::Into(Box::new(run));
-        SliceKernel { code, operands, arity, result, function: None, within: None }
+        SliceKernel {
+            code,
+            operands,
+            arity,
+            result,
+            function: None,
+            within: None,
+            has_table: false,
+        }
     }
 
     /// The kernel of two operands with these swapped.
@@ -197,7 +215,8 @@ impl SliceKernel {
 
     /// The kernel of an operation on elements of a type; `None` if it is not defined for them.
     pub fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
-        Some(dispatch_unary(op, dtype, Compile)?.named(Elementwise::Unary(op)))
+        let kernel = dispatch_unary(op, dtype, Compile)?.tabulated_unary(op);
+        Some(kernel.named(Elementwise::Unary(op)))
     }
 
     /// The kernel of an operation on pairs of elements of a type; `None` if it is not defined for
@@ -237,6 +256,11 @@ impl SliceKernel {
     /// The function that it computes, if it is one of [`Elementwise`].
     pub fn function(&self) -> Option<Elementwise> {
         self.function
+    }
+
+    /// True if its results are looked up in a table, once as many have been computed as that has.
+    pub fn has_table(&self) -> bool {
+        self.has_table
     }
 
     /// The types of the operands.

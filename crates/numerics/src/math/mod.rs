@@ -47,6 +47,7 @@ mod precision;
 mod rounded;
 pub mod scalar;
 mod single;
+mod table;
 mod ties;
 pub mod unary;
 pub mod within;

@@ -228,6 +228,7 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Floor, DType::F64) => sink.map(f64::floor),
         (UnaryOp::RoundNearestAfz, DType::F64) => sink.map(f64::round),
         (UnaryOp::RoundNearestEven, DType::F64) => sink.map(f64::round_ties_even),
+        (UnaryOp::Sqrt, DType::F64) => sink.map(|x: f64| lanes::one_nan(x, x.sqrt())),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
         (UnaryOp::Exponential, DType::F32) => sink.map_large(single::exp),
         (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large(single::exp_m1),

@@ -72,7 +72,7 @@ pub struct Isa(Level);
 enum Level {
     /// The baseline instructions of the target architecture.
     Baseline,
-    /// AVX2 and FMA.
+    /// AVX2, FMA and F16C.
     #[cfg(target_arch = "x86_64")]
     Avx2,
     /// AVX-512 F, BW and DQ, for matrix products and code that is made at run time.
@@ -114,7 +114,10 @@ impl Isa {
     #[cfg(target_arch = "x86_64")]
     pub fn available() -> Vec<Isa> {
         let mut all = vec![Isa::BASELINE];
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+        {
             all.push(Isa(Level::Avx2));
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
@@ -132,7 +135,7 @@ impl Isa {
         vec![Isa::BASELINE]
     }
 
-    /// True if it has AVX2 and FMA.
+    /// True if it has AVX2, FMA and F16C.
     pub fn has_avx2(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return self.0 >= Level::Avx2;

@@ -1,8 +1,10 @@
 //! Tests of `math/convert.rs`.
 
+use numerics::math::element::{ElementKernel, ScalarElement};
 use numerics::math::{bitcast, convert, reduce_precision};
 use numerics::{
-    Complex32, Complex64, DType, Element, F4E2M1FN, F8E4M3FN, I1, I4, Tensor, U2, U4, bf16, f16,
+    Complex32, Complex64, DType, Element, F4E2M1FN, F8E3M4, F8E4M3, F8E4M3B11FNUZ, F8E4M3FN,
+    F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ, F8E8M0FNU, I1, I4, Tensor, U2, U4, bf16, f16,
 };
 
 fn vector<T: Element>(elements: &[T]) -> Tensor {
@@ -176,4 +178,64 @@ fn half_of_the_bits_are_widened_exactly() {
     let bytes: Vec<u8> = (0..=255).collect();
     assert_eq!(converted::<u8, f32>(&bytes), (0..=255).map(|x: i32| x as f32).collect::<Vec<_>>());
     assert_eq!(converted::<u8, i32>(&bytes), (0..=255).collect::<Vec<i32>>());
+}
+
+/// Converts elements to every type, and compares with conversions of one at a time.
+fn check_conversions<S: Element>(elements: &[S]) {
+    for &to in DType::ALL {
+        let Some(single) = ElementKernel::convert(S::DTYPE, to) else { continue };
+        let converted = convert(vector(elements), to).unwrap();
+        let size = to.bytes();
+        for (&x, found) in elements.iter().zip(converted.bytes().chunks(size)) {
+            let x = ScalarElement::new(x);
+            let expected = single.apply(&x, &x).into_tensor();
+            assert_eq!(found, &expected.bytes()[..], "{x:?} to {to}");
+        }
+    }
+}
+
+/// Numbers around those of `f32` near all numbers of 16 bits, halfway between two of them, and
+/// pseudo-random ones.
+fn critical_singles() -> Vec<f32> {
+    let mut state = 1u64;
+    let near = (0..=u16::MAX).flat_map(|high| {
+        let bits = u32::from(high) << 16;
+        let offsets = [0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFF, 0x1000, 0x1001, 0x2000, 0x3000];
+        offsets.map(|low| f32::from_bits(bits | low))
+    });
+    let random = (0..1 << 14).map(move |_| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        f32::from_bits((state >> 32) as u32)
+    });
+    near.step_by(17).chain(random).collect()
+}
+
+#[test]
+fn vectors_convert_as_single_elements_do() {
+    check_conversions(&(0..=u16::MAX).map(f16::from_bits).collect::<Vec<_>>());
+    check_conversions(&(0..=u16::MAX).map(bf16::from_bits).collect::<Vec<_>>());
+    let bytes = || 0..=u8::MAX;
+    check_conversions(&bytes().map(|bits| bits as i8).collect::<Vec<_>>());
+    check_conversions(&bytes().collect::<Vec<_>>());
+    check_conversions(&[I1::new(false), I1::new(true)].repeat(300));
+    macro_rules! small {
+        ($($ty:ident)*) => {$(
+            // Often enough for a table.
+            check_conversions(&bytes().chain(bytes()).map($ty::from_bits).collect::<Vec<_>>());
+        )*};
+    }
+    small!(F4E2M1FN F8E3M4 F8E4M3 F8E4M3B11FNUZ F8E4M3FN F8E4M3FNUZ F8E5M2 F8E5M2FNUZ F8E8M0FNU);
+    let singles = critical_singles();
+    check_conversions(&singles);
+    // With bits that `f32` does not have below, at and above a number.
+    let doubles = singles.iter().step_by(3).flat_map(|&x| {
+        let bits = f64::from(x).to_bits();
+        [bits, bits + 1, bits.wrapping_sub(1), bits | 1 << 28].map(f64::from_bits)
+    });
+    let extremes = [1e-320, f64::MIN_POSITIVE, f64::MAX, -f64::MAX, 1e39, 65519.999999999, 65520.0];
+    check_conversions(&doubles.chain(extremes).collect::<Vec<_>>());
+    let integers = || (0..31).flat_map(|shift| (-9..=9).map(move |x: i64| (1 << shift) + x));
+    let wide = (0..1i64 << 14).map(|x| x.wrapping_mul(0x1F35_79BD) as i32);
+    check_conversions(&integers().map(|x| x as i32).chain(wide).collect::<Vec<_>>());
+    check_conversions(&integers().map(|x| -x << 31 | x).collect::<Vec<_>>());
 }

@@ -1,7 +1,10 @@
 //! Tests of `math/unary.rs`.
 
+use numerics::math::element::{ElementKernel, ScalarElement};
 use numerics::math::{UnaryOp, unary};
-use numerics::{Complex32, DType, Element, F8E4M3FN, I1, Tensor, TensorError, bf16};
+use numerics::{
+    Complex32, DType, Element, F8E4M3FN, F8E5M2FNUZ, F8E8M0FNU, I1, Tensor, TensorError, bf16, f16,
+};
 
 fn vector<T: Element>(elements: &[T]) -> Tensor {
     Tensor::from_vec([elements.len()], elements.to_vec()).unwrap()
@@ -105,4 +108,40 @@ fn a_shared_operand_keeps_its_elements() {
     assert_eq!(y, vector(&vec![-2i32; 5000]));
     let place = y.bytes().as_ptr();
     assert_eq!(unary(UnaryOp::Negate, y).unwrap().bytes().as_ptr(), place);
+}
+
+/// Applies an operation to all numbers of a type often enough that the results are looked up, and
+/// compares with the function of single elements.
+fn check_all<T: Element>(op: UnaryOp, all: &[T]) {
+    let Some(single) = ElementKernel::unary(op, T::DTYPE) else { return };
+    let operands = Tensor::from_vec([2 * all.len()], all.repeat(2)).unwrap();
+    // Of one operand in a hundred of 16 bits: functions are slow in tests.
+    let step = if all.len() > 256 { 97 } else { 1 };
+    for results in [unary(op, operands.clone()).unwrap(), unary(op, operands).unwrap()] {
+        let found = results.bytes().chunks(single.result().bytes());
+        for (&x, found) in all.repeat(2).iter().zip(found).step_by(step) {
+            let x = ScalarElement::new(x);
+            let expected = single.apply(&x, &x).into_tensor();
+            assert_eq!(found, &expected.bytes()[..], "{} of {x:?}", op.name());
+        }
+    }
+}
+
+#[test]
+fn looked_up_results_are_those_of_single_elements() {
+    use UnaryOp::{Ceil, Cosine, Floor, Log, Rsqrt, Sign, Sqrt, Tanh};
+    use UnaryOp::{IsFinite, IsInf, RoundNearestAfz, RoundNearestEven};
+    let halves: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
+    let brains: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).collect();
+    let ops = [Ceil, Cosine, Floor, Log, Rsqrt, Sign, Sqrt, Tanh];
+    for op in ops.into_iter().chain([IsFinite, IsInf, RoundNearestAfz, RoundNearestEven]) {
+        check_all(op, &halves);
+        check_all(op, &brains);
+    }
+    let bytes = || 0..=u8::MAX;
+    for &op in UnaryOp::ALL {
+        check_all(op, &bytes().map(F8E4M3FN::from_bits).collect::<Vec<_>>());
+        check_all(op, &bytes().map(F8E5M2FNUZ::from_bits).collect::<Vec<_>>());
+        check_all(op, &bytes().map(F8E8M0FNU::from_bits).collect::<Vec<_>>());
+    }
 }

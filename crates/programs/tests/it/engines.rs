@@ -307,6 +307,43 @@ fn sorts_with_unused_results() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Types of two bytes or less: functions with code, by tables, in both, alone and together, and
+/// conversions.
+#[test]
+fn functions_of_narrow_types() {
+    let mut wrong = Vec::new();
+    for (count, dtype) in [300, 70_000].into_iter().flat_map(|n| ["f16", "bf16"].map(|t| (n, t))) {
+        let ty = format!("tensor<{count}x{dtype}>");
+        for op in ["tanh", "sine", "floor", "sqrt", "sign", "negate", "round_nearest_even"] {
+            let alone = format!("%0 = stablehlo.{op} %x : {ty}");
+            wrong.extend(differences_of(
+                &format!("(%x: {ty}) -> {ty}"),
+                &format!("{alone}\nreturn %0 : {ty}"),
+            ));
+            wrong.extend(differences_of(
+                &format!("(%x: {ty}, %y: {ty}) -> ({ty}, tensor<{count}xf8E4M3FN>)"),
+                &format!(
+                    "{alone}
+                     %1 = stablehlo.multiply %0, %y : {ty}
+                     %2 = stablehlo.convert %1 : ({ty}) -> tensor<{count}xf8E4M3FN>
+                     %3 = stablehlo.convert %2 : (tensor<{count}xf8E4M3FN>) -> {ty}
+                     %4 = stablehlo.add %3, %x : {ty}
+                     return %4, %2 : {ty}, tensor<{count}xf8E4M3FN>"
+                ),
+            ));
+        }
+    }
+    let types = ["f16", "bf16", "f8E4M3FN", "f8E5M2FNUZ", "i1", "i8", "ui8", "i32", "f32", "f64"];
+    for (from, to) in types.into_iter().flat_map(|from| types.map(|to| (from, to))) {
+        let (x, y) = (format!("tensor<1003x{from}>"), format!("tensor<1003x{to}>"));
+        wrong.extend(differences_of(
+            &format!("(%x: {x}) -> {y}"),
+            &format!("%0 = stablehlo.convert %x : ({x}) -> {y}\nreturn %0 : {y}"),
+        ));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The first elements of sorted ones, as `top_k` takes them, of which nothing uses some, or any.
 #[test]
 fn first_elements_without_uses() {
