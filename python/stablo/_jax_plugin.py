@@ -232,6 +232,10 @@ def _inspect_sharding(
 class _DLTensor(ctypes.Structure):
     """An array of another framework, as DLPack describes it."""
 
+    data: int | None
+    device_type: int
+    rank: int
+    byte_offset: int
     _fields_ = [
         ("data", ctypes.c_void_p),
         ("device_type", ctypes.c_int),
@@ -274,7 +278,7 @@ class _DLTensor(ctypes.Structure):
         if strides is None:
             strides = [int(np.prod(shape[dim + 1 :], dtype=np.int64)) for dim in range(self.rank)]
         size = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
-        if min([*strides, 0]) < 0:
+        if self.data is None or min([*strides, 0]) < 0:
             return None
         memory = (ctypes.c_char * (size * width)).from_address(self.data + self.byte_offset)
         elements = np.frombuffer(memory, dtype)
