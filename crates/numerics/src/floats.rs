@@ -3,7 +3,7 @@
 
 use crate::element::{Arithmetic, ComplexElement, Element, Float, Number, Real, u64_to_f64_sticky};
 use crate::float_format::Specials;
-use crate::math::complex;
+use crate::math::{complex, one};
 use crate::{DType, FloatFormat};
 use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
@@ -72,7 +72,7 @@ macro_rules! float {
             }
             fn power(self, exponent: Self) -> Self {
                 // Types of at most 16 bits: others have functions of their own.
-                Self::from_float(libm::pow(self.to_f64(), exponent.to_f64()))
+                Self::from_float(one::pow(self.to_f64(), exponent.to_f64()))
             }
         }
     };

@@ -676,6 +676,10 @@ fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
     match stride {
         1 => out.copy_from_slice(&source[first..first + out.len()]),
         0 => out.fill(source[first]),
+        -1 if !out.is_empty() => {
+            let run = &source[(first + 1).saturating_sub(out.len())..=first];
+            out.iter_mut().zip(run.iter().rev()).for_each(|(element, &x)| *element = x);
+        }
         2 => read_columns::<T, 2>(source, first, out),
         3 => read_columns::<T, 3>(source, first, out),
         4 => read_columns::<T, 4>(source, first, out),

@@ -10,7 +10,7 @@
 //! Products use fused multiply-adds: this code is for machines that have them.
 
 use super::double::{Double, two_sum};
-use super::lanes::{LN_2, SHIFT, polynomial, power_of_2, split};
+use super::lanes::{LN_2, SHIFT, near_cbrt, polynomial, power_of_2, split};
 use super::lanes_trigonometric::{self, is_odd};
 use super::rounded;
 use std::f64::consts::{FRAC_2_PI, LOG2_E};
@@ -625,23 +625,11 @@ pub fn rsqrt(x: f64) -> Double {
     only_if(is_moderate(x), quick_sum(root, 0.5 * root * error))
 }
 
-/// A polynomial near the cube root of numbers from 1/3 to 3.
-const CBRT: [f64; 4] = [0.482_001, 0.729_028, -0.244_905, 0.036_976_1];
-
 /// The cube root.
 #[inline(always)]
 pub fn cbrt(x: f64) -> Double {
     let size = x.abs();
-    let [m, exponent] = split(size);
-    // m * 2^rest, between 1/3 and 3, and a third of the other part of the exponent.
-    let third = (exponent * (1.0 / 3.0) + SHIFT) - SHIFT;
-    let m = m * power_of_2(3f64.mul_add(-third, exponent) + SHIFT);
-    // Halley's steps.
-    let mut root = polynomial(&CBRT, m);
-    for _ in 0..2 {
-        let cube = root * root * root;
-        root *= (cube + 2.0 * m) / (2.0 * cube + m);
-    }
+    let [m, root, third] = near_cbrt(size);
     let square = product(root, root);
     let cube = times(square, Double::new(root, 0.0));
     let step = ((m - cube.hi) - cube.lo) / (3.0 * square.hi);

@@ -9,6 +9,7 @@ use super::compare::Direction;
 use super::complex_lanes::{self, ComplexNear};
 use super::double_lanes::{Rounded, nearest};
 use super::element::ElementKernel;
+use super::narrow;
 use super::pieces::{self, NativeFloat, Pieced};
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
@@ -148,7 +149,7 @@ impl SliceKernel {
     }
 
     /// The kernel without a function of values in one memory.
-    fn two_only<T: Element, R: Element>(
+    pub(super) fn two_only<T: Element, R: Element>(
         f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
         SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
@@ -215,14 +216,15 @@ impl SliceKernel {
 
     /// The kernel of an operation on elements of a type; `None` if it is not defined for them.
     pub fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
-        let kernel = dispatch_unary(op, dtype, Compile)?.tabulated_unary(op);
-        Some(kernel.named(Elementwise::Unary(op)))
+        let kernel = narrow::unary(op, dtype).or_else(|| dispatch_unary(op, dtype, Compile))?;
+        Some(kernel.tabulated_unary(op).named(Elementwise::Unary(op)))
     }
 
     /// The kernel of an operation on pairs of elements of a type; `None` if it is not defined for
     /// them.
     pub fn binary(op: BinaryOp, dtype: DType) -> Option<SliceKernel> {
-        Some(dispatch_binary(op, dtype, Compile)?.named(Elementwise::Binary(op)))
+        let kernel = narrow::binary(op, dtype).or_else(|| dispatch_binary(op, dtype, Compile))?;
+        Some(kernel.named(Elementwise::Binary(op)))
     }
 
     /// The kernel of [`Elementwise::Product`] for a type; `None` if it is neither `f32` nor `f64`.
@@ -597,7 +599,7 @@ fn of_elements(kernel: ElementKernel, operand: DType, arity: usize) -> SliceKern
 }
 
 /// Makes kernels of functions.
-struct Compile;
+pub(super) struct Compile;
 
 impl ElementSink for Compile {
     type Output = Option<SliceKernel>;

@@ -529,3 +529,34 @@ pub fn pow<L: Lane>(x: L, y: L) -> L {
     let power = L::select(is_real & !y.is_nan(), power, x.splat(f64::NAN));
     L::select((x.equals(x.splat(1.0)) & y.is_nan()) | y.equals(zero), x.splat(1.0), power)
 }
+
+/// A polynomial near the cube root of numbers between 1/3 and 3.
+const CBRT: [f64; 4] = [0.482_001, 0.729_028, -0.244_905, 0.036_976_1];
+
+/// A positive number as `m * 8^third`, with `m` between 1/3 and 3, and the cube root of `m` but for
+/// a few of its last bits.
+#[inline(always)]
+pub(super) fn near_cbrt(size: f64) -> [f64; 3] {
+    let [m, exponent] = split(size);
+    let third = (exponent * (1.0 / 3.0) + SHIFT) - SHIFT;
+    let m = m * power_of_2(3f64.mul_add(-third, exponent) + SHIFT);
+    // Halley's steps.
+    let mut root = polynomial(&CBRT, m);
+    for _ in 0..2 {
+        let cube = root * root * root;
+        root *= (cube + 2.0 * m) / (2.0 * cube + m);
+    }
+    [m, root, third]
+}
+
+/// The cube root of a number of `f32`.
+#[inline(always)]
+pub fn cbrt(x: f64) -> f64 {
+    let size = x.abs();
+    let [m, root, third] = near_cbrt(size);
+    let square = root * root;
+    let step = square.mul_add(-root, m) / (3.0 * square);
+    let result = (root + step) * power_of_2(third + SHIFT);
+    let is_positive = 0.0 < size && size < f64::INFINITY;
+    if is_positive { result.copysign(x) } else { x }
+}

@@ -40,7 +40,8 @@ mod kernel;
 pub mod lanes;
 pub mod lanes_erf;
 pub mod lanes_trigonometric;
-mod one;
+mod narrow;
+pub(crate) mod one;
 #[doc(hidden)]
 pub mod pieces; // For the tests in `tests/it/math`.
 mod precision;

@@ -36,7 +36,7 @@ macro_rules! functions {
 }
 
 functions! {
-    lanes { exp(x) logistic(x) tanh(x) }
+    lanes { exp(x) logistic(x) pow(x y) tanh(x) }
     lanes_erf { erf(x) erfc(x) erf_inv(x) }
     lanes_trigonometric { acos(x) asin(x) atan(x) atan2(y x) }
 }

@@ -15,7 +15,7 @@ macro_rules! functions {
 }
 
 functions! {
-    lanes { exp exp_m1 log log_1p logistic rsqrt tanh }
+    lanes { cbrt exp exp_m1 log log_1p logistic rsqrt tanh }
     lanes_erf { erf erfc erf_inv }
     lanes_trigonometric { acos asin atan sin cos tan }
 }

@@ -50,7 +50,7 @@ macro_rules! unary_ops {
                 }
             }
 
-            fn functions(self) -> OpFunctions {
+            pub(super) fn functions(self) -> OpFunctions {
                 match self {
                     $(UnaryOp::$variant => {
                         #[allow(unused_mut, reason = "some functions do not change it")]
@@ -69,9 +69,9 @@ macro_rules! unary_ops {
 
 /// The functions behind an operation that is defined by functions of numbers.
 #[derive(Default)]
-struct OpFunctions {
+pub(super) struct OpFunctions {
     /// Within a few units of the last place of `f64`: enough for the narrower types.
-    real: Option<RealFunction>,
+    pub(super) real: Option<RealFunction>,
     /// For `f64` itself, where `real` is not good enough.
     double: Option<RealFunction>,
     /// For complex numbers with parts of `f32` and of `f64`.
@@ -230,6 +230,7 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::RoundNearestEven, DType::F64) => sink.map(f64::round_ties_even),
         (UnaryOp::Sqrt, DType::F64) => sink.map(|x: f64| lanes::one_nan(x, x.sqrt())),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
+        (UnaryOp::Cbrt, DType::F32) => sink.map_large(single::cbrt),
         (UnaryOp::Exponential, DType::F32) => sink.map_large(single::exp),
         (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large(single::exp_m1),
         (UnaryOp::Log, DType::F32) => sink.map_large(single::log),
