@@ -8,6 +8,7 @@ use numerics::math::double_lanes::{
     Logistic, Pow, Rounded, Rsqrt, Sin, Sinh, Tan, Tanh, nearest,
 };
 use numerics::math::{BinaryOp, UnaryOp, binary, unary};
+use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_4, LN_2, SQRT_2};
 
 /// Numbers of all sizes that some functions take: products of powers of two and mantissas of a
 /// multiplicative generator, of both signs.
@@ -20,6 +21,16 @@ fn numbers(exponents: std::ops::Range<i32>) -> impl Iterator<Item = f64> {
             mantissa * 2f64.powi(exponent)
         };
         (0..200).map(|i| if i % 2 == 0 { next() } else { -next() }).collect::<Vec<_>>()
+    })
+}
+
+/// Numbers within 4% of others, of both signs: those at which arguments are reduced in another way,
+/// where series have the largest errors.
+fn beside(points: &[f64]) -> impl Iterator<Item = f64> {
+    const COUNT: usize = 20_000;
+    points.iter().flat_map(|&point| {
+        let at = move |i: usize| point * (0.96 + 0.08 * (i as f64 + 0.37) / COUNT as f64);
+        (0..COUNT).map(move |i| if i % 2 == 0 { at(i) } else { -at(i) })
     })
 }
 
@@ -139,6 +150,131 @@ fn errors_are_within_the_bound() {
     for (name, (largest, known)) in found {
         assert!(known > 7000, "{name} leaves all but {known} results to others");
         assert!(largest <= ERROR, "{name}: 2^{} is above 2^{}", largest.log2(), ERROR.log2());
+    }
+}
+
+#[test]
+fn errors_are_within_the_bound_where_reductions_change() {
+    let one = |points: &'static [f64]| beside(points).map(|x| [x]);
+    let positive = |points: &'static [f64]| beside(points).map(|x| [x.abs()]);
+    let double = Double::from;
+    let exp = |x: f64| {
+        let (exp, exponent) = double(x).exp();
+        exp.shifted(exponent)
+    };
+    let leg = |x: f64| ((Double::ONE - double(x)) * (Double::ONE + double(x))).sqrt();
+    // log(2) / 2, as an argument, a value, and after other functions.
+    const HALF_LOG: &[f64] = &[0.5 * LN_2, 1.5 * LN_2];
+    const ROOTS: &[f64] = &[SQRT_2, FRAC_1_SQRT_2];
+    const ANGLES: &[f64] = &[FRAC_PI_4, 3.0 * FRAC_PI_4, 29.0 * FRAC_PI_4];
+    let found = [
+        ("acos", distance::<Acos, 1>(one(&[FRAC_1_SQRT_2]), |[x]| leg(x).atan2(double(x)))),
+        (
+            "acosh",
+            distance::<Acosh, 1>(positive(&[1.1]), |[x]| {
+                let rest = double(x) - Double::ONE;
+                (rest + (rest * (rest + double(2.0))).sqrt()).log_1p()
+            }),
+        ),
+        ("asin", distance::<Asin, 1>(one(&[FRAC_1_SQRT_2]), |[x]| double(x).atan2(leg(x)))),
+        (
+            "asinh",
+            distance::<Asinh, 1>(positive(&[0.353_553]), |[x]| {
+                let square = double(x) * double(x);
+                let root = (square + Double::ONE).sqrt();
+                (double(x) + square / (Double::ONE + root)).log_1p()
+            }),
+        ),
+        ("atan", distance::<Atan, 1>(one(&[1.0]), |[x]| double(x).atan2(Double::ONE))),
+        (
+            "atanh",
+            distance::<Atanh, 1>(positive(&[0.171_573]), |[x]| {
+                (double(2.0 * x) / (Double::ONE - double(x))).log_1p().scaled(0.5)
+            }),
+        ),
+        ("cbrt", distance::<Cbrt, 1>(positive(&[1.0 / 3.0, 1.0, 3.0]), |[x]| double(x).cbrt())),
+        ("cos", distance::<Cos, 1>(one(ANGLES), |[x]| double(x).sin_cos().1)),
+        ("cosh", distance::<Cosh, 1>(one(HALF_LOG), |[x]| (exp(x) + exp(-x)).scaled(0.5))),
+        ("exp", distance::<Exp, 1>(one(HALF_LOG), |[x]| exp(x))),
+        ("exp_m1", distance::<ExpM1, 1>(one(HALF_LOG), |[x]| double(x).exp_m1())),
+        ("log", distance::<Log, 1>(positive(ROOTS), |[x]| double(x).log())),
+        ("log_1p", distance::<Log1p, 1>(one(&[0.414_214, 0.292_893]), |[x]| double(x).log_1p())),
+        (
+            "logistic",
+            distance::<Logistic, 1>(one(HALF_LOG), |[x]| Double::ONE / (Double::ONE + exp(-x))),
+        ),
+        (
+            "pow",
+            distance::<Pow, 2>(
+                beside(ROOTS).map(|x| [x.abs(), 1001.0 * (1.5 - x.abs())]),
+                |[x, y]| {
+                    let (power, exponent) = (double(x).log() * double(y)).exp();
+                    power.shifted(exponent)
+                },
+            ),
+        ),
+        ("rsqrt", distance::<Rsqrt, 1>(positive(ROOTS), |[x]| Double::ONE / double(x).sqrt())),
+        (
+            "sinh",
+            distance::<Sinh, 1>(one(HALF_LOG), |[x]| {
+                let grown = double(x).exp_m1();
+                (grown + grown / (grown + Double::ONE)).scaled(0.5)
+            }),
+        ),
+        ("sin", distance::<Sin, 1>(one(ANGLES), |[x]| double(x).sin_cos().0)),
+        (
+            "tan",
+            distance::<Tan, 1>(one(ANGLES), |[x]| {
+                let (sin, cos) = double(x).sin_cos();
+                sin / cos
+            }),
+        ),
+        (
+            "tanh",
+            distance::<Tanh, 1>(one(&[0.25 * LN_2, 0.75 * LN_2]), |[x]| {
+                let grown = double(2.0 * x).exp_m1();
+                grown / (grown + double(2.0))
+            }),
+        ),
+    ];
+    for (name, (largest, known)) in found {
+        assert!(known >= 20_000, "{name} leaves all but {known} results to others");
+        assert!(largest <= ERROR, "{name}: 2^{} is above 2^{}", largest.log2(), ERROR.log2());
+    }
+}
+
+/// Points at which an earlier series exceeded the bound, with MPFR's value as a sum of two numbers.
+#[rustfmt::skip]
+const MPFR: &[(&str, f64, [f64; 2])] = &[
+    ("exp_m1", 0.349681382536947, [0.41861548091317674, -1.6304466193100382e-17]),
+    ("exp_m1", 0.3555171246448907, [0.42691835817186696, 9.61333359996596e-18]),
+    ("exp_m1", 0.35061036614857205, [0.4199339637758064, -2.3691005460435114e-17]),
+    ("exp_m1", 0.3491915085645852, [0.4179207083016914, 2.8774862366566856e-18]),
+    ("exp_m1", 0.3472650179375335, [0.41519172686984135, 2.313913871924661e-17]),
+    ("exp_m1", 0.35361582883671583, [0.4242079417470566, -2.568850059153601e-17]),
+    ("exp_m1", 0.356646345237607, [0.4285305738683051, 1.7828269181211563e-17]),
+    ("exp_m1", 0.34749705344943405, [0.4155201397068699, 5.3396405766870005e-18]),
+    ("sinh", 0.3483642016985652, [0.35545318862039244, -2.484147028201091e-17]),
+    ("sinh", 0.35495492877385815, [0.36245566467582946, -2.5659078582039153e-17]),
+    ("sinh", 0.3500354877401308, [0.3572274133062955, -2.5151434778809685e-17]),
+    ("sinh", 0.35400622318197866, [0.3614467267724705, -1.8548221826761187e-17]),
+    ("sinh", 0.349681382536947, [0.35685141474516646, 2.3583647450557424e-17]),
+    ("sinh", 0.35061036614857205, [0.35783793028720134, 6.854382461207717e-18]),
+    ("sinh", 0.3555171246448907, [0.36305370764705747, -3.4525290354082717e-18]),
+    ("sinh", 0.35193584425921826, [0.3592460300846, 1.9686238550082162e-17]),
+];
+
+#[test]
+fn errors_are_within_the_bound_beside_mpfr() {
+    for &(name, x, parts) in MPFR {
+        let near = match name {
+            "exp_m1" => ExpM1::near([x]),
+            "sinh" => Sinh::near([x]),
+            _ => Tanh::near([x]),
+        };
+        let [hi, lo] = parts;
+        let error = (((near.hi - hi) + (near.lo - lo)) / hi).abs();
+        assert!(error <= ERROR, "{name} of {x}: 2^{}", error.log2());
     }
 }
 
