@@ -97,8 +97,9 @@ macro_rules! dispatch_sum {
         match $dtype {
             $(numerics::DType::$variant => {
                 type $T = $ty;
-                #[allow(dead_code, reason = "some expressions need only the columns")]
+                #[allow(dead_code, reason = "some expressions need only the columns, or the type")]
                 const $R: usize = $rows;
+                #[allow(dead_code, reason = "likewise")]
                 const $C: usize = $columns;
                 $body
             })*

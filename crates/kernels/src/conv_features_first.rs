@@ -7,7 +7,7 @@
 
 use super::accumulator::Accumulator;
 use super::conv_sizes::ConvSizes;
-use super::matmul::{BLOCK, FEW, Product, multiply, result_work};
+use super::matmul::{FEW, Product, multiply, result_work};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use numerics::budget::reserve;
@@ -82,8 +82,7 @@ pub(super) fn multiply_windows<T: Accumulator, const R: usize, const C: usize>(
                 SomeRows::Segments { elements, starts, segments } => {
                     row.clear();
                     for &start in starts {
-                        let blocks = (0..depth.div_ceil(BLOCK)).map(|block| segments.block(block));
-                        for run in blocks.flatten() {
+                        for run in segments.runs() {
                             row.extend_from_slice(&elements[start + run.start..start + run.end]);
                         }
                     }

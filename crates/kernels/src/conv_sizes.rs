@@ -4,7 +4,7 @@ use numerics::shape::num_elements;
 
 /// The sizes of a convolution on operands in the order batch, spatial dimensions, features (for the
 /// kernel: spatial dimensions, input features, output features).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ConvSizes {
     /// The spatial dimensions of the input,
     pub input_spatial: Vec<usize>,

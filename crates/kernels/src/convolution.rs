@@ -4,6 +4,7 @@
 //! or in a [copy with zeros](super::padded), if they are there in runs that pay; else a few rows at
 //! a time are copied.
 
+mod phases;
 mod row_wise;
 
 use super::accumulator::Accumulator;
@@ -26,6 +27,7 @@ use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
 use numerics::simd::Isa;
 use numerics::{DType, Element, Tensor, TensorError, math};
+use phases::Phases;
 use program::primitives::ConvDims;
 use program::{EvalError, WindowDim};
 use smallvec::SmallVec;
@@ -124,6 +126,8 @@ pub struct PreparedConvolution {
     windows: Option<SomeWindows>,
     /// If each feature has a separate kernel: what is used where that is finite.
     depthwise: Option<(Windows, Vec<Alike>)>,
+    /// If the input has holes: what is used where the kernel is finite.
+    phases: Option<Phases>,
 }
 
 /// The windows as rows of a matrix.
@@ -201,6 +205,11 @@ impl Convolution<'_> {
             true => None,
             false => FeaturesFirst::new(dtype, &kernel, &in_memory, &sizes),
         };
+        let lens = [&input_sizes, &kernel_sizes].map(|sizes| num_elements(sizes));
+        let phases = match is_empty {
+            true => None,
+            false => Phases::new(self, &sizes, lens, (&kernel, &in_memory), dtype)?,
+        };
         let kernel = unless_dense(kernel).map(|view| KernelView::new(view, &sizes));
         if !is_empty && sizes.places() > most {
             return Err(invalid("convolution_c25", "too large"));
@@ -220,7 +229,7 @@ impl Convolution<'_> {
         };
         let windows = match is_empty {
             true => None,
-            false => Some(match PaddedWindows::new(self, Arc::clone(&sizes))? {
+            false => Some(match PaddedWindows::whole(self, Arc::clone(&sizes))? {
                 Some(padded) => SomeWindows::Padded(padded),
                 None => SomeWindows::Patches(tables()?),
             }),
@@ -235,8 +244,9 @@ impl Convolution<'_> {
             features_first: features_first.filter(|_| depthwise.is_none()),
             shape,
             has_feature_groups,
-            lens: [&input_sizes, &kernel_sizes].map(|sizes| num_elements(sizes)),
+            lens,
             windows,
+            phases: phases.filter(|_| depthwise.is_none()),
             depthwise,
         })
     }
@@ -341,6 +351,9 @@ impl PreparedConvolution {
         if self.depthwise.is_some() {
             return self.kernel.is_some();
         }
+        if let Some(phases) = &self.phases {
+            return phases.is_packable();
+        }
         let (has_windows, depth) = (self.windows.is_some(), self.sizes.depth());
         has_windows && self.sizes.groups == 1 && depth > FEW && self.sizes.output_features > 1
     }
@@ -357,8 +370,11 @@ impl PreparedConvolution {
         if self.lens[1] != Some(rhs.len() / self.dtype.bytes()) {
             return Err(TensorError::OutOfBounds);
         }
+        if let Some(phases) = &self.phases {
+            return phases.pack(rhs);
+        }
         let (view, strides, order) = self.kernel_order(self.depthwise.is_none());
-        let copied = if view.is_some() { rhs.len() } else { 0 };
+        let copied = if view.is_some() { self.kernel_bytes() } else { 0 };
         let _reserved = reserve::<u8>(copied)?;
         let mut room = AlignedBytes::new();
         room.resize(copied);
@@ -377,6 +393,9 @@ impl PreparedConvolution {
     pub fn packed_bytes(&self) -> usize {
         if self.depthwise.is_some() {
             return self.lens[1].unwrap_or(0) * self.dtype.bytes();
+        }
+        if let Some(phases) = &self.phases {
+            return phases.packed_bytes();
         }
         let sizes = [self.sizes.depth(), self.sizes.output_features];
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>(sizes))).unwrap_or(0)
@@ -416,6 +435,9 @@ impl PreparedConvolution {
         // A kernel for each feature has few elements to put in order.
         let is_kernel_near = self.kernel.is_none() || self.depthwise.is_some();
         let is_in_order = self.input.is_none() && is_kernel_near && self.output.is_none();
+        if self.phases.is_some() {
+            return false;
+        }
         let is_divisible = match &self.windows {
             Some(SomeWindows::Padded(windows)) => {
                 self.depthwise.is_some() || self.is_divisible(windows, 1)
@@ -466,6 +488,11 @@ impl PreparedConvolution {
         self.sizes.depth().saturating_mul(self.sizes.output_features)
     }
 
+    /// The bytes of the kernel in the order of [`ConvSizes`].
+    fn kernel_bytes(&self) -> usize {
+        self.kernel_len().saturating_mul(self.dtype.bytes())
+    }
+
     /// Its work for a window, in elementary operations: a rough estimate.
     fn row_work(&self) -> usize {
         self.kernel_len() / if self.depthwise.is_some() { 4 } else { 1 }
@@ -509,6 +536,18 @@ impl PreparedConvolution {
             out.fill(0);
             return Ok(());
         };
+        if let Some(phases) = &self.phases
+            && rows.is_none()
+            && dispatch_sum!(dtype, T, R, C => Ok(all_finite(elements::<T>(rhs)?)))?
+        {
+            let _reserved = reserve::<u8>(if self.input.is_some() { lhs.len() } else { 0 })?;
+            let mut room = AlignedBytes::new();
+            room.try_resize(if self.input.is_some() { lhs.len() } else { 0 })?;
+            let input = gathered(dtype, lhs, self.input.as_ref(), &mut room)?;
+            return phases.run([input, rhs], panels, out);
+        }
+        // Those of phases are of parts of the kernel.
+        let panels = panels.filter(|_| self.phases.is_none());
         if let Some(features_first) =
             self.features_first.as_ref().filter(|_| rows.is_none() && panels.is_none())
         {
@@ -525,7 +564,7 @@ impl PreparedConvolution {
         };
         let sizes = [
             (self.input.as_ref(), lhs.len()),
-            (view, rhs.len()),
+            (view, self.kernel_bytes()),
             (self.output.as_ref(), out.len()),
         ];
         let copied = sizes.map(|(view, bytes)| if view.is_some() { bytes } else { 0 });

@@ -371,8 +371,9 @@ impl<T: Accumulator> Product<'_, T> {
             true => if are_kept { wide } else { group }.next_multiple_of(C),
             false => 0,
         };
-        let is_deep = is_copied && depth > BLOCK;
-        let depths = if is_deep { depth.div_ceil(BLOCK).ilog2() as usize + 1 } else { 0 };
+        let blocks = self.a.blocks(depth);
+        let is_deep = is_copied && blocks > 1;
+        let depths = if is_deep { blocks.ilog2() as usize + 1 } else { 0 };
         let mut levels = vec![[[T::ZERO; C]; R]; depths];
         let mut chunk_levels = Vec::new();
         // Few products with columns in another order: these are copied for several rows.
@@ -447,11 +448,11 @@ impl<T: Accumulator> Product<'_, T> {
                         None => Panels::Copied(panels),
                     };
                     let block = Block { isa, a, count, depth, panels, width, ahead, next };
-                    let chunk = if has_chunks { CHUNK } else { depth.div_ceil(BLOCK) };
+                    let chunk = if has_chunks { CHUNK } else { blocks };
                     let (levels, chunk_levels) = (&mut levels[..], &mut chunk_levels);
                     let sums = TreeSums { chunk, levels, chunk_levels };
                     let column = at;
-                    if depth <= BLOCK {
+                    if blocks <= 1 {
                         isa.run(Tiles::<T, R, C, false> { block, row, column, sums, out });
                     } else {
                         isa.run(Tiles::<T, R, C, true> { block, row, column, sums, out });
@@ -530,7 +531,7 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
         let Block { isa, a, count, depth, mut panels, width, mut ahead, next } = self.block;
         let TreeSums { chunk, levels, chunk_levels } = self.sums;
         let tiles = width.div_ceil(C) * count.div_ceil(R);
-        let blocks = depth.div_ceil(BLOCK);
+        let blocks = a.blocks(depth);
         let chunks = blocks.div_ceil(chunk);
         let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
         let mut next = next.chunks(next.len().div_ceil(tiles * blocks).max(1));
@@ -646,11 +647,12 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         self.block::<C, SINGLE>(blocks.start + last, copy, next, to);
     }
 
-    /// The elements of rows in a block of products: where they are, or all of them.
+    /// The elements of rows in a block of products: where they are, or all of them; and the number
+    /// of products before it.
     #[inline(always)]
-    fn segments<'s>(&'s self, block: usize, all: &'s Range<usize>) -> &'s [Range<usize>] {
+    fn segments<'s>(&'s self, block: usize, all: &'s Range<usize>) -> (&'s [Range<usize>], usize) {
         match self.a {
-            SomeRows::Neighbours(..) => std::slice::from_ref(all),
+            SomeRows::Neighbours(..) => (std::slice::from_ref(all), all.start),
             SomeRows::Segments { segments, .. } => segments.block(block),
         }
     }
@@ -665,11 +667,11 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         next: &[T],
         to: SomeSums<'_, '_, T, R, C>,
     ) {
-        let start = block * BLOCK;
-        let all = start..self.depth.min(start + BLOCK);
-        let segments = self.segments(block, &all);
+        let all = block * BLOCK..self.depth.min((block + 1) * BLOCK);
+        let (segments, start) = self.segments(block, &all);
         let (panel, stride) = self.panel;
-        let panel = (&panel[start * stride..], stride);
+        // A block without products may be after the last element.
+        let panel = (panel.get(start * stride..).unwrap_or_default(), stride);
         let copy = copy.map(|copy| &mut copy[start * C..]);
         let SomeSums { left: (left, added), sums, mut results } = to;
         let (rows, used, columns) = (&self.rows, self.used, self.columns);

@@ -18,6 +18,14 @@ use std::sync::Arc;
 /// No memory holds windows of more blocks of products.
 const MAX_BLOCKS: usize = 1 << 20;
 
+/// Taps of a kernel along a dimension: the ones that are `step` apart from the `first` on, of `all`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taps {
+    pub first: usize,
+    pub step: usize,
+    pub all: usize,
+}
+
 /// Windows as rows in segments, of inputs with the features last.
 #[derive(Debug)]
 pub(crate) struct PaddedWindows {
@@ -34,20 +42,36 @@ pub(crate) struct PaddedWindows {
 }
 
 impl PaddedWindows {
-    /// The windows of a convolution; `None` if a copy of the input would be larger than all
-    /// windows, or these have few elements.
+    /// The windows of a convolution, with all taps of the kernel: see [`PaddedWindows::new`].
+    ///
+    /// # Errors
+    /// As there.
+    pub(crate) fn whole(
+        convolution: &Convolution<'_>,
+        sizes: Arc<ConvSizes>,
+    ) -> Result<Option<PaddedWindows>, TensorError> {
+        let all = |&all: &usize| Taps { first: 0, step: 1, all };
+        let taps: Vec<Taps> = sizes.kernel_spatial.iter().map(all).collect();
+        PaddedWindows::new(convolution, sizes, &taps)
+    }
+
+    /// The windows of a convolution whose kernel has these taps of another one, by which products
+    /// are divided into blocks; `None` if a copy of the input would be larger than all windows, or
+    /// these have few elements.
     ///
     /// # Errors
     /// If there is no memory for their places.
     pub(crate) fn new(
         convolution: &Convolution<'_>,
         sizes: Arc<ConvSizes>,
+        taps: &[Taps],
     ) -> Result<Option<PaddedWindows>, TensorError> {
-        let depth = sizes.taps().saturating_mul(sizes.kernel_features);
-        let blocks = depth / BLOCK;
+        let depth = sizes.depth();
+        let whole = taps.iter().fold(sizes.kernel_features, |n, taps| n.saturating_mul(taps.all));
+        let (blocks, is_whole) = (whole / BLOCK, whole == depth);
         // Products of few elements are of neighbours.
-        let layout = Layout::new(convolution, &sizes)
-            .filter(|_| blocks <= MAX_BLOCKS && (depth > FEW || sizes.taps() == 1));
+        let is_row = depth > FEW || (is_whole && sizes.taps() == 1);
+        let layout = Layout::new(convolution, &sizes).filter(|_| blocks <= MAX_BLOCKS && is_row);
         let Some(layout) = layout else { return Ok(None) };
         let charge = reserve::<Range<usize>>(sizes.taps().saturating_add(blocks))?;
         let windows: usize = sizes.output_spatial.iter().product();
@@ -58,14 +82,16 @@ impl PaddedWindows {
             return Ok(None);
         }
         let mut segments = Segments::default();
-        layout.push_taps(convolution, 0, 0, sizes.kernel_features, &mut segments);
+        layout.push_taps(convolution, taps, [0, 0], sizes.kernel_features, &mut segments);
+        segments.extend_to(whole);
         let outputs = sizes.output_spatial.iter().zip(convolution.window).zip(&layout.strides);
         let moves = outputs.map(|((&count, dim), &stride)| {
             [count, if count > 1 { dim.stride as usize * stride } else { 0 }]
         });
         let steps: Vec<[usize; 2]> =
             std::iter::once([sizes.group_batch, layout.image]).chain(moves).collect();
-        let are_elements = layout.is_input
+        let are_elements = is_whole
+            && layout.is_input
             && sizes.taps() == 1
             && sizes.input_spatial == sizes.output_spatial
             && convolution.window.iter().all(|dim| dim.stride == 1);
@@ -195,21 +221,25 @@ impl Layout {
         Some(Layout { spatial, strides, image, is_input })
     }
 
-    /// Adds the features under the taps of a window from an axis on, of which the first is `at`.
+    /// Adds the features under the taps of a window along the last dimensions, given how far the
+    /// others move the first tap, and its place among those of the kernel.
     fn push_taps(
         &self,
         convolution: &Convolution<'_>,
-        axis: usize,
-        at: usize,
+        taps: &[Taps],
+        [at, place]: [usize; 2],
         features: usize,
         segments: &mut Segments,
     ) {
-        let Some(dim) = convolution.window.get(axis) else {
-            return segments.push(at..at + features);
+        let Some((&Taps { first, step, all }, inner)) = taps.split_first() else {
+            return segments.push(at..at + features, place * features);
         };
-        for tap in 0..dim.size {
-            let at = at + (tap * dim.window_dilation) as usize * self.strides[axis];
-            self.push_taps(convolution, axis + 1, at, features, segments);
+        let axis = self.strides.len() - taps.len();
+        let dim = convolution.window[axis];
+        for tap in 0..dim.size as usize {
+            let at = at + tap * dim.window_dilation as usize * self.strides[axis];
+            let place = place * all + first + tap * step;
+            self.push_taps(convolution, inner, [at, place], features, segments);
         }
     }
 
@@ -347,5 +377,9 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
 
     fn has_segments(&self) -> bool {
         true
+    }
+
+    fn blocks(&self, _depth: usize) -> usize {
+        self.windows.segments.blocks()
     }
 }

@@ -35,6 +35,11 @@ pub trait Rows<T>: Sync {
     fn has_segments(&self) -> bool {
         false
     }
+
+    /// The number of chains of a sum of `depth` products.
+    fn blocks(&self, depth: usize) -> usize {
+        depth.div_ceil(BLOCK)
+    }
 }
 
 /// Memory for [`Rows::rows`].
@@ -68,6 +73,15 @@ pub enum SomeRows<'s, T> {
 }
 
 impl<'s, T> SomeRows<'s, T> {
+    /// The number of chains of a sum of `depth` products.
+    #[inline(always)]
+    pub fn blocks(&self, depth: usize) -> usize {
+        match self {
+            SomeRows::Neighbours(..) => depth.div_ceil(BLOCK),
+            SomeRows::Segments { segments, .. } => segments.blocks(),
+        }
+    }
+
     /// The elements from the start of a row on.
     #[inline(always)]
     pub fn start_of(&self, row: usize) -> &'s [T] {
@@ -78,39 +92,56 @@ impl<'s, T> SomeRows<'s, T> {
     }
 }
 
-/// Runs of neighbouring elements of a row, for each block of [`BLOCK`] products.
+/// Runs of neighbouring elements of a row, for each block of at most [`BLOCK`] products.
 #[derive(Debug, Default)]
 pub struct Segments {
     runs: Vec<Range<usize>>,
-    /// Where the runs of each block end.
-    ends: Vec<usize>,
+    /// Where the runs of each block end, and how many elements are before it.
+    blocks: Vec<(usize, usize)>,
     depth: usize,
 }
 
 impl Segments {
-    /// Adds elements after the others.
-    pub fn push(&mut self, mut run: Range<usize>) {
+    /// Adds elements after the others, which are the next ones from a `place` on where all products
+    /// are divided into blocks.
+    pub fn push(&mut self, mut run: Range<usize>, mut place: usize) {
         while !run.is_empty() {
-            let room = BLOCK - self.depth % BLOCK;
-            let part = run.start..run.end.min(run.start + room);
+            let part = run.start..run.end.min(run.start + BLOCK - place % BLOCK);
+            let is_new_block = self.blocks.len() <= place / BLOCK;
+            self.extend_to(place / BLOCK * BLOCK + 1);
             run.start = part.end;
-            let is_new_block = room == BLOCK;
+            place += part.len();
             self.depth += part.len();
             match self.runs.last_mut().filter(|last| !is_new_block && last.end == part.start) {
                 Some(last) => last.end = part.end,
                 None => self.runs.push(part),
             }
-            if is_new_block {
-                self.ends.push(0);
-            }
-            self.ends.last_mut().into_iter().for_each(|end| *end = self.runs.len());
+            self.blocks.last_mut().into_iter().for_each(|(end, _)| *end = self.runs.len());
         }
     }
 
+    /// Adds the blocks without elements that this many places have at the end.
+    pub fn extend_to(&mut self, places: usize) {
+        self.blocks.resize(places.div_ceil(BLOCK), (self.runs.len(), self.depth));
+    }
+
+    /// The number of blocks.
     #[inline(always)]
-    pub fn block(&self, block: usize) -> &[Range<usize>] {
-        let start = if block == 0 { 0 } else { self.ends[block - 1] };
-        &self.runs[start..self.ends[block]]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The runs of a block, and the number of elements before it.
+    #[inline(always)]
+    pub fn block(&self, block: usize) -> (&[Range<usize>], usize) {
+        let start = if block == 0 { 0 } else { self.blocks[block - 1].0 };
+        let (end, before) = self.blocks[block];
+        (&self.runs[start..end], before)
+    }
+
+    /// All runs.
+    pub fn runs(&self) -> &[Range<usize>] {
+        &self.runs
     }
 }
 

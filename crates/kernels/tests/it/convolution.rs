@@ -418,3 +418,53 @@ fn padding_counts_if_weights_are_infinite() {
         }
     }
 }
+
+/// Elements between which there are holes have the sums of an input in which zeros are.
+#[test]
+fn holes_are_zeros() {
+    let mut state = 3u64;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) as usize % limit
+    };
+    for round in 0..200 {
+        let groups = [1, 1, 2][below(3)];
+        let (features, results) =
+            ([1, 3, 18, 70, 130][below(5)], groups * [1, 3, 17, 33][below(4)]);
+        let sizes: [usize; 2] = std::array::from_fn(|_| 1 + below(7));
+        let width: [usize; 2] = std::array::from_fn(|_| 1 + below(5));
+        let window = width.map(|size| WindowDim {
+            size: size as i64,
+            stride: 1,
+            pad_low: below(9) as i64 - 3,
+            pad_high: size as i64 + below(3) as i64,
+            base_dilation: 1 + below(4) as i64,
+            window_dilation: 1,
+        });
+        let mut tensor = |shape: &[usize]| {
+            let count = shape.iter().product();
+            let values = (0..count).map(|_| below(2001) as f32 / 64.0 - 15.0);
+            Tensor::from_vec(shape, values.collect::<Vec<f32>>()).unwrap()
+        };
+        let lhs = tensor(&[1 + round % 2, sizes[0], sizes[1], features * groups]);
+        let mut rhs = tensor(&[width[0], width[1], features, results]);
+        if round % 10 == 0 {
+            // Zero times infinity is not a number, in holes, too.
+            let mut weights = rhs.as_slice::<f32>().unwrap().to_vec();
+            let place = weights.len() / 2;
+            weights[place] = f32::INFINITY;
+            rhs = Tensor::from_vec(rhs.shape(), weights).unwrap();
+        }
+        let _entered = host::Host::default().with_workers(1 + round % 2).enter();
+        let reversal = [round % 5 == 0, round % 7 == 0];
+        let c = Convolution { reversal: &reversal, ..conv(groups, &window) };
+        let Ok(found) = c.eval(lhs.clone(), rhs.clone(), DType::F32) else { continue };
+        let interior = [0, window[0].base_dilation - 1, window[1].base_dilation - 1, 0];
+        let filled =
+            kernels::pad(&lhs, &Tensor::scalar(0f32), &[0; 4], &[0; 4], &interior).unwrap();
+        let window = window.map(|dim| WindowDim { base_dilation: 1, ..dim });
+        let c = Convolution { window: &window, ..c };
+        let expected = c.eval(filled, rhs.clone(), DType::F32).unwrap();
+        assert_eq!(found.bytes(), expected.bytes(), "{window:?} {interior:?} {lhs:?} {rhs:?}");
+    }
+}
