@@ -9,6 +9,7 @@
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
 // RUN: stablo run %s --entry movements --dump-plan-after=identities | FileCheck %s --check-prefix=MOVEMENTS
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
+// RUN: stablo run %s --entry reversed --dump-plan-after=hoist | FileCheck %s --check-prefix=GATHERED
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
 // RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
 // RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
@@ -419,4 +420,35 @@ func.func @rounds(%x: tensor<1xf32>) -> tensor<1xf32> {
       stablehlo.return %next, %new : tensor<i32>, tensor<1xf32>
     }
   return %twice#1 : tensor<1xf32>
+}
+
+// Indices that do not change are computed once, as gather reads them from memory; what only elementwise
+// work reads is computed with it.
+// GATHERED-LABEL: @reversed(
+// GATHERED: %[[CONVERTED:[0-9]+]] = stablehlo.convert %{{[0-9]+}} : 1000xi32
+// GATHERED: %[[INDICES:[0-9]+]] = stablehlo.broadcast_in_dim %[[CONVERTED]] : 1000x1xi32
+// GATHERED: stablehlo.while
+// GATHERED: stablehlo.gather %{{[0-9]+}}, %[[INDICES]] : 1000xf32
+// GATHERED: stablehlo.convert %{{[0-9]+}} : 1000xf32
+func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i64>, tensor<1000xf32>
+    cond {
+      %end = stablehlo.constant dense<100> : tensor<i64>
+      %p = stablehlo.compare LT, %i, %end : (tensor<i64>, tensor<i64>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i64>
+      %next = stablehlo.add %i, %one : tensor<i64>
+      %positions = stablehlo.iota dim = 0 : tensor<1000xi64>
+      %last = stablehlo.constant dense<999> : tensor<1000xi64>
+      %back = stablehlo.subtract %last, %positions : tensor<1000xi64>
+      %narrow = stablehlo.convert %back : (tensor<1000xi64>) -> tensor<1000xi32>
+      %indices = stablehlo.broadcast_in_dim %narrow, dims = [0] : (tensor<1000xi32>) -> tensor<1000x1xi32>
+      %g = "stablehlo.gather"(%y, %indices) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<1000xf32>, tensor<1000x1xi32>) -> tensor<1000xf32>
+      %ramp = stablehlo.convert %positions : (tensor<1000xi64>) -> tensor<1000xf32>
+      %sum = stablehlo.add %g, %ramp : tensor<1000xf32>
+      stablehlo.return %next, %sum : tensor<i64>, tensor<1000xf32>
+    }
+  return %0#1 : tensor<1000xf32>
 }

@@ -33,6 +33,7 @@ mod index_select;
 mod index_vectors;
 mod kernel;
 pub mod linalg;
+pub mod long_windows; // For its tests.
 mod loops;
 #[doc(hidden)]
 pub mod matmul; // For its tests.

@@ -4,10 +4,11 @@ use super::accumulator::Accumulator;
 use super::body::{Combiner, dispatch_operation, operation_type};
 use super::converted::{convert_into, converted};
 use super::extremum;
+use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::parallel::task_size;
 use super::sums::{
-    Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows, copy_strided,
+    Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows,
 };
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -22,8 +23,6 @@ pub const SHORT_WINDOW: usize = 32;
 const SHORT_VECTOR: usize = 1024;
 /// Elementary operations that each element of a row of results takes, as rows are short.
 const ROW_WORK: usize = 4;
-/// This many elements of overlapping subtrees are copied at a time.
-const COPIED: usize = 1024;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
 /// Elements are combined in a tree over neighbours in the order of their indices, and then
@@ -448,72 +447,6 @@ fn combine_shared<T: Element>(
         out.copy_from_slice(&results);
     }
     Ok(true)
-}
-
-/// The distance between the elements of windows, if it takes less to combine neighbours, then
-/// neighbours of these, and so on, for all windows at once.
-fn doubling_step(elements: usize, rows: usize, taps: &[usize]) -> Option<usize> {
-    let &[first, second, ..] = taps else { return None };
-    let step = second.checked_sub(first)?;
-    let is_progression = taps.windows(2).all(|pair| pair[1].checked_sub(pair[0]) == Some(step));
-    let levels = taps.len().ilog2() as usize + 1;
-    let takes_less = 4 * elements * levels < rows.saturating_mul(taps.len());
-    (is_progression && first == 0 && takes_less && taps.len() > SHORT_WINDOW).then_some(step)
-}
-
-/// Combines an initial value with the `count` elements of each window, which are `step` apart, in a
-/// tree over neighbours: the windows share their subtrees.
-pub fn combine_windows<T: Element>(
-    operation: &dyn Combine<T>,
-    (elements, init): (&[T], T),
-    (line_starts, stride, count): (&[usize], usize, usize),
-    step: usize,
-    out: &mut [T],
-) -> Result<(), TensorError> {
-    let line = out.len() / line_starts.len();
-    // The subtrees of a power of two of elements that begin at each element.
-    let mut subtrees: Scratch<T> = Scratch::new(elements.len())?;
-    subtrees.extend_from_slice(elements);
-    let mut len = elements.len();
-    // Copies of some elements, which stay in the cache.
-    let mut copies: Scratch<T> = Scratch::filled(COPIED, T::ZERO)?;
-    // The subtrees of a window from the last and smallest one on.
-    let mut end = count;
-    for level in 0..=count.ilog2() {
-        let leaves = 1 << level;
-        if level > 0 {
-            let distance = leaves / 2 * step;
-            len -= distance;
-            for start in (0..len).step_by(COPIED) {
-                let rights = &mut copies[..(len - start).min(COPIED)];
-                rights.copy_from_slice(&subtrees[start + distance..][..rights.len()]);
-                operation.merge(&mut subtrees[start..start + rights.len()], rights);
-            }
-        }
-        if count & leaves == 0 {
-            continue;
-        }
-        let is_last = end == count;
-        end -= leaves;
-        for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
-            let subtrees = &subtrees[start + end * step..];
-            for (nth, out) in out.chunks_mut(COPIED).enumerate() {
-                let left = &mut copies[..out.len()];
-                copy_strided(&subtrees[nth * COPIED * stride..], stride, left);
-                if !is_last {
-                    operation.merge(left, out);
-                }
-                out.copy_from_slice(left);
-            }
-        }
-    }
-    for out in out.chunks_mut(COPIED) {
-        let left = &mut copies[..out.len()];
-        left.fill(init);
-        operation.merge(left, out);
-        out.copy_from_slice(left);
-    }
-    Ok(())
 }
 
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.

@@ -1,7 +1,7 @@
 //! Moves nodes out of loops that do not change their operands.
 //!
-//! Elementwise work whose result is larger than what it reads stays: to compute it again takes less
-//! time than to read it.
+//! Elementwise work whose result is larger than what it reads stays where only elementwise work reads
+//! it: to compute it again takes less time than to read it. Anything else reads it from memory.
 
 use crate::graph::{Graph, Node, Region, Value};
 use program::{Effects, Kind, Primitive};
@@ -40,8 +40,12 @@ impl Hoist<'_, '_> {
             changing.insert(value);
         });
         for region in &mut node.regions {
+            let in_memory = in_memory(region);
             let is_out = |node: &mut Node| {
-                let is_out = is_invariant(node, &changing) && self.is_worth_it(node);
+                let is_in_memory = is_any_of(node, &in_memory);
+                let is_out = is_invariant(node, &changing)
+                    && self.graph.effects(node) == Effects::None
+                    && (is_in_memory || self.is_worth_it(node));
                 if is_out {
                     node.visit_definitions(&mut |value| {
                         changing.remove(&value);
@@ -71,8 +75,8 @@ impl Hoist<'_, '_> {
         bytes.fold(0, usize::saturating_add)
     }
 
-    /// True for nodes without effects, which may run although the loop does not, unless they are
-    /// as fast as what reads their results.
+    /// True for nodes, which may run although the loop does not, unless they are as fast as what
+    /// reads their results.
     fn is_worth_it(&self, node: &Node) -> bool {
         let is_cheap = match node.primitive.kind() {
             Kind::Elementwise => {
@@ -87,8 +91,43 @@ impl Hoist<'_, '_> {
             | Kind::Control
             | Kind::Kernel => false,
         };
-        !is_cheap && self.graph.effects(node) == Effects::None
+        !is_cheap
     }
+}
+
+/// Values of a loop that kernels read from memory, themselves or what elementwise nodes make of them
+/// that does not change from round to round.
+fn in_memory(region: &Region) -> FxHashSet<Value> {
+    let mut changing: FxHashSet<Value> = region.arguments.iter().copied().collect();
+    let mut is_changing = Vec::with_capacity(region.nodes.len());
+    for node in &region.nodes {
+        let is_invariant = node.regions.is_empty() && is_invariant(node, &changing);
+        is_changing.push(!is_invariant);
+        if !is_invariant {
+            changing.extend(&node.results);
+        }
+    }
+    let mut in_memory: FxHashSet<Value> = FxHashSet::default();
+    for (node, is_changing) in region.nodes.iter().zip(is_changing).rev() {
+        let is_read = match node.primitive.kind() {
+            // Products convert what they read, and reductions compute it.
+            Kind::Value | Kind::Product | Kind::Convolution | Kind::Reduction => false,
+            Kind::Elementwise => !is_changing && is_any_of(node, &in_memory),
+            Kind::Movement => is_any_of(node, &in_memory),
+            Kind::Control | Kind::Kernel => true,
+        };
+        if is_read {
+            node.visit_uses(&mut |value| {
+                in_memory.insert(value);
+            });
+        }
+    }
+    in_memory
+}
+
+/// True if a result of a node is one of these values.
+fn is_any_of(node: &Node, values: &FxHashSet<Value>) -> bool {
+    node.results.iter().any(|value| values.contains(value))
 }
 
 fn is_invariant(node: &Node, changing: &FxHashSet<Value>) -> bool {

@@ -1,6 +1,6 @@
 //! Tests of `reduce.rs`.
 
-use kernels::reduce::combine_windows;
+use kernels::long_windows::combine_windows;
 use kernels::{Reduction, Tree};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
@@ -23,6 +23,34 @@ fn windows_that_share_subtrees_have_the_sums_of_their_trees() {
             (0..count).for_each(|tap| tree.push(elements[first + tap * step], add));
             let expected = tree.finish(add).map(|sum| 0.5 + sum);
             assert_eq!(Some(*found), expected, "window {number} of {count}");
+        }
+    }
+}
+
+/// Windows below each other, in images of several lines that threads share.
+#[test]
+fn windows_of_columns_have_the_sums_of_their_trees() {
+    let add = |x: f32, y: f32| x + y;
+    for (count, columns, down, images) in [(33, 5, 1, 1), (100, 70, 2, 2), (257, 16, 1, 3)] {
+        let rows = 3 * count;
+        let number = |i: usize| 1.0 / (3.0 + (i * 37 % 101) as f32);
+        let elements: Vec<f32> = (0..images * rows * columns).map(number).collect();
+        let lines = (rows - count) / down + 1;
+        let place = |line: usize| line / lines * rows * columns + line % lines * down * columns;
+        let starts: Vec<usize> = (0..images * lines).map(place).collect();
+        for workers in [1, 3] {
+            let _entered = host::Host::default().with_workers(workers).enter();
+            let mut found = vec![0.0; starts.len() * columns];
+            let windows = (&starts[..], 1, count);
+            combine_windows(&add, (&elements, 0.5), windows, columns, &mut found)
+                .expect("there is memory");
+            for (number, found) in found.iter().enumerate() {
+                let first = starts[number / columns] + number % columns;
+                let mut tree = Tree::new();
+                (0..count).for_each(|tap| tree.push(elements[first + tap * columns], add));
+                let expected = tree.finish(add).map(|sum| 0.5 + sum);
+                assert_eq!(Some(*found), expected, "window {number} of {count}");
+            }
         }
     }
 }
