@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import importlib.abc
+import importlib.machinery
 import itertools
+import json
 import os
+import sys
 import traceback
 import weakref
 from typing import Any
@@ -229,6 +233,75 @@ def _inspect_sharding(
         return False
 
 
+_Deliver = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
+_Partition = ctypes.CFUNCTYPE(
+    ctypes.c_bool,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+    _Deliver,
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+    ctypes.c_size_t,
+)
+
+
+def _partition(
+    request: int, size: int, deliver: Any, context: int, message: int, message_size: int
+) -> bool:
+    """Asks the functions of `jax.experimental.custom_partitioning` to divide an op."""
+    try:
+        answer = _partitioned(ctypes.string_at(request, size).decode())
+        deliver(context, answer, len(answer))
+        return True
+    except BaseException as error:  # Nothing may unwind into the caller.
+        _report(error, message, message_size)
+        return False
+
+
+def _partitioned(request: str) -> bytes:
+    """The manual axes, the shardings of operands and of results, and the program for a device."""
+    partitioning = importlib.import_module("jax._src.custom_partitioning")
+    client = importlib.import_module("jax._src.lib").xla_client
+    key, *lines = request.split("\n")
+    found: dict[str, list[tuple[Any, Any]]] = {"operand": [], "result": []}
+    for line in lines:
+        kind, number, sizes, sharding = line.split(" ", 3)
+        dims = tuple(int(size) for size in sizes.split(",") if size)
+        shape = client.Shape.array_shape(np.dtype(_DTYPES[int(number)]), dims)
+        found[kind].append((shape, client.HloSharding.from_string(sharding)))
+    shapes, shardings = ([own[at] for own in found["operand"]] for at in (0, 1))
+    results = [shape for shape, _ in found["result"]]
+    if len(results) == 1:
+        result, of_result = found["result"][0]
+    else:
+        result = client.Shape.tuple_shape(results)
+        of_result = client.HloSharding.tuple_sharding(result, [own for _, own in found["result"]])
+    program, shardings, of_result = partitioning._custom_partitioning_partition(
+        shapes, shardings, result, of_result, key.encode()
+    )
+    of_results = [of_result] if len(results) == 1 else of_result.tuple_elements()
+    mesh = partitioning._sharding_callbacks[key.encode()].mesh
+    names = ", ".join(json.dumps(name) for name in mesh.axis_names)
+    lists = [_shardy(mesh, shapes, shardings), _shardy(mesh, results, of_results)]
+    header = "\n".join([f"{{{names}}}", *lists, ""])
+    return header.encode() + bytes(program)
+
+
+def _shardy(mesh: Any, shapes: list[Any], shardings: list[Any]) -> str:
+    """Shardings of XLA on a mesh, as Shardy writes them."""
+    read = importlib.import_module("jax._src.sharding_impls").parse_flatten_op_sharding
+    axes = ", ".join(f"{json.dumps(name)}={size}" for name, size in mesh.shape.items())
+    texts = []
+    for shape, sharding in zip(shapes, shardings):
+        dims = []
+        for dim in read(sharding, mesh)[0]:
+            names = (dim,) if isinstance(dim, str) else dim or ()
+            dims.append("{" + ", ".join(json.dumps(name) for name in names) + "}")
+        dims += ["{}"] * (len(shape.dimensions()) - len(dims))
+        texts.append(f"<mesh<[{axes}]>, [{', '.join(dims)}]>")
+    return f"[{', '.join(texts)}]"
+
+
 class _DLTensor(ctypes.Structure):
     """An array of another framework, as DLPack describes it."""
 
@@ -250,11 +323,11 @@ class _DLTensor(ctypes.Structure):
     ]
 
     def is_on_cpu(self) -> bool:
-        return self.device_type == 1
+        return bool(self.device_type == 1)
 
     def is_aligned(self) -> bool:
         """True if the plugin uses the memory where it is."""
-        return ((self.data or 0) + self.byte_offset) % 16 == 0
+        return bool(((self.data or 0) + self.byte_offset) % 16 == 0)
 
     def minor_to_major(self) -> list[int]:
         """The dimensions from the one that varies fastest on."""
@@ -327,10 +400,68 @@ def _take_arrays(library: ctypes.CDLL) -> None:
         setattr(module, original.__name__, _importing(original, set_view_order))
 
 
+def _is_stablo(sharding: Any) -> bool:
+    """True for a device of stablo, and for a sharding over such devices."""
+    devices = getattr(sharding, "_internal_device_list", [sharding])
+    return getattr(devices[0], "device_kind", None) == PLATFORM
+
+
+_COLOCATED = "jax.experimental.colocated_python.serialization"
+
+
+def _find_devices(module: Any) -> None:
+    """Makes `jax.experimental.colocated_python` find the devices of stablo, which are those of this
+    processor: it looks for devices of the kind `cpu`."""
+    original = module._get_cpu_device_map
+
+    def devices() -> dict[int, Any]:
+        local = _xla_bridge().local_devices()[0]
+        own = local.client._get_all_devices() if _is_stablo(local) else []
+        return {device.id: device for device in own} or original()
+
+    module._get_cpu_device_map = devices
+
+
+class _ColocatedFinder(importlib.abc.MetaPathFinder):
+    """Calls `_find_devices` when the module is imported."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != _COLOCATED:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.machinery.PathFinder.find_spec(name, path)
+        loader = getattr(spec, "loader", None)
+        if spec is None or loader is None:
+            return None
+        load = loader.exec_module
+
+        def exec_module(module: Any) -> None:
+            load(module)
+            _find_devices(module)
+
+        loader.exec_module = exec_module
+        return spec
+
+
+def _take_colocated_functions() -> None:
+    """Makes functions of `jax.experimental.colocated_python`, and arrays of strings, which these
+    pass to each other, work on stablo."""
+    if _COLOCATED in sys.modules:
+        _find_devices(sys.modules[_COLOCATED])
+    else:
+        sys.meta_path.insert(0, _ColocatedFinder())
+    api = importlib.import_module("jax._src.api")
+    original = getattr(api, "_check_string_compatible_sharding", None)
+    if original is not None:
+        check = lambda sharding: None if _is_stablo(sharding) else original(sharding)
+        setattr(api, original.__name__, check)
+
+
 # Kept for as long as programs may call them.
 _CALL_PYTHON = _reporting(_answer)
 _CALL_IN_PLACE = _reporting(_answer_in_place)
 _INSPECT_SHARDING = _Inspect(_inspect_sharding)
+_PARTITION = _Partition(_partition)
 
 
 def _xla_bridge() -> Any:
@@ -386,7 +517,9 @@ def initialize() -> None:
     library.stablo_pjrt_set_call_python(_CALL_PYTHON)
     library.stablo_pjrt_set_call_in_place(_CALL_IN_PLACE)
     library.stablo_pjrt_set_inspect_sharding(_INSPECT_SHARDING)
+    library.stablo_pjrt_set_partition(_PARTITION)
     _take_arrays(library)
+    _take_colocated_functions()
     # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
     if hasattr(bridge, "register_backend_initialization_hook"):
         bridge.register_backend_initialization_hook(_answer_for_cpu)

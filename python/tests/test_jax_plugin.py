@@ -146,6 +146,99 @@ class JaxPlugin(unittest.TestCase):
             output.split("\n"), ["8 61824.0", "48.0 52.0 56.0 60.0 64.0 68.0 72.0 76.0"]
         )
 
+    def test_functions_divide_their_ops(self):
+        # Each device has the sum of its shard's rows, and so sees how the op was divided.
+        program = """
+            from jax.experimental.custom_partitioning import custom_partitioning
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            @custom_partitioning
+            def f(x):
+                return x - x, x
+            def partition(mesh, args, results):
+                print(*[tuple(own.sharding.spec) for own in (*args, *results)])
+                @jax.jit
+                def sums(x):
+                    return jnp.full_like(x, jax.lax.psum(x.sum(), "b"))
+                sharding = NamedSharding(mesh, P("a"))
+                lower = lambda x: (x + sums(x) + jax.lax.axis_index("a"), x)
+                return mesh, lower, (args[0].sharding, args[0].sharding), (args[0].sharding,)
+            f.def_partition(partition, sharding_rule="i j -> i j, i j")
+            mesh = jax.make_mesh((2, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
+            x = jax.device_put(jnp.ones((2, 2)), NamedSharding(mesh, P("a", "b")))
+            for y in jax.jit(lambda x: f(x + 1))(x):
+                print(y.tolist(), tuple(y.sharding.spec))
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="4").splitlines()
+        own = "('a', 'b')"
+        self.assertEqual(output[0], f"{own} {own} {own}")
+        # Shards of one element, 2: the sum along `b` is 4.
+        self.assertEqual(output[1], f"[[6.0, 6.0], [7.0, 7.0]] {own}")
+        self.assertEqual(output[2], f"[[2.0, 2.0], [2.0, 2.0]] {own}")
+
+    def test_functions_that_divide_wrongly_are_errors(self):
+        program = """
+            from jax.experimental.custom_partitioning import custom_partitioning
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            @custom_partitioning
+            def f(x):
+                return x
+            def partition(mesh, args, result):
+                if len(args[0].shape) == 1:
+                    raise KeyError("no rule for vectors")
+                return mesh, lambda x: x, NamedSharding(mesh, P()), (args[0].sharding,)
+            f.def_partition(partition, sharding_rule="... -> ...")
+            mesh = jax.make_mesh((2,), ("a",), axis_types=(jax.sharding.AxisType.Auto,))
+            for shape in (2,), (2, 1):
+                x = jax.device_put(jnp.ones(shape), NamedSharding(mesh, P("a")))
+                try:
+                    jax.jit(f)(x)
+                except Exception as error:
+                    print("no rule for vectors" in str(error), "Mismatch in result" in str(error))
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="2")
+        self.assertEqual(output.splitlines(), ["True False", "False True"])
+
+    def test_values_are_sharded_alike(self):
+        program = """
+            from jax.experimental.shard_alike import shard_alike
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((2,), ("a",), axis_types=(jax.sharding.AxisType.Auto,))
+            x = jax.device_put(jnp.ones(4), NamedSharding(mesh, P("a")))
+            y = jax.jit(lambda x: shard_alike(x, jnp.arange(4.0))[1])(x)
+            print(*y.sharding.spec, [own.data.tolist() for own in y.addressable_shards])
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="2")
+        self.assertEqual(output, "a [[0.0, 1.0], [2.0, 3.0]]")
+
+    def test_devices_keep_values_that_are_not_the_same(self):
+        program = """
+            from jax.sharding import NamedSharding, PartitionSpec as P
+            mesh = jax.make_mesh((2,), ("a",), axis_types=(jax.sharding.AxisType.Auto,))
+            whole = lambda x: jax.shard_map(
+                lambda x: x, mesh=mesh, in_specs=P("a"), out_specs=P(), check_vma=False)(x)
+            x = jax.device_put(jnp.arange(4.0), NamedSharding(mesh, P("a")))
+            y = jax.jit(lambda x: whole(x) + 1)(x)
+            for z in y, jax.jit(lambda y: y * 2)(y):
+                print([own.data.tolist() for own in z.addressable_shards])
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="2")
+        first, second = output.splitlines()
+        self.assertEqual(first, "[[1.0, 2.0], [3.0, 4.0]]")
+        self.assertEqual(second, "[[2.0, 4.0], [6.0, 8.0]]")
+
+    @unittest.skipUnless(importlib.util.find_spec("cloudpickle"), "cloudpickle is not installed")
+    def test_functions_beside_the_devices(self):
+        program = """
+            from jax.experimental import colocated_python as beside
+            devices = beside.colocated_cpu_devices(jax.devices())
+            f = beside.colocated_python(lambda x: x + 1)
+            print(f(jax.device_put(np.float32(1), devices[1])))
+            text = jax.device_put(np.array("hash", dtype=np.dtypes.StringDType()), devices[0])
+            print(np.asarray(text))
+        """
+        output = self.run_program(program, STABLO_NUM_DEVICES="2")
+        self.assertEqual(output.splitlines(), ["2.0", "hash"])
+
     def test_nans_are_found(self):
         program = """
             try:

@@ -133,12 +133,25 @@ impl Distribution {
         self.terms.as_ref().map_or(0, |terms| terms.numbers[device])
     }
 
+    /// True if two devices have the same tile and term.
+    fn is_same(&self, left: usize, right: usize) -> bool {
+        self.places[left] == self.places[right] && self.term(left) == self.term(right)
+    }
+
     /// The device that has the same tile and term as a device, and the lowest number.
     fn first(&self, device: usize) -> usize {
-        let is_same = |other: &usize| {
-            self.places[*other] == self.places[device] && self.term(*other) == self.term(device)
-        };
-        (0..device).find(is_same).unwrap_or(device)
+        (0..device).find(|&other| self.is_same(other, device)).unwrap_or(device)
+    }
+
+    /// The number of a device among those that have the same tile and term.
+    fn copy(&self, device: usize) -> usize {
+        (0..device).filter(|&other| self.is_same(other, device)).count()
+    }
+
+    /// True if all devices that should have the same tile and term have the same bits.
+    pub fn copies_agree(&self, tiles: &[Tensor]) -> bool {
+        let is_as_first = |(device, tile): (usize, &Tensor)| *tile == tiles[self.first(device)];
+        tiles.len() == self.places.len() && tiles.iter().enumerate().all(is_as_first)
     }
 
     /// The tiles of a tensor, device by device. Of the terms of a sum, the first is the value, and
@@ -149,16 +162,29 @@ impl Distribution {
     pub fn split(&self, whole: &Tensor) -> Result<Vec<Tensor>, EvalError> {
         let tile = self.tile_shape(whole.shape())?;
         let mut tiles: Vec<Tensor> = Vec::with_capacity(self.places.len());
-        for (device, place) in self.places.iter().enumerate() {
-            let first = self.first(device);
-            let is_sum = self.terms.as_ref().is_some_and(|terms| terms.reduction == BinaryOp::Add);
-            tiles.push(match tiles.get(first) {
+        for device in 0..self.places.len() {
+            tiles.push(match tiles.get(self.first(device)) {
                 Some(same) => same.clone(),
-                None if is_sum && self.term(device) != 0 => Tensor::zeros(whole.dtype(), &tile)?,
-                None => whole.gather(&self.view(whole.shape(), &tile, place)?)?,
+                None => self.tile(device, whole, &tile)?,
             });
         }
         Ok(tiles)
+    }
+
+    /// The tile of a device, as [`Distribution::split`] makes it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn tile_of(&self, device: usize, whole: &Tensor) -> Result<Tensor, EvalError> {
+        self.tile(device, whole, &self.tile_shape(whole.shape())?)
+    }
+
+    fn tile(&self, device: usize, whole: &Tensor, tile: &[usize]) -> Result<Tensor, EvalError> {
+        let is_sum = self.terms.as_ref().is_some_and(|terms| terms.reduction == BinaryOp::Add);
+        if is_sum && self.term(device) != 0 {
+            return Ok(Tensor::zeros(whole.dtype(), tile)?);
+        }
+        Ok(whole.gather(&self.view(whole.shape(), tile, &self.places[device])?)?)
     }
 
     /// The tensor of tiles, device by device; of equal tiles, the first counts, and terms are
@@ -167,6 +193,19 @@ impl Distribution {
     /// # Errors
     /// If their number is not that of the devices, or their shapes differ.
     pub fn join(&self, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
+        self.join_copies(0, tiles)
+    }
+
+    /// As [`Distribution::join`], of tiles that differ where they should be equal: the copy of
+    /// each tile counts that has the number of the device's own among copies.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn join_beside(&self, device: usize, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
+        self.join_copies(self.copy(device), tiles)
+    }
+
+    fn join_copies(&self, copy: usize, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
         let tile = match tiles.first() {
             Some(first) if tiles.len() == self.places.len() => first,
             _ => return Err(error("there must be one tile for each device")),
@@ -182,14 +221,19 @@ impl Distribution {
             if self.first(device) != device || self.term(device) != 0 {
                 continue;
             }
-            let mut own = tiles[device].clone();
+            // Copies are numbered alike, but for devices outside of a mesh.
+            let chosen = |first: usize| {
+                let mut same = (first..tiles.len()).filter(|&other| self.is_same(first, other));
+                &tiles[same.nth(copy).unwrap_or(first)]
+            };
+            let mut own = chosen(device).clone();
             for (number, reduction) in
                 self.terms.iter().flat_map(|t| (1..t.count).map(|n| (n, t.reduction)))
             {
                 let mut others = self.places.iter().enumerate();
                 let other = others.find(|(o, p)| *p == place && self.term(*o) == number);
                 let (other, _) = other.ok_or_else(|| error("a term of a tile is on no device"))?;
-                own = math::binary(reduction, own, tiles[other].clone())?;
+                own = math::binary(reduction, own, chosen(other).clone())?;
             }
             whole.scatter(&self.view(&shape, tile.shape(), place)?, &own)?;
         }
@@ -204,15 +248,9 @@ impl Distribution {
         };
         // The devices of each tile in row-major order; of a tile, those that have the same term are
         // copies, which come before terms.
-        let copy = |device: usize| {
-            let is_same = |other: &usize| {
-                self.places[*other] == self.places[device] && self.term(*other) == self.term(device)
-            };
-            (0..device).filter(is_same).count()
-        };
         let mut devices: Vec<usize> = (0..self.places.len()).collect();
         devices.sort_by_cached_key(|&device| {
-            (number(&self.places[device]), copy(device), self.term(device))
+            (number(&self.places[device]), self.copy(device), self.term(device))
         });
         let join =
             |numbers: &[usize]| numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(",");

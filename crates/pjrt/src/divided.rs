@@ -3,11 +3,11 @@
 
 use crate::error::{Code, Failure, Outcome};
 use crate::host::{self, Host};
-use crate::parameters::{ENTRY, unsharded};
+use crate::parameters::{ENTRY, distribution_of};
 use crate::propagation::value_shardings;
-use stablo::dialects::sdy::ManualComputationOp;
+use stablo::dialects::sdy::{CHECK_COPIES, ManualComputationOp};
 use stablo::dialects::stablehlo::CustomCallOp;
-use stablo::ir::{Dictionary, OpId, OpRef, Value};
+use stablo::ir::{OpId, OpRef, Value};
 use stablo::{Attribute, Distribution, Module, RuntimeValue, value_fits};
 
 /// The target of calls of Python functions on shards.
@@ -18,7 +18,7 @@ pub(crate) const INSPECT: &str = "InspectSharding";
 pub(crate) const NUMBER: &str = "stablo.distributions";
 
 /// The sharding of a value as XLA writes it.
-fn to_text(distribution: Option<&Distribution>) -> String {
+pub(crate) fn to_text(distribution: Option<&Distribution>) -> String {
     distribution.map_or_else(|| "{replicated}".to_string(), Distribution::to_text)
 }
 
@@ -69,6 +69,17 @@ pub(crate) fn prepare(mut module: Module, host: &mut Host, devices: usize) -> Ou
     Ok(module)
 }
 
+/// Makes computations of single devices fail where these give other values of what is stated to be
+/// the same on all of them. Returns true if there are any.
+pub(crate) fn check_copies(module: &mut Module) -> bool {
+    let manual: Vec<OpId> =
+        stablo::walk(module).filter(|op| op.is(ManualComputationOp::DEF)).map(OpRef::id).collect();
+    for &id in &manual {
+        module.set_attr(id, CHECK_COPIES, Attribute::bool(true));
+    }
+    !manual.is_empty()
+}
+
 /// For each call, the distributions of its operands.
 fn distributions(
     module: &Module,
@@ -85,9 +96,7 @@ fn distributions(
             return Ok(None);
         };
         let rank = module.ty(value).as_tensor().map_or(0, |own| own.rank());
-        let mut attributes = Dictionary::default();
-        attributes.set("sdy.sharding", sharding);
-        Distribution::of(*function, &attributes, rank, devices).map_err(unsharded)
+        distribution_of(*function, sharding, rank, devices)
     };
     calls.iter().map(|id| operands(id).map(&mut of_value).collect()).collect()
 }

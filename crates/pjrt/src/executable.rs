@@ -10,6 +10,7 @@ use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, 
 use crate::host::Host;
 use crate::layouts::{self, Layout};
 use crate::parameters::{ENTRY, Parameter, parameters};
+use crate::partitioned;
 use pjrt_abi::{
     Args, ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
     ExecutableCount, ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
@@ -55,6 +56,15 @@ pub struct Compiled {
     pub results: Vec<Parameter>,
     /// True if it calls Python functions of the client.
     pub calls_host: bool,
+    /// True if Python functions of the client were asked to divide ops of it.
+    is_partitioned: bool,
+    /// True if devices are to have their own values of what the program states to be the same on
+    /// all of them.
+    pub minds_copies: bool,
+    /// True if computations of single devices fail where they would have other values.
+    pub checks_copies: bool,
+    /// True if they had other values in an execution.
+    copies_differ: AtomicBool,
     /// Nanoseconds that an execution took: of several, the least.
     duration: AtomicU64,
     fingerprint: String,
@@ -141,15 +151,15 @@ impl Compiled {
         let compiled = Compiled::prepare(module, source, source_hash, serialized_options)?;
         let compiled = Arc::new(compiled);
         debug::keep_for_profile(&compiled);
-        // Python functions are those of the last execution of a program.
-        if !debug::is_on() && !compiled.calls_host {
+        // Python functions are those of the last execution of a program, or of this compilation.
+        if !debug::is_on() && !compiled.calls_host && !compiled.is_partitioned {
             cache::keep(source_hash, content_hash, &compiled);
         }
         Ok(compiled)
     }
 
     fn prepare(
-        module: Module,
+        mut module: Module,
         source: Vec<u8>,
         source_hash: u64,
         serialized_options: &[u8],
@@ -160,11 +170,15 @@ impl Compiled {
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
         let title = debug::dump(&name, &source);
         let mut host = Host::default();
-        let module = divided::prepare(module, &mut host, options.num_partitions)?;
+        let is_partitioned = partitioned::prepare(&mut module, options.num_partitions)?;
+        let mut module = divided::prepare(module, &mut host, options.num_partitions)?;
         let (arguments, results) = parameters(&module, options.num_partitions)?;
         let custom_calls = host.custom_calls();
         check_custom_calls(&module, &custom_calls)?;
         let calls_host = calls_host(&module, &custom_calls);
+        // A second run would repeat what functions of the client do.
+        let minds_copies = options.num_replicas == 1 && options.num_partitions > 1 && !calls_host;
+        let checks_copies = minds_copies && divided::check_copies(&mut module);
         let engine = debug::engine().map_err(Failure::invalid)?;
         let profiling = debug::profiling();
         let run = RunOptions { custom_calls, engine, profiling, ..RunOptions::default() };
@@ -199,6 +213,10 @@ impl Compiled {
             reference,
             host,
             calls_host,
+            is_partitioned,
+            minds_copies,
+            checks_copies,
+            copies_differ: AtomicBool::new(false),
             duration: AtomicU64::new(u64::MAX),
             arguments,
             results,
@@ -229,6 +247,15 @@ impl Compiled {
 
     pub fn result_layouts(&self) -> &[Handle<Layout>] {
         &self.lists.result_layouts
+    }
+
+    /// True if devices had other values of what the program states to be the same on all of them.
+    pub fn copies_differ(&self) -> bool {
+        self.copies_differ.load(Ordering::Relaxed)
+    }
+
+    pub fn note_that_copies_differ(&self) {
+        self.copies_differ.store(true, Ordering::Relaxed);
     }
 
     /// Notes the duration of an execution.

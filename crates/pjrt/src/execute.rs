@@ -1,7 +1,8 @@
 //! Executions of loaded programs.
 //!
 //! A program for several partitions is one of whole tensors: arguments are put together
-//! from the shards of devices, results divided into shards. Replicas run as processes.
+//! from the shards of devices, results divided into shards. Replicas run as processes, and so do
+//! partitions that have other values of what the program states to be the same on all.
 
 use crate::buffer::Buffer;
 use crate::debug;
@@ -13,6 +14,7 @@ use crate::handle::{Foreign, Handle, Resolve, array, array_mut, give, null, stru
 use crate::parameters::{Parameter, unsharded};
 use crate::queue;
 use pjrt_abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
+use stablo::dialects::sdy::COPIES_DIFFER;
 use stablo::{DType, Grid, RuntimeValue, Tensor, with_large_stack};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -94,57 +96,74 @@ fn arguments(compiled: &Compiled, buffers: &[Handle<Buffer>], kept: &[i64]) -> O
     buffers.iter().enumerate().map(argument).collect()
 }
 
-/// Runs the program on its inputs: whole tensors, or the inputs of each replica.
-fn run(compiled: &Compiled, inputs: Vec<Vec<RuntimeValue>>) -> Outcome<Vec<Vec<RuntimeValue>>> {
+/// Runs the program in each process of a grid. `None` if devices have other values of what is
+/// stated to be the same on all of them, and a process runs the program for all.
+fn run(
+    compiled: &Compiled,
+    grid: Grid,
+    inputs: Vec<Vec<RuntimeValue>>,
+) -> Outcome<Option<Vec<Vec<RuntimeValue>>>> {
     let Some(reference) = &compiled.reference else {
-        return run_program(compiled, &compiled.program, inputs);
+        return run_program(compiled, &compiled.program, grid, inputs);
     };
-    let expected = run_program(compiled, reference, inputs.clone())?;
-    let found = run_program(compiled, &compiled.program, inputs)?;
-    let pairs = expected.iter().flatten().zip(found.iter().flatten());
-    let differs = |(expected, found): (&RuntimeValue, &RuntimeValue)| {
-        let bytes = |value: &RuntimeValue| value.tensor().ok().map(|own| own.bytes().clone());
-        bytes(expected) != bytes(found)
-    };
-    if let Some(index) = { pairs }.position(differs) {
+    let expected = run_program(compiled, reference, grid, inputs.clone())?;
+    let found = run_program(compiled, &compiled.program, grid, inputs)?;
+    let Some((expected, found)) = expected.zip(found) else { return Ok(None) };
+    let mut pairs = expected.iter().flatten().zip(found.iter().flatten());
+    if let Some(index) = pairs.position(|(expected, found)| expected != found) {
         let message = format!(
             "STABLO_VERIFY: result {index} of {} differs from the interpreter's: please report this",
             compiled.title
         );
         return Err(Failure::new(Code::Internal, message));
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 fn run_program(
     compiled: &Compiled,
     program: &stablo::Program,
+    grid: Grid,
     mut inputs: Vec<Vec<RuntimeValue>>,
-) -> Outcome<Vec<Vec<RuntimeValue>>> {
+) -> Outcome<Option<Vec<Vec<RuntimeValue>>>> {
     let mut observer = debug::observer(&compiled.title, program.module());
-    let replicas = compiled.options.num_replicas;
-    let run = || match replicas {
-        1 => {
+    let run = || match grid {
+        Grid::SINGLE => {
             let inputs = inputs.pop().unwrap_or_default();
             program.run_observed(inputs, &mut *observer).map(|results| vec![results])
         }
-        replicas => program.run_grid(Grid { replicas, partitions: 1 }, inputs, &mut *observer),
+        grid => program.run_grid(grid, inputs, &mut *observer),
     };
     let has_stack = stablo::stack_left().is_some_and(|bytes| bytes >= ENOUGH_STACK);
     let results = if program.runs_in_place() && has_stack { run() } else { with_large_stack(run) };
-    results.map_err(Failure::of(Code::Internal))
+    match results {
+        Ok(results) => Ok(Some(results)),
+        Err(error) if error.diagnostics().iter().any(|d| d.label == COPIES_DIFFER) => Ok(None),
+        Err(error) => Err(Failure::of(Code::Internal)(error)),
+    }
 }
 
-/// The input of a program for the arguments of devices.
-fn whole(declared: &Parameter, shards: Vec<Value>) -> Outcome<RuntimeValue> {
-    let shards = shards.into_iter().map(tensor).collect::<Outcome<Vec<Tensor>>>()?;
+/// The input of a program for the shards that devices have of an argument. `None` if they have
+/// other values of one shard, unless that is to be overlooked: then the first counts.
+fn whole(
+    declared: &Parameter,
+    shards: &[Tensor],
+    overlooks: bool,
+) -> Outcome<Option<RuntimeValue>> {
+    if declared.is_token {
+        return Ok(Some(RuntimeValue::Token));
+    }
+    let Some(first) = shards.first() else {
+        return Err(Failure::invalid("an argument has no buffer"));
+    };
     Ok(match &declared.distribution {
-        _ if declared.is_token => RuntimeValue::Token,
-        Some(distribution) => distribution.join(&shards).map_err(unsharded)?.into(),
-        None => match shards.into_iter().next() {
-            Some(first) => first.into(),
-            None => return Err(Failure::invalid("an argument has no buffer")),
-        },
+        Some(distribution) if overlooks || distribution.copies_agree(shards) => {
+            Some(distribution.join(shards).map_err(unsharded)?.into())
+        }
+        None if overlooks || shards.iter().all(|shard| shard == first) => {
+            Some(first.clone().into())
+        }
+        _ => None,
     })
 }
 
@@ -175,7 +194,8 @@ fn run_on_device(compiled: &Compiled, arguments: Vec<Value>) -> Outcome<Vec<Tens
         Ok(if declared.is_token { RuntimeValue::Token } else { tensor(value)?.into() })
     };
     let inputs = compiled.arguments.iter().zip(arguments).map(input).collect::<Outcome<_>>()?;
-    let results = run(compiled, vec![inputs])?.pop().unwrap_or_default();
+    let results = run(compiled, Grid::SINGLE, vec![inputs])?.and_then(|mut all| all.pop());
+    let results = results.unwrap_or_default();
     let ordered = |(declared, value): (&Parameter, RuntimeValue)| {
         declared.shape.order.of_row_major(result(value)?)
     };
@@ -190,22 +210,46 @@ fn run_on_devices(
     if let [only] = &mut arguments[..] {
         return Ok(vec![run_on_device(compiled, std::mem::take(only))?]);
     }
-    let partitions = compiled.options.num_partitions.max(1);
-    let mut inputs = Vec::new();
-    let mut arguments = arguments.into_iter();
-    while inputs.len() < compiled.options.num_replicas {
-        // The shards of each argument on the devices of this replica.
-        let devices = arguments.by_ref().take(partitions);
-        let mut by_argument: Vec<Vec<Value>> =
-            compiled.arguments.iter().map(|_| Vec::with_capacity(partitions)).collect();
-        for device in devices {
-            by_argument.iter_mut().zip(device).for_each(|(all, own)| all.push(own));
-        }
-        let values = compiled.arguments.iter().zip(by_argument);
-        inputs.push(values.map(|(own, shards)| whole(own, shards)).collect::<Outcome<_>>()?);
+    let tensors = |own: Vec<Value>| own.into_iter().map(tensor).collect::<Outcome<Vec<_>>>();
+    let mut arguments = arguments.into_iter().map(tensors).collect::<Outcome<Vec<_>>>()?;
+    if !compiled.copies_differ()
+        && let Some(results) = run_whole(compiled, &mut arguments)?
+    {
+        return Ok(results);
     }
+    compiled.note_that_copies_differ();
+    run_on_each(compiled, &arguments)
+}
+
+/// Runs the program on whole tensors. `None` if devices have other values of what is stated to be
+/// the same on all of them; the arguments are there, then.
+fn run_whole(
+    compiled: &Compiled,
+    arguments: &mut Vec<Vec<Tensor>>,
+) -> Outcome<Option<Vec<Vec<Tensor>>>> {
+    let partitions = compiled.options.num_partitions.max(1);
+    let replicas = compiled.options.num_replicas;
+    let mut inputs = Vec::with_capacity(replicas);
+    for devices in arguments.chunks(partitions).take(replicas) {
+        let mut own = Vec::with_capacity(compiled.arguments.len());
+        for (index, declared) in compiled.arguments.iter().enumerate() {
+            let shards: Vec<Tensor> = devices.iter().map(|own| own[index].clone()).collect();
+            match whole(declared, &shards, !compiled.minds_copies)? {
+                Some(value) => own.push(value),
+                None => return Ok(None),
+            }
+        }
+        inputs.push(own);
+    }
+    if !compiled.checks_copies {
+        // The run may take over their memory.
+        arguments.clear();
+    }
+    let Some(found) = run(compiled, Grid { replicas, partitions: 1 }, inputs)? else {
+        return Ok(None);
+    };
     let mut results = Vec::new();
-    for replica in run(compiled, inputs)? {
+    for replica in found {
         let mut devices: Vec<Vec<Tensor>> = vec![Vec::new(); partitions];
         for (declared, value) in compiled.results.iter().zip(replica) {
             let shards = shards(declared, value, partitions)?;
@@ -213,7 +257,40 @@ fn run_on_devices(
         }
         results.append(&mut devices);
     }
-    Ok(results)
+    Ok(Some(results))
+}
+
+/// Runs the program in a process for each device, where values that are stated to be the same on
+/// all devices are those of the device.
+fn run_on_each(compiled: &Compiled, arguments: &[Vec<Tensor>]) -> Outcome<Vec<Vec<Tensor>>> {
+    let input = |device: usize, index: usize, declared: &Parameter| {
+        Ok(match &declared.distribution {
+            _ if declared.is_token => RuntimeValue::Token,
+            Some(distribution) => {
+                let shards: Vec<Tensor> = arguments.iter().map(|own| own[index].clone()).collect();
+                distribution.join_beside(device, &shards).map_err(unsharded)?.into()
+            }
+            None => arguments[device][index].clone().into(),
+        })
+    };
+    let inputs = |device: usize| {
+        let declared = compiled.arguments.iter().enumerate();
+        declared.map(|(index, own)| input(device, index, own)).collect::<Outcome<Vec<_>>>()
+    };
+    let inputs = (0..arguments.len()).map(inputs).collect::<Outcome<Vec<_>>>()?;
+    let grid = Grid { replicas: 1, partitions: arguments.len() };
+    let results = run(compiled, grid, inputs)?.unwrap_or_default();
+    let own = |(device, values): (usize, Vec<RuntimeValue>)| {
+        let own = |(declared, value): (&Parameter, RuntimeValue)| {
+            let mut tensor = result(value)?;
+            if let Some(distribution) = &declared.distribution {
+                tensor = distribution.tile_of(device, &tensor).map_err(unsharded)?;
+            }
+            declared.shape.order.of_row_major(tensor)
+        };
+        compiled.results.iter().zip(values).map(own).collect()
+    };
+    results.into_iter().enumerate().map(own).collect()
 }
 
 /// The devices of an execution.

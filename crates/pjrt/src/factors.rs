@@ -4,6 +4,8 @@
 //! meaning of ops.
 
 use crate::propagation::Propagation;
+use stablo::Attribute;
+use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::{
     BroadcastInDimOp, CholeskyOp, ConcatenateOp, ConvolutionOp, CustomCallOp, DotGeneralOp,
     DynamicSliceOp, DynamicUpdateSliceOp, FftOp, GatherOp, OptimizationBarrierOp, PadOp, ReduceOp,
@@ -11,6 +13,7 @@ use stablo::dialects::stablehlo::{
     TriangularSolveOp,
 };
 use stablo::ir::{OpRef, Trait, Value};
+use std::collections::BTreeMap;
 
 /// A dimension of a value: the value's number and the dimension's.
 type Place = (usize, usize);
@@ -120,7 +123,9 @@ impl Op<'_, '_> {
         let first = self.operands.first().copied().flatten();
         let rank = self.shape(result).len();
         let ints = |name: &str| op.int_array(name).unwrap_or(&[]);
-        if op.has_trait(&Trait::Elementwise) || op.name() == "stablehlo.composite" {
+        if let Some(rule) = op.attr("sdy.sharding_rule") {
+            self.rule(rule);
+        } else if op.has_trait(&Trait::Elementwise) || op.name() == "stablehlo.composite" {
             self.keeps_shapes = true;
             let alike = self.alike();
             self.link_all(&alike, 0..rank);
@@ -206,6 +211,31 @@ impl Op<'_, '_> {
             let alike = self.alike();
             self.link_all(&alike, 0..rank);
         }
+    }
+
+    /// Links the dimensions of a factor as an `#sdy.op_sharding_rule` states them. Dimensions of
+    /// several factors are alike where they have the same ones.
+    fn rule(&mut self, rule: &Attribute) {
+        fn list(params: &[Option<Attribute>], index: usize) -> &[Attribute] {
+            params.get(index).and_then(|list| list.as_ref()?.as_array()).unwrap_or(&[])
+        }
+        let Some(rule) = rule.as_dialect(&sdy::OP_SHARDING_RULE) else { return };
+        let values = [(1, self.operands.clone()), (2, self.results.clone())];
+        // By the factors of dimensions.
+        let mut places = BTreeMap::<&[i64], Vec<_>>::new();
+        for (index, values) in values {
+            for (value, mapping) in values.into_iter().zip(list(rule, index)) {
+                let dims =
+                    mapping.as_dialect(&sdy::TENSOR_MAPPING).map_or(&[][..], |own| list(own, 0));
+                for (dim, mapping) in dims.iter().enumerate() {
+                    let factors = mapping.as_dialect(&sdy::DIM_MAPPING);
+                    let factors = factors.and_then(|own| own.first()?.as_ref()?.as_int_array());
+                    let Some(factors) = factors.filter(|own| !own.is_empty()) else { continue };
+                    places.entry(factors).or_default().push((value, dim));
+                }
+            }
+        }
+        places.values().for_each(|places| self.link(places));
     }
 
     /// Dimensions with a common product of sizes are one factor if each side has one of them; of

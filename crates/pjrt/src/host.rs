@@ -44,7 +44,7 @@ static CALL_PYTHON: OnceLock<CallPython> = OnceLock::new();
 static CALL_IN_PLACE: OnceLock<CallPython> = OnceLock::new();
 
 /// Bytes for the message of a Python function that fails.
-const MESSAGE_BYTES: usize = 8192;
+pub(crate) const MESSAGE_BYTES: usize = 8192;
 
 /// Sets the function that calls Python functions; the first one stays.
 #[unsafe(no_mangle)]
@@ -94,7 +94,7 @@ pub(crate) fn inspect(key: &str, sharding: &str) -> Outcome {
 }
 
 /// The text that a function of Python wrote.
-fn text_of(mut message: [u8; MESSAGE_BYTES]) -> String {
+pub(crate) fn text_of(mut message: [u8; MESSAGE_BYTES]) -> String {
     message[MESSAGE_BYTES - 1] = 0;
     CStr::from_bytes_until_nul(&message).unwrap_or_default().to_string_lossy().into_owned()
 }

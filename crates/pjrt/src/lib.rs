@@ -28,6 +28,7 @@ mod host;
 mod layouts;
 mod order;
 mod parameters;
+mod partitioned;
 mod platform;
 mod propagation;
 mod queue;

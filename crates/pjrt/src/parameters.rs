@@ -7,7 +7,7 @@ use crate::order::{self, Order};
 use crate::propagation::result_shardings;
 use crate::types;
 use pjrt_abi::TOKEN;
-use stablo::ir::OpRef;
+use stablo::ir::{Dictionary, OpRef};
 use stablo::{Attribute, DType, Distribution, EvalError, Module, RuntimeValue, Type};
 use std::ffi::c_int;
 use std::sync::Arc;
@@ -74,6 +74,18 @@ fn parameter(
     let order = Order::of_mode(mode, sizes.len(), automatic)?;
     let shape = Extent::new(Shape { dtype, sizes, order });
     Ok(Parameter { distribution, shape, is_token, is_donated, memory })
+}
+
+/// The distribution of an `#sdy.sharding` in a function.
+pub(crate) fn distribution_of(
+    function: OpRef<'_>,
+    sharding: Attribute,
+    rank: usize,
+    devices: usize,
+) -> Outcome<Option<Distribution>> {
+    let mut attributes = Dictionary::default();
+    attributes.set("sdy.sharding", sharding);
+    Distribution::of(function, &attributes, rank, devices).map_err(unsharded)
 }
 
 /// The failure of a sharding that cannot be applied.

@@ -53,6 +53,8 @@ pub(crate) struct Propagation<'m> {
     numbers: HashMap<(usize, Value), usize>,
     factors: ShardingFactors,
     meshes: HashMap<Attribute, Option<sdy::Mesh>>,
+    /// The first value of each sharding group.
+    groups: HashMap<i64, usize>,
     num_calls: usize,
 }
 
@@ -114,6 +116,7 @@ impl<'m> Propagation<'m> {
             numbers: HashMap::new(),
             factors: ShardingFactors::default(),
             meshes: HashMap::new(),
+            groups: HashMap::new(),
             num_calls: 0,
         };
         let results = all.function(function).unwrap_or_default();
@@ -287,6 +290,11 @@ impl<'m> Propagation<'m> {
             if let Some(((from, to), sharding)) = ends.zip(op.attr("sharding")) {
                 self.state(to, sharding);
                 self.same(from, to);
+            }
+        } else if let Some(group) = sdy::ShardingGroupOp::cast(op) {
+            if let Some(node) = self.node(call, group.input()) {
+                let first = *self.groups.entry(group.group_id()).or_insert(node);
+                self.same(first, node);
             }
         } else if let Some(callee) = CallOp::cast(op).map(|call| call.callee()) {
             let callee = self.module.top().lookup_symbol(callee);

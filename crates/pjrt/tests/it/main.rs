@@ -4,6 +4,7 @@
 
 mod client;
 mod contract;
+mod copies;
 mod deferred;
 mod devices;
 mod layout;

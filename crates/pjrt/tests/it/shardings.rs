@@ -125,6 +125,24 @@ fn shardings_pass_through_ops() {
             "tensor<3x8xf32>",
             "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}",
         ),
+        // As `jax.experimental.shard_alike` lowers to.
+        (
+            "%0 = stablehlo.constant dense<1.0> : tensor<8x4xf32>
+             sdy.sharding_group %0 group_id=3 : tensor<8x4xf32>
+             sdy.sharding_group %a group_id=3 : tensor<8x4xf32>
+             return %0",
+            "tensor<8x4xf32>",
+            BOTH,
+        ),
+        // A rule that the program states: the first dimensions are alike, the second are not.
+        (
+            "%0 = stablehlo.custom_call @Sharding(%a) {sdy.sharding_rule =
+               #sdy.op_sharding_rule<([i, j])->([i, k]) {i=8, j=4, k=4}, custom>}
+               : (tensor<8x4xf32>) -> tensor<8x4xf32>
+             return %0",
+            "tensor<8x4xf32>",
+            "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}",
+        ),
     ] {
         assert_eq!(shardings(body, results), expected, "{body}");
     }
@@ -157,4 +175,18 @@ fn dimensions_that_cannot_be_divided_stay_whole() {
       return %0";
     let expected = "{devices=[1,2,2]0,2,1,3 last_tile_dim_replicate}";
     assert_eq!(shardings(body, "tensor<3x4xf32>"), expected);
+}
+
+/// Calls that Python divides are refused where there is no Python.
+#[test]
+fn calls_that_python_divides_need_it() {
+    let body = "%0 = stablehlo.custom_call @CustomSPMDPartitioning(%a) {backend_config = \"1\"}
+      : (tensor<8x4xf32>) -> tensor<8x4xf32> return %0";
+    let client = client(4);
+    let text = format!(
+        "func.func @main(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {{ {body} : tensor<8x4xf32> }}"
+    );
+    let (code, message) = compile_with(&client, &text, &devices(5, 4)).map(drop).unwrap_err();
+    assert_eq!(code, 12, "{message}");
+    assert!(message.contains("needs JAX with the Python package stablo"), "{message}");
 }

@@ -22,7 +22,7 @@ mod tiling;
 pub use attrs::*;
 pub use mesh::{AxisPart, Mesh};
 pub use ops::*;
-pub use prepare::shard_types;
+pub use prepare::{CHECK_COPIES, COPIES_DIFFER, shard_types};
 pub(crate) use sharding::check_even_shards;
 pub use shards::Shards;
 pub(crate) use text::{parse_shardings_list, print_shardings_list};

@@ -38,7 +38,18 @@ pub(super) fn named_computation(op: OpRef<'_>, cx: &mut Preparer<'_>) -> Prepare
 struct Manual {
     inputs: Shards,
     outputs: Shards,
+    /// True if it fails where devices would have other values of one result.
+    checks_copies: bool,
 }
+
+/// The attribute of a manual computation that fails, with [`COPIES_DIFFER`] as the label, where it
+/// runs for all devices and these would not have the same values: one process cannot go on with
+/// the values of each.
+#[doc(hidden)]
+pub const CHECK_COPIES: &str = "stablo.check_copies";
+/// The label of errors of manual computations that have [`CHECK_COPIES`].
+#[doc(hidden)]
+pub const COPIES_DIFFER: &str = "copies_differ";
 
 impl Manual {
     /// Resolves the mesh and the shardings of an op. `None` if it has no values to cut.
@@ -49,7 +60,8 @@ impl Manual {
         };
         let mesh = Mesh::resolve(*view, mesh_or_ref).ok_or_else(|| invalid("mesh"))?;
         let shards = |shardings| Shards::new(mesh.clone(), view.manual_axes(), shardings);
-        Ok(Some(Manual { inputs: shards(inputs)?, outputs: shards(outputs)? }))
+        let checks_copies = view.attr(CHECK_COPIES).is_some();
+        Ok(Some(Manual { inputs: shards(inputs)?, outputs: shards(outputs)?, checks_copies }))
     }
 }
 
@@ -130,9 +142,15 @@ impl Manual {
         if world.grid() == Grid::SINGLE && devices > 1 {
             let grid = Grid { replicas: 1, partitions: devices };
             let work = vec![Task::Instruction { origin, operands }; devices];
-            let results = world.run_grid(grid, work, Vec::new())?;
+            let mut results = world.run_grid(grid, work, Vec::new())?.into_iter();
             // All processes have the whole results.
-            return Ok(results.into_iter().next().unwrap_or_default());
+            let first = results.next().unwrap_or_default();
+            if self.checks_copies && !results.all(|other| other == first) {
+                let message = "the devices have different values of a result that is stated to be \
+                               the same on all of them";
+                return Err(EvalError::new(COPIES_DIFFER, message));
+            }
+            return Ok(first);
         }
         let shards = self.inputs.split(operands, env)?;
         let results = env.block(body, shards)?;

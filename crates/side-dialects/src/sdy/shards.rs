@@ -112,6 +112,15 @@ impl ShardCut {
         Ok(whole.gather(&view)?)
     }
 
+    /// For each place, its number among the places of the same shard and the same term.
+    fn copies(&self, places: &[Vec<usize>]) -> Vec<usize> {
+        let units = vec![1; self.dims.len()];
+        let keys: Vec<_> =
+            places.iter().map(|place| (self.start(place, &units), self.term(place))).collect();
+        let copy = |(index, key)| keys[..index].iter().filter(|earlier| *earlier == key).count();
+        keys.iter().enumerate().map(copy).collect()
+    }
+
     /// The whole tensor of shards, given with their places. Of shards that should be equal the
     /// first counts; those over unreduced axes are reduced.
     fn whole(&self, shards: &[(&[usize], &Tensor)]) -> Result<Tensor, EvalError> {
@@ -221,7 +230,8 @@ impl Shards {
         values.into_iter().zip(&self.cuts).map(shard).collect()
     }
 
-    /// The whole values of the shards that the processes along the manual axes contribute.
+    /// The whole values of the shards that the processes along the manual axes contribute. Where
+    /// processes contribute other values of the same shard, each has the values of its own copies.
     ///
     /// # Errors
     /// A grid of another size than the mesh, and shards of different shapes.
@@ -239,18 +249,33 @@ impl Shards {
         let places: Vec<Vec<usize>> =
             group.iter().filter_map(|&device| self.mesh.place(device)).collect();
         let all = env.process_context()?.exchange(origin, &processes, 0, shards)?;
+        let own = places.iter().position(|other| *other == place).unwrap_or(0);
         let whole = |(index, cut): (usize, &ShardCut)| {
-            all.shared(index, || {
+            let copies = cut.copies(&places);
+            let shards = |copy: usize| -> Result<Vec<(&[usize], &Tensor)>, EvalError> {
                 let mut shards = Vec::with_capacity(places.len());
-                for (place, values) in places.iter().zip(all.iter()) {
-                    let value = values.get(index).ok_or_else(|| invalid("result"))?;
-                    if matches!(value, RuntimeValue::Token) {
-                        return Ok(RuntimeValue::Token);
+                for ((place, values), of) in places.iter().zip(all.iter()).zip(&copies) {
+                    if *of == copy {
+                        let value = values.get(index).ok_or_else(|| invalid("result"))?;
+                        shards.push((&place[..], value.tensor()?));
                     }
-                    shards.push((&place[..], value.tensor()?));
                 }
-                Ok(cut.whole(&shards)?.into())
-            })
+                Ok(shards)
+            };
+            if let Some(RuntimeValue::Token) = all.first().and_then(|values| values.get(index)) {
+                return Ok(RuntimeValue::Token);
+            }
+            let mut copy = copies[own];
+            if copy != 0 {
+                let (first, own) = (shards(0)?, shards(copy)?);
+                // Both are in the order of places, and so of shards where copies are regular.
+                if first.len() == own.len() && first.iter().zip(&own).all(|((_, a), (_, b))| a == b)
+                {
+                    copy = 0;
+                }
+            }
+            // Results of different copies have different numbers.
+            all.shared(index + copy * self.cuts.len(), || Ok(cut.whole(&shards(copy)?)?.into()))
         };
         self.cuts.iter().enumerate().map(whole).collect()
     }
