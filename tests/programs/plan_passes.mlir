@@ -441,7 +441,8 @@ func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
       %one = stablehlo.constant dense<1> : tensor<i64>
       %next = stablehlo.add %i, %one : tensor<i64>
       %positions = stablehlo.iota dim = 0 : tensor<1000xi64>
-      %last = stablehlo.constant dense<999> : tensor<1000xi64>
+      %end = stablehlo.constant dense<999> : tensor<i64>
+      %last = stablehlo.broadcast_in_dim %end, dims = [] : (tensor<i64>) -> tensor<1000xi64>
       %back = stablehlo.subtract %last, %positions : tensor<1000xi64>
       %narrow = stablehlo.convert %back : (tensor<1000xi64>) -> tensor<1000xi32>
       %indices = stablehlo.broadcast_in_dim %narrow, dims = [0] : (tensor<1000xi32>) -> tensor<1000x1xi32>

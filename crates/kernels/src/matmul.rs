@@ -224,9 +224,8 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     // A thread that has the same panels for every vector finds them in its cache.
     let parts = if rows == 1 && is_packed { workers } else { parts };
     let column_parts = parts.div_ceil(row_parts).min(panels);
-    // Of few rows, parts of tiles are less of a loss than uneven tasks.
-    let part_rows = rows.div_ceil(row_parts);
-    let part_rows = part_rows.next_multiple_of(if part_rows < 4 * R { R.div_ceil(3) } else { R });
+    // Parts of tiles are less of a loss than uneven tasks.
+    let part_rows = rows.div_ceil(row_parts).next_multiple_of(R.div_ceil(3));
     let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
     let mut tasks = Vec::new();
     for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {

@@ -113,7 +113,8 @@ fn in_memory(region: &Region) -> FxHashSet<Value> {
             // Products convert what they read, and reductions compute it.
             Kind::Value | Kind::Product | Kind::Convolution | Kind::Reduction => false,
             Kind::Elementwise => !is_changing && is_any_of(node, &in_memory),
-            Kind::Movement => is_any_of(node, &in_memory),
+            // Views have one operand.
+            Kind::Movement => node.operands.len() > 1 || is_any_of(node, &in_memory),
             Kind::Control | Kind::Kernel => true,
         };
         if is_read {
