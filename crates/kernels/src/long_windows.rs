@@ -9,13 +9,10 @@ use super::reduce::SHORT_WINDOW;
 use super::sums::{Combine, copy_strided};
 use numerics::budget::Scratch;
 use numerics::{Element, TensorError};
-use std::ops::Range;
 
-/// Elements at a time that are copied, and stay in the cache.
-const COPIED: usize = 1024;
-/// Subtrees that are at least this far apart are combined where they are.
-const FAR: usize = 64;
-/// Neighbouring windows of a line are moved together, at least as many as a cache line has.
+/// Windows of a line that are combined at a time.
+const TOGETHER: usize = 1024;
+/// Windows of a part of a line are at least as many as elements in a line of the cache.
 const MIN_COLUMNS: usize = 16;
 
 /// The distance between the elements of windows, if it takes less to combine neighbours, then
@@ -59,42 +56,30 @@ pub fn combine_windows<T: Element>(
         }
         return host::parallel(tasks, |(start, mut out): (usize, Vec<&mut [T]>)| {
             let width = out.first().map_or(0, |line| (line.len() - 1) * stride + 1);
-            let mut subtrees = Scratch::new(rows * width)?;
-            for row in 0..rows {
-                subtrees.extend_from_slice(&elements[start + row * step..][..width]);
-            }
+            let rows = (0..rows).map(|row| &elements[start + row * step..][..width]);
+            let mut room = Room::new(rows.len() * width, lines * width)?;
             let starts = (0..lines).map(|line| line * down * width);
-            combine_lines(
-                operation,
-                (&mut subtrees, init),
-                starts,
-                (stride, count, width),
-                &mut out,
-            )
+            room.combine(operation, (rows, init), starts, (stride, count, width), &mut out);
+            Ok(())
         });
     }
     let span = (line - 1) * stride + (count - 1) * step + 1;
-    // Lines that share elements are combined together.
-    let lines = match line_starts.len() {
-        all if all * span > 2 * elements.len() => all,
-        all => task_size(all, span * work, 1),
-    };
+    let sizes = (stride, count, step);
+    if line_starts.len() > 1 && line_starts.len() * span > 2 * elements.len() {
+        // Lines that share elements.
+        let (mut out, starts): (Vec<_>, _) = (out.chunks_mut(line).collect(), line_starts.iter());
+        let all = std::iter::once(elements);
+        let mut room = Room::new(elements.len(), line_starts.len() * line)?;
+        room.combine(operation, (all, init), starts.copied(), sizes, &mut out);
+        return Ok(());
+    }
+    let lines = task_size(line_starts.len(), span * work, 1);
     let tasks = line_starts.chunks(lines).zip(out.chunks_mut(lines * line));
     host::parallel(tasks.collect(), |(starts, out): (&[usize], &mut [T])| {
-        if lines == line_starts.len() && lines > 1 {
-            let mut subtrees = Scratch::new(elements.len())?;
-            subtrees.extend_from_slice(elements);
-            let mut out: Vec<&mut [T]> = out.chunks_mut(line).collect();
-            let starts = starts.iter().copied();
-            let sizes = (stride, count, step);
-            return combine_lines(operation, (&mut subtrees, init), starts, sizes, &mut out);
-        }
-        let mut subtrees = Scratch::new(span)?;
+        let mut room = Room::new(span, line)?;
         for (&start, out) in starts.iter().zip(out.chunks_mut(line)) {
-            subtrees.clear();
-            subtrees.extend_from_slice(&elements[start..][..span]);
-            let (starts, sizes) = (std::iter::once(0), (stride, count, step));
-            combine_lines(operation, (&mut subtrees, init), starts, sizes, &mut [out])?;
+            let all = std::iter::once(&elements[start..][..span]);
+            room.combine(operation, (all, init), std::iter::once(0), sizes, &mut [out]);
         }
         Ok(())
     })
@@ -112,71 +97,91 @@ fn lines_in_columns(starts: &[usize], width: usize, step: usize) -> Option<(usiz
     (distance > 0 && width <= step && is_whole).then_some((lines, distance / step))
 }
 
-/// Writes the results of lines of windows to slices of `out`, given the elements, which become
-/// subtrees, where lines begin, and the distance between windows, the number of elements of
-/// each and the distance between these.
-fn combine_lines<T: Element>(
-    operation: &dyn Combine<T>,
-    (subtrees, init): (&mut [T], T),
-    line_starts: impl Iterator<Item = usize> + Clone,
-    (stride, count, step): (usize, usize, usize),
-    out: &mut [&mut [T]],
-) -> Result<(), TensorError> {
-    let mut len = subtrees.len();
-    let mut copies: Scratch<T> = Scratch::filled(COPIED, T::ZERO)?;
-    // The subtrees of a window from the last and smallest one on.
-    let mut end = count;
-    for level in 0..=count.ilog2() {
-        let leaves = 1 << level;
-        if level > 0 {
-            let distance = leaves / 2 * step;
-            len -= distance;
-            double(operation, subtrees, 0..len, distance, &mut copies);
-        }
-        if count & leaves == 0 {
-            continue;
-        }
-        let is_last = end == count;
-        end -= leaves;
-        for (out, start) in out.iter_mut().zip(line_starts.clone()) {
-            let subtrees = &subtrees[start + end * step..];
-            for (nth, out) in out.chunks_mut(COPIED).enumerate() {
-                let left = &mut copies[..out.len()];
-                copy_strided(&subtrees[nth * COPIED * stride..], stride, left);
-                if !is_last {
-                    operation.merge(left, out);
-                }
-                out.copy_from_slice(left);
-            }
-        }
-    }
-    for out in out.iter_mut().flat_map(|out| out.chunks_mut(COPIED)) {
-        let left = &mut copies[..out.len()];
-        left.fill(init);
-        operation.merge(left, out);
-        out.copy_from_slice(left);
-    }
-    Ok(())
+/// Memory for subtrees and for results.
+struct Room<T> {
+    /// The subtrees of a size, and those of twice that size.
+    subtrees: [Scratch<T>; 2],
+    /// The results for some of the subtrees of each window, before or after the next one.
+    results: Scratch<T>,
+    /// Some elements that are not neighbours elsewhere.
+    neighbours: Scratch<T>,
 }
 
-/// Combines the subtree at each place with the one at a `distance` after it.
-fn double<T: Element>(
-    operation: &dyn Combine<T>,
-    subtrees: &mut [T],
-    places: Range<usize>,
-    distance: usize,
-    copies: &mut [T],
-) {
-    let together = if distance < FAR { COPIED } else { COPIED.min(distance) };
-    for start in places.clone().step_by(together) {
-        let count = (places.end - start).min(together);
-        if distance < FAR {
-            let rights = &mut copies[..count];
-            rights.copy_from_slice(&subtrees[start + distance..][..count]);
-            operation.merge(&mut subtrees[start..start + count], rights);
-        } else {
-            let (lefts, rights) = subtrees.split_at_mut(start + distance);
-            operation.merge(&mut lefts[start..start + count], &rights[..count]);
+impl<T: Element> Room<T> {
+    /// Memory for this many elements, and this many windows.
+    fn new(len: usize, windows: usize) -> Result<Room<T>, TensorError> {
+        let room = |len: usize| Scratch::filled(len, T::ZERO);
+        Ok(Room {
+            subtrees: [room(len)?, room(len)?],
+            results: room(windows)?,
+            neighbours: room(TOGETHER)?,
+        })
+    }
+
+    /// Writes the results of lines of windows to slices of `out`, given all elements, where lines
+    /// begin among them, and the distance between windows, the number of elements of each and the
+    /// distance between these.
+    fn combine<'a>(
+        &mut self,
+        operation: &dyn Combine<T>,
+        (parts, init): (impl Iterator<Item = &'a [T]>, T),
+        line_starts: impl Iterator<Item = usize> + Clone,
+        (stride, count, step): (usize, usize, usize),
+        out: &mut [&mut [T]],
+    ) {
+        let Room { subtrees: [current, next], results, neighbours } = self;
+        let (mut current, mut next) = (&mut current[..], &mut next[..]);
+        let mut len = 0;
+        for part in parts {
+            current[len..][..part.len()].copy_from_slice(part);
+            len += part.len();
+        }
+        let line = out.first().map_or(0, |line| line.len());
+        // The subtrees of a window from the last and smallest one on.
+        let mut end = count;
+        for level in 0..=count.ilog2() {
+            let leaves = 1 << level;
+            if level > 0 {
+                let distance = leaves / 2 * step;
+                len -= distance;
+                operation.merge_into(current, &current[distance..], &mut next[..len]);
+                std::mem::swap(&mut current, &mut next);
+            }
+            if count & leaves == 0 {
+                continue;
+            }
+            let is_last = end == count;
+            end -= leaves;
+            // Before the last one, results are not in `out`.
+            let is_out = (end.count_ones() % 2) == 1;
+            let lines = out.iter_mut().zip(results.chunks_mut(line.max(1)));
+            for ((out, results), start) in lines.zip(line_starts.clone()) {
+                let (to, from) = if is_out { (&mut **out, results) } else { (results, &mut **out) };
+                let subtrees = &current[start + end * step..];
+                for first in (0..line).step_by(TOGETHER) {
+                    let place = first..line.min(first + TOGETHER);
+                    let subtrees = match stride {
+                        1 => &subtrees[place.clone()],
+                        _ => {
+                            let neighbours = &mut neighbours[..place.len()];
+                            copy_strided(&subtrees[first * stride..], stride, neighbours);
+                            &*neighbours
+                        }
+                    };
+                    match is_last {
+                        true => to[place].copy_from_slice(subtrees),
+                        false => {
+                            operation.merge_into(subtrees, &from[place.clone()], &mut to[place]);
+                        }
+                    }
+                }
+            }
+        }
+        neighbours.fill(init);
+        for (out, results) in out.iter_mut().zip(results.chunks(line.max(1))) {
+            for (out, results) in out.chunks_mut(TOGETHER).zip(results.chunks(TOGETHER)) {
+                operation.merge_into(neighbours, results, out);
+            }
         }
     }
 }

@@ -115,6 +115,9 @@ pub trait Combine<T>: Sync {
     /// Combines each element of `left` with that of `right` into the left one.
     fn merge(&self, left: &mut [T], right: &[T]);
 
+    /// Combines each element of `left` with that of `right`, as many as `out` has.
+    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]);
+
     /// Combines rows of values, one for each target, into the elements from their targets
     /// on, in order; those that would reach outside are skipped.
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]);
@@ -152,6 +155,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
         let merge = Merge { left, right, f: *self };
         // A call takes longer than a few elements.
         if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T>(merge) }
+    }
+
+    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
+        run::<T>(MergeInto { left, right, out, f: *self });
     }
 
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
@@ -195,6 +202,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
         self.0.merge(left, right);
     }
 
+    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
+        self.0.merge_into(left, right, out);
+    }
+
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
         self.0.merge_at(elements, targets, values);
     }
@@ -232,6 +243,10 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
 
     fn merge(&self, left: &mut [f32], right: &[f32]) {
         self.0.merge(left, right);
+    }
+
+    fn merge_into(&self, left: &[f32], right: &[f32], out: &mut [f32]) {
+        self.0.merge_into(left, right, out);
     }
 
     fn merge_at(&self, elements: &mut [f32], targets: &[usize], values: &[f32]) {
@@ -320,6 +335,31 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Merge<'_, T, F> {
         }
         let Merge { left, right, f } = self;
         run(Merge { left, right, f: &f });
+    }
+}
+
+struct MergeInto<'a, T, F> {
+    left: &'a [T],
+    right: &'a [T],
+    out: &'a mut [T],
+    f: F,
+}
+
+impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeInto<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        for ((out, &x), &y) in self.out.iter_mut().zip(self.left).zip(self.right) {
+            *out = (self.f)(x, y);
+        }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: MergeInto<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let MergeInto { left, right, out, f } = self;
+        run(MergeInto { left, right, out, f: &f });
     }
 }
 
