@@ -13,6 +13,8 @@ mod idioms;
 mod modules;
 mod names;
 #[cfg(test)]
+mod profiles;
+#[cfg(test)]
 mod unit_tests;
 
 /// A command of `cargo xtask ci`.
