@@ -185,7 +185,7 @@ impl Convolution<'_> {
             order(&d.kernel_spatial_dimensions, features, rhs.len(), "convolution_c18")?;
         let (input_sizes, input) = in_order(lhs, &input_order)?;
         let (kernel_sizes, kernel) = in_order(rhs, &kernel_order)?;
-        let sizes = Arc::new(self.sizes(&input_sizes, &kernel_sizes)?);
+        let sizes = Arc::new(ConvSizes::new(self, &input_sizes, &kernel_sizes)?);
         let kernel = reversed(kernel, self.reversal)
             .ok_or_else(|| invalid("convolution_c9", "the kernel cannot be reversed"))?;
         let shape =
@@ -248,70 +248,6 @@ impl Convolution<'_> {
             windows,
             phases: phases.filter(|_| depthwise.is_none()),
             depthwise,
-        })
-    }
-
-    fn sizes(&self, input: &[usize], kernel: &[usize]) -> Result<ConvSizes, EvalError> {
-        let rank = self.window.len();
-        if input.len() != rank + 2 || kernel.len() != rank + 2 {
-            return Err(invalid(
-                "convolution_c1",
-                "operands must have two dimensions more than the window",
-            ));
-        }
-        let (feature_groups, batch_groups) = (self.feature_groups, self.batch_groups);
-        if feature_groups == 0 || batch_groups == 0 || (feature_groups > 1 && batch_groups > 1) {
-            return Err(invalid("convolution_c23", "groups must be positive and of one kind"));
-        }
-        let groups = feature_groups.max(batch_groups);
-        let (batch, features) = (input[0], input[rank + 1]);
-        let (kernel_features, output_features) = (kernel[rank], kernel[rank + 1]);
-        for (label, what, size, groups) in [
-            ("convolution_c10", "batches of the input", batch, batch_groups),
-            ("convolution_c15", "output features of the kernel", output_features, batch_groups),
-            ("convolution_c16", "output features of the kernel", output_features, feature_groups),
-        ] {
-            if size % groups != 0 {
-                return Err(invalid(
-                    label,
-                    format!("there are {size} {what}, which {groups} groups do not divide"),
-                ));
-            }
-        }
-        if Some(features) != kernel_features.checked_mul(feature_groups) {
-            let message = format!(
-                "there are {features} input features in {feature_groups} groups, and {kernel_features} of the kernel for each"
-            );
-            return Err(invalid("convolution_c14", message));
-        }
-        let mut output_spatial = Vec::with_capacity(rank);
-        for (axis, dim) in self.window.iter().enumerate() {
-            let positive = dim.stride > 0 && dim.base_dilation > 0 && dim.window_dilation > 0;
-            let count = i64::try_from(input[axis + 1])
-                .ok()
-                .filter(|_| positive)
-                .and_then(|n| dim.num_windows(n));
-            let count = count.and_then(|n| usize::try_from(n).ok());
-            if dim.size != kernel[axis] as i64 {
-                return Err(invalid(
-                    "convolution_c25",
-                    "the window has not the size of the kernel",
-                ));
-            }
-            output_spatial
-                .push(count.ok_or_else(|| invalid("convolution_c25", "the window does not fit"))?);
-        }
-        Ok(ConvSizes {
-            input_spatial: input[1..=rank].to_vec(),
-            kernel_spatial: kernel[..rank].to_vec(),
-            output_spatial,
-            batch,
-            group_batch: batch / batch_groups,
-            input_features: features,
-            kernel_features,
-            output_features,
-            group_features: output_features / groups,
-            groups,
         })
     }
 }
