@@ -75,56 +75,11 @@ impl Phases {
                 return Ok(None);
             }
         }
-        let results = num_elements(output.shape()).unwrap_or(0);
-        let mut phases = Vec::new();
-        for dims in &all {
-            let part = |view: &StridedView, before: usize, of: fn(PhaseDim) -> [usize; 3]| {
-                view.part(|d, size, stride| {
-                    let dim = d.checked_sub(before).and_then(|d| dims.get(d));
-                    let [first, size, step] = dim.map_or([0, size, 1], |&dim| of(dim));
-                    Some((first, size, stride.checked_mul(isize::try_from(step).ok()?)?))
-                })
-            };
-            let kernel =
-                part(kernel, 0, |dim| [dim.taps.first, dim.window.size as usize, dim.taps.step]);
-            let output = part(output, 1, |dim| [dim.first, dim.count, dim.step]);
-            let (Some(kernel), Some(output)) = (kernel, output) else { return Ok(None) };
-            let of_kernel = dims.iter().map(|dim| dim.window.size as usize);
-            let sizes = Arc::new(ConvSizes {
-                kernel_spatial: of_kernel.collect(),
-                output_spatial: dims.iter().map(|dim| dim.count).collect(),
-                ..sizes.clone()
-            });
-            let prepared = if sizes.kernel_spatial.contains(&0) {
-                None
-            } else {
-                let window: Vec<WindowDim> = dims.iter().map(|dim| dim.window).collect();
-                let taps: Vec<Taps> = dims.iter().map(|dim| dim.taps).collect();
-                let convolution = Convolution { window: &window, ..*convolution };
-                let windows = PaddedWindows::new(&convolution, Arc::clone(&sizes), &taps)?;
-                let Some(windows) = windows else { return Ok(None) };
-                Some(PreparedConvolution {
-                    dtype,
-                    shape: output.shape().to_vec(),
-                    sizes,
-                    input: None,
-                    kernel: Some(KernelView { view: kernel, in_place: None }),
-                    output: None,
-                    features_first: None,
-                    has_feature_groups: convolution.feature_groups > 1,
-                    lens,
-                    windows: Some(SomeWindows::Padded(windows)),
-                    depthwise: None,
-                    phases: None,
-                })
-            };
-            phases.push(Phase {
-                convolution: prepared,
-                results: num_elements(output.shape()).unwrap_or(0),
-                places: Runs::new(&output, results)?,
-            });
-        }
-        Ok(Some(Phases { dtype, phases }))
+        let phase = |dims: &Vec<PhaseDim>| {
+            Phase::new(convolution, sizes, lens, dims, (kernel, output), dtype).transpose()
+        };
+        let phases: Option<Result<Vec<Phase>, TensorError>> = all.iter().map(phase).collect();
+        phases.map(|phases| Ok(Phases { dtype, phases: phases? })).transpose()
     }
 
     fn convolutions(&self) -> impl Iterator<Item = &PreparedConvolution> {
@@ -194,6 +149,63 @@ impl Phases {
             CopyPart { source, elements: *count, read: None, write: Some(places) }
         });
         copy(&parts.collect::<Vec<_>>(), None, self.dtype, out)
+    }
+}
+
+impl Phase {
+    /// The windows of a phase along each dimension; `None` if they cannot be read in place.
+    ///
+    /// # Errors
+    /// If there is no memory for their places.
+    fn new(
+        convolution: &Convolution<'_>,
+        sizes: &ConvSizes,
+        lens: [Option<usize>; 2],
+        dims: &[PhaseDim],
+        (kernel, output): (&StridedView, &StridedView),
+        dtype: DType,
+    ) -> Result<Option<Phase>, TensorError> {
+        // The part of a view, whose spatial dimensions come after `before` others.
+        let part = |view: &StridedView, before: usize, of: fn(&PhaseDim) -> [usize; 3]| {
+            view.part(|d, size, stride| {
+                let dim = d.checked_sub(before).and_then(|d| dims.get(d));
+                let [first, size, step] = dim.map_or([0, size, 1], of);
+                Some((first, size, stride.checked_mul(isize::try_from(step).ok()?)?))
+            })
+        };
+        let all_results = num_elements(output.shape()).unwrap_or(0);
+        let of_kernel = part(kernel, 0, |d| [d.taps.first, d.window.size as usize, d.taps.step]);
+        let of_output = part(output, 1, |d| [d.first, d.count, d.step]);
+        let (Some(kernel), Some(output)) = (of_kernel, of_output) else { return Ok(None) };
+        let results = num_elements(output.shape()).unwrap_or(0);
+        let places = Runs::new(&output, all_results)?;
+        if kernel.shape().contains(&0) {
+            return Ok(Some(Phase { convolution: None, results, places }));
+        }
+        let sizes = Arc::new(ConvSizes {
+            kernel_spatial: dims.iter().map(|dim| dim.window.size as usize).collect(),
+            output_spatial: dims.iter().map(|dim| dim.count).collect(),
+            ..sizes.clone()
+        });
+        let window: Vec<WindowDim> = dims.iter().map(|dim| dim.window).collect();
+        let taps: Vec<Taps> = dims.iter().map(|dim| dim.taps).collect();
+        let convolution = Convolution { window: &window, ..*convolution };
+        let windows = PaddedWindows::new(&convolution, Arc::clone(&sizes), &taps)?;
+        let prepared = |windows| PreparedConvolution {
+            dtype,
+            shape: output.shape().to_vec(),
+            sizes,
+            input: None,
+            kernel: Some(KernelView { view: kernel, in_place: None }),
+            output: None,
+            features_first: None,
+            has_feature_groups: convolution.feature_groups > 1,
+            lens,
+            windows: Some(SomeWindows::Padded(windows)),
+            depthwise: None,
+            phases: None,
+        };
+        Ok(windows.map(|windows| Phase { convolution: Some(prepared(windows)), results, places }))
     }
 }
 
