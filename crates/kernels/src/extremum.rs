@@ -30,34 +30,54 @@ pub fn reduce(
     init: [&Tensor; 2],
     sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
-    macro_rules! dispatch {
-        ($(($dtype:ident $T:ty, $index:ident $I:ty))*) => {
-            match (values.dtype(), indices.dtype()) {
-                $((DType::$dtype, DType::$index) => {
-                    typed::<$T, $I>(kind, [values, indices], init, sizes).map(Some)
-                })*
-                _ => Ok(None),
-            }
-        };
-    }
-    dispatch! { (F32 f32, I32 i32) (F32 f32, I64 i64) (F64 f64, I32 i32) (I32 i32, I32 i32) }
+    dispatch_extremum!(values.dtype(), indices.dtype(), T, I => {
+        let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
+        let init = (init[0].item::<T>()?, init[1].item::<I>()?);
+        let lines = ReducedLines::new(sizes, [elements.0.len(), elements.1.len()])?;
+        let mut results =
+            [Tensor::zeros(T::DTYPE, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
+        let [best, places] = &mut results;
+        let outs = (best.make_mut::<T>()?, places.make_mut::<I>()?);
+        extrema(kind, elements, init, [lines; 2], outs)?;
+        Ok(Some(results))
+    }, else Ok(None))
 }
 
-fn typed<T: Element + PartialOrd, I: Integer + Ord>(
+/// Evaluates an expression with `T` and `I` bound to the types of elements and indices.
+macro_rules! dispatch_extremum {
+    ($values:expr, $indices:expr, $T:ident, $I:ident => $body:expr, else $other:expr) => {
+        $crate::extremum::dispatch_extremum!(@arms $values, $indices, $T, $I, $body, $other,
+            (F32 f32, I32 i32) (F32 f32, I64 i64) (F64 f64, I32 i32) (F64 f64, I64 i64)
+            (I32 i32, I32 i32))
+    };
+    (@arms $values:expr, $indices:expr, $T:ident, $I:ident, $body:expr, $other:expr,
+        $(($dtype:ident $value:ty, $index:ident $place:ty))*) => {
+        match ($values, $indices) {
+            $((numerics::DType::$dtype, numerics::DType::$index) => {
+                type $T = $value;
+                type $I = $place;
+                $body
+            })*
+            _ => $other,
+        }
+    };
+}
+
+pub(crate) use dispatch_extremum;
+
+/// Writes the extremum of each result's elements, and its index.
+///
+/// # Errors
+/// If there is no memory on the way.
+pub(crate) fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,
-    [values, indices]: [&Tensor; 2],
-    init: [&Tensor; 2],
-    sizes: [usize; 3],
-) -> Result<[Tensor; 2], TensorError> {
-    let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
-    let init = (init[0].item::<T>()?, init[1].item::<I>()?);
-    let lines = ReducedLines::new(sizes, [elements.0.len(), elements.1.len()])?;
-    let mut results =
-        [Tensor::zeros(T::DTYPE, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
-    let [best, places] = &mut results;
-    let (best, places) = (best.make_mut::<T>()?, places.make_mut::<I>()?);
-    let size = task_size(lines.len, lines.count, LANES);
-    let outs = best.chunks_mut(size).zip(places.chunks_mut(size));
+    elements: (&[T], &[I]),
+    init: (T, I),
+    lines: [ReducedLines; 2],
+    outs: (&mut [T], &mut [I]),
+) -> Result<(), TensorError> {
+    let size = task_size(lines[0].len, lines[0].count, LANES);
+    let outs = outs.0.chunks_mut(size).zip(outs.1.chunks_mut(size));
     host::parallel(outs.enumerate().collect(), |(task, outs)| {
         let first = task * size;
         match kind {
@@ -78,14 +98,13 @@ fn typed<T: Element + PartialOrd, I: Integer + Ord>(
                 precedes: |x: T, y: T| x < y,
             }),
         }
-        Ok::<(), TensorError>(())
-    })?;
-    Ok(results)
+        Ok(())
+    })
 }
 
 /// Where the elements of each result are.
-#[derive(Clone, Copy)]
-struct ReducedLines {
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ReducedLines {
     /// The number of results.
     len: usize,
     /// The number of elements of each.
@@ -98,7 +117,7 @@ struct ReducedLines {
 
 impl ReducedLines {
     /// The lines along the middle dimension of tensors that have this number of elements.
-    fn new(
+    pub(crate) fn new(
         [outer, count, inner]: [usize; 3],
         lens: [usize; 2],
     ) -> Result<ReducedLines, TensorError> {
@@ -110,6 +129,16 @@ impl ReducedLines {
             1 => ReducedLines { len, count, inner: len.max(1), distances: [count, 1] },
             _ => ReducedLines { len, count, inner, distances: [1, inner] },
         })
+    }
+
+    /// The number of results.
+    pub(crate) fn results(&self) -> usize {
+        self.len
+    }
+
+    /// The lines of results that all have the same elements: the first ones, in order.
+    pub(crate) fn repeated(&self) -> ReducedLines {
+        ReducedLines { inner: self.len.max(1), distances: [0, 1], ..*self }
     }
 
     /// True if the elements of a result are many neighbours.
@@ -324,7 +353,8 @@ fn best_of<T: Element + PartialOrd>(values: &[T], precedes: &impl Fn(T, T) -> bo
 
 struct Extrema<'a, T, I, F> {
     elements: (&'a [T], &'a [I]),
-    lines: ReducedLines,
+    /// Those of elements and of indices.
+    lines: [ReducedLines; 2],
     /// The number of the first result.
     first: usize,
     init: (T, I),
@@ -337,29 +367,31 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
 {
     #[inline(always)]
     fn run(self) {
-        let Extrema { elements: (values, indices), lines, first, init, outs, precedes } = self;
+        let Extrema { elements: (values, indices), lines: [lines, places], .. } = self;
+        let Extrema { first, init, outs, precedes, .. } = self;
         let mut done = 0;
         while done < outs.0.len() {
             if !lines.are_long_rows() {
                 done = lines.overlapping(first, done, outs.0.len());
             }
-            let start = lines.start(first + done);
+            let starts = [lines.start(first + done), places.start(first + done)];
             if lines.are_long_rows() {
-                let whole = start..start + lines.count;
-                let found = row(&values[whole.clone()], &indices[whole], &precedes);
+                let (values, indices) = (&values[starts[0]..], &indices[starts[1]..]);
+                let found = row(&values[..lines.count], &indices[..lines.count], &precedes);
                 (outs.0[done], outs.1[done]) = combine(init, found, &precedes);
                 done += 1;
             } else if lines.run(first + done, outs.0.len() - done) >= LANES {
-                let (best, places) = side_by_side((values, indices), lines, start, &precedes);
+                let elements = (values, indices);
+                let (best, at) = side_by_side(elements, [lines, places], starts, &precedes);
                 for i in 0..LANES {
                     (outs.0[done + i], outs.1[done + i]) =
-                        combine(init, (best[i], places[i]), &precedes);
+                        combine(init, (best[i], at[i]), &precedes);
                 }
                 done += LANES;
             } else {
                 let at = |number: usize| {
-                    let place = start + number * lines.distances[1];
-                    (values[place], indices[place])
+                    let value = values[starts[0] + number * lines.distances[1]];
+                    (value, indices[starts[1] + number * places.distances[1]])
                 };
                 let rest = (1..lines.count).map(at);
                 let found = rest.fold(at(0), |best, next| combine(best, next, &precedes));
@@ -381,18 +413,21 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
     }
 }
 
-/// The extrema of [`LANES`] results whose elements begin at `start`.
+/// The extrema of [`LANES`] results whose elements and indices begin at `starts`.
 #[inline(always)]
 fn side_by_side<T: Element + PartialOrd, I: Integer + Ord>(
     (values, indices): (&[T], &[I]),
-    lines: ReducedLines,
-    start: usize,
+    [lines, index_lines]: [ReducedLines; 2],
+    starts: [usize; 2],
     precedes: &impl Fn(T, T) -> bool,
 ) -> ([T; LANES], [I; LANES]) {
-    let mut best = lines.lanes(values, start, 0);
-    let mut places = lines.lanes(indices, start, 0);
+    let of_number = |number: usize| {
+        let values = lines.lanes(values, starts[0], number);
+        (values, index_lines.lanes(indices, starts[1], number))
+    };
+    let (mut best, mut places) = of_number(0);
     for number in 1..lines.count {
-        let (next, at) = (lines.lanes(values, start, number), lines.lanes(indices, start, number));
+        let (next, at) = of_number(number);
         for i in 0..LANES {
             let (p, q) = (best[i], next[i]);
             // Nothing precedes the first NaN, nor equals it.

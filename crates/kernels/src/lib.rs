@@ -22,6 +22,7 @@ mod einsum;
 mod evaluate;
 #[doc(hidden)]
 pub mod extremum; // For its tests.
+mod extremum_kernel;
 #[doc(hidden)]
 pub mod features; // For its tests.
 mod fft;

@@ -5,6 +5,7 @@ use crate::batch_norm::Normalization;
 use crate::contract::DotKernel;
 use crate::convolution::PreparedConvolution;
 use crate::evaluate::from_end;
+use crate::extremum_kernel::ExtremumKernel;
 use crate::fft::FourierTransform;
 use crate::index_vectors::GatherKernel;
 use crate::kernel::Kernel;
@@ -81,6 +82,24 @@ pub fn prepare(
             let convolution = PreparedConvolution::new(parameters, types)?;
             let shape = convolution.shape().to_vec();
             Prepared::one(convolution, operands, (parameters.dtype, &shape))
+        }
+        Primitive::Reduce(primitives::Reduce { dimensions, body }) if operands.len() == 4 => {
+            let (&[values, indices, value, index], &[result]) = (operands, results) else {
+                return None;
+            };
+            let of_inputs = [values.dtype, indices.dtype];
+            let own = body.dtypes.iter().zip(of_inputs);
+            let is_valid = own.into_iter().all(|(own, dtype)| own.is_none_or(|own| own == dtype))
+                && [value.dtype, index.dtype] == of_inputs
+                && [value.len, index.len] == [1; 2];
+            let kind = body.extremum.filter(|_| is_valid)?;
+            let (elements, shape) = ((values.dtype, values.shape()?), values.shape()?);
+            let indices = (indices.dtype, indices.view, indices.len);
+            let kernel = ExtremumKernel::new(kind, elements, indices, dimensions, result == 1)?;
+            let kept = (0..shape.len()).filter(|d| !dimensions.contains(d));
+            let kept: Sizes = kept.map(|d| shape[d]).collect();
+            let dtype = kernel.dtype();
+            Prepared::one(kernel, operands, (dtype, &kept))
         }
         Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
             let (dtype, shape) = combined(body, operands)?;

@@ -123,6 +123,14 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             }
             prepared(definitions, &parameters.into(), &operands, position, output)
         }
+        (Primitive::Reduce(_), &[values, indices, value, index]) => {
+            // Indices are mostly the same for each result.
+            let whole = |value: Value| dense(definitions, value);
+            let indices = definitions.view(indices).or_else(|| whole(indices))?;
+            let views = [&whole(values)?, &indices, &whole(value)?, &whole(index)?];
+            prepared_on(definitions, primitive, &node.operands, &views, position, output)
+                .or_else(|| prepared(definitions, primitive, &node.operands, position, output))
+        }
         (Primitive::Fft(parameters), &[operand]) => {
             match padded_transform(definitions, parameters, operand, output) {
                 Some((transform, input)) => {

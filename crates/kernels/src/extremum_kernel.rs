@@ -1,0 +1,108 @@
+//! `argmax` and `argmin` as kernels.
+
+use super::extremum::{ReducedLines, dispatch_extremum, extrema};
+use super::kernel::Kernel;
+use numerics::budget::Scratch;
+use numerics::shape::{StridedView, num_elements};
+use numerics::{DType, Element, TensorError};
+use program::Extremum;
+
+/// The largest or smallest element along neighbouring dimensions, or its index.
+#[derive(Debug)]
+pub(crate) struct ExtremumKernel {
+    kind: Extremum,
+    /// The types of elements and indices.
+    dtypes: [DType; 2],
+    /// The lines of elements and of indices, which are at least as many.
+    lines: [ReducedLines; 2],
+    lens: [usize; 2],
+    /// True if the result is the index, otherwise the element.
+    is_index: bool,
+}
+
+impl ExtremumKernel {
+    /// The kernel for elements of this shape, and indices that are a view of `len` of them: those of
+    /// the same shape, or numbers along the dimensions that are the same for each result. `None` for
+    /// other views, dimensions and types.
+    pub(crate) fn new(
+        kind: Extremum,
+        (dtype, shape): (DType, &[usize]),
+        (index, view, len): (DType, &StridedView, usize),
+        dimensions: &[usize],
+        is_index: bool,
+    ) -> Option<ExtremumKernel> {
+        let is_known = dispatch_extremum!(dtype, index, T, I => {
+            [T::DTYPE, I::DTYPE] == [dtype, index]
+        }, else false);
+        let (&first, &last) = (dimensions.first()?, dimensions.last()?);
+        let is_run = dimensions.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        if !is_known || !is_run || view.shape() != shape {
+            return None;
+        }
+        let sizes = [&shape[..first], &shape[first..=last], &shape[last + 1..]].map(num_elements);
+        let [outer, count, inner] = [sizes[0]?, sizes[1]?, sizes[2]?];
+        let elements = num_elements(shape)?;
+        let lines = ReducedLines::new([outer, count, inner], [elements; 2]).ok()?;
+        let along = StridedView::dense(&shape[first..=last]).ok()?;
+        let strides = view.strides();
+        let repeats = |range: std::ops::Range<usize>| {
+            range.into_iter().all(|d| shape[d] == 1 || strides[d] == 0)
+        };
+        let index_lines = if view.is_dense() && len == elements {
+            lines
+        } else if view.offset() == 0
+            && len == count
+            && repeats(0..first)
+            && repeats(last + 1..shape.len())
+            && &strides[first..=last] == along.strides()
+        {
+            lines.repeated()
+        } else {
+            return None;
+        };
+        let lens = [elements, len];
+        Some(ExtremumKernel {
+            kind,
+            dtypes: [dtype, index],
+            lines: [lines, index_lines],
+            lens,
+            is_index,
+        })
+    }
+
+    /// The type of the result.
+    pub(crate) fn dtype(&self) -> DType {
+        self.dtypes[usize::from(self.is_index)]
+    }
+}
+
+impl Kernel for ExtremumKernel {
+    fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Result<&[T], TensorError> {
+            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
+        }
+        let (&[values, indices, value, index], [result]) = (operands, results) else {
+            return Err(TensorError::OutOfBounds);
+        };
+        let &ExtremumKernel { kind, dtypes: [dtype, place], lines, lens, is_index } = self;
+        dispatch_extremum!(dtype, place, T, I => {
+            let elements = (cast::<T>(values)?, cast::<I>(indices)?);
+            let init = (cast::<T>(value)?.first(), cast::<I>(index)?.first());
+            let (Some(&value), Some(&index)) = init else { return Err(TensorError::OutOfBounds) };
+            let count = result.len() / self.dtype().bytes();
+            if [elements.0.len(), elements.1.len()] != lens || count != lines[0].results() {
+                return Err(TensorError::OutOfBounds);
+            }
+            let out_of_bounds = |_| TensorError::OutOfBounds;
+            if is_index {
+                let mut best = Scratch::filled(count, T::default())?;
+                let places = bytemuck::try_cast_slice_mut(result).map_err(out_of_bounds)?;
+                extrema::<T, I>(kind, elements, (value, index), lines, (&mut best, places))
+            } else {
+                let mut places = Scratch::filled(count, I::default())?;
+                let best = bytemuck::try_cast_slice_mut(result).map_err(out_of_bounds)?;
+                extrema::<T, I>(kind, elements, (value, index), lines, (best, &mut places))
+            }
+        }, else Err(TensorError::OutOfBounds))
+    }
+}
