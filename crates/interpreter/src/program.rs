@@ -185,8 +185,12 @@ impl Program {
         inputs: Vec<RuntimeValue>,
         observer: &mut dyn Observer,
     ) -> Result<Vec<RuntimeValue>, Diagnostics> {
-        let mut results = self.run_grid(Grid::SINGLE, vec![inputs], observer)?;
-        Ok(results.pop().unwrap_or_default())
+        self.check_inputs(&inputs)?;
+        let failed = |e: EvalError| vec![self.diagnostic(&e)];
+        let bytes = || distinct_bytes(bytes_of(inputs.iter()));
+        let session = Session::new(self, bytes, observer).map_err(failed)?;
+        let job = ProcessJob::Call { function: self.entry, arguments: inputs };
+        session.run_single(job).map_err(failed)
     }
 
     /// Runs the entry function in each process of a grid, with separate inputs, in row-major order.
@@ -231,7 +235,7 @@ impl Program {
         let session = Session::new(self, bytes, observer).map_err(failed)?;
         let outputs = outputs.iter_mut().map(OutputBuffer::of).collect();
         let job = ProcessJob::CallInto { function: self.entry, inputs, outputs };
-        session.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0).map(drop).map_err(failed)
+        session.run_single(job).map(drop).map_err(failed)
     }
 
     /// Compares inputs with the signature of the entry function.

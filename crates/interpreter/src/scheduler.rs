@@ -9,6 +9,7 @@ use program::{
     Channel, Contributions, EvalError, Exchange, FunctionId, Grid, Origin, ProcessId, RuntimeValue,
 };
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -23,13 +24,13 @@ pub struct Scheduler {
     pub grid: Grid,
     state: Mutex<SchedulerState>,
     /// One per process, notified when it is its turn.
-    turns: Vec<Condvar>,
+    turns: SmallVec<[Condvar; 1]>,
 }
 
 struct SchedulerState {
     /// The process whose turn it is; `None` when all are done.
     running: Option<usize>,
-    processes: Vec<Status>,
+    processes: SmallVec<[Status; 1]>,
     rendezvous: FxHashMap<(Vec<ProcessId>, i64), PendingRendezvous>,
     channels: FxHashMap<Channel, VecDeque<QueuedMessage>>,
     infeed: VecDeque<FunctionId>,

@@ -232,17 +232,9 @@ impl<'r> Session<'r> {
         let _alive = self.claim(count, grid)?;
         let _memory = self.reserve_processes(count)?;
         let scheduler = Scheduler::new(grid, count, infeed);
-        let run = |process: usize, job: ProcessJob<'_>| -> EvalResult {
-            let mut turn = Turn { scheduler: &scheduler, process, outcome: None };
-            let results = scheduler
-                .start(process)
-                .and_then(|()| Machine::new(self, &scheduler, process, depth).run(job));
-            turn.outcome = Some(results.as_ref().err().cloned());
-            results
-        };
-        let results = if count == 1
-            && (jobs.iter().all(|job| self.is_flat(job)) || !self.host.has_threads())
-        {
+        let run =
+            |process: usize, job: ProcessJob<'_>| self.run_process(&scheduler, process, job, depth);
+        let results = if count == 1 && jobs.iter().all(|job| self.runs_in_place(job)) {
             let _entered = self.host.enter();
             jobs.into_iter().map(|job| run(0, job)).collect()
         } else if self.host.has_threads() {
@@ -255,6 +247,47 @@ impl<'r> Session<'r> {
             Some(error) => Err(error),
             None => results.into_iter().collect(),
         }
+    }
+
+    /// Runs a single process; as [`Session::run_grid`], with less to do.
+    ///
+    /// # Errors
+    /// The error of the process.
+    pub(crate) fn run_single(&self, job: ProcessJob<'_>) -> EvalResult {
+        if !self.runs_in_place(&job) {
+            let results = self.run_grid(Grid::SINGLE, vec![job], Vec::new(), 0)?;
+            return Ok(results.into_iter().next().unwrap_or_default());
+        }
+        let _alive = self.claim(1, Grid::SINGLE)?;
+        let scheduler = Scheduler::new(Grid::SINGLE, 1, Vec::new());
+        let _entered = self.host.enter();
+        let results = self.run_process(&scheduler, 0, job, 0);
+        match scheduler.failure() {
+            Some(error) => Err(error),
+            None => results,
+        }
+    }
+
+    /// Does the work of a process when it is its turn.
+    fn run_process(
+        &self,
+        scheduler: &Scheduler,
+        process: usize,
+        job: ProcessJob<'_>,
+        depth: usize,
+    ) -> EvalResult {
+        let mut turn = Turn { scheduler, process, outcome: None };
+        let results = scheduler
+            .start(process)
+            .and_then(|()| Machine::new(self, scheduler, process, depth).run(job));
+        turn.outcome = Some(results.as_ref().err().cloned());
+        results
+    }
+
+    /// True if the only process of a grid runs on the thread of its caller: there is no other, or
+    /// the stack of that is enough.
+    fn runs_in_place(&self, job: &ProcessJob<'_>) -> bool {
+        self.is_flat(job) || !self.host.has_threads()
     }
 
     /// True if the job nests so little that it fits the stack of its caller.

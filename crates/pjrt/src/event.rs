@@ -5,7 +5,7 @@ use crate::handle::{Foreign, Handle, Resolve, give, null, text};
 use pjrt_abi::{
     EventAwait, EventCreate, EventDestroy, EventError, EventIsReady, EventOnReady, EventSet,
 };
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// A callback that runs when the value is ready.
 type Continuation = Box<dyn FnOnce(Outcome) + Send>;
@@ -120,7 +120,8 @@ impl Event {
 
     /// Gives a client an event that is ready.
     pub fn ready() -> Handle<Event> {
-        Event::of(Arc::new(Promise::from(Ok(()))))
+        static READY: LazyLock<Arc<dyn Signal>> = LazyLock::new(|| Arc::new(Promise::from(Ok(()))));
+        Event::of(READY.clone())
     }
 }
 
@@ -150,12 +151,17 @@ pub(crate) fn on_ready(args: &mut EventOnReady) -> Outcome {
     let event = args.event.get()?;
     let callback = args.callback.ok_or_else(|| Failure::invalid("there is no callback"))?;
     let user_arg = Foreign(args.user_arg);
-    event.signal.then(Box::new(move |outcome| {
+    let call = move |outcome: Outcome| {
         let user_arg = user_arg;
         let error = outcome.err().map_or(null(), Failure::into_error);
         // SAFETY: the client gave the function and its argument for this; it owns the error.
         unsafe { callback(error.pointer(), user_arg.0) };
-    }));
+    };
+    if event.signal.is_ready() {
+        call(event.signal.wait());
+    } else {
+        event.signal.then(Box::new(call));
+    }
     Ok(())
 }
 

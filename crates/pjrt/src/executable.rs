@@ -29,7 +29,7 @@ use stablo::{
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Bytes before a serialized executable.
 const MAGIC: &[u8] = b"stablo executable 1\n";
@@ -38,6 +38,10 @@ const MAGIC: &[u8] = b"stablo executable 1\n";
 /// be short before they have run.
 const SMALL_BYTES: usize = 64 << 10;
 const SMALL_OPS: usize = 64;
+
+/// The number of executions whose durations are measured at first, and the distance of those
+/// afterwards.
+const MEASURED: u64 = 32;
 
 /// A compiled program.
 pub struct Compiled {
@@ -67,6 +71,8 @@ pub struct Compiled {
     copies_differ: AtomicBool,
     /// Nanoseconds that an execution took: of several, the least.
     duration: AtomicU64,
+    /// The number of executions.
+    executions: AtomicU64,
     fingerprint: String,
     lists: Lists,
     cost: OnceLock<NamedValues>,
@@ -218,6 +224,7 @@ impl Compiled {
             checks_copies,
             copies_differ: AtomicBool::new(false),
             duration: AtomicU64::new(u64::MAX),
+            executions: AtomicU64::new(0),
             arguments,
             results,
             fingerprint,
@@ -258,10 +265,17 @@ impl Compiled {
         self.copies_differ.store(true, Ordering::Relaxed);
     }
 
-    /// Notes the duration of an execution.
-    pub fn note_duration(&self, duration: Duration) {
-        let nanos = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    /// Executes, and notes the duration: of the first executions, and of one of many.
+    pub fn timed<T>(&self, execute: impl FnOnce() -> T) -> T {
+        let number = self.executions.fetch_add(1, Ordering::Relaxed);
+        if number >= MEASURED && !number.is_multiple_of(MEASURED) {
+            return execute();
+        }
+        let started = Instant::now();
+        let results = execute();
+        let nanos = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.duration.fetch_min(nanos, Ordering::Relaxed);
+        results
     }
 
     /// The shortest duration of an execution; a guess before the first. `None` if there is no

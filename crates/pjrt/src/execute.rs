@@ -15,14 +15,14 @@ use crate::parameters::{Parameter, unsharded};
 use crate::queue;
 use pjrt_abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use stablo::dialects::sdy::COPIES_DIFFER;
-use stablo::{DType, Grid, RuntimeValue, Tensor, with_large_stack};
+use stablo::{DType, Grid, Observer, RuntimeValue, Tensor, with_large_stack};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
-/// `PJRT_ExecuteContext`: data of the client for its custom calls, by the id of their type.
+/// `PJRT_ExecuteContext`: data of the client for its custom calls, the first that it adds.
 #[derive(Default)]
 pub struct Context {
-    pub data: Mutex<Vec<(i64, Foreign)>>,
+    pub data: Mutex<Option<Foreign>>,
 }
 
 pub(crate) fn create_context(args: &mut ExecuteContextCreate) -> Outcome {
@@ -126,14 +126,22 @@ fn run_program(
     grid: Grid,
     mut inputs: Vec<Vec<RuntimeValue>>,
 ) -> Outcome<Option<Vec<Vec<RuntimeValue>>>> {
-    let mut observer = debug::observer(&compiled.title, program.module());
-    let run = || match grid {
+    run_in_place(compiled, program, |program, observer| match grid {
         Grid::SINGLE => {
             let inputs = inputs.pop().unwrap_or_default();
-            program.run_observed(inputs, &mut *observer).map(|results| vec![results])
+            program.run_observed(inputs, observer).map(|results| vec![results])
         }
-        grid => program.run_grid(grid, inputs, &mut *observer),
-    };
+        grid => program.run_grid(grid, inputs, observer),
+    })
+}
+
+/// Runs a program with its observer, on this stack if that is enough. `None` as for [`run`].
+fn run_in_place<T: Send>(
+    compiled: &Compiled,
+    program: &stablo::Program,
+    run: impl FnOnce(&stablo::Program, &mut dyn Observer) -> stablo::Result<T> + Send,
+) -> Outcome<Option<T>> {
+    let run = || run(program, &mut *debug::observer(&compiled.title, program.module()));
     let has_stack = stablo::stack_left().is_some_and(|bytes| bytes >= ENOUGH_STACK);
     let results = if program.runs_in_place() && has_stack { run() } else { with_large_stack(run) };
     match results {
@@ -193,13 +201,18 @@ fn run_on_device(compiled: &Compiled, arguments: Vec<Value>) -> Outcome<Vec<Tens
     let input = |(declared, value): (&Parameter, Value)| {
         Ok(if declared.is_token { RuntimeValue::Token } else { tensor(value)?.into() })
     };
-    let inputs = compiled.arguments.iter().zip(arguments).map(input).collect::<Outcome<_>>()?;
-    let results = run(compiled, Grid::SINGLE, vec![inputs])?.and_then(|mut all| all.pop());
-    let results = results.unwrap_or_default();
+    let inputs: Vec<_> =
+        compiled.arguments.iter().zip(arguments).map(input).collect::<Outcome<_>>()?;
+    let results = match &compiled.reference {
+        None => run_in_place(compiled, &compiled.program, |program, observer| {
+            program.run_observed(inputs, observer)
+        })?,
+        Some(_) => run(compiled, Grid::SINGLE, vec![inputs])?.and_then(|mut all| all.pop()),
+    };
     let ordered = |(declared, value): (&Parameter, RuntimeValue)| {
         declared.shape.order.of_row_major(result(value)?)
     };
-    compiled.results.iter().zip(results).map(ordered).collect()
+    compiled.results.iter().zip(results.unwrap_or_default()).map(ordered).collect()
 }
 
 /// Runs the program on the arguments of each device, and returns the results of each.
@@ -293,92 +306,111 @@ fn run_on_each(compiled: &Compiled, arguments: &[Vec<Tensor>]) -> Outcome<Vec<Ve
     results.into_iter().enumerate().map(own).collect()
 }
 
-/// The devices of an execution.
-fn devices(
-    loaded: &LoadedExecutable,
-    stated: Handle<Device>,
-    lists: &[*const Handle<Buffer>],
-    num_args: usize,
-) -> Outcome<Vec<Handle<Device>>> {
-    let count = loaded.compiled.num_devices();
-    if lists.len() != count {
-        let message =
-            format!("the program is for {count} devices, there are arguments for {}", lists.len());
-        return Err(Failure::invalid(message));
+/// Gives a client the buffers of the results on a device.
+fn give_results(
+    compiled: &Compiled,
+    device: Handle<Device>,
+    values: impl IntoIterator<Item = Value>,
+    places: *mut Handle<Buffer>,
+) -> Outcome {
+    let memories = device.get()?.memories();
+    let places = array_mut(places, compiled.results.len())?;
+    for ((value, result), place) in values.into_iter().zip(&compiled.results).zip(places) {
+        let buffer = Buffer::new(memories[result.memory], result.shape.clone(), value);
+        *place = give(buffer.with_token(result.is_token));
     }
-    if !stated.is_null() && count == 1 {
-        return Ok(vec![stated]);
-    }
-    if !loaded.devices.is_empty() {
-        return Ok(loaded.devices.clone());
-    }
-    let first = array(lists[0], num_args)?.first().copied().unwrap_or(null());
-    Ok(vec![first.get()?.device()])
+    Ok(())
+}
+
+/// Starts an execution on the thread for that, and returns what the results of each device will be.
+fn enqueue(compiled: &Arc<Compiled>, inputs: Vec<Vec<Value>>) -> Outcome<Vec<Vec<Value>>> {
+    let promises = || compiled.results.iter().map(|_| Value::default()).collect();
+    let outputs: Vec<Vec<Value>> = inputs.iter().map(|_| promises()).collect();
+    let (compiled, places) = (compiled.clone(), outputs.clone());
+    queue::enqueue(Box::new(move || {
+        let run = AssertUnwindSafe(|| compiled.timed(|| run_on_devices(&compiled, inputs)));
+        let results = catch_unwind(run).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
+        match results {
+            Ok(results) => {
+                let results = results.into_iter().flatten().map(Ok);
+                places.iter().flatten().zip(results).for_each(|(place, own)| place.set(own));
+            }
+            Err(failure) => {
+                places.iter().flatten().for_each(|place| place.set(Err(failure.clone())));
+            }
+        }
+    }))?;
+    Ok(outputs)
 }
 
 pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
     let loaded: &LoadedExecutable = args.executable.get()?;
     loaded.check_is_live()?;
-    let compiled = loaded.compiled.clone();
+    let compiled = &loaded.compiled;
     let options: ExecuteOptions = structure(args.options)?;
     let kept = array(options.non_donatable_input_indices, options.num_non_donatable_input_indices)?;
     let lists = array(args.argument_lists, args.num_devices)?;
     let places = array(args.output_lists, args.num_devices)?;
-    let devices = devices(loaded, args.execute_device, lists, args.num_args)?;
-    if let Some(context) = options.context.get_if_any() {
+    let count = compiled.num_devices();
+    if lists.len() != count {
+        let message =
+            format!("the program is for {count} devices, there are arguments for {}", lists.len());
+        return Err(Failure::invalid(message));
+    }
+    let mut stated = args.execute_device;
+    let devices = if !stated.is_null() && count == 1 {
+        std::slice::from_ref(&stated)
+    } else if !loaded.devices.is_empty() {
+        &loaded.devices
+    } else {
+        let first = array(lists[0], args.num_args)?.first().copied().unwrap_or(null());
+        stated = first.get()?.device();
+        std::slice::from_ref(&stated)
+    };
+    if compiled.calls_host
+        && let Some(context) = options.context.get_if_any()
+    {
         compiled.host.enter(context);
     }
-    let mut inputs = Vec::with_capacity(lists.len());
-    for &list in lists {
-        inputs.push(arguments(&compiled, array(list, args.num_args)?, kept)?);
-    }
-    let is_ready = inputs.iter().flatten().all(|value| value.is_ready());
-    let outputs: Vec<Vec<Value>> = if queue::is_inline(&compiled, is_ready) {
-        let started = std::time::Instant::now();
-        let results = run_on_devices(&compiled, inputs)?;
-        compiled.note_duration(started.elapsed());
-        let ready = |tensor| Arc::new(Promise::from(Ok(tensor)));
-        results.into_iter().map(|own| own.into_iter().map(ready).collect()).collect()
-    } else {
-        let promises = || compiled.results.iter().map(|_| Value::default()).collect();
-        let outputs: Vec<Vec<Value>> = devices.iter().map(|_| promises()).collect();
-        let (compiled, places) = (compiled.clone(), outputs.clone());
-        queue::enqueue(Box::new(move || {
-            let started = std::time::Instant::now();
-            let run = AssertUnwindSafe(|| run_on_devices(&compiled, inputs));
-            let results = catch_unwind(run).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
-            compiled.note_duration(started.elapsed());
-            match results {
-                Ok(results) => {
-                    let results = results.into_iter().flatten().map(Ok);
-                    places.iter().flatten().zip(results).for_each(|(place, own)| place.set(own));
-                }
-                Err(failure) => {
-                    places.iter().flatten().for_each(|place| place.set(Err(failure.clone())));
-                }
-            }
-        }))?;
-        outputs
-    };
     let events = if args.device_complete_events.is_null() {
         &mut []
     } else {
         array_mut(args.device_complete_events, args.num_devices)?
     };
-    for event in events {
-        *event = match outputs.first().and_then(|own| own.last()) {
-            // The results of an execution become ready together.
-            Some(last) => Event::of(last.clone()),
-            None => Event::ready(),
-        };
-    }
-    for ((own, &places), device) in outputs.into_iter().zip(places).zip(devices) {
-        let memories = device.get()?.memories();
-        let places = array_mut(places, compiled.results.len())?;
-        for ((value, result), place) in own.into_iter().zip(&compiled.results).zip(places) {
-            let buffer = Buffer::new(memories[result.memory], result.shape.clone(), value);
-            *place = give(buffer.with_token(result.is_token));
+    let inputs_of =
+        |&list: &*const Handle<Buffer>| arguments(compiled, array(list, args.num_args)?, kept);
+    let is_ready = |own: &[Value]| own.iter().all(|value| value.is_ready());
+    let ready = |tensor| Arc::new(Promise::from(Ok(tensor)));
+    if let ([list], [device], [places]) = (lists, devices, places) {
+        // As below, with less to do.
+        let inputs = inputs_of(list)?;
+        if queue::is_inline(compiled, is_ready(&inputs)) {
+            let results = compiled.timed(|| run_on_device(compiled, inputs))?;
+            events.iter_mut().for_each(|event| *event = Event::ready());
+            return give_results(compiled, *device, results.into_iter().map(ready), *places);
         }
+        let outputs = enqueue(compiled, vec![inputs])?.pop().unwrap_or_default();
+        complete(events, outputs.last());
+        return give_results(compiled, *device, outputs, *places);
+    }
+    let inputs = lists.iter().map(inputs_of).collect::<Outcome<Vec<_>>>()?;
+    let outputs: Vec<Vec<Value>> =
+        if queue::is_inline(compiled, inputs.iter().all(|own| is_ready(own))) {
+            let results = compiled.timed(|| run_on_devices(compiled, inputs))?;
+            results.into_iter().map(|own| own.into_iter().map(ready).collect()).collect()
+        } else {
+            enqueue(compiled, inputs)?
+        };
+    complete(events, outputs.first().and_then(|own| own.last()));
+    for ((own, &places), &device) in outputs.into_iter().zip(places).zip(devices) {
+        give_results(compiled, device, own, places)?;
     }
     Ok(())
+}
+
+/// Gives a client the events of an execution, whose results become ready together.
+fn complete(events: &mut [Handle<Event>], last: Option<&Value>) {
+    for event in events {
+        *event = last.map_or_else(Event::ready, |last| Event::of(last.clone()));
+    }
 }

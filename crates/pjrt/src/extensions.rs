@@ -72,7 +72,7 @@ fn register_type(args: &mut FfiTypeRegister) -> Outcome {
 fn add_user_data(args: &mut FfiUserDataAdd) -> Outcome {
     let context = args.context.get()?;
     let mut data = context.data.lock().unwrap_or_else(PoisonError::into_inner);
-    data.push((args.type_id, Foreign(args.data)));
+    data.get_or_insert(Foreign(args.data));
     Ok(())
 }
 

@@ -118,9 +118,9 @@ pub struct Host {
 impl Host {
     /// Takes the functions of an execution.
     pub fn enter(&self, context: &Context) {
-        let data = context.data.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, functions)) = data.first() {
-            *self.functions.lock().unwrap_or_else(PoisonError::into_inner) = Some(*functions);
+        let data = *context.data.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(functions) = data {
+            *self.functions.lock().unwrap_or_else(PoisonError::into_inner) = Some(functions);
         }
     }
 

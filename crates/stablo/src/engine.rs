@@ -278,6 +278,9 @@ impl Program {
             );
             return Err(self.error(vec![Diagnostic::error("run", message)]));
         };
+        if size == 1 && self.bounds.is_none() && self.specializations(observer).is_none() {
+            return self.program.run(inputs, observer).map_err(|errors| self.error(errors));
+        }
         let inputs = vec![inputs; size];
         // All processes have the global results.
         let results = self.run_grid(self.grid, inputs, observer)?;
