@@ -259,7 +259,8 @@ def _partition(
 
 
 def _partitioned(request: str) -> bytes:
-    """The manual axes, the shardings of operands and of results, and the program for a device."""
+    """The axes of the mesh, their names, the dimensions of shardings of operands and of results for
+    the program for a device, those of results for the rest, and the program."""
     partitioning = importlib.import_module("jax._src.custom_partitioning")
     client = importlib.import_module("jax._src.lib").xla_client
     key, *lines = request.split("\n")
@@ -281,16 +282,23 @@ def _partitioned(request: str) -> bytes:
     )
     of_results = [of_result] if len(results) == 1 else of_result.tuple_elements()
     mesh = partitioning._sharding_callbacks[key.encode()].mesh
+    axes = ", ".join(f"{json.dumps(name)}={size}" for name, size in mesh.shape.items())
     names = ", ".join(json.dumps(name) for name in mesh.axis_names)
-    lists = [_shardy(mesh, shapes, shardings), _shardy(mesh, results, of_results)]
-    header = "\n".join([f"{{{names}}}", *lists, ""])
-    return header.encode() + bytes(program)
+    header = [
+        f"[{axes}]",
+        f"{{{names}}}",
+        _shardy(mesh, shapes, shardings),
+        _shardy(mesh, results, of_results),
+        _shardy(mesh, results, [own for _, own in found["result"]]),
+        "",
+    ]
+    return "\n".join(header).encode() + bytes(program)
 
 
 def _shardy(mesh: Any, shapes: list[Any], shardings: list[Any]) -> str:
-    """Shardings of XLA on a mesh, as Shardy writes them."""
+    """The axes of each dimension as Shardy writes them, for shardings of XLA on a mesh; tabs between
+    shardings."""
     read = importlib.import_module("jax._src.sharding_impls").parse_flatten_op_sharding
-    axes = ", ".join(f"{json.dumps(name)}={size}" for name, size in mesh.shape.items())
     texts = []
     for shape, sharding in zip(shapes, shardings):
         dims = []
@@ -298,8 +306,8 @@ def _shardy(mesh: Any, shapes: list[Any], shardings: list[Any]) -> str:
             names = (dim,) if isinstance(dim, str) else dim or ()
             dims.append("{" + ", ".join(json.dumps(name) for name in names) + "}")
         dims += ["{}"] * (len(shape.dimensions()) - len(dims))
-        texts.append(f"<mesh<[{axes}]>, [{', '.join(dims)}]>")
-    return f"[{', '.join(texts)}]"
+        texts.append(f"[{', '.join(dims)}]")
+    return "\t".join(texts)
 
 
 class _DLTensor(ctypes.Structure):

@@ -159,9 +159,11 @@ class JaxPlugin(unittest.TestCase):
                 @jax.jit
                 def sums(x):
                     return jnp.full_like(x, jax.lax.psum(x.sum(), "b"))
-                sharding = NamedSharding(mesh, P("a"))
-                lower = lambda x: (x + sums(x) + jax.lax.axis_index("a"), x)
-                return mesh, lower, (args[0].sharding, args[0].sharding), (args[0].sharding,)
+                def lower(x):
+                    rows = jax.lax.all_gather(x, "b", axis=1, tiled=True)
+                    return x + sums(x) + jax.lax.axis_index("a"), rows
+                own = args[0].sharding
+                return mesh, lower, (own, NamedSharding(mesh, P("a"))), (own,)
             f.def_partition(partition, sharding_rule="i j -> i j, i j")
             mesh = jax.make_mesh((2, 2), ("a", "b"), axis_types=(jax.sharding.AxisType.Auto,) * 2)
             x = jax.device_put(jnp.ones((2, 2)), NamedSharding(mesh, P("a", "b")))

@@ -128,8 +128,33 @@ pub(crate) fn parameters(
         });
         each.collect::<Outcome<Vec<Parameter>>>()
     };
-    let arguments = list("argument", inputs, function.arg_attrs(), &[])?;
+    let mut arguments = list("argument", inputs, function.arg_attrs(), &[])?;
     let orders: Vec<Order> = arguments.iter().map(|own| own.shape.order.clone()).collect();
     let results = list("result", results, function.res_attrs(), &orders)?;
+    keep_useful_donations(function.arg_attrs().unwrap_or(&[]), &mut arguments, &results);
     Ok((arguments, results))
+}
+
+/// Donates an argument for which no result is stated only if one has as many bytes, as XLA does:
+/// clients go on to use the others.
+fn keep_useful_donations(
+    attributes: &[Attribute],
+    arguments: &mut [Parameter],
+    results: &[Parameter],
+) {
+    let aliased: Vec<Option<usize>> = attributes
+        .iter()
+        .map(|own| own.as_dictionary()?.get("tf.aliasing_output")?.as_i64()?.try_into().ok())
+        .collect();
+    let size = |own: &Parameter| (own.shape.bytes(), own.memory);
+    let mut open: Vec<_> = { results.iter().enumerate() }
+        .filter(|(index, own)| !own.is_token && !aliased.contains(&Some(*index)))
+        .map(|(_, own)| size(own))
+        .collect();
+    for (argument, result) in arguments.iter_mut().zip(aliased) {
+        if argument.is_donated && result.is_none() {
+            let place = open.iter().position(|own| *own == size(argument));
+            argument.is_donated = place.map(|place| open.swap_remove(place)).is_some();
+        }
+    }
 }

@@ -13,6 +13,7 @@ use crate::parameters::{ENTRY, distribution_of};
 use crate::propagation::value_shardings;
 use crate::types;
 use stablo::dialects::func::{CallOp, FuncOp};
+use stablo::dialects::sdy;
 use stablo::dialects::stablehlo::CustomCallOp;
 use stablo::ir::{BlockId, Loc, OpId, OpParts, OpRef, RegionId, Value};
 use stablo::{Attribute, Builder, LoadOptions, Module, Type};
@@ -29,8 +30,10 @@ type Deliver = unsafe extern "C" fn(context: *mut c_void, bytes: *const u8, size
 
 /// Asks Python to divide a call. The request has a line with the key of its functions, then for
 /// each operand and each result `operand` or `result`, the number of its element type, its sizes
-/// with commas, and its sharding as XLA writes it. The answer has a line with the manual axes, one
-/// with the shardings of operands, one with those of results, and then the program for a device.
+/// with commas, and its sharding as XLA writes it. The answer has a line with the axes of the mesh,
+/// one with their names, then lines with the dimensions of shardings, with tabs between these: of
+/// operands and of results for the program for a device, and of results for the rest; then the
+/// program.
 /// Returns false, with a message, if that fails.
 pub(crate) type Partition = unsafe extern "C" fn(
     request: *const c_char,
@@ -96,13 +99,20 @@ pub(crate) fn prepare(module: &mut Module, devices: usize) -> Outcome<bool> {
         let prefix = format!("stablo.partition_{number}.");
         let answer = answer(&request)?;
         let unreadable = || Failure::new(Code::Internal, "Python's answer cannot be read");
-        let mut lines = answer.splitn(4, |&byte| byte == b'\n');
+        let mut lines = answer.splitn(6, |&byte| byte == b'\n');
         let mut line = || lines.next().ok_or_else(unreadable);
         let mut text = || std::str::from_utf8(line()?).map_err(|_| unreadable());
-        let shardings = [text()?, text()?, text()?];
+        let mesh = mesh_of(module, text()?);
+        let axes = text()?;
+        let mut shardings = || -> Outcome<Vec<String>> {
+            let dims = text()?.split('\t').filter(|dims| !dims.is_empty());
+            Ok(dims.map(|dims| format!("<{mesh}, {dims}>")).collect())
+        };
+        let shardings = [shardings()?, shardings()?, shardings()?];
         let program = load(line()?)?;
         add_functions(module, &program, &prefix);
-        let wrapper = load(wrapper(module.op(call), &program, &prefix, shardings)?.as_bytes())?;
+        let wrapper = wrapper(module.op(call), &program, &prefix, axes, &shardings)?;
+        let wrapper = load(wrapper.as_bytes())?;
         add_functions(module, &wrapper, "");
         let mut builder = Builder::new(module);
         let view = builder.module().op(call);
@@ -119,6 +129,18 @@ pub(crate) fn prepare(module: &mut Module, devices: usize) -> Outcome<bool> {
     }
     stablo::verify(module).map_err(Failure::of(Code::Internal))?;
     Ok(true)
+}
+
+/// The mesh of the module that has these axes, by name; else one with them.
+fn mesh_of(module: &Module, axes: &str) -> String {
+    let own = stablo::parse_attribute(&format!("#sdy.mesh<{axes}>")).ok();
+    let own = own.and_then(|own| sdy::Mesh::of(&own));
+    let is_same = |mesh: &sdy::MeshOp<'_>| mesh.mesh().and_then(sdy::Mesh::of) == own;
+    let mut meshes = stablo::walk(module).filter_map(sdy::MeshOp::cast);
+    match meshes.find(is_same).and_then(|mesh| mesh.symbol_name()) {
+        Some(name) if own.is_some() => format!("@{name}"),
+        _ => format!("mesh<{axes}>"),
+    }
 }
 
 fn load(source: &[u8]) -> Outcome<Module> {
@@ -169,7 +191,8 @@ fn wrapper(
     call: OpRef<'_>,
     program: &Module,
     prefix: &str,
-    [axes, inputs, outputs]: [&str; 3],
+    axes: &str,
+    [inputs, outputs, propagated]: &[Vec<String>; 3],
 ) -> Outcome<String> {
     let main = stablo::entry_function(program, ENTRY).map_err(Failure::of(Code::Internal))?;
     let (shards, returned) = main.signature();
@@ -195,42 +218,43 @@ fn wrapper(
         let each = types.enumerate().map(|(at, ty)| format!("%{start}{at}: {ty}"));
         each.collect::<Vec<_>>().join(", ")
     };
-    let values = |name: &str, count: usize| match count {
-        0 => (String::new(), String::new()),
-        1 => (format!("%{name} = "), format!("%{name}")),
-        count => {
-            let all: Vec<String> = (0..count).map(|at| format!("%{name}#{at}")).collect();
-            (format!("%{name}:{count} = "), all.join(", "))
-        }
+    let values = |name: &str| match results.len() {
+        0 => String::new(),
+        count => format!("%{name}:{count} = "),
     };
-    let ((whole, wholes), (own, owns)) =
-        (values("whole", results.len()), values("own", results.len()));
-    let wholes = if results.is_empty() {
-        String::new()
-    } else {
-        format!("{wholes} : {}", list(&mut results.iter().copied()))
+    let returned_of = |name: &str, types: &mut dyn ExactSizeIterator<Item = &Type>| {
+        let all: Vec<String> = (0..types.len()).map(|at| format!("%{name}{at}")).collect();
+        if all.is_empty() { String::new() } else { format!("{} : {}", all.join(", "), list(types)) }
     };
-    let owns = if results.is_empty() {
-        String::new()
-    } else {
-        format!("{owns} : {}", list(&mut returned.iter()))
-    };
+    // Results have the shardings that propagation gave them, whatever the functions prefer.
+    let mut constraints = String::new();
+    for (at, (ty, sharding)) in results.iter().zip(propagated).enumerate() {
+        let _ =
+            writeln!(constraints, "%r{at} = sdy.sharding_constraint %whole#{at} {sharding} : {ty}");
+    }
     Ok(format!(
         "module {{ func.func private @{prefix}call({}) -> ({results}) {{
-           {whole}sdy.manual_computation({}) in_shardings={inputs} out_shardings={outputs}
+           {}sdy.manual_computation({}) in_shardings=[{}] out_shardings=[{}]
                manual_axes={axes} ({}) {{
-             {own}func.call @{prefix}{ENTRY}({}) : ({}) -> ({})
-             sdy.return {owns}
+             {}func.call @{prefix}{ENTRY}({}) : ({}) -> ({})
+             sdy.return {}
            }} : ({}) -> ({results})
-           return {wholes}
+           {constraints}
+           return {}
          }} }}",
         declared("a", &mut operands.iter().copied()),
+        values("whole"),
         names("a", operands.len()),
+        inputs.join(", "),
+        outputs.join(", "),
         declared("s", &mut shards.iter()),
+        values("own"),
         names("s", shards.len()),
         list(&mut shards.iter()),
         list(&mut returned.iter()),
+        returned_of("own#", &mut returned.iter()),
         list(&mut operands.iter().copied()),
+        returned_of("r", &mut results.iter().copied()),
         results = list(&mut results.iter().copied()),
     ))
 }

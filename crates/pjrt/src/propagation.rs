@@ -64,7 +64,7 @@ pub(crate) fn result_shardings<'m>(
     function: OpRef<'m>,
 ) -> Vec<Option<Attribute>> {
     let (all, results) = Propagation::of(module, function);
-    results.iter().map(|&node| all.sharding(node)).collect()
+    results.iter().map(|&node| all.even_sharding(node)).collect()
 }
 
 /// For each value, the sharding that propagation gives it in a function and what that calls; of
@@ -377,13 +377,7 @@ impl<'m> Propagation<'m> {
         if own.mesh.as_ref().is_some_and(|own| own != mesh) {
             return false;
         }
-        let Some(Some(mesh)) = self.meshes.get(mesh) else { return false };
-        let size = |attribute: &Attribute| {
-            let (name, part) = axis(attribute)?;
-            let whole = || mesh.axes.iter().find(|(own, _)| own == name).map(|(_, size)| *size);
-            part.or_else(whole)
-        };
-        let shards = axes.iter().try_fold(1usize, |all, axis| all.checked_mul(size(axis)?));
+        let shards = self.num_shards(mesh, axes);
         let is_even = shards.is_some_and(|n| n != 0 && own.dims[dim].size.is_multiple_of(n));
         let others = || own.dims.iter().enumerate().filter(|(other, _)| *other != dim);
         fn name(attribute: &Attribute) -> Option<&str> {
@@ -393,6 +387,45 @@ impl<'m> Propagation<'m> {
             others().any(|(_, other)| other.axes.iter().any(|own| name(own) == name(attribute)))
         };
         is_even && own.dims[dim].size != 0 && !axes.iter().any(is_used)
+    }
+
+    /// The number of shards along axes of a mesh.
+    fn num_shards(&self, mesh: &Attribute, axes: &[Attribute]) -> Option<usize> {
+        let mesh = self.meshes.get(mesh)?.as_ref()?;
+        let size = |attribute: &Attribute| {
+            let (name, part) = axis(attribute)?;
+            let whole = || mesh.axes.iter().find(|(own, _)| own == name).map(|(_, size)| *size);
+            part.or_else(whole)
+        };
+        axes.iter().try_fold(1usize, |all, axis| all.checked_mul(size(axis)?))
+    }
+
+    /// As [`Propagation::sharding`], without the axes that do not divide a dimension equally: the
+    /// results of programs have no padding.
+    fn even_sharding(&self, node: usize) -> Option<Attribute> {
+        let sharding = self.sharding(node)?;
+        let mesh = sdy::mesh_or_ref(&sharding).cloned();
+        let (Some(mesh), Some(params)) = (mesh, sharding.as_dialect(&sdy::SHARDING)) else {
+            return Some(sharding);
+        };
+        let even = |(dim, (axes, is_closed)): (&Dim, (&[Attribute], bool))| {
+            let divides = |len: &usize| {
+                let shards = self.num_shards(&mesh, &axes[..*len]);
+                shards.is_some_and(|n| n != 0 && dim.size.is_multiple_of(n))
+            };
+            let len = (0..=axes.len()).rev().find(divides).unwrap_or(0);
+            let kept = Attribute::array(axes[..len].to_vec());
+            let params = vec![Some(kept), Some(Attribute::bool(is_closed)), None];
+            (len == axes.len(), Attribute::dialect(&sdy::DIMENSION_SHARDING, params))
+        };
+        let dims = self.nodes[node].dims.iter().zip(stated_dims(&sharding)).map(even);
+        let (is_even, dims): (Vec<bool>, Vec<Attribute>) = dims.unzip();
+        if is_even.iter().all(|own| *own) {
+            return Some(sharding);
+        }
+        let mut params = params.to_vec();
+        params[1] = Some(Attribute::array(dims));
+        Some(Attribute::dialect(&sdy::SHARDING, params))
     }
 
     /// The sharding of a value. `None` if it is open.

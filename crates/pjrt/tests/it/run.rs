@@ -2,6 +2,8 @@
 
 use crate::client::*;
 use pjrt_abi::*;
+use std::ffi::c_void;
+use std::ptr::null_mut;
 
 const SUM: &str =
     "module @sum { func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {
@@ -55,6 +57,41 @@ fn donated_buffers_are_gone() {
     assert_eq!(elements(y.buffer, 6).unwrap(), X);
     let (code, message) = elements(x.buffer, 6).err().unwrap();
     assert_eq!((code, message.contains("deleted or donated")), (3, true), "{message}");
+}
+
+/// A donor for which the program states no result is gone only if a result has as many bytes.
+#[test]
+fn donors_that_no_result_fits_stay() {
+    let client = client(1);
+    for (size, result, is_gone) in [
+        (4, "tensor<2x2xf32>, tensor<3xf32>", true),
+        (6, "tensor<2x2xf32>, tensor<3xf32>", false),
+        // The only result that fits is that of another argument.
+        (3, "tensor<2x2xf32>, tensor<3xf32>", false),
+    ] {
+        let text = format!(
+            "func.func @main(%x: tensor<{size}xf32> {{jax.buffer_donor = true}},
+                 %y: tensor<3xf32> {{tf.aliasing_output = 1 : i32}}) -> ({result}) {{
+               %0 = stablehlo.constant dense<1.0> : tensor<2x2xf32>
+               return %0, %y : {result}
+             }}"
+        );
+        let program = compile(&client, &text).unwrap();
+        let x = buffer(&client, &[size], &vec![1.0; size as usize]);
+        let mut outputs = [null_mut::<c_void>(); 2];
+        let inputs = [x.buffer, buffer(&client, &[3], &[1.0; 3]).buffer];
+        let (lists, places) = ([inputs.as_ptr()], [outputs.as_mut_ptr().cast()]);
+        let options: ExecuteOptions = args();
+        let mut execute: LoadedExecute = args();
+        (execute.executable, execute.options) = (program.executable, &options);
+        (execute.argument_lists, execute.num_devices) = (lists.as_ptr(), 1);
+        (execute.num_args, execute.output_lists) = (2, places.as_ptr());
+        call(Slot::LoadedExecutable_Execute, &mut execute).unwrap();
+        let mut deleted: BufferIsDeleted = args();
+        deleted.buffer = x.buffer;
+        call(Slot::Buffer_IsDeleted, &mut deleted).unwrap();
+        assert_eq!(deleted.is_deleted.is_set(), is_gone, "{size}");
+    }
 }
 
 /// The place, the caret and the label of the diagnostic are in the message.

@@ -177,6 +177,26 @@ fn dimensions_that_cannot_be_divided_stay_whole() {
     assert_eq!(shardings(body, "tensor<3x4xf32>"), expected);
 }
 
+/// A constraint with axes that do not divide a dimension equally; results have equal shards.
+#[test]
+fn results_have_equal_shards() {
+    for (axes, expected) in [
+        ("\"x\"", "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"),
+        ("\"x\", \"y\"", "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"),
+    ] {
+        let body = format!(
+            "%0 = stablehlo.slice %a [0:6, 0:3] : (tensor<8x4xf32>) -> tensor<6x3xf32>
+             %1 = sdy.sharding_constraint %0 <@mesh, [{{{axes}}}, {{}}]> : tensor<6x3xf32>
+             return %1"
+        );
+        assert_eq!(shardings(&body, "tensor<6x3xf32>"), expected);
+    }
+    let body = "%0 = stablehlo.slice %a [0:8, 0:3] : (tensor<8x4xf32>) -> tensor<8x3xf32>
+      %1 = sdy.sharding_constraint %0 <@mesh, [{}, {\"y\"}]> : tensor<8x3xf32>
+      return %1";
+    assert_eq!(shardings(body, "tensor<8x3xf32>"), "{replicated}");
+}
+
 /// Calls that Python divides are refused where there is no Python.
 #[test]
 fn calls_that_python_divides_need_it() {
