@@ -54,3 +54,17 @@ func.func @run() -> (tensor<2xf32>, tensor<2xi32>, tensor<1xf32>, tensor<1xi32>)
   %1:2 = mhlo.topk(%cst, k = 1, largest = false) : tensor<4xf32> -> (tensor<1xf32>, tensor<1xi32>)
   return %0#0, %0#1, %1#0, %1#1 : tensor<2xf32>, tensor<2xi32>, tensor<1xf32>, tensor<1xi32>
 }
+
+// MHLO nests the dimension numbers of a product in those of a ragged one.
+// CHECK-LABEL: func.func @ragged
+// CHECK: "chlo.ragged_dot"(%arg0, %arg1, %arg2) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [1], lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2], lhs_ragged_dimensions = [1], rhs_group_dimensions = [0]>}>
+func.func @ragged(%lhs: tensor<2x11x5xf32>, %rhs: tensor<3x2x5x7xf32>, %sizes: tensor<3xi64>) -> tensor<2x11x7xf32> {
+  %0 = "mhlo.ragged_dot"(%lhs, %rhs, %sizes) {
+    ragged_dot_dimension_numbers = #mhlo.ragged_dot<
+      dot_dimension_numbers = #mhlo.dot<lhs_batching_dimensions = [0], rhs_batching_dimensions = [1],
+                                        lhs_contracting_dimensions = [2], rhs_contracting_dimensions = [2]>,
+      lhs_ragged_dimensions = [1],
+      rhs_group_dimensions = [0]>
+  } : (tensor<2x11x5xf32>, tensor<3x2x5x7xf32>, tensor<3xi64>) -> tensor<2x11x7xf32>
+  return %0 : tensor<2x11x7xf32>
+}

@@ -29,10 +29,12 @@ tensors! {
     BOOLEANS_OR_INTS = "a tensor of booleans or integers", [PRED, SIGNED, UNSIGNED];
 }
 
-/// Checks that no operand is quantized, for ops whose decomposition needs zeros.
+/// Checks that no operand or result is quantized, for ops whose decomposition needs zeros.
 pub(crate) fn refuse_quantized(op: OpRef<'_>) -> Verdict {
-    match op.operand_types().find(|ty| quantized::is_quantized(ty)) {
-        Some(ty) => require(op, "operand-type", false, || {
+    let operands = op.operand_types().map(|ty| ("operand-type", ty));
+    let results = op.result_types().map(|ty| ("result-type", ty));
+    match operands.chain(results).find(|(_, ty)| quantized::is_quantized(ty)) {
+        Some((label, ty)) => require(op, label, false, || {
             format!("{} has no meaning for quantized elements; found {ty}", op.name())
         }),
         None => Ok(()),

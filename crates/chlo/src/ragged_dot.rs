@@ -2,11 +2,12 @@
 
 use crate::constraints::{RANKED_INTS, TENSOR, refuse_quantized};
 use crate::enums::PRECISION;
-use hlo::attrs::DotDims;
+use hlo::attrs::{DOT_DIMENSION_NUMBERS, DotDims};
 use hlo::check::{self, require};
 use hlo::compat;
 use mlir::diag::counted;
 use mlir::ods::{AttrConstraint, AttrDef, AttrValue, ParamAssembly, ParamDef, ParamKind};
+use mlir::text::{Parsed, Parser};
 use mlir::{Attribute, Diagnostic, OpRef, Type, op};
 
 const fn dims(name: &'static str) -> ParamDef {
@@ -26,11 +27,61 @@ pub static RAGGED_DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
         dims("lhs_ragged_dimensions"),
         dims("rhs_group_dimensions"),
     ],
-    assembly: ParamAssembly::Struct,
+    assembly: ParamAssembly::Custom {
+        parse,
+        print: |printer, values| {
+            printer.write("<");
+            printer.struct_params(RAGGED_DOT_DIMENSION_NUMBERS.params, values);
+            printer.write(">");
+        },
+    },
     verify: None,
     bounds: None,
     verify_encoding: None,
 };
+
+/// Reads the dimensions as CHLO writes them, or as MHLO: the first four as
+/// `dot_dimension_numbers = #mhlo.dot<…>`.
+fn parse(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+    let defs = RAGGED_DOT_DIMENSION_NUMBERS.params;
+    let mut values = vec![None; defs.len()];
+    parser.expect("<")?;
+    parser.list_until(">", |p| {
+        let at = p.here();
+        // Upstream accepts a trailing comma.
+        if p.at(">") && values.iter().any(Option::is_some) {
+            return Ok(());
+        }
+        let name = p.word("the name of a parameter")?;
+        let range = match defs.iter().position(|def| def.name == name) {
+            Some(index) => index..index + 1,
+            None if name == "dot_dimension_numbers" => 0..DOT_DIMENSION_NUMBERS.params.len(),
+            None => {
+                let known: Vec<_> = defs.iter().map(|def| def.name).collect();
+                let known = known.join(", ");
+                return p.error_at(at, format!("unknown parameter `{name}`; known are {known}"));
+            }
+        };
+        if let Some(index) = range.clone().find(|&index| values[index].is_some()) {
+            let name = defs[index].name;
+            return p.error_at(at, format!("the parameter `{name}` is given twice"));
+        }
+        p.expect("=")?;
+        if range.len() == 1 {
+            values[range.start] = Some(p.param(ParamKind::I64s)?);
+            return Ok(());
+        }
+        let dot = p.bare_attribute(&DOT_DIMENSION_NUMBERS)?;
+        let parts = dot.as_dialect(&DOT_DIMENSION_NUMBERS).unwrap_or(&[]);
+        // Empty lists are left out, as they are in text.
+        let is_empty = |list: &Attribute| list.as_int_array().is_some_and(<[i64]>::is_empty);
+        for (value, part) in values[range].iter_mut().zip(parts) {
+            *value = part.clone().filter(|list| !is_empty(list));
+        }
+        Ok(())
+    })?;
+    Ok(values)
+}
 
 static PRECISION_CASE: AttrConstraint = AttrConstraint::Enum(&PRECISION);
 

@@ -124,6 +124,9 @@ fn ragged_products_are_checked() {
     assert_eq!(ragged(right, "tensor<2xi64>", "tensor<4x4xf32>").err(), None);
     assert!(ragged(right, "tensor<2xi64>", "tensor<4x3xf32>").is_err());
     assert!(ragged(right, "tensor<4x3xi32>", "tensor<4x4xf32>").is_err());
+    // No group has zeros of a quantized type to begin with.
+    let quantized = "tensor<4x4x!quant.uniform<i8:f32, 0.5>>";
+    assert!(ragged(right, "tensor<2xi64>", quantized).is_err());
     for wrong in [
         "lhs_ragged_dimensions = [0]",
         "lhs_ragged_dimensions = [0, 1], rhs_group_dimensions = [0]",
