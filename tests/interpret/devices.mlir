@@ -123,3 +123,28 @@ func.func @main() {
   check.expect_eq_const %4, dense<0> : tensor<2x1xi32>
   return
 }
+
+// -----
+
+// Eigenvalues of a matrix that is not symmetric: of a rotation by a right angle, i and -i.
+func.func @main() {
+  %a = stablehlo.constant dense<[[0.0, -1.0], [1.0, 0.0]]> : tensor<2x2xf64>
+  %0:5 = stablehlo.custom_call @cuhybrid_eig_real(%a) {mhlo.backend_config = {left = false, magma = "auto", right = true}}
+    : (tensor<2x2xf64>) -> (tensor<2xf64>, tensor<2xf64>, tensor<2x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>, tensor<i32>)
+  check.expect_almost_eq_const %0#0, dense<0.0> : tensor<2xf64>
+  check.expect_almost_eq_const %0#1, dense<[1.0, -1.0]> : tensor<2xf64>
+  check.expect_eq_const %0#4, dense<0> : tensor<i32>
+  // The vectors have length 1, and are multiples of (1, -i) and (1, i).
+  %re = stablehlo.real %0#3 : (tensor<2x2xcomplex<f64>>) -> tensor<2x2xf64>
+  %im = stablehlo.imag %0#3 : (tensor<2x2xcomplex<f64>>) -> tensor<2x2xf64>
+  %re2 = stablehlo.multiply %re, %re : tensor<2x2xf64>
+  %im2 = stablehlo.multiply %im, %im : tensor<2x2xf64>
+  %sizes = stablehlo.add %re2, %im2 : tensor<2x2xf64>
+  check.expect_almost_eq_const %sizes, dense<0.5> : tensor<2x2xf64>
+  %z = stablehlo.constant dense<[[(0.0, 0.0), (-1.0, 0.0)], [(1.0, 0.0), (0.0, 0.0)]]> : tensor<2x2xcomplex<f64>>
+  %1:4 = stablehlo.custom_call @hiphybrid_eig_comp(%z) {mhlo.backend_config = {left = false, magma = "off", right = false}}
+    : (tensor<2x2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>, tensor<2x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>, tensor<i32>)
+  %squares = stablehlo.multiply %1#0, %1#0 : tensor<2xcomplex<f64>>
+  check.expect_almost_eq_const %squares, dense<(-1.0, 0.0)> : tensor<2xcomplex<f64>>
+  return
+}

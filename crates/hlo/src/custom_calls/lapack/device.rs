@@ -36,6 +36,8 @@ enum Kind {
     SvdWithV,
     /// The solution only.
     Solution,
+    /// Eigenvalues of any matrix, with flags for its eigenvectors on either side.
+    Eig,
     /// Eigenvalues of one triangle, with an option that is text.
     Eigh,
     /// Factors, pivots from 0 on, and the permutation.
@@ -53,6 +55,8 @@ const fn tpu(name: &'static str, routine: &'static str, kind: Kind) -> DeviceCal
 static DEVICES: &[DeviceCall] = &[
     gpu("blas_geqrf_batched_ffi", "geqrf", Kind::Plain),
     gpu("blas_getrf_batched_ffi", "getrf", Kind::Plain),
+    gpu("hybrid_eig_comp", "geev", Kind::Eig),
+    gpu("hybrid_eig_real", "geev", Kind::Eig),
     gpu("solver_geqrf_ffi", "geqrf", Kind::Plain),
     gpu("solver_gesdd_ffi", "gesdd", Kind::Svd),
     gpu("solver_gesvd_ffi", "gesvd", Kind::Svd),
@@ -117,6 +121,10 @@ impl DeviceCall {
         };
         let letters = match self.kind {
             Kind::Plain | Kind::Solution | Kind::Lu => Vec::new(),
+            Kind::Eig => vec![
+                ("compute_left", either(required("left")?, 'V', 'N')),
+                ("compute_right", either(required("right")?, 'V', 'N')),
+            ],
             Kind::Triangle => vec![("mode", 'V'), ("uplo", either(required("lower")?, 'L', 'U'))],
             Kind::Svd | Kind::SvdWithV => {
                 let all = either(required("full_matrices")?, 'A', 'S');
@@ -150,7 +158,7 @@ impl DeviceCall {
     /// Converts the results of the routine to the results of the call.
     pub(super) fn results(&self, call: &RoutineCall<'_>, mut results: Vec<Tensor>) -> Results {
         match self.kind {
-            Kind::Plain | Kind::Triangle => {}
+            Kind::Plain | Kind::Triangle | Kind::Eig => {}
             Kind::Svd | Kind::SvdWithV if call.letter("mode")? == 'N' => {}
             Kind::Svd => {
                 if call.flag("transposed")? {
