@@ -230,6 +230,17 @@ impl Ball {
         Some((rest, (turns + high_turns + low_turns) % 4))
     }
 
+    /// The sine, or the cosine if that is `ahead`, of the midpoint.
+    fn wave_of(self, ahead: u8) -> Option<Ball> {
+        let (rest, turns) = self.middle().quarter_turns()?;
+        Some(match (turns + ahead) % 4 {
+            0 => sin_of(rest),
+            1 => cos_of(rest),
+            2 => -sin_of(rest),
+            _ => -cos_of(rest),
+        })
+    }
+
     /// Sine and cosine of the midpoint.
     fn sin_cos_of(self) -> Option<(Ball, Ball)> {
         let (rest, turns) = self.middle().quarter_turns()?;
@@ -245,25 +256,34 @@ impl Ball {
     /// Sine and cosine.
     #[must_use]
     pub fn sin_cos(self) -> (Ball, Ball) {
-        if !precise::is_on() {
-            return self.sin_cos_of_parts();
-        }
-        let sine = precise::function(Elementary::Sine, self, |x| x.sin_cos_of_parts().0);
-        (sine, precise::function(Elementary::Cosine, self, |x| x.sin_cos_of_parts().1))
+        (self.sin(), self.cos())
     }
 
-    fn sin_cos_of_parts(self) -> (Ball, Ball) {
+    /// The sine.
+    #[must_use]
+    pub fn sin(self) -> Ball {
+        precise::function(Elementary::Sine, self, |x| x.wave(0))
+    }
+
+    /// The cosine.
+    #[must_use]
+    pub fn cos(self) -> Ball {
+        precise::function(Elementary::Cosine, self, |x| x.wave(1))
+    }
+
+    /// The sine, or the cosine, a quarter turn ahead.
+    fn wave(self, ahead: u8) -> Ball {
+        let any = Ball::ZERO.widened(1.0);
         if self.is_unknown() || self.is_beyond() {
-            let any = Ball::ZERO.widened(1.0);
-            return (any, any);
+            return any;
         }
         if !self.hi.is_finite() {
-            return (Ball::NAN, Ball::NAN);
+            return Ball::NAN;
         }
-        let any = Ball::ZERO.widened(1.0);
-        let Some((sin, cos)) = self.sin_cos_of() else { return (any, any) };
-        let radius = self.radius.min(2.0);
-        (sin.widened(radius), cos.widened(radius))
+        match self.wave_of(ahead) {
+            Some(value) => value.widened(self.radius.min(2.0)),
+            None => any,
+        }
     }
 
     /// The tangent.
@@ -508,6 +528,11 @@ impl Ball {
     #[must_use]
     pub fn logistic(self) -> Ball {
         fn value(x: Ball) -> Ball {
+            // The power that does not overflow.
+            if x.hi < 0.0 {
+                let power = x.exp();
+                return power.over(Ball::ONE + power);
+            }
             Ball::ONE.over(Ball::ONE + (-x).exp())
         }
         if self.is_nan() {
@@ -640,18 +665,25 @@ impl Ball {
 }
 
 /// The reciprocals of small integers.
-const RECIPROCALS: [Ball; 32] = {
+const RECIPROCALS: [Ball; 32] = reciprocals(false);
+
+/// `1 / (n (n - 1))` of small integers.
+const INVERSE_PRODUCTS: [Ball; 32] = reciprocals(true);
+
+/// The reciprocals of `n`, or of its product with the integer below.
+const fn reciprocals(of_products: bool) -> [Ball; 32] {
     use numerics::math::double::Double;
     let mut table = [Ball::ONE; 32];
     let mut n = 2;
     while n < 32 {
-        let quotient = Double::ONE.over(Double::new(n as f64, 0.0));
+        let divisor = if of_products { n * (n - 1) } else { n };
+        let quotient = Double::ONE.over(Double::new(divisor as f64, 0.0));
         // Of a quotient of two words, 15 U² at most.
         table[n] = Ball::constant(quotient.hi, quotient.lo, quotient.hi * 16.0 * U * U);
         n += 1;
     }
     table
-};
+}
 
 /// `log(1 + x)` for `|x| < 0.0101`: `2 atanh(x / (2 + x))`.
 fn log_1p_of(x: Ball) -> Ball {
@@ -686,7 +718,7 @@ fn alternating(x: Ball, first: u32) -> Ball {
     let mut sum = Ball::ZERO;
     for k in (1..=TERMS).rev() {
         let n = 2 * k + first;
-        sum = (Ball::ONE - sum) * square.over_small(n).over_small(n - 1);
+        sum = (Ball::ONE - sum) * (square * INVERSE_PRODUCTS[n as usize]);
     }
     // The first term left out, x^28 / 28!.
     let rest = square.magnitude().powi(TERMS as i32 + 1) * 3.3e-30;

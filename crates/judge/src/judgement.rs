@@ -35,6 +35,8 @@ pub struct Options {
     pub samples: usize,
     /// True if results that are outside are judged with one more licence each.
     pub licences: bool,
+    /// The most bits of true values: runs are repeated with 256, 512 and 1,000 bits if that helps.
+    pub bits: usize,
 }
 
 impl Default for Options {
@@ -45,6 +47,7 @@ impl Default for Options {
             widest: None,
             samples: 16,
             licences: true,
+            bits: MORE_BITS[MORE_BITS.len() - 1],
         }
     }
 }
@@ -78,6 +81,12 @@ impl Options {
     #[must_use]
     pub fn licences(self, licences: bool) -> Options {
         Options { licences, ..self }
+    }
+
+    /// Sets [`Options::bits`].
+    #[must_use]
+    pub fn bits(self, bits: usize) -> Options {
+        Options { bits, ..self }
     }
 }
 
@@ -270,6 +279,9 @@ const BITS: usize = 106;
 /// The bits with which a run is repeated of which true values are not known well enough.
 const MORE_BITS: [usize; 3] = [256, 512, 1000];
 
+/// Radii up to this are those of exact operations on the smallest numbers, whatever the digits.
+const LEAST_RADIUS: f64 = 1e-321;
+
 /// More bits than can be missing.
 const MAX_MISSING: f64 = 2000.0;
 
@@ -290,7 +302,7 @@ fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
                 let is_open = codes.as_ref().is_none_or(|codes| codes[at / array.width()] == 0);
                 bits += if is_open { MAX_MISSING } else { 0.0 };
                 unknown += usize::from(is_open);
-            } else if number.truth.is_finite() && radius > 0.0 {
+            } else if number.truth.is_finite() && radius > LEAST_RADIUS {
                 let unit = numerics::ulp::unit_in_the_last_place(hi, format);
                 bits += (radius / unit).log2().clamp(-24.0, MAX_MISSING) + 24.0;
                 unknown += usize::from(radius > unit);
@@ -317,15 +329,16 @@ impl Watch for WhileDigitsLast {
 fn refined(
     program: &Program,
     inputs: &[RuntimeValue],
-    model: (&Model, Limits),
+    options: &Options,
     first: MachineRun,
 ) -> Result<(MachineRun, Truth), Diagnostics> {
+    let model = (&options.model, options.limits);
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
     let (mut own, mut truth) = (first, Truth { bits: BITS, unknown: 0 });
     let (mut missing, unknown) = unknown_bits(&own).map_err(failed)?;
     truth.unknown = unknown;
     let mut budget = precise::BUDGET;
-    for bits in MORE_BITS {
+    for bits in MORE_BITS.into_iter().filter(|&bits| bits <= options.bits) {
         if missing == 0.0 {
             break;
         }
@@ -376,7 +389,7 @@ pub fn enclose(
 ) -> Result<Enclosure, Diagnostics> {
     let model = (&options.model, options.limits);
     let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
-    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, model, first)?;
+    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, options, first)?;
     Ok(Enclosure { results, doubts: located(program, &doubts), truth })
 }
 
@@ -406,7 +419,7 @@ pub fn judge(
     let first = run(program, inputs.clone(), model, true, &mut widths)?;
     let relative = widths.relative;
     let accumulated = watched.map(|watch| watch.found.into_iter().next());
-    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, model, first)?;
+    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, options, first)?;
     if let (Some(record), Some(accumulated)) = (record, accumulated) {
         let mut watch = Comparison::new(record, true, options.widest);
         run(program, inputs.clone(), model, true, &mut watch)?;
@@ -482,7 +495,7 @@ pub fn judge_expectations(
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
     let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
-    let (MachineRun { doubts, checked, .. }, truth) = refined(program, &inputs, model, first)?;
+    let (MachineRun { doubts, checked, .. }, truth) = refined(program, &inputs, options, first)?;
     let mut names = ValueNames::of(program.module().top());
     let mut outputs = Vec::with_capacity(checked.len());
     for CheckedValue { origin, actual, check } in &checked {

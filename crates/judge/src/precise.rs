@@ -269,7 +269,9 @@ impl DigitStore {
         let double = Repr::new(square.significand().clone(), square.exponent() + 1);
         let (mut term, mut sum) = (Repr::<2>::one(), Repr::<2>::one());
         let end = -(bits as f64) - 4.0;
+        let mut terms = 0;
         for n in 1u32.. {
+            terms = u64::from(n);
             let product = taken(context.mul(&term, &double))?;
             term = taken(context.div(&product, &Repr::from(2 * n + 1)))?;
             sum = taken(context.add(&sum, &term))?;
@@ -280,7 +282,7 @@ impl DigitStore {
                 break;
             }
         }
-        spend(bits as u64 / 8);
+        spend(terms * (1 + bits as u64 / 128));
         let power = taken(context.exp(&-square, Some(&mut self.constants)))?;
         let pi = context.pi::<2>(Some(&mut self.constants)).value().into_repr();
         let root = taken(context.sqrt(&pi))?;

@@ -225,10 +225,15 @@ pub(crate) fn judge(
     let finite = numbers.iter().filter(|number| number.truth.is_finite());
     let largest = finite.map(|number| number.truth.hi.abs()).fold(0.0, f64::max);
     let unit = part.float_format().map_or(0.0, |format| ulp(largest, format));
-    let widest = widest.unwrap_or_else(|| {
-        let precision = part.float_format().map_or(0, |format| format.precision());
-        2f64.powi(precision as i32)
-    });
+    // Bounds between the smallest normal numbers of both signs are those of zeros.
+    let widest = match (widest, part.float_format()) {
+        (Some(ulps), _) => ulps * unit,
+        (None, Some(format)) => {
+            let least = 2f64.powi(format.min_exponent() + 2);
+            2f64.powi(format.precision() as i32) * ulp(largest.max(least), format)
+        }
+        (None, None) => 0.0,
+    };
     let mut output = Output {
         index,
         name: None,
@@ -254,9 +259,7 @@ pub(crate) fn judge(
             let inside = if is_float { number.bounds.contains(value) } else { exact_equal(i) };
             let verdict = match (code, inside) {
                 // Integers beyond the digits of f64 are compared as they are.
-                (0, true) if is_float && spread(number.bounds, part) > widest * unit => {
-                    Verdict::Undecided
-                }
+                (0, true) if is_float && spread(number.bounds, part) > widest => Verdict::Undecided,
                 (0, true) => Verdict::Inside,
                 (0, false) => Verdict::Outside,
                 _ => Verdict::Undecided,

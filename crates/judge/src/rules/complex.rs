@@ -88,7 +88,7 @@ fn complex_function(op: UnaryOp) -> Option<fn([Ball; 2]) -> [Ball; 2]> {
         UnaryOp::ExponentialMinusOne => |[x, y]| {
             // exp(x) cos y - 1 = expm1(x) cos y - 2 sin²(y / 2).
             let (size, (sin, cos)) = (x.exp(), y.sin_cos());
-            let half = (y * Ball::exact(0.5)).sin_cos().0;
+            let half = (y * Ball::exact(0.5)).sin();
             [x.exp_m1() * cos - (half.square() + half.square()), size * sin]
         },
         UnaryOp::Log => |[x, y]| {

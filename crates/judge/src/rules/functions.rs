@@ -47,7 +47,7 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
         UnaryOp::BesselI1e => (Ball::bessel_i1e, Other, ALL),
         UnaryOp::Cbrt => (Ball::cbrt, Increasing, ALL),
         UnaryOp::Cosh => (Ball::cosh, Even, ALL),
-        UnaryOp::Cosine => (|x| x.sin_cos().1, Wave, ALL),
+        UnaryOp::Cosine => (Ball::cos, Wave, ALL),
         UnaryOp::Digamma => (Ball::digamma, Other, ALL),
         UnaryOp::Erf => (Ball::erf, Increasing, ALL),
         UnaryOp::Erfc => (Ball::erfc, Decreasing, ALL),
@@ -59,7 +59,7 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
         UnaryOp::LogPlusOne => (Ball::log_1p, Increasing, [-1.0, f64::INFINITY]),
         UnaryOp::Logistic => (Ball::logistic, Increasing, ALL),
         UnaryOp::Rsqrt => (|x| Ball::ONE.over(x.sqrt()), Decreasing, POSITIVE),
-        UnaryOp::Sine => (|x| x.sin_cos().0, Wave, ALL),
+        UnaryOp::Sine => (Ball::sin, Wave, ALL),
         UnaryOp::Sinh => (Ball::sinh, Increasing, ALL),
         UnaryOp::Sqrt => (Ball::sqrt, Increasing, POSITIVE),
         UnaryOp::Square => (Ball::square, Even, ALL),
@@ -136,7 +136,7 @@ impl Function {
             }
             Curve::Tangent => {
                 let around = Ball::between(low, high);
-                let cos = around.sin_cos().1;
+                let cos = around.cos();
                 if cos.sign().is_some_and(|sign| sign != 0) && high - low < 1.5 {
                     Image::between(value(low), value(high))
                 } else {

@@ -360,3 +360,34 @@ fn powers_beyond_the_range_have_signs() {
     assert_eq!(verdict([f32::NEG_INFINITY, -0.0]), Verdict::Inside);
     assert_eq!(verdict([f32::INFINITY, -0.0]), Verdict::Outside);
 }
+
+/// A product with a zero is a zero of either sign for a backend that flushes: bounds of subnormal
+/// numbers around zero are not too wide, though no element is larger.
+#[test]
+fn bounds_of_zeros_are_not_too_wide() {
+    let text = "func.func @main(%x: tensor<2x3xf64>) -> tensor<2x1xf64> {
+  %one = stablehlo.constant dense<1.0> : tensor<f64>
+  %0 = \"stablehlo.reduce_window\"(%x, %one) <{window_dimensions = array<i64: 1, 3>}> ({
+  ^bb0(%a: tensor<f64>, %b: tensor<f64>):
+    %m = stablehlo.multiply %a, %b : tensor<f64>
+    stablehlo.return %m : tensor<f64>
+  }) : (tensor<2x3xf64>, tensor<f64>) -> tensor<2x1xf64>
+  return %0 : tensor<2x1xf64>
+}";
+    let module = stablo::load("product.mlir", text).expect("it is valid");
+    let run = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let program = Program::prepare(module, "main", run).expect("it can run");
+    let inputs = || {
+        let x = Tensor::from_vec([2, 3], vec![0.0, -1.0, 3.0, 2.0, 0.0, 5.0]);
+        vec![RuntimeValue::from(x.expect("six elements"))]
+    };
+    let model = Model::built_in("xla-cpu").expect("it is built in");
+    let options = Options::default().model(model).samples(0).licences(false);
+    let verdict = |found: [f64; 2]| {
+        let found = Tensor::from_vec([2, 1], found.to_vec()).expect("two elements");
+        let judgement = stablo::judge(&program, inputs(), &[found], None, &options);
+        judgement.expect("it runs").verdict()
+    };
+    assert_eq!(verdict([-0.0, 0.0]), Verdict::Inside);
+    assert_eq!(verdict([0.0, 1e-300]), Verdict::Outside);
+}
