@@ -10,7 +10,7 @@
 round each operation, sums in random order. `faults` gives recorded values of correct runs and of
 runs with one planted fault, and counts which are found and whether the op is named. `xla` judges
 what XLA's CPU backend computes. `tables` writes the tables of errors of functions in
-docs/judge-xla.md and docs/accuracy.md anew. Needs gmpy2 and numpy, `xla` also jax. For real programs,
+docs/judge-xla.md and docs/accuracy.md, and the model files in docs/models, anew. Needs gmpy2 and numpy, `xla` also jax. For real programs,
 there is judge_corpus.py.
 """
 
@@ -634,11 +634,20 @@ def check_xla(options):
     shutil.rmtree(folder)
 
 
-def measured(stablo, device=None):
-    """The tables of `stablo judge --ops`: errors of functions, and types of sums."""
-    command = [stablo, "judge", "--ops", "--format", "table", *(["--device", device] if device else [])]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [[line.strip("| ").split(" | ") for line in table.splitlines()] for table in text.split("\n\n")]
+def measured(options, device, name):
+    """The tables of `stablo judge --ops`: errors of functions, and types of sums. The model file is
+    written to docs/models. Measurements are kept in --keep, from where an interrupted run goes on."""
+    folder = Path(options.keep or tempfile.mkdtemp())
+    folder.mkdir(exist_ok=True)
+    command = [options.stablo, "judge", "--ops", "--measured", str(folder / f"{name}.jsonl"), "--points",
+               str(options.points), *(["--device", device] if device else [])]
+    run = lambda form: subprocess.run([*command, "--format", form], stdout=subprocess.PIPE, text=True, check=True).stdout
+    model = run("human").replace('name = "device"', f'name = "{name}"')
+    command_line = f"stablo judge --ops{' --device pjrt:' + Path(device.split(':', 1)[1]).name if device else ''}"
+    MODELS.mkdir(exist_ok=True)
+    (MODELS / f"{name}.toml").write_text(f"# Written by `{command_line}`, through tools/judge.py tables.\n"
+                                         + model)
+    return [[line.strip("| ").split(" | ") for line in table.splitlines()] for table in run("table").split("\n\n")]
 
 
 def replace(path, name, lines):
@@ -652,16 +661,19 @@ def replace(path, name, lines):
                     + rest.split(end, 1)[1])
 
 
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+MODELS = DOCS / "models"
+
+
 def check_tables(options):
-    """Writes the measured tables of the pages."""
-    docs = Path(__file__).resolve().parent.parent / "docs"
-    own, other = measured(options.stablo), measured(options.stablo, options.device)
+    """Writes the measured tables of the pages, and the model files."""
+    own, other = measured(options, None, "stablo"), measured(options, options.device, options.name)
     for name, number in (("errors", 0), ("sums", 1)):
         head = [own[number][0][0]] + ["XLA " + own[number][0][1], *own[number][0][2:], "stablo " + own[number][0][1],
                                       *own[number][0][2:]]
         rows = [mine + theirs[1:] for mine, theirs in zip(other[number][2:], own[number][2:])]
-        replace(docs / "judge-xla.md", name, [head, ["---"] * len(head), *rows])
-        replace(docs / "accuracy.md", name, own[number])
+        replace(DOCS / "judge-xla.md", name, [head, ["---"] * len(head), *rows])
+        replace(DOCS / "accuracy.md", name, own[number])
 
 
 def main():
@@ -673,7 +685,9 @@ def main():
     parser.add_argument("--elements", type=int, default=300)
     parser.add_argument("--model", default="xla-cpu")
     parser.add_argument("--device")
-    parser.add_argument("--keep")
+    parser.add_argument("--keep", help="a folder for programs that are outside, or for measurements")
+    parser.add_argument("--points", type=int, default=65536, help="operands for each op and type of the tables")
+    parser.add_argument("--name", default="xla-cpu-pjrt", help="the name of the device's model file in docs/models")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     checks = {"mpfr": check_mpfr, "faults": check_faults, "xla": check_xla, "tables": check_tables}

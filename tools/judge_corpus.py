@@ -5,6 +5,7 @@
     judge_corpus.py device STABLO DIR --device pjrt:PLUGIN.so [--model M]
     judge_corpus.py expected STABLO DIR [--model M] [--within]
     judge_corpus.py arguments STABLO DIR --out DIR
+    judge_corpus.py harnesses STABLO DIR [--programs N] [--x64]
 
 `mutants` plants faults in the text of programs with one function, in folders with program.mlir and
 inputs, and counts which are found, if the op is named, and if programs without a fault are accused;
@@ -18,6 +19,8 @@ Needs numpy.
 
 import argparse
 import collections
+import hashlib
+import itertools
 import json
 import random
 import re
@@ -25,6 +28,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -212,8 +216,13 @@ def check_device(options):
     names = {0: "inside", 1: "outside", 2: "error", 3: "undecided"}
     for path in sorted(Path(options.corpus).glob("*/program.mlir")):
         command = [options.stablo, "judge", str(path), "--inputs", str(path.parent), "--device", options.device,
-                   "--model", options.model, "--samples", "4"]
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+                   "--model", options.model, "--samples", "0", "--max-steps", "1000000"]
+        try:
+            run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+        except subprocess.TimeoutExpired:
+            counts["not ended in 600 seconds"] += 1
+            print(f"{path.parent.name}: not ended in 600 seconds", flush=True)
+            continue
         counts[names.get(run.returncode, "error")] += 1
         if run.returncode:
             print(f"{path.parent.name}: {names.get(run.returncode)}\n{(run.stdout or run.stderr)[:1000]}", flush=True)
@@ -322,21 +331,66 @@ def make_arguments(options):
     print(f"{made} programs")
 
 
+def make_harnesses(options):
+    """Programs of the tests of JAX's primitives with the arguments that these make."""
+    import jax
+    jax.config.update("jax_platforms", "cpu")
+    jax.config.update("jax_enable_x64", options.x64)
+    from jax._src.internal_test_util import test_harnesses
+
+    groups = collections.defaultdict(list)
+    for harness in test_harnesses.all_harnesses:
+        groups[harness.group_name].append(harness)
+    rng = random.Random(options.seed)
+    for group in groups.values():
+        rng.shuffle(group)
+    # One of each primitive, then another one.
+    turns = itertools.chain.from_iterable(itertools.zip_longest(*groups.values()))
+    made, out = 0, Path(options.corpus)
+    for harness in filter(None, turns):
+        if made >= options.programs:
+            break
+        draw = np.random.RandomState(zlib.crc32(harness.fullname.encode()))
+        try:
+            arguments = [np.asarray(x) for x in harness.dyn_args_maker(draw)]
+            lowered = jax.jit(lambda *x: harness.dyn_fun(*x), keep_unused=True).lower(*arguments)
+        except Exception:  # Harnesses that raise are part of JAX's tests.
+            continue
+        text = lowered.compiler_ir("stablehlo").operation.get_asm(enable_debug_info=False)
+        arguments = [x.astype(jax.dtypes.canonicalize_dtype(x.dtype)) for x in arguments]
+        has_floats = any(ty in text for ty in ("f16>", "f32>", "f64>"))
+        is_narrow = any(ty in text for ty in ("f8E", "f4E", "f6E", "i4>", "i2>"))
+        if not has_floats or is_narrow or "custom_call" in text or sum(x.size for x in arguments) > 20000:
+            continue
+        name = hashlib.sha1(text.encode() + b"".join(x.tobytes() for x in arguments)).hexdigest()[:10]
+        folder = out / f"{harness.group_name}_{name}"
+        if folder.exists():
+            continue
+        folder.mkdir(parents=True)
+        for index, array in enumerate(arguments):
+            is_bf16 = array.dtype.name == "bfloat16"
+            np.save(folder / f"input_{index}.npy", array.view(np.uint16) if is_bf16 else array)
+        (folder / "program.mlir").write_text(text)
+        made += 1
+    print(f"{made} programs")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("check", choices=["mutants", "device", "expected", "arguments"])
+    parser.add_argument("check", choices=["mutants", "device", "expected", "arguments", "harnesses"])
     parser.add_argument("stablo")
     parser.add_argument("corpus")
-    parser.add_argument("--programs", type=int, default=1000, help="number of faults")
+    parser.add_argument("--programs", type=int, default=1000, help="number of faults, or of programs that are made")
     parser.add_argument("--each", type=int, default=6, help="at most this many faults in a program")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--model", default="ieee")
     parser.add_argument("--device")
     parser.add_argument("--within", action="store_true", help="run the programs with derived bounds, too")
     parser.add_argument("--out", help="the folder of the programs that are made")
+    parser.add_argument("--x64", action="store_true", help="harnesses with types of 64 bits")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    checks = {"mutants": check_mutants, "device": check_device, "expected": check_expected, "arguments": make_arguments}
+    checks = {"mutants": check_mutants, "device": check_device, "expected": check_expected, "arguments": make_arguments, "harnesses": make_harnesses}
     checks[options.check](options)
 
 

@@ -16,6 +16,7 @@ mod hex;
 mod inputs;
 pub mod io;
 pub mod limits;
+mod op_measurement;
 mod opt;
 pub mod probes;
 pub mod profile;

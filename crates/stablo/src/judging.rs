@@ -1,7 +1,8 @@
 //! Judging results of backends by proof: true values, bounds of conforming rounding, verdicts.
 
-pub use crate::op_accuracy::{OpAccuracy, Run, measure_ops, model_of, table_of};
-pub use crate::sum_accuracy::{SumAccuracy, measure_sums};
+pub use crate::measurements::Measurements;
+pub use crate::op_accuracy::{OpAccuracy, OpCase, Run};
+pub use crate::sum_accuracy::SumAccuracy;
 pub use crate::within::check_within;
 
 pub use judge::{

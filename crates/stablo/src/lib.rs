@@ -54,6 +54,8 @@ mod json;
 #[cfg(feature = "judge")]
 pub mod judging;
 mod load;
+#[cfg(feature = "judge")]
+mod measurements;
 mod names;
 #[cfg(feature = "judge")]
 mod op_accuracy;

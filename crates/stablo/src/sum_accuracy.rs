@@ -4,8 +4,11 @@ use crate::judging::{Model, Options, enclose};
 use crate::op_accuracy::Run;
 use crate::{DType, Program, Result, RunOptions, Tensor};
 
+/// The ops that make sums.
+pub(crate) const SUMS: [&str; 3] = ["reduce", "dot_general", "convolution"];
+
 /// Sums of a device for an element type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct SumAccuracy {
     /// The op.
@@ -21,6 +24,8 @@ pub struct SumAccuracy {
 /// The types of sums that are tried for an element type, the widest first.
 fn candidates(dtype: DType) -> &'static [DType] {
     match dtype {
+        DType::F8E4M3FN => &[DType::F32, DType::F16, DType::F8E4M3FN],
+        DType::F8E5M2 => &[DType::F32, DType::F16, DType::F8E5M2],
         DType::BF16 => &[DType::F32, DType::BF16],
         DType::F16 => &[DType::F32, DType::F16],
         DType::F32 => &[DType::F32, DType::F16, DType::BF16],
@@ -80,46 +85,45 @@ fn program(op: &str, dtype: DType) -> (String, Vec<[usize; 2]>) {
     (text, shapes)
 }
 
-/// Finds how a device makes sums, in each op and type that it runs.
+/// Finds how a device makes the sums of an op, or why it does not run it.
 ///
 /// # Errors
 /// If true values cannot be computed.
-pub fn measure_sums(run: &mut Run<'_>) -> Result<Vec<SumAccuracy>> {
-    let mut all = Vec::new();
-    for op in ["reduce", "dot_general", "convolution"] {
-        for dtype in [DType::BF16, DType::F16, DType::F32, DType::F64] {
-            let (text, shapes) = program(op, dtype);
-            let module = crate::load("sums.mlir", text)?;
-            let program = Program::prepare(module, "main", RunOptions::default())?;
-            let mut inputs = Vec::new();
-            for (seed, shape) in (1..).zip(&shapes) {
-                inputs.push(crate::random(dtype, shape, seed, 0.0..1.0)?.into());
+pub(crate) fn measure(
+    op: &'static str,
+    dtype: DType,
+    run: &mut Run<'_>,
+) -> Result<std::result::Result<SumAccuracy, String>> {
+    let (text, shapes) = program(op, dtype);
+    let program = Program::prepare(crate::load("sums.mlir", text)?, "main", RunOptions::default())?;
+    let mut inputs = Vec::new();
+    for (seed, shape) in (1..).zip(&shapes) {
+        inputs.push(crate::random(dtype, shape, seed, 0.0..1.0)?.into());
+    }
+    let results = match run(&program, &inputs) {
+        Ok(results) => results,
+        Err(error) => return Ok(Err(error.to_string())),
+    };
+    let Some(found) = results.into_iter().next() else {
+        return Err(crate::Error::message("ops", "the op has no result"));
+    };
+    let found = found.into_tensor().map_err(crate::Error::from)?;
+    let products: &[Option<DType>] = match dtype == DType::F32 && op != "reduce" {
+        true => &[None, Some(DType::TF32), Some(DType::BF16)],
+        false => &[None],
+    };
+    for &products in products {
+        for &sums in candidates(dtype) {
+            let mut model = Model { products, ..Model::default() };
+            model.accumulation.insert(dtype.name().into(), sums);
+            let options = Options::default().model(model).bits(0);
+            let enclosure = enclose(&program, inputs.clone(), &options)?;
+            if contains(&enclosure.results[0], &found)? {
+                return Ok(Ok(SumAccuracy { op, dtype, accumulation: Some(sums), products }));
             }
-            // A device need not have the type.
-            let Ok(results) = run(&program, &inputs) else { continue };
-            let Some(found) = results.into_iter().next() else { continue };
-            let found = found.into_tensor().map_err(crate::Error::from)?;
-            let products: &[Option<DType>] = match dtype == DType::F32 && op != "reduce" {
-                true => &[None, Some(DType::TF32), Some(DType::BF16)],
-                false => &[None],
-            };
-            let mut own = SumAccuracy { op, dtype, accumulation: None, products: None };
-            'tried: for &products in products {
-                for &sums in candidates(dtype) {
-                    let mut model = Model { products, ..Model::default() };
-                    model.accumulation.insert(dtype.name().into(), sums);
-                    let options = Options::default().model(model);
-                    let enclosure = enclose(&program, inputs.clone(), &options)?;
-                    if contains(&enclosure.results[0], &found)? {
-                        own = SumAccuracy { accumulation: Some(sums), products, ..own };
-                        break 'tried;
-                    }
-                }
-            }
-            all.push(own);
         }
     }
-    Ok(all)
+    Ok(Ok(SumAccuracy { op, dtype, accumulation: None, products: None }))
 }
 
 /// True if all elements are within their bounds.

@@ -5,6 +5,7 @@ use crate::device;
 use crate::format::output_format;
 use crate::inputs::Arguments;
 use crate::io::{CommandFailure, Io};
+use crate::op_measurement::MeasureArgs;
 use crate::recorded::RecordedRun;
 use crate::report_folder::{self, JudgedRun, ReducedCase};
 use crate::source::{load, program_name};
@@ -26,6 +27,7 @@ Examples:
   stablo judge model.mlir --inputs inputs.npz --bounds bounds.npz
   stablo judge model.mlir --inputs inputs.npz --device pjrt:plugin.so --model xla-cpu
   stablo judge test.mlir
+  stablo judge --ops --device pjrt:plugin.so --measured ops.jsonl > plugin.toml
 
 The results are those of another program. True values and bounds are proven, not measured. Exit code:
 0 if all results are inside of the bounds, 1 if some are outside, 3 if it cannot be decided, 2 for
@@ -50,6 +52,8 @@ pub(crate) struct JudgeArgs {
     #[arg(long, conflicts_with_all = ["file", "results", "input", "inputs", "trace", "bounds",
         "report", "view"])]
     ops: bool,
+    #[command(flatten)]
+    measurement: MeasureArgs,
     /// The function that was run
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
@@ -133,6 +137,10 @@ enum ReportFormat {
 pub(crate) fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if options.ops {
         return options.measure(io).map_err(trouble);
+    }
+    if options.measurement.is_given() {
+        let message = "--points, --op, --seconds and --measured are of measurements: give --ops";
+        return Err(CommandFailure::usage(message.to_string()));
     }
     let verdict = options.run(io).map_err(trouble)?;
     match verdict {
@@ -277,24 +285,16 @@ impl JudgeArgs {
         Ok(Some(case(&reduced.module, seed)?.0))
     }
 
-    /// Measures elementwise ops.
+    /// Measures elementwise ops and sums.
     fn measure(&self, io: &mut Io<'_>) -> Result<(), CommandFailure> {
-        let mut device = None;
-        let mut guards = Vec::new();
-        if let Some(spec) = &self.device {
-            guards.push(device::guard(spec, io));
-            device = Some(device::open(spec, io)?);
-        }
-        let mut run = |program: &Program, inputs: &[RuntimeValue]| match &device {
-            Some(device) => device.compile_for(program.module(), "main", Some(inputs))?.run(inputs),
-            None => program.run(inputs.to_vec()),
-        };
-        let measured = judging::measure_ops(&mut run)?;
-        let sums = judging::measure_sums(&mut run)?;
+        let measured = self.measurement.measure(self.device.as_ref(), io)?;
         let name = if self.device.is_some() { "device" } else { "stablo" };
         io.print(match self.format {
-            ReportFormat::Table => judging::table_of(&measured, &sums),
-            _ => judging::model_of(name, &measured, &sums),
+            ReportFormat::Table => measured.to_table(),
+            ReportFormat::Json => measured.to_lines(),
+            ReportFormat::Human | ReportFormat::Junit | ReportFormat::Sarif => {
+                measured.to_model(name)
+            }
         })
     }
 

@@ -6,6 +6,7 @@ mod bisect;
 mod chlo;
 mod interpreter;
 mod judge;
+mod judge_ops;
 mod judge_rules;
 mod lapack;
 mod portable;
