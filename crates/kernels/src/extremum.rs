@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements that are compared at a time.
 const LANES: usize = 16;
+/// Elementary operations for an element and its index.
+const WORK: usize = 8;
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 32;
 
@@ -76,7 +78,7 @@ pub(crate) fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
     lines: [ReducedLines; 2],
     outs: (&mut [T], &mut [I]),
 ) -> Result<(), TensorError> {
-    let size = task_size(lines[0].len, lines[0].count, LANES);
+    let size = task_size(lines[0].len, WORK * lines[0].count, LANES);
     let outs = outs.0.chunks_mut(size).zip(outs.1.chunks_mut(size));
     host::parallel(outs.enumerate().collect(), |(task, outs)| {
         let first = task * size;
@@ -228,7 +230,7 @@ fn choose_typed<T: Element + PartialOrd>(
     let lines = ReducedLines::new(sizes, [elements.len(), indices.shape().iter().product()])?;
     let mut places = Scratch::filled(lines.len, 0)?;
     let has_nans = AtomicBool::new(false);
-    let size = task_size(lines.len, lines.count, LANES);
+    let size = task_size(lines.len, WORK * lines.count, LANES);
     host::parallel(places.chunks_mut(size).enumerate().collect(), |(task, places)| {
         let (first, has_nans) = (task * size, &has_nans);
         Isa::best().run(Choices { elements, lines, first, is_first, precedes, places, has_nans });

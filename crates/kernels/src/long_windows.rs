@@ -10,6 +10,8 @@ use super::sums::{Combine, copy_strided};
 use numerics::budget::Scratch;
 use numerics::{Element, TensorError};
 
+/// Subtrees that are at least this far apart are combined without copies.
+const FAR: usize = 64;
 /// Windows of a line that are combined at a time.
 const TOGETHER: usize = 1024;
 /// Windows of a part of a line are at least as many as elements in a line of the cache.
@@ -99,8 +101,11 @@ fn lines_in_columns(starts: &[usize], width: usize, step: usize) -> Option<(usiz
 
 /// Memory for subtrees and for results.
 struct Room<T> {
-    /// The subtrees of a size, and those of twice that size.
-    subtrees: [Scratch<T>; 2],
+    /// The subtrees of a size.
+    subtrees: Scratch<T>,
+    /// Those of twice that size; none if they do not fit in a cache beside the others, which they
+    /// replace then.
+    next: Scratch<T>,
     /// The results for some of the subtrees of each window, before or after the next one.
     results: Scratch<T>,
     /// Some elements that are not neighbours elsewhere.
@@ -111,8 +116,10 @@ impl<T: Element> Room<T> {
     /// Memory for this many elements, and this many windows.
     fn new(len: usize, windows: usize) -> Result<Room<T>, TensorError> {
         let room = |len: usize| Scratch::filled(len, T::ZERO);
+        let is_near = 4 * len * size_of::<T>() <= host::machine().l2.bytes;
         Ok(Room {
-            subtrees: [room(len)?, room(len)?],
+            subtrees: room(len)?,
+            next: room(if is_near { len } else { 0 })?,
             results: room(windows)?,
             neighbours: room(TOGETHER)?,
         })
@@ -129,8 +136,8 @@ impl<T: Element> Room<T> {
         (stride, count, step): (usize, usize, usize),
         out: &mut [&mut [T]],
     ) {
-        let Room { subtrees: [current, next], results, neighbours } = self;
-        let (mut current, mut next) = (&mut current[..], &mut next[..]);
+        let Room { subtrees, next, results, neighbours } = self;
+        let (mut current, mut next) = (&mut subtrees[..], &mut next[..]);
         let mut len = 0;
         for part in parts {
             current[len..][..part.len()].copy_from_slice(part);
@@ -144,8 +151,12 @@ impl<T: Element> Room<T> {
             if level > 0 {
                 let distance = leaves / 2 * step;
                 len -= distance;
-                operation.merge_into(current, &current[distance..], &mut next[..len]);
-                std::mem::swap(&mut current, &mut next);
+                if next.is_empty() {
+                    double(operation, &mut current[..len + distance], distance, neighbours);
+                } else {
+                    operation.merge_into(current, &current[distance..], &mut next[..len]);
+                    std::mem::swap(&mut current, &mut next);
+                }
             }
             if count & leaves == 0 {
                 continue;
@@ -182,6 +193,28 @@ impl<T: Element> Room<T> {
             for (out, results) in out.chunks_mut(TOGETHER).zip(results.chunks(TOGETHER)) {
                 operation.merge_into(neighbours, results, out);
             }
+        }
+    }
+}
+
+/// Combines each subtree with the one at a `distance` after it, where it is.
+fn double<T: Element>(
+    operation: &dyn Combine<T>,
+    subtrees: &mut [T],
+    distance: usize,
+    copies: &mut [T],
+) {
+    let len = subtrees.len() - distance;
+    let together = if distance < FAR { copies.len() } else { copies.len().min(distance) };
+    for start in (0..len).step_by(together) {
+        let count = (len - start).min(together);
+        if distance < FAR {
+            let rights = &mut copies[..count];
+            rights.copy_from_slice(&subtrees[start + distance..][..count]);
+            operation.merge(&mut subtrees[start..start + count], rights);
+        } else {
+            let (lefts, rights) = subtrees.split_at_mut(start + distance);
+            operation.merge(&mut lefts[start..start + count], &rights[..count]);
         }
     }
 }
