@@ -4,7 +4,8 @@ use super::complex::Complex64;
 use super::complex_lanes::{ComplexNear, Divide};
 use super::double_lanes::{Atan2, Pow, Rounded};
 use super::kernel::SliceKernel;
-use super::{complex, complex_binary, gamma, lanes, one, scalar, single};
+use super::single::Inlined;
+use super::{complex, complex_binary, gamma, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -73,11 +74,8 @@ pub(super) trait PairSink: Sized {
 
     /// As [`PairSink::zip`], of a function of so much code that the compiler would not inline it
     /// into more loops.
-    fn zip_large<T: Element, R: Element>(
-        self,
-        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
-    ) -> Self::Output {
-        self.zip(f)
+    fn zip_large<T: Element, F: Inlined<T, 2>>(self) -> Self::Output {
+        self.zip(|x: T, y: T| F::of([x, y]))
     }
 
     /// Takes a function of `f64`.
@@ -114,7 +112,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         ),
         BinaryOp::Power => match dtype {
             // Known to the compiler, so that it vectorizes the loop.
-            DType::F32 => sink.zip_large(single_power),
+            DType::F32 => sink.zip_large::<f32, single::Pow>(),
             DType::F64 => sink.zip_rounded::<Pow>(),
             DType::C64 | DType::C128 => complex_function(complex_binary::power, dtype, sink),
             _ => dispatch!(
@@ -124,7 +122,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Atan2 => match dtype {
             DType::F64 => sink.zip_rounded::<Atan2>(),
             // Known to the compiler, so that it vectorizes the loop.
-            DType::F32 => sink.zip_large(single::atan2),
+            DType::F32 => sink.zip_large::<f32, single::Atan2>(),
             DType::C64 | DType::C128 => complex_function(complex_binary::atan2, dtype, sink),
             _ => real_function(one::atan2, dtype, sink),
         },
@@ -160,12 +158,6 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
             None => sink.unsupported(),
         },
     }
-}
-
-/// `x` raised to the power of `y`.
-#[inline(always)]
-fn single_power(x: f32, y: f32) -> f32 {
-    lanes::pow(f64::from(x), f64::from(y)) as f32
 }
 
 /// Gives a function of two numbers of `f64` to `sink`, with its result rounded to the type.

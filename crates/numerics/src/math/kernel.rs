@@ -11,6 +11,7 @@ use super::double_lanes::{Rounded, nearest};
 use super::element::ElementKernel;
 use super::narrow;
 use super::pieces::{self, NativeFloat, Pieced};
+use super::single::Inlined;
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
@@ -103,13 +104,18 @@ impl SliceKernel {
     pub(super) fn in_place<T: Element>(
         f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel::in_place_only(f).with(MemoryKernel::one(f))
+        let kernel = SliceKernel::overwriting(T::DTYPE, move |elements| {
+            run::<T>(InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &f });
+            Some(())
+        });
+        kernel.with(MemoryKernel::one(f))
     }
 
-    /// The kernel without a function of values in one memory.
-    fn in_place_only<T: Element>(f: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> SliceKernel {
-        SliceKernel::overwriting(T::DTYPE, move |elements| {
-            run::<T>(InPlaceLoop { elements: cast_mut::<T>(elements)?, f: &f });
+    /// The kernel of a function that its loop inlines.
+    fn inlined<T: Element, F: Inlined<T, 1>>() -> SliceKernel {
+        SliceKernel::overwriting(T::DTYPE, |elements| {
+            let elements = cast_mut::<T>(elements)?;
+            run::<T>(InlinedLoop { elements, function: PhantomData::<F> });
             Some(())
         })
     }
@@ -145,17 +151,21 @@ impl SliceKernel {
     pub(super) fn two<T: Element, R: Element>(
         f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
     ) -> SliceKernel {
-        SliceKernel::two_only(f).with(MemoryKernel::two(f))
-    }
-
-    /// The kernel without a function of values in one memory.
-    pub(super) fn two_only<T: Element, R: Element>(
-        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
-    ) -> SliceKernel {
-        SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
+        let kernel = SliceKernel::of([T::DTYPE; 3], 2, R::DTYPE, move |results, operands| {
             let &[xs, ys] = operands else { return None };
             let operands = [cast::<T>(xs)?, cast::<T>(ys)?];
             run::<T>(TwoLoop { results: cast_mut::<R>(results)?, operands, f: &f });
+            Some(())
+        });
+        kernel.with(MemoryKernel::two(f))
+    }
+
+    /// The kernel of a function of pairs that its loop inlines.
+    pub(super) fn inlined_pairs<T: Element, F: Inlined<T, 2>>() -> SliceKernel {
+        SliceKernel::of([T::DTYPE; 3], 2, T::DTYPE, |results, operands| {
+            let &[xs, ys] = operands else { return None };
+            let (results, operands) = (cast_mut::<T>(results)?, [cast(xs)?, cast(ys)?]);
+            run::<T>(InlinedPairLoop { results, operands, function: PhantomData::<F> });
             Some(())
         })
     }
@@ -459,20 +469,42 @@ impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
     }
 }
 
-/// [`OneLoop`] by a function for elements that are easy, and by another one for the rest.
+/// [`InPlaceLoop`] by a function that is inlined.
+struct InlinedLoop<'a, T, F> {
+    elements: &'a mut [T],
+    function: PhantomData<F>,
+}
+
+impl<T: Element, F: Inlined<T, 1>> Kernel for InlinedLoop<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        for x in self.elements {
+            *x = F::of([*x]);
+        }
+    }
+
+    fn run_shared(self) {
+        InPlaceLoop { elements: self.elements, f: &|x: T| F::of([x]) }.run_shared();
+    }
+}
+
+/// [`InlinedLoop`] from one memory to another for elements that are easy, and another function for
+/// the rest.
 struct EasyLoop<'a, F, E, G> {
     results: &'a mut [f32],
     xs: &'a [f32],
-    f: &'a F,
+    function: PhantomData<F>,
     easy: &'a E,
     other: &'a G,
 }
 
-impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLoop<'_, F, E, G> {
+impl<F: Inlined<f32, 1>, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLoop<'_, F, E, G> {
     #[inline(always)]
     fn run(self) {
-        let EasyLoop { results, xs, f, easy, other } = self;
-        OneLoop { results: &mut *results, xs, f }.run();
+        let EasyLoop { results, xs, easy, other, .. } = self;
+        for (result, &x) in results.iter_mut().zip(xs) {
+            *result = F::of([x]);
+        }
         if xs.iter().fold(true, |all, &x| all & easy(x)) {
             return;
         }
@@ -484,8 +516,8 @@ impl<F: Fn(f32) -> f32, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLo
     }
 
     fn run_shared(self) {
-        let EasyLoop { results, xs, f, easy, other } = self;
-        let f = |x| if easy(x) { f(x) } else { other(x) };
+        let EasyLoop { results, xs, easy, other, .. } = self;
+        let f = |x| if easy(x) { F::of([x]) } else { other(x) };
         OneLoop { results, xs, f: &f }.run_shared();
     }
 }
@@ -543,6 +575,28 @@ impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
         let TwoLoop { results, operands, f } = self;
         let f: &dyn Fn(T, T) -> R = f;
         run(TwoLoop { results, operands, f: &f });
+    }
+}
+
+/// As [`InlinedLoop`], of two numbers.
+struct InlinedPairLoop<'a, T, F> {
+    results: &'a mut [T],
+    operands: [&'a [T]; 2],
+    function: PhantomData<F>,
+}
+
+impl<T: Element, F: Inlined<T, 2>> Kernel for InlinedPairLoop<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let [xs, ys] = self.operands;
+        for ((result, &x), &y) in self.results.iter_mut().zip(xs).zip(ys) {
+            *result = F::of([x, y]);
+        }
+    }
+
+    fn run_shared(self) {
+        let InlinedPairLoop { results, operands, .. } = self;
+        TwoLoop { results, operands, f: &|x: T, y: T| F::of([x, y]) }.run_shared();
     }
 }
 
@@ -612,16 +666,12 @@ impl ElementSink for Compile {
         Some(SliceKernel::in_place(f))
     }
 
-    fn map_large<T: Element>(
-        self,
-        f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
-    ) -> Self::Output {
-        Some(SliceKernel::in_place_only(f))
+    fn map_large<T: Element, F: Inlined<T, 1>>(self) -> Self::Output {
+        Some(SliceKernel::inlined::<T, F>())
     }
 
-    fn map_lanes(
+    fn map_lanes<F: Inlined<f32, 1>>(
         self,
-        f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
         easy: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
         scalar: RealFunction,
     ) -> Self::Output {
@@ -629,7 +679,8 @@ impl ElementSink for Compile {
         let within = MemoryKernel::one(other);
         let kernel = SliceKernel::of([DType::F32; 3], 1, DType::F32, move |results, operands| {
             let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
-            run::<f32>(EasyLoop { results, xs, f: &f, easy: &easy, other: &other });
+            let function = PhantomData::<F>;
+            run::<f32>(EasyLoop { results, xs, function, easy: &easy, other: &other });
             Some(())
         });
         Some(kernel.with(within))
@@ -682,11 +733,8 @@ impl PairSink for Compile {
         Some(SliceKernel::two(f))
     }
 
-    fn zip_large<T: Element, R: Element>(
-        self,
-        f: impl Fn(T, T) -> R + Copy + Send + Sync + 'static,
-    ) -> Self::Output {
-        Some(SliceKernel::two_only(f))
+    fn zip_large<T: Element, F: Inlined<T, 2>>(self) -> Self::Output {
+        Some(SliceKernel::inlined_pairs::<T, F>())
     }
 
     fn zip_rounded<F: Rounded<2>>(self) -> Self::Output {

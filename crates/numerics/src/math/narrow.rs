@@ -5,8 +5,8 @@ use super::complex_lanes::ComplexNear;
 use super::double_lanes::Rounded;
 use super::kernel::{Compile, SliceKernel};
 use super::pieces::{NativeFloat, Pieced};
+use super::single;
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary};
-use super::{lanes, lanes_trigonometric};
 use crate::element::{ComplexElement, Element, Number};
 use crate::floats::{f16_to_f32, single_of_bf16};
 use crate::{DType, bf16, f16};
@@ -23,8 +23,8 @@ pub(super) fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
 /// The kernel of an operation on pairs, as [`unary`].
 pub(super) fn binary(op: BinaryOp, dtype: DType) -> Option<SliceKernel> {
     in_doubles(dtype, None, || match op {
-        BinaryOp::Atan2 => Some(SliceKernel::two_only(lanes_trigonometric::atan2::<f64>)),
-        BinaryOp::Power => Some(SliceKernel::two_only(lanes::pow::<f64>)),
+        BinaryOp::Atan2 => Some(SliceKernel::inlined_pairs::<f64, single::Atan2>()),
+        BinaryOp::Power => Some(SliceKernel::inlined_pairs::<f64, single::Pow>()),
         _ => None,
     })
 }

@@ -9,6 +9,7 @@ use super::double_lanes::{
 };
 use super::kernel::SliceKernel;
 use super::pieces::{self, NativeFloat, Pieced};
+use super::single::Inlined;
 use super::{bessel, erf, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
@@ -135,18 +136,14 @@ pub(super) trait ElementSink: Sized {
 
     /// As [`ElementSink::map`], of a function of so much code that the compiler would not inline it
     /// into more loops.
-    fn map_large<T: Element>(
-        self,
-        f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
-    ) -> Self::Output {
-        self.map(f)
+    fn map_large<T: Element, F: Inlined<T, 1>>(self) -> Self::Output {
+        self.map(|x: T| F::of([x]))
     }
 
     /// As [`ElementSink::map`], of a function that the compiler makes vector instructions of, for
     /// numbers that are `easy`; `scalar` is the same for these, and is defined for others, too.
-    fn map_lanes(
+    fn map_lanes<F: Inlined<f32, 1>>(
         self,
-        _f: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
         _easy: impl Fn(f32) -> bool + Copy + Send + Sync + 'static,
         scalar: RealFunction,
     ) -> Self::Output {
@@ -230,23 +227,23 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::RoundNearestEven, DType::F64) => sink.map(f64::round_ties_even),
         (UnaryOp::Sqrt, DType::F64) => sink.map(|x: f64| lanes::one_nan(x, x.sqrt())),
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
-        (UnaryOp::Cbrt, DType::F32) => sink.map_large(single::cbrt),
-        (UnaryOp::Exponential, DType::F32) => sink.map_large(single::exp),
-        (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large(single::exp_m1),
-        (UnaryOp::Log, DType::F32) => sink.map_large(single::log),
-        (UnaryOp::LogPlusOne, DType::F32) => sink.map_large(single::log_1p),
-        (UnaryOp::Logistic, DType::F32) => sink.map_large(single::logistic),
-        (UnaryOp::Rsqrt, DType::F32) => sink.map_large(single::rsqrt),
-        (UnaryOp::Tanh, DType::F32) => sink.map_large(single::tanh),
-        (UnaryOp::Acos, DType::F32) => sink.map_lanes(single::acos, |_| true, one::acos),
-        (UnaryOp::Asin, DType::F32) => sink.map_lanes(single::asin, |_| true, one::asin),
-        (UnaryOp::Atan, DType::F32) => sink.map_lanes(single::atan, |_| true, one::atan),
-        (UnaryOp::Cosine, DType::F32) => sink.map_lanes(single::cos, single::is_angle, one::cos),
-        (UnaryOp::Erf, DType::F32) => sink.map_lanes(single::erf, |_| true, one::erf),
-        (UnaryOp::Erfc, DType::F32) => sink.map_lanes(single::erfc, |_| true, one::erfc),
-        (UnaryOp::ErfInv, DType::F32) => sink.map_lanes(single::erf_inv, |_| true, one::erf_inv),
-        (UnaryOp::Sine, DType::F32) => sink.map_lanes(single::sin, single::is_angle, one::sin),
-        (UnaryOp::Tan, DType::F32) => sink.map_lanes(single::tan, single::is_angle, one::tan),
+        (UnaryOp::Cbrt, DType::F32) => sink.map_large::<f32, single::Cbrt>(),
+        (UnaryOp::Exponential, DType::F32) => sink.map_large::<f32, single::Exp>(),
+        (UnaryOp::ExponentialMinusOne, DType::F32) => sink.map_large::<f32, single::ExpM1>(),
+        (UnaryOp::Log, DType::F32) => sink.map_large::<f32, single::Log>(),
+        (UnaryOp::LogPlusOne, DType::F32) => sink.map_large::<f32, single::Log1p>(),
+        (UnaryOp::Logistic, DType::F32) => sink.map_large::<f32, single::Logistic>(),
+        (UnaryOp::Rsqrt, DType::F32) => sink.map_large::<f32, single::Rsqrt>(),
+        (UnaryOp::Tanh, DType::F32) => sink.map_large::<f32, single::Tanh>(),
+        (UnaryOp::Acos, DType::F32) => sink.map_lanes::<single::Acos>(|_| true, one::acos),
+        (UnaryOp::Asin, DType::F32) => sink.map_lanes::<single::Asin>(|_| true, one::asin),
+        (UnaryOp::Atan, DType::F32) => sink.map_lanes::<single::Atan>(|_| true, one::atan),
+        (UnaryOp::Cosine, DType::F32) => sink.map_lanes::<single::Cos>(single::is_angle, one::cos),
+        (UnaryOp::Erf, DType::F32) => sink.map_lanes::<single::Erf>(|_| true, one::erf),
+        (UnaryOp::Erfc, DType::F32) => sink.map_lanes::<single::Erfc>(|_| true, one::erfc),
+        (UnaryOp::ErfInv, DType::F32) => sink.map_lanes::<single::ErfInv>(|_| true, one::erf_inv),
+        (UnaryOp::Sine, DType::F32) => sink.map_lanes::<single::Sin>(single::is_angle, one::sin),
+        (UnaryOp::Tan, DType::F32) => sink.map_lanes::<single::Tan>(single::is_angle, one::tan),
         (UnaryOp::Acos, DType::F64) => sink.map_rounded::<Acos>(),
         (UnaryOp::Asin, DType::F64) => sink.map_rounded::<Asin>(),
         (UnaryOp::Acosh, DType::F64) => sink.map_rounded::<Acosh>(),
