@@ -3,7 +3,7 @@
 use crate::device;
 use crate::io::{CommandFailure, Io};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use stablo::judging::{Measurements, OpCase};
+use stablo::judging::{OpCase, OpMeasurements};
 use stablo::{DeviceSpec, Program, RuntimeValue, counted};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -46,7 +46,7 @@ impl MeasureArgs {
         &self,
         spec: Option<&DeviceSpec>,
         io: &mut Io<'_>,
-    ) -> Result<Measurements, CommandFailure> {
+    ) -> Result<OpMeasurements, CommandFailure> {
         let start = Instant::now();
         let cases = self.cases()?;
         let mut all = self.earlier(io)?;
@@ -104,13 +104,13 @@ impl MeasureArgs {
     }
 
     /// The measurements of an earlier run.
-    fn earlier(&self, io: &mut Io<'_>) -> Result<Measurements, CommandFailure> {
+    fn earlier(&self, io: &mut Io<'_>) -> Result<OpMeasurements, CommandFailure> {
         let Some(path) = self.measured.as_ref().filter(|path| io.cwd.join(path).exists()) else {
-            return Ok(Measurements::default());
+            return Ok(OpMeasurements::default());
         };
         let bytes = io.read(path)?;
         let text = crate::source::text(&bytes, path)?;
-        Measurements::from_lines(text)
+        OpMeasurements::from_lines(text)
             .map_err(|why| CommandFailure::input(format!("cannot read {}: {why}", path.display())))
     }
 }

@@ -1,6 +1,6 @@
 //! Judging results of backends by proof: true values, bounds of conforming rounding, verdicts.
 
-pub use crate::measurements::Measurements;
+pub use crate::measurements::OpMeasurements;
 pub use crate::op_accuracy::{OpAccuracy, OpCase, Run};
 pub use crate::sum_accuracy::SumAccuracy;
 pub use crate::within::check_within;

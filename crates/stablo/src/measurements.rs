@@ -13,7 +13,7 @@ use std::fmt::Write;
 /// Measurements of a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Measurements {
+pub struct OpMeasurements {
     /// Elementwise ops.
     pub ops: Vec<OpAccuracy>,
     /// Ops that make sums.
@@ -25,7 +25,7 @@ pub struct Measurements {
 /// A line of the file.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
-struct Line {
+struct MeasurementLine {
     op: String,
     dtype: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ struct SumsLine {
     products: Option<String>,
 }
 
-impl Measurements {
+impl OpMeasurements {
     /// True if a case has been measured, or refused.
     pub fn has(&self, case: OpCase) -> bool {
         let is_own = |op: &str, dtype: DType| op == case.op && dtype == case.dtype;
@@ -65,16 +65,16 @@ impl Measurements {
 
     /// The measurements as lines of JSON.
     pub fn to_lines(&self) -> String {
-        let named = |op: &str, dtype: DType| Line {
+        let named = |op: &str, dtype: DType| MeasurementLine {
             op: op.to_string(),
             dtype: dtype.to_string(),
-            ..Line::default()
+            ..MeasurementLine::default()
         };
         let errors = self.ops.iter().map(|own| {
             let OpAccuracy { op, dtype, ulps, points, flushes, wrong, unknown, .. } = *own;
             let (at, wrong_at) = (own.at.clone(), own.wrong_at.clone());
             let error = ErrorLine { ulps, at, points, flushes, wrong, wrong_at, unknown };
-            Line { error: Some(error), ..named(op, dtype) }
+            MeasurementLine { error: Some(error), ..named(op, dtype) }
         });
         let sums = self.sums.iter().map(|own| {
             let name = |dtype: DType| dtype.to_string();
@@ -82,12 +82,12 @@ impl Measurements {
                 accumulation: own.accumulation.map(name),
                 products: own.products.map(name),
             };
-            Line { sums: Some(sums), ..named(own.op, own.dtype) }
+            MeasurementLine { sums: Some(sums), ..named(own.op, own.dtype) }
         });
-        let refused = self
-            .refused
-            .iter()
-            .map(|(case, why)| Line { refused: Some(why.clone()), ..named(case.op, case.dtype) });
+        let refused = self.refused.iter().map(|(case, why)| MeasurementLine {
+            refused: Some(why.clone()),
+            ..named(case.op, case.dtype)
+        });
         let mut text = String::new();
         for line in errors.chain(sums).chain(refused) {
             // Numbers and strings do not fail to be written.
@@ -97,12 +97,12 @@ impl Measurements {
         text
     }
 
-    /// Reads lines of JSON as [`Measurements::to_lines`] writes them.
+    /// Reads lines of JSON as [`OpMeasurements::to_lines`] writes them.
     ///
     /// # Errors
     /// If a line is none of these.
-    pub fn from_lines(text: &str) -> Result<Measurements, String> {
-        let mut all = Measurements::default();
+    pub fn from_lines(text: &str) -> Result<OpMeasurements, String> {
+        let mut all = OpMeasurements::default();
         for (number, line) in (1..).zip(text.lines()) {
             all.add_line(line).map_err(|why| format!("line {number}: {why}"))?;
         }
@@ -110,7 +110,7 @@ impl Measurements {
     }
 
     fn add_line(&mut self, line: &str) -> Result<(), String> {
-        let Line { op, dtype, error, sums, refused } =
+        let MeasurementLine { op, dtype, error, sums, refused } =
             serde_json::from_str(line).map_err(|error| error.to_string())?;
         let case = OpCase::all().find(|case| case.op == op && case.dtype.name() == dtype);
         let case = case.ok_or_else(|| format!("`{op}` of `{dtype}` is not measured"))?;
@@ -152,7 +152,7 @@ impl Measurements {
     /// A model file with measured errors, and types of sums. Ops that are correctly rounded at all
     /// points are not listed; wrong results are comments, as no bound is to contain them.
     pub fn to_model(&self, name: &str) -> String {
-        let Measurements { ops: measured, sums, .. } = self;
+        let OpMeasurements { ops: measured, sums, .. } = self;
         let mut tables: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for OpAccuracy { op, dtype, ulps, .. } in measured {
             if *ulps > 0.5 {
@@ -208,7 +208,7 @@ impl Measurements {
 
     /// The largest errors in units in the last place, and the types of sums, as tables of Markdown.
     pub fn to_table(&self) -> String {
-        let Measurements { ops: measured, sums, .. } = self;
+        let OpMeasurements { ops: measured, sums, .. } = self;
         let head = |name: &str| {
             let names = DTYPES.map(|dtype| dtype.to_string()).join(" | ");
             format!("| {name} | {names} |\n|{}\n", " --- |".repeat(DTYPES.len() + 1))

@@ -1,7 +1,7 @@
 //! The accuracy of each elementwise op of a device, measured against true values.
 
 use crate::judging::{Limits, Model, Number, Options, enclose};
-use crate::measurements::Measurements;
+use crate::measurements::OpMeasurements;
 use crate::sum_accuracy::{self, SUMS};
 use crate::{DType, Program, Result, RunOptions, RuntimeValue, Tensor};
 use numerics::FloatFormat;
@@ -127,7 +127,7 @@ impl OpCase {
     ///
     /// # Errors
     /// If true values cannot be computed.
-    pub fn measure(self, points: usize, run: &mut Run<'_>, all: &mut Measurements) -> Result<()> {
+    pub fn measure(self, points: usize, run: &mut Run<'_>, all: &mut OpMeasurements) -> Result<()> {
         let OpCase { op, dtype } = self;
         if SUMS.contains(&op) {
             match sum_accuracy::measure(op, dtype, run)? {
@@ -161,7 +161,7 @@ fn values(dtype: DType, count: usize) -> Vec<f64> {
         return spaced(&all.filter(|x| x.is_finite()).collect::<Vec<_>>(), count);
     }
     let mut list = spaced(&critical(format), count);
-    let mut random = Random(1);
+    let mut random = PointGenerator(1);
     let left = count - list.len();
     let least = f64::from(format.min_exponent());
     for i in 0..left {
@@ -236,9 +236,9 @@ fn critical(format: &FloatFormat) -> Vec<f64> {
 }
 
 /// A linear congruential generator.
-struct Random(u64);
+struct PointGenerator(u64);
 
-impl Random {
+impl PointGenerator {
     /// A number of [0, 1).
     fn next(&mut self) -> f64 {
         self.0 =

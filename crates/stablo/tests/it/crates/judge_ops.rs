@@ -1,6 +1,6 @@
-//! Measurements of the ops of a device: errors that are known because the test makes them.
+//! OpMeasurements of the ops of a device: errors that are known because the test makes them.
 
-use stablo::judging::{Measurements, Model, OpCase};
+use stablo::judging::{Model, OpCase, OpMeasurements};
 use stablo::numerics::{DType, math};
 use stablo::{Error, Program, RuntimeValue, Tensor};
 
@@ -26,8 +26,8 @@ fn changed(
     results.into_iter().map(change).collect()
 }
 
-fn measured(case: OpCase, points: usize, change: fn(f64) -> f64) -> Measurements {
-    let mut all = Measurements::default();
+fn measured(case: OpCase, points: usize, change: fn(f64) -> f64) -> OpMeasurements {
+    let mut all = OpMeasurements::default();
     let mut run = |program: &Program, inputs: &[RuntimeValue]| Ok(changed(program, inputs, change));
     case.measure(points, &mut run, &mut all).expect("true values are computed");
     all
@@ -94,7 +94,7 @@ fn measurements_are_read_back() {
     let mut run = |program: &Program, inputs: &[RuntimeValue]| program.run(inputs.to_vec());
     case("reduce", DType::F64).measure(1, &mut run, &mut all).expect("it runs");
     let lines = all.to_lines();
-    assert_eq!(Measurements::from_lines(&lines), Ok(all.clone()));
+    assert_eq!(OpMeasurements::from_lines(&lines), Ok(all.clone()));
     assert!(all.has(case("tan", DType::F64)) && !all.has(case("tan", DType::F32)));
     assert!(all.to_table().contains("| log | - | - | - | - | "), "{}", all.to_table());
     for (text, why) in [
@@ -103,7 +103,7 @@ fn measurements_are_read_back() {
         (&*lines.repeat(2), "line 5: `log` of `f32` has an earlier line"),
         ("log", "line 1: expected value"),
     ] {
-        let error = Measurements::from_lines(text).expect_err("it is not valid");
+        let error = OpMeasurements::from_lines(text).expect_err("it is not valid");
         assert!(error.contains(why), "{error}");
     }
 }
