@@ -25,6 +25,15 @@ func.func @state(%x: tensor<4xf32>) -> tensor<3xui64> {
 
 // -----
 
+// Its text has no type, and so would be read back with another one.
+func.func @dynamic_state(%x: tensor<4xf32>) -> tensor<?xui64> {
+  // expected-error @+1 {{must be a statically shaped tensor of unsigned integers}}
+  %0 = "mhlo.xla.rng_get_and_update_state"() {delta = 1 : i64} : () -> tensor<?xui64>
+  return %0 : tensor<?xui64>
+}
+
+// -----
+
 func.func @dependency(%x: tensor<4xf32>, %t: !mhlo.token) -> tensor<3xf32> {
   // expected-error @+2 {{the types of the results do not follow}}
   // expected-error @+1 {{tensor<4xf32> follows}}

@@ -18,6 +18,12 @@ static UNSIGNED_INTEGERS: TypeConstraint = TypeConstraint {
     rule: TypeRule::Tensor(TensorRule::ranked(&[&UNSIGNED])),
 };
 
+/// Static, as the text of the op has no type.
+static STATE: TypeConstraint = TypeConstraint {
+    summary: "a statically shaped tensor of unsigned integers",
+    rule: TypeRule::Tensor(TensorRule { static_shape: true, ..TensorRule::ranked(&[&UNSIGNED]) }),
+};
+
 op! {
     /// Rounds to integers, away from zero with the probability of the fractional part: if it
     /// exceeds `random` as a fraction of the range of its type. Saturates.
@@ -37,7 +43,7 @@ op! {
     /// before, the low half first. All ops of a program share the state, as in code that XLA's CPU
     /// backend compiles; its thunks have a state each.
     pub XlaRngGetAndUpdateStateOp, "mhlo.xla.rng_get_and_update_state" {
-        results { result: single UNSIGNED_INTEGERS }
+        results { result: single STATE }
         attributes { delta: required Int(64) }
         hooks {
             format: "attr-dict",
