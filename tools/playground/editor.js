@@ -39,10 +39,11 @@ function html(markdown) {
 }
 
 export class Editor {
-  /** Calls `onChange(editor)` after each check of the text, and `onStatus(text)` for messages. */
-  constructor(root, { label, onChange, onStatus }) {
+  /** Calls `onChange(editor)` after each check of the text, `onStatus(text, kind)` with its
+   * result, and `onFailure(text)` for what cannot be done. */
+  constructor(root, { label, onChange, onStatus, onFailure }) {
     this.core = new Core();
-    Object.assign(this, { onChange, onStatus, version: 0, problems: [], tokens: [], marks: [], items: [], chosen: 0 });
+    Object.assign(this, { onChange, onStatus, onFailure, version: 0, problems: [], tokens: [], marks: [], items: [], chosen: 0 });
     const id = root.id;
     root.innerHTML = `
       <div class="editor"><pre class="gutter" aria-hidden="true"></pre><div class="sheet"><pre class="paint" aria-hidden="true"></pre>
@@ -405,7 +406,7 @@ export class Editor {
       const name = prompt("New name");
       if (!name) return;
       const edits = this.core.ask("rename", { at: this.toByte(text.selectionStart), name });
-      edits.then((all) => this.apply(all), (error) => this.onStatus(error.message, "error", this));
+      edits.then((all) => this.apply(all), (error) => this.onFailure(error.message));
     } else if (event.key === "F8" && this.problems.length) {
       done();
       const at = text.selectionStart;

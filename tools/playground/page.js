@@ -6,24 +6,32 @@ import { gallery } from "./gallery.js";
 import { Inputs } from "./inputs.js";
 import { TABS, Views } from "./views.js";
 
-const status = $("status");
+/** Shows the state of the first program. */
+function showState(text, kind = "") {
+  $("status").textContent = text;
+  $("status").dataset.kind = kind;
+}
 
+/** Says what was done, beside the state, for some seconds; a failure until something else is said. */
 function say(text, kind = "") {
-  status.textContent = text;
-  status.dataset.kind = kind;
+  $("notice").textContent = text;
+  $("notice").dataset.kind = kind;
+  clearTimeout(say.timer);
+  if (kind !== "error") say.timer = setTimeout(() => ($("notice").textContent = ""), 8000);
 }
 
 const inputs = new Inputs();
 const first = new Editor($("first"), {
   label: "program",
-  onStatus: say,
+  onStatus: showState,
+  onFailure: (text) => say(text, "error"),
   async onChange(editor) {
     if (editor.isValid) await inputs.show(editor);
     views.refresh();
     saveDraft();
   },
 });
-const second = new Editor($("second"), { label: "second program", onStatus: () => {}, onChange: () => saveDraft() });
+const second = new Editor($("second"), { label: "second program", onStatus: () => {}, onFailure: (text) => say(text, "error"), onChange: () => saveDraft() });
 const views = new Views(first, second, inputs, say);
 
 // Two programs.
@@ -82,7 +90,10 @@ document.addEventListener("drop", async (event) => {
 
 const examples = $("gallery");
 for (const { name } of gallery) examples.add(new Option(name.replaceAll("_", " "), name));
-examples.onchange = () => take(gallery.find(({ name }) => name === examples.value).text);
+examples.onchange = () => {
+  say("");
+  take(gallery.find(({ name }) => name === examples.value).text);
+};
 
 $("format").onclick = () => first.format();
 

@@ -5,6 +5,17 @@ import { brief, elementsOf, hash, show } from "./values.js";
 
 export const TABS = ["run", "steps", "passes", "graph", "cost", "convert", "compare"];
 
+/** The totals of a cost, and a table with a row for each kind of op. */
+function costTable(text) {
+  const [totals, ...lines] = text.trimEnd().split("\n");
+  const row = /^\s*(\S.*? FLOP)\s+(\S.*?B)\s+(\d+)× (.*)$/;
+  const rows = lines.map((line) => row.exec(line)?.slice(1) ?? ["", "", "", line.trim()]);
+  const cells = ([work, bytes, count, op]) => [op, count, work, bytes].map((textContent) => element("td", { textContent }));
+  const names = ["op", "count", "arithmetic", "bytes"].map((textContent) => element("th", { scope: "col", textContent }));
+  const table = element("table", {}, element("thead", {}, element("tr", {}, ...names)), element("tbody", {}, ...rows.map((row) => element("tr", {}, ...cells(row)))));
+  return [element("p", { textContent: totals }), element("div", { className: "scroll", tabIndex: 0 }, table)];
+}
+
 /** The views of the first editor; the second is compared with it. */
 export class Views {
   constructor(first, second, inputs, onStatus) {
@@ -73,7 +84,7 @@ export class Views {
         const names = await first.core.ask("passes");
         $("names").append(...names.map((value) => element("option", { value })));
       }
-      if (tab === "cost") $("cost").textContent = await first.core.ask("cost");
+      if (tab === "cost") $("cost").replaceChildren(...costTable(await first.core.ask("cost")));
       if (tab === "graph") $("graph").srcdoc = await first.core.ask("graph");
     } catch (error) {
       if (tab === "cost") fail($("cost"), error);
