@@ -91,6 +91,18 @@ fn everything(file: &File, random: &mut Random) -> String {
     )
 }
 
+/// The characters in and around `length` bytes.
+fn whole_characters(text: &str, start: usize, length: usize) -> Span {
+    let (mut start, mut end) = (start, (start + length).min(text.len()));
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    Span { start: start as u32, end: end as u32 }
+}
+
 /// Makes edits to a text and compares with a text that was not edited.
 fn edit_at_random(path: &Path, edits: usize, seed: u64) {
     let Ok(text) = std::fs::read_to_string(path) else { return };
@@ -101,23 +113,24 @@ fn edit_at_random(path: &Path, edits: usize, seed: u64) {
     let mut file = File::new("test.mlir", text);
     for number in 0..edits {
         let text = file.text();
-        let mut start = random.next(text.len() + 1);
-        while !text.is_char_boundary(start) {
-            start -= 1;
-        }
-        let mut end = start;
-        if random.next(2) == 0 {
-            end = (start + random.next(30)).min(text.len());
-            while !text.is_char_boundary(end) {
-                end += 1;
-            }
-        }
-        let new = match random.next(3) {
-            0 => "",
-            _ => TYPED[random.next(TYPED.len())],
+        let start = random.next(text.len() + 1);
+        let replaced = match random.next(8) {
+            0..4 => 0,
+            7 => random.next(600),
+            _ => random.next(30),
         };
-        let span = Span { start: start as u32, end: end as u32 };
-        assert!(file.edit(&Edit::replace(span, new)));
+        let span = whole_characters(text, start, replaced);
+        // Nothing, what is typed, or a part of the text that is pasted.
+        let new = match random.next(6) {
+            0 | 1 => String::new(),
+            2 => {
+                let start = random.next(text.len() + 1);
+                let Span { start, end } = whole_characters(text, start, random.next(400));
+                text[start as usize..end as usize].to_string()
+            }
+            _ => TYPED[random.next(TYPED.len())].to_string(),
+        };
+        assert!(file.edit(&Edit::replace(span, &*new)));
         let fresh = File::new("test.mlir", file.text());
         let place = random.0;
         let found = everything(&file, &mut Random(place));
