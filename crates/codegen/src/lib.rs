@@ -49,6 +49,9 @@ pub use x64::X64Emitter as Emitter;
 use numerics::simd::Isa;
 use std::sync::OnceLock;
 
+/// True if there is code for processors of this kind.
+pub const HAS_CODE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
 /// True if code can be made for this machine, and may be.
 pub fn is_available() -> bool {
     /// A function that returns.
@@ -64,6 +67,6 @@ pub fn is_available() -> bool {
             true => cfg!(all(target_os = "linux", target_endian = "little")),
             false => Isa::best().has_avx2(),
         };
-        !is_refused && is_known && ExecutableMemory::new(&RETURN).is_some()
+        HAS_CODE && !is_refused && is_known && ExecutableMemory::new(&RETURN).is_some()
     })
 }

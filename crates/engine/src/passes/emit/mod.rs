@@ -67,7 +67,8 @@ pub(crate) fn moves(numbers: &[u32], size: usize) -> bool {
 }
 
 pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
-    if !plan.makes_code {
+    // A constant, without which there is no need of the compiler.
+    if !(codegen::HAS_CODE && plan.makes_code) {
         return;
     }
     let mut uses = FxHashMap::default();
