@@ -5,10 +5,11 @@
 
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { compilable } from "../wasm/relaxed.mjs";
 
 const [, , wasm, profile] = process.argv;
 const gallery = fileURLToPath(new URL("../../examples/gallery/", import.meta.url));
-const { instance } = await WebAssembly.instantiate(readFileSync(wasm), { host: { now: () => performance.now() } });
+const { instance } = await WebAssembly.instantiate(compilable(readFileSync(wasm)), { host: { now: () => performance.now() } });
 const { memory, stablo_alloc, stablo_edit, stablo_free, __write_profile } = instance.exports;
 
 /** Answers a request of an editor. */

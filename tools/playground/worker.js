@@ -6,6 +6,9 @@ let module;
 /** The rest, once it is here: what runs programs, mostly. */
 let remainder;
 let isLinked = false;
+/** Makes modules of bytes ones that this engine takes. */
+let compilable;
+const relaxed = import("./relaxed.js");
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -26,7 +29,7 @@ function start() {
 /** Adds the rest. Waits for it if it is not here yet. */
 function link() {
   if (isLinked) return;
-  remainder ??= new WebAssembly.Module(fetchNow("stablo.rest.wasm"));
+  remainder ??= new WebAssembly.Module(compilable(fetchNow("stablo.rest.wasm")));
   new WebAssembly.Instance(remainder, { primary: instance.exports });
   isLinked = true;
 }
@@ -42,7 +45,9 @@ function fetchNow(url) {
 }
 
 /** Compiles a file. */
-const compiled = async (url) => WebAssembly.compile(await (await fetch(url)).arrayBuffer());
+async function compiled(url) {
+  return WebAssembly.compile(compilable(await (await fetch(url)).arrayBuffer()));
+}
 
 /** Calls a function on buffers. Returns the bytes of its record. */
 function call(name, buffers, ...more) {
@@ -122,6 +127,7 @@ onmessage = async ({ data }) => {
   const { id, method, bytes, ...rest } = data;
   try {
     if (method === "start") {
+      ({ compilable } = await relaxed);
       module = data.module ?? (await compiled("stablo.wasm"));
       remainder = data.remainder;
       start();

@@ -3,6 +3,8 @@
 //   const stablo = await load(await readFile("stablo_wasm.wasm"));
 //   const [sum] = stablo.run(program, [{ type: "tensor<2xf32>", elements: new Float32Array([1, 2]) }]);
 
+import { compilable } from "./relaxed.mjs";
+
 /** Bytes of records: a length of four bytes, little-endian, and that many bytes. */
 function pack(records) {
   const size = records.reduce((sum, record) => sum + 4 + record.length, 0);
@@ -40,7 +42,7 @@ const ARRAYS = {
  * `maxMemory` (bytes), `maxSteps` (ops) and `maxSeconds`. It throws diagnostics.
  */
 export async function load(wasm) {
-  const module = await WebAssembly.compile(wasm);
+  const module = await WebAssembly.compile(compilable(wasm));
   const host = { now: () => performance.now() };
   let instance;
   const encoder = new TextEncoder();

@@ -1,11 +1,12 @@
-// Runs programs of upstream's suite by WebAssembly and by the native program, and compares all bits.
+// Runs programs of a folder, as upstream's suite, by WebAssembly and by the native program, and compares all
+// bits.
 //
 //   node upstream.mjs stablo_wasm.wasm stablo FOLDER [COUNT]
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { load } from "./stablo.mjs";
 
@@ -54,6 +55,6 @@ for (const name of chosen) {
   }
   rmSync(output, { recursive: true });
 }
-console.log(`upstream: ${same} of ${chosen.length - refused} programs have the native program's bits (${results} results, ${Math.round(time)} ms)`);
+console.log(`${basename(folder)}: ${same} of ${chosen.length - refused} programs have the native program's bits (${results} results, ${Math.round(time)} ms)`);
 // Nearly all programs have results to compare.
 process.exit(failures || refused > chosen.length / 20 ? 1 : 0);

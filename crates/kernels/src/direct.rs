@@ -3,7 +3,7 @@
 use super::accumulator::Accumulator;
 use super::matmul::FEW;
 use super::rows::Matrix;
-use numerics::simd::Kernel;
+use numerics::simd::{Isa, Kernel, PanelColumns};
 
 /// A row of results without any copy, for sums of few products and for small matrices.
 pub(crate) struct DirectRow<'a, T> {
@@ -18,8 +18,8 @@ pub(crate) struct DirectRow<'a, T> {
 impl<T: Accumulator> Kernel for DirectRow<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let DirectRow { a, b: Matrix { elements, strides: [row_stride, column_stride] }, out } =
-            self;
+        let DirectRow { a, b: Matrix { elements, strides }, out } = self;
+        let (mut elements, [row_stride, column_stride]) = (elements, strides);
         if column_stride == 1 && elements.len() >= (a.len().max(1) - 1) * row_stride + out.len() {
             match *a {
                 [a] => return few_products([a], elements, row_stride, out),
@@ -30,6 +30,18 @@ impl<T: Accumulator> Kernel for DirectRow<'_, T> {
             }
         }
         let is_short = a.len() <= FEW;
+        let mut out = out;
+        // Where loops do not become vectors with fused multiply-adds.
+        if cfg!(target_family = "wasm") && column_stride == 1 && !is_short {
+            let whole = out.len() / T::COLUMNS * T::COLUMNS;
+            let columns = PanelColumns { elements, stride: row_stride, distance: T::COLUMNS };
+            if T::row_chains(Isa::best(), a, columns, &mut out[..whole]) {
+                let (sums, rest) = std::mem::take(&mut out).split_at_mut(whole);
+                sums.iter_mut().for_each(|sum| *sum = sum.finish());
+                elements = elements.get(whole..).unwrap_or_default();
+                out = rest;
+            }
+        }
         out.fill(T::ZERO);
         for (k, &a) in a.iter().enumerate() {
             let b = &elements[k * row_stride..];

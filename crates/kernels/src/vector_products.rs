@@ -33,7 +33,11 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
     fn run(self) {
         let VectorProduct { isa, a, b, scales, out } = self;
         match b.strides {
-            [_, 1] => with_rows(a, b, scales, out),
+            [_, 1] => {
+                let done = in_panels(isa, a, b, scales, out);
+                let b = Matrix { elements: b.elements.get(done..).unwrap_or_default(), ..b };
+                with_rows(a, b, scales.from(0, done), &mut out[done..]);
+            }
             _ => with_columns(isa, a, b, scales, out),
         }
         for sum in out {
@@ -69,6 +73,25 @@ fn scaled<T: Accumulator>(element: T, scales: ColumnScales<'_, T>, row: usize, c
         None => element,
     };
     shifted.multiply(scales.of_row(row)[column])
+}
+
+/// Writes the sums of as many columns as are whole panels, and returns their number: where loops do
+/// not become vectors with fused multiply-adds.
+#[inline(always)]
+fn in_panels<T: Accumulator, S: Widen<T>>(
+    isa: Isa,
+    a: &[T],
+    b: Matrix<'_, S>,
+    scales: ColumnScales<'_, T>,
+    out: &mut [T],
+) -> usize {
+    if !cfg!(target_family = "wasm") || S::DTYPE != T::DTYPE || scales.are_some() {
+        return 0;
+    }
+    let elements = bytemuck::cast_slice::<S, T>(b.elements);
+    let columns = PanelColumns { elements, stride: b.strides[0], distance: T::COLUMNS };
+    let whole = out.len() / T::COLUMNS * T::COLUMNS;
+    if with_panels(isa, a, columns, &mut out[..whole]) { whole } else { 0 }
 }
 
 /// The sums stay in the cache while the rows of `b` are read in order.

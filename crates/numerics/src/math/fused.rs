@@ -4,9 +4,16 @@
 //! Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums: proved algorithms
 //! using rounding to odd", IEEE Transactions on Computers, 2008.
 
+#[cfg(target_family = "wasm")]
+use crate::simd::relaxed;
+
 /// Returns `x * y + z`, rounded once.
 #[inline]
 pub fn fused_multiply_add(x: f64, y: f64, z: f64) -> f64 {
+    #[cfg(target_family = "wasm")]
+    if relaxed::is_fused() {
+        return relaxed::multiply_add(x, y, z);
+    }
     // Within these, no term of the sums overflows or loses bits.
     let is_usual = |number: f64, low: u64, high: u64| {
         let exponent = (number.to_bits() >> 52) & 0x7ff;
@@ -25,6 +32,10 @@ pub fn fused_multiply_add(x: f64, y: f64, z: f64) -> f64 {
 /// Returns `x * y + z`, rounded once.
 #[inline]
 pub fn fused_multiply_add_f32(x: f32, y: f32, z: f32) -> f32 {
+    #[cfg(target_family = "wasm")]
+    if relaxed::is_fused() {
+        return relaxed::multiply_add_f32(x, y, z);
+    }
     // The product is exact.
     odd_sum(f64::from(x) * f64::from(y), f64::from(z)) as f32
 }

@@ -227,6 +227,8 @@ impl SliceKernel {
     /// The kernel of an operation on elements of a type; `None` if it is not defined for them.
     pub fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
         let kernel = narrow::unary(op, dtype).or_else(|| dispatch_unary(op, dtype, Compile))?;
+        #[cfg(target_family = "wasm")]
+        let kernel = kernel.in_vectors(op);
         Some(kernel.tabulated_unary(op).named(Elementwise::Unary(op)))
     }
 

@@ -151,13 +151,13 @@ pub fn atan<L: Lane>(x: L) -> L {
 
 /// The inverse sine; NaN beyond 1.
 #[inline(always)]
-pub fn asin(x: f64) -> f64 {
+pub fn asin<L: Lane>(x: L) -> L {
     // The square is exact.
-    atan2(x, (1.0 - x * x).sqrt())
+    atan2(x, (x.splat(1.0) - x * x).sqrt())
 }
 
 /// The inverse cosine; NaN beyond 1.
 #[inline(always)]
-pub fn acos(x: f64) -> f64 {
-    atan2((1.0 - x * x).sqrt(), x)
+pub fn acos<L: Lane>(x: L) -> L {
+    atan2((x.splat(1.0) - x * x).sqrt(), x)
 }

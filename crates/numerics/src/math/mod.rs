@@ -45,6 +45,8 @@ pub(crate) mod one;
 #[doc(hidden)]
 pub mod pieces; // For the tests in `tests/it/math`.
 mod precision;
+#[cfg(target_family = "wasm")]
+mod relaxed;
 mod rounded;
 pub mod scalar;
 mod single;

@@ -162,6 +162,8 @@ impl DoublesArray for [f64; 1] {
     fn run(isa: Isa, kernel: impl DoublesKernel<Array = Self>) {
         match isa.0 {
             Level::Baseline => kernel.run::<f64, Plain<4>>(),
+            #[cfg(target_family = "wasm")]
+            Level::Relaxed => kernel.run::<f64, Plain<4>>(),
             // SAFETY: only `available` makes these levels, after it has detected the features.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 | Level::Avx512 => unsafe { x86::run_avx2::<f64, _>(kernel) },
@@ -180,10 +182,15 @@ impl DoublesArray for [f64; 4] {
         match isa.0 {
             #[cfg(not(any(target_arch = "x86_64", target_family = "wasm")))]
             Level::Baseline => kernel.run::<Plain<4>, Plain<4>>(),
-            #[cfg(any(target_arch = "x86_64", target_family = "wasm"))]
+            #[cfg(target_arch = "x86_64")]
             Level::Baseline => {
                 drop(kernel);
                 unreachable!("four numbers at a time without vectors")
+            }
+            #[cfg(target_family = "wasm")]
+            Level::Baseline | Level::Relaxed => {
+                drop(kernel);
+                unreachable!("four numbers at a time with functions")
             }
             // SAFETY: as above. AVX-512 has no more instructions for four numbers.
             #[cfg(target_arch = "x86_64")]

@@ -4,7 +4,8 @@
 //! instantiates it for the baseline and, on x86-64, for AVX2, so that the compiler vectorizes its
 //! loops and turns `mul_add` into one instruction where there is one. AArch64 has NEON and fused
 //! multiply-adds in its baseline. The baseline of x86-64 is a fallback, for which kernels share
-//! loops: see [`Kernel::run_shared`].
+//! loops: see [`Kernel::run_shared`]. WebAssembly has vectors of 128 bits in its baseline, and fused
+//! multiply-adds where relaxed SIMD makes them so: loops with explicit vectors use them.
 
 #![allow(
     unsafe_code,
@@ -16,8 +17,10 @@ mod doubles;
 mod neighbours;
 mod pairs;
 mod peak;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 mod registers;
+#[cfg(target_family = "wasm")]
+pub(crate) mod relaxed;
 mod tile;
 mod transpose;
 mod windows;
@@ -78,6 +81,9 @@ enum Level {
     /// AVX-512 F, BW and DQ, for matrix products and code that is made at run time.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// Relaxed SIMD, whose multiply-adds are fused.
+    #[cfg(target_family = "wasm")]
+    Relaxed,
 }
 
 impl Isa {
@@ -130,7 +136,14 @@ impl Isa {
     }
 
     /// Every instruction set of this machine for which kernels are compiled.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_family = "wasm")]
+    pub fn available() -> Vec<Isa> {
+        let relaxed = relaxed::is_fused().then_some(Isa(Level::Relaxed));
+        [Isa::BASELINE].into_iter().chain(relaxed).collect()
+    }
+
+    /// Every instruction set of this machine for which kernels are compiled.
+    #[cfg(not(any(target_arch = "x86_64", target_family = "wasm")))]
     pub fn available() -> Vec<Isa> {
         vec![Isa::BASELINE]
     }
@@ -157,10 +170,13 @@ impl Isa {
         self.has_avx512() && host::machine().full_rate_bits >= 512
     }
 
-    /// True if there are loops written for its vectors: vectors of AVX2, or of NEON, which is part
-    /// of the baseline of AArch64.
+    /// True if there are loops written for its vectors: vectors of AVX2, of NEON, which is part of
+    /// the baseline of AArch64, or of relaxed SIMD.
     pub fn has_vectors(self) -> bool {
-        cfg!(target_arch = "aarch64") || self.has_avx2()
+        #[cfg(target_family = "wasm")]
+        return self.0 == Level::Relaxed;
+        #[cfg(not(target_family = "wasm"))]
+        return cfg!(target_arch = "aarch64") || self.has_avx2();
     }
 
     /// Runs a kernel with these instructions.
@@ -169,6 +185,9 @@ impl Isa {
             Level::Baseline if cfg!(target_arch = "x86_64") => kernel.run_shared(),
             Level::Baseline if Isa::HAS_CALLS => kernel.run_baseline(),
             Level::Baseline => kernel.run(),
+            // Explicit vectors look for themselves: a second copy of all loops would gain nothing.
+            #[cfg(target_family = "wasm")]
+            Level::Relaxed => kernel.run_baseline(),
             // SAFETY: only `available` makes these levels, after it has detected the features.
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 if const { K::IS_WIDE } => unsafe { avx512(kernel) },

@@ -207,3 +207,80 @@ pairs! {
     vdupq_n_s32 vld1q_s32 vst1q_s32 vaddq_s32 vmlaq_s32
     |sums| sums
 }
+
+/// A module with the names for vectors of a type, of 128 bits each.
+#[cfg(target_family = "wasm")]
+macro_rules! relaxed {
+    (
+        $module:ident $ty:ident $zero:literal $lanes:literal
+        $splat:ident $add:ident |$a:ident, $b:ident, $sum:ident| $fma:expr, $results:expr
+    ) => {
+        pub(crate) mod $module {
+            use std::arch::wasm32::*;
+            pub(crate) use std::arch::wasm32::{$add as add, $splat as splat};
+
+            /// The number of elements.
+            pub(crate) const LANES: usize = $lanes;
+
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) fn zero() -> v128 {
+                splat($zero)
+            }
+
+            /// # Safety
+            /// The pointer is readable for the elements of a vector.
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) unsafe fn load(from: *const $ty) -> v128 {
+                // SAFETY: the caller says so.
+                unsafe { v128_load(from.cast()) }
+            }
+
+            /// # Safety
+            /// The pointer is writable for the elements of a vector.
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) unsafe fn store(to: *mut $ty, elements: v128) {
+                // SAFETY: the caller says so.
+                unsafe { v128_store(to.cast(), elements) }
+            }
+
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) fn fused_multiply_add($a: v128, $b: v128, $sum: v128) -> v128 {
+                $fma
+            }
+
+            /// Sums as results: zeros are positive, and each NaN is the quiet one without sign and
+            /// payload.
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) fn results($sum: v128) -> v128 {
+                $results
+            }
+        }
+    };
+}
+
+#[cfg(target_family = "wasm")]
+relaxed! {
+    single f32 0.0 4 f32x4_splat f32x4_add
+    |a, b, sum| f32x4_relaxed_madd(a, b, sum), {
+        let sum = add(sum, zero());
+        v128_bitselect(sum, splat(f32::NAN), f32x4_eq(sum, sum))
+    }
+}
+#[cfg(target_family = "wasm")]
+relaxed! {
+    double f64 0.0 2 f64x2_splat f64x2_add
+    |a, b, sum| f64x2_relaxed_madd(a, b, sum), {
+        let sum = add(sum, zero());
+        v128_bitselect(sum, splat(f64::NAN), f64x2_eq(sum, sum))
+    }
+}
+#[cfg(target_family = "wasm")]
+relaxed! {
+    integer i32 0 4 i32x4_splat i32x4_add
+    |a, b, sum| add(sum, i32x4_mul(a, b)), sum
+}

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Rows of a tile in vector registers.
 pub const TILE_ROWS: usize = 12;
 /// Rows of a panel that are asked for before they are read.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 const AHEAD: usize = 16;
 
 /// The factors of a tile of sums of products, of rows with the columns of a panel.
@@ -87,10 +87,13 @@ pub trait Tile: Sized {
     }
 }
 
-/// Tiles of AVX2 and NEON, as several consecutive parts, and of AVX-512.
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+/// Tiles of AVX2, NEON and relaxed SIMD, as several consecutive parts, and of AVX-512.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 mod vectors {
-    use super::{AHEAD, Factors, Isa, PanelColumns, Sums, TILE_ROWS, Tile};
+    #[cfg(not(target_family = "wasm"))]
+    use super::AHEAD;
+    use super::{Factors, Isa, PanelColumns, Sums, TILE_ROWS, Tile};
+    use crate::simd::registers;
     use std::ops::Range;
 
     /// Factors and room for sums, whose sizes are checked.
@@ -190,6 +193,7 @@ mod vectors {
     }
 
     /// A module with chains of `R` rows and `V` vectors of columns each.
+    #[cfg(not(target_family = "wasm"))]
     macro_rules! chains {
         ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
             mod $module {
@@ -379,7 +383,7 @@ mod vectors {
                     factors: &mut Factors<'_, $ty>,
                     sums: &mut Sums<'_, '_, $ty>,
                 ) -> bool {
-                    /// Columns of a vector of AVX-512, or of two others.
+                    /// Columns of a vector of AVX-512, or of two or four others.
                     const HALF: usize = $columns / 2;
                     let (used, columns) = (factors.used.min(TILE_ROWS), factors.columns);
                     if !isa.has_vectors() || columns > $columns {
@@ -421,7 +425,7 @@ mod vectors {
                         true => $columns,
                         false => columns,
                     };
-                    for column in (0..parts).step_by(HALF) {
+                    for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
                         for row in (0..used).step_by(6) {
                             let (at, is_few) = ([row, column], used - row <= 3);
                             // SAFETY: as above.
@@ -475,13 +479,17 @@ mod vectors {
         double "neon" f64 16;
         integer "neon" i32 32;
     }
+    #[cfg(target_family = "wasm")]
+    use relaxed::{double, integer, single};
+    #[cfg(target_family = "wasm")]
+    mod relaxed;
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Tile for f32 {}
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Tile for f64 {}
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Tile for i32 {}
 impl Tile for I1 {}
 impl Tile for i64 {}

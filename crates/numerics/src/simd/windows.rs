@@ -42,7 +42,7 @@ pub trait Windowed: Sized {
 
 impl<T> FeatureWindows<'_, T> {
     /// The number of windows, if all of them are within the input, the weights and the results.
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
     fn checked(&self) -> Option<usize> {
         let count = self.out.len().checked_div(self.features)?;
         let end = count.saturating_sub(1).checked_mul(self.step)?.checked_add(self.features)?;
@@ -54,12 +54,64 @@ impl<T> FeatureWindows<'_, T> {
     }
 }
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 mod vectors {
     use super::{FeatureWindows, Isa, Windowed};
     use crate::simd::registers;
 
+    /// Sums four windows at a time, or one. Loops over vectors are written out: a build for size
+    /// keeps loops, and with them all sums in memory.
+    #[cfg(target_family = "wasm")]
+    macro_rules! written_out {
+        ($ty:ident $module:ident) => {
+            use super::FeatureWindows;
+            use crate::simd::registers::$module::{
+                LANES, fused_multiply_add, load, results, store, zero,
+            };
+
+            /// # Safety
+            /// The windows are checked, and there are `count` of them, with the features as a
+            /// vector has lanes.
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
+                let features = windows.features;
+                let whole = count - count % 4;
+                for first in (0..features).step_by(LANES) {
+                    // The last vector has features of the one before if there are fewer.
+                    let feature = first.min(features - LANES);
+                    // SAFETY: the windows and features are in the slices.
+                    unsafe {
+                        for window in (0..whole).step_by(4) {
+                            written_out!(windows [window, feature]: 0 1 2 3);
+                        }
+                        for window in whole..count {
+                            written_out!(windows [window, feature]: 0);
+                        }
+                    }
+                }
+            }
+        };
+        ($windows:ident [$window:ident, $feature:ident]: $($w:literal)*) => {
+            let FeatureWindows { input, weights, taps, step, features, out } = &mut *$windows;
+            let (step, features) = (*step, *features);
+            let input = input.as_ptr().wrapping_add($window * step + $feature);
+            let weights = weights.as_ptr().wrapping_add($feature);
+            let mut sums = [$({ let _ = $w; zero() }),*];
+            for tap in *taps {
+                let factor = load(weights.wrapping_add(tap.weight));
+                let element = input.wrapping_add(tap.input);
+                $(
+                    let elements = load(element.wrapping_add($w * step));
+                    sums[$w] = fused_multiply_add(elements, factor, sums[$w]);
+                )*
+            }
+            let out = out.as_mut_ptr().wrapping_add($window * features + $feature);
+            $(store(out.wrapping_add($w * features), results(sums[$w]));)*
+        };
+    }
+
     /// A module that sums up to `$most` windows at a time.
+    #[cfg(not(target_family = "wasm"))]
     macro_rules! windows {
         ($($module:ident $features:literal $ty:ident $most:literal;)*) => {$(
             mod $module {
@@ -197,11 +249,19 @@ mod vectors {
         single "neon" f32 5;
         double "neon" f64 5;
     }
+    #[cfg(target_family = "wasm")]
+    mod single {
+        written_out! { f32 single }
+    }
+    #[cfg(target_family = "wasm")]
+    mod double {
+        written_out! { f64 double }
+    }
 }
 
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Windowed for f32 {}
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Windowed for f64 {}
 impl Windowed for I1 {}
 impl Windowed for i32 {}
