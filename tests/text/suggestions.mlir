@@ -91,8 +91,43 @@ func.func @nothing_is_like_it(%a: tensor<2xf32>) {
 // -----
 func.func @literal() {
   // expected-error @+2 {{a value of type f32 needs a decimal point, or hexadecimal bits}}
-  // expected-help @+1 {{write `2.0`}}
+  // expected-help @+1 {{did you mean `2.0`?}}
   %0 = stablehlo.constant dense<2> : tensor<f32>
+  return
+}
+// -----
+func.func @infinity() {
+  // expected-error @+2 {{infinities and NaNs are written as their bits}}
+  // expected-help @+1 {{did you mean `0xFF800000`?}}
+  %0 = stablehlo.constant dense<[1.0, -inf]> : tensor<2xf32>
+  return
+}
+// -----
+func.func @nan() {
+  // expected-error @+2 {{infinities and NaNs are written as their bits}}
+  // expected-help @+1 {{did you mean `0x7E00`?}}
+  %0 = stablehlo.constant dense<NaN> : tensor<f16>
+  return
+}
+// -----
+func.func @boolean() {
+  // expected-error @+2 {{expected `true` or `false`}}
+  // expected-help @+1 {{did you mean `true`?}}
+  %0 = stablehlo.constant dense<True> : tensor<i1>
+  return
+}
+// -----
+func.func @scalar() {
+  // expected-error @+2 {{a number cannot have type tensor<f32>}}
+  // expected-help @+1 {{did you mean `dense<-1.5>`?}}
+  %0 = stablehlo.constant -1.5 : tensor<f32>
+  return
+}
+// -----
+func.func @no_percent(%a: tensor<2xf32>) {
+  // expected-error @+2 {{names of values begin with `%`}}
+  // expected-help @+1 {{did you mean `%r`?}}
+  r = stablehlo.abs %a : tensor<2xf32>
   return
 }
 // -----

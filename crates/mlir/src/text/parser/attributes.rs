@@ -126,7 +126,10 @@ impl<'a> Parser<'a> {
             return Ok(Attribute::float_bits(bits, ty.clone()));
         }
         if !ty.is_integer(None) && !ty.is_index() {
-            return self.error_at(span, format!("a number cannot have type {ty}"));
+            let message = format!("a number cannot have type {ty}");
+            let sign = if negative { "-" } else { "" };
+            let help = ty.shape().map(|_| format!("did you mean `dense<{sign}{text}>`?"));
+            return self.error_with_help(span, message, help);
         }
         if kind == Kind::Float {
             return self.error_at(span, format!("a decimal fraction cannot have type {ty}"));
@@ -206,7 +209,7 @@ impl<'a> Parser<'a> {
         if kind == Kind::Integer {
             let message =
                 format!("a value of type {ty} needs a decimal point, or hexadecimal bits");
-            return self.error_with_help(span, message, Some(format!("write `{text}.0`")));
+            return self.error_with_help(span, message, Some(format!("did you mean `{text}.0`?")));
         }
         let Some(dtype) = ty.dtype() else {
             return self.error_at(

@@ -260,13 +260,18 @@ impl<'a> Parser<'a> {
             match self.eat_word() {
                 Some("true") => 1,
                 Some("false") => 0,
-                _ => return self.error_at(start, "expected `true` or `false`"),
+                other => {
+                    let name = other.unwrap_or_default().to_ascii_lowercase();
+                    let help = matches!(&*name, "true" | "false");
+                    let help = help.then(|| format!("did you mean `{name}`?"));
+                    return self.error_with_help(start, "expected `true` or `false`", help);
+                }
             }
         } else {
             let negative = self.eat_punct(b'-');
             let (kind, text) = (self.token.kind, self.token_text());
             if !matches!(kind, Kind::Integer | Kind::Float) {
-                return self.unexpected(&format!("a number of type {ty}"));
+                return self.no_number(negative, start, ty);
             }
             self.advance();
             let span = self.span_from(start);
@@ -288,6 +293,25 @@ impl<'a> Parser<'a> {
             }
         }
         Ok(())
+    }
+
+    /// An error about what is in place of a number: such as an infinity, which has no literal.
+    #[cold]
+    fn no_number<T>(&mut self, negative: bool, start: Span, ty: &Type) -> Parsed<T> {
+        let value = match &*self.token_text().to_ascii_lowercase() {
+            "inf" | "infinity" => f64::INFINITY,
+            "nan" => f64::NAN,
+            _ => return self.unexpected(&format!("a number of type {ty}")),
+        };
+        let Some(format) = ty.dtype().and_then(DType::float_format) else {
+            return self.unexpected(&format!("a number of type {ty}"));
+        };
+        let digits = ty.bit_width().unwrap_or(0).div_ceil(4) as usize;
+        let bits = format.encode(if negative { -value } else { value });
+        let message = "infinities and NaNs are written as their bits";
+        let help = format!("did you mean `0x{bits:0digits$X}`?");
+        self.advance();
+        self.error_with_help(self.span_from(start), message, Some(help))
     }
 
     /// Reads `sparse<indices, values> : type`.

@@ -390,6 +390,12 @@ impl<'a> Parser<'a> {
     /// An error about a name without a dialect.
     #[cold]
     fn bare_name<T>(&mut self, name: &str, span: Span) -> Parsed<T> {
+        let after = self.text.get(span.end as usize..).unwrap_or_default();
+        if after.trim_start().starts_with('=') {
+            let message =
+                format!("expected an operation, found `{name}`: names of values begin with `%`");
+            return self.error_with_help(span, message, Some(format!("did you mean `%{name}`?")));
+        }
         let registry = self.registry;
         let help = match registry.synonym(name).or_else(|| registry.op_of_any_dialect(name)) {
             Some(op) => Some(format!("did you mean `{op}`?")),
