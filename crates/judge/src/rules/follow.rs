@@ -61,7 +61,7 @@ impl Op<'_> {
     /// whole operands where each element of a result depends on one element of each operand, else
     /// of their elements.
     fn sides(&self, operands: &[Value]) -> Result<Option<Vec<Vec<Value>>>, EvalError> {
-        if !self.is_by_element(operands.len()) {
+        if operands.is_empty() || !self.primitive().is_by_element() {
             return match self.primitive().effects() {
                 Effects::None | Effects::MayFail => self.sides_by_element(operands),
                 Effects::Stateful | Effects::External => Ok(None),
@@ -197,32 +197,5 @@ impl Op<'_> {
             Tensor::from_bytes(first.dtype(), first.shape(), bytes.into())
         };
         Ok((0..count).map(mixed).collect::<Result<_, _>>()?)
-    }
-
-    /// True if each element of a result depends on one element of each operand, or on the operand
-    /// as a whole where it is a scalar.
-    fn is_by_element(&self, operands: usize) -> bool {
-        match self.primitive() {
-            Primitive::Unary(_)
-            | Primitive::Binary(_)
-            | Primitive::Compare(_)
-            | Primitive::Select
-            | Primitive::Clamp
-            | Primitive::Convert(_)
-            | Primitive::Map(_)
-            | Primitive::Reshape(_)
-            | Primitive::BroadcastInDim(_)
-            | Primitive::Broadcast(_)
-            | Primitive::Transpose(_)
-            | Primitive::Reverse(_)
-            | Primitive::Slice(_)
-            | Primitive::Pad(_)
-            | Primitive::Concatenate(_)
-            | Primitive::DynamicSlice(_)
-            | Primitive::DynamicUpdateSlice
-            | Primitive::Gather(_)
-            | Primitive::IndexSelect(_) => operands > 0,
-            _ => false,
-        }
     }
 }

@@ -38,6 +38,10 @@ impl Operation for BatchNorm {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

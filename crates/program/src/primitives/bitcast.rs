@@ -27,6 +27,10 @@ impl Operation for Bitcast {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -26,6 +26,10 @@ impl Operation for Broadcast {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         let shape = [&self.sizes, operand.shape()].concat();
         let dimensions: Vec<usize> = (self.sizes.len()..shape.len()).collect();

@@ -28,6 +28,10 @@ impl Operation for BroadcastInDim {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.broadcast(&self.shape, &self.dimensions).ok()
     }

@@ -27,6 +27,10 @@ impl Operation for Cholesky {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -22,6 +22,10 @@ impl Operation for Clamp {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -34,6 +34,10 @@ impl Operation for Comparison {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -27,6 +27,10 @@ impl Operation for Convert {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -91,6 +91,10 @@ impl Operation for Convolution {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -24,6 +24,10 @@ impl Operation for DynamicUpdateSlice {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -31,6 +31,10 @@ impl Operation for Einsum {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -28,6 +28,10 @@ impl Operation for Gather {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

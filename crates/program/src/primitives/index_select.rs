@@ -31,6 +31,10 @@ impl Operation for IndexSelect {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

@@ -31,6 +31,10 @@ impl Operation for Iota {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.broadcast(&self.shape, &[self.dimension]).ok()
     }

@@ -186,6 +186,10 @@ pub trait Operation {
     /// True if every element of the results is computed from numbers, rather than moved.
     fn is_arithmetic(&self) -> bool;
 
+    /// True if each element of a result depends on one element of each operand, or on the operand
+    /// as a whole where it is a scalar or gives indices.
+    fn is_by_element(&self) -> bool;
+
     /// The result as a view of the memory of the first operand, given as a view itself; of a splat
     /// or iota, of the element or the numbers that it repeats. `None` if it is no view.
     fn as_view(&self, operand: &StridedView) -> Option<StridedView>;
@@ -401,6 +405,11 @@ impl Primitive {
     /// [`Operation::is_arithmetic`].
     pub fn is_arithmetic(&self) -> bool {
         self.operation().is_arithmetic()
+    }
+
+    /// [`Operation::is_by_element`].
+    pub fn is_by_element(&self) -> bool {
+        self.operation().is_by_element()
     }
 
     /// [`Operation::as_view`].

@@ -36,6 +36,10 @@ impl Operation for ReduceWindow {
         true
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

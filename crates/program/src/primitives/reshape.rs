@@ -26,6 +26,10 @@ impl Operation for Reshape {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.reshaped(&self.shape)
     }

@@ -26,6 +26,10 @@ impl Operation for Reverse {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.part(|d, size, stride| {
             if self.dimensions.contains(&d) {

@@ -30,6 +30,10 @@ impl Operation for Slice {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.part(|d, _, stride| {
             let (&start, &step) = (self.starts.get(d)?, self.strides.get(d)?);

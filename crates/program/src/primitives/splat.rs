@@ -29,6 +29,10 @@ impl Operation for Splat {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.broadcast(&self.shape, &[]).ok()
     }

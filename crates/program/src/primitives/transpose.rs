@@ -26,6 +26,10 @@ impl Operation for Transpose {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        true
+    }
+
     fn as_view(&self, operand: &StridedView) -> Option<StridedView> {
         operand.permute(&self.permutation).ok()
     }

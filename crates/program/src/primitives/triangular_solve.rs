@@ -37,6 +37,10 @@ impl Operation for TriangularSolve {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }

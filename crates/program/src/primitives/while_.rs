@@ -30,6 +30,10 @@ impl Operation for While {
         false
     }
 
+    fn is_by_element(&self) -> bool {
+        false
+    }
+
     fn as_view(&self, _: &StridedView) -> Option<StridedView> {
         None
     }
