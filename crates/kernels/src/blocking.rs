@@ -7,9 +7,11 @@ use super::rows::Rows;
 use host::Machine;
 
 /// Columns of at most this many elements are multiplied where they are: the rows of `b` with more
-/// are on too many pages, and fall on the same places of the caches.
+/// are on too many pages, and fall on the same places of the caches. The machine model has neither
+/// pages nor ways of caches, which are alike on processors with AVX2.
 pub(crate) const MAX_IN_PLACE: usize = 1 << 10;
-/// Bytes of a row of the panels that are copied at a time, at most.
+/// Bytes of a row of the panels that are copied at a time, at most: four lines of a cache, with
+/// which prefetchers keep up.
 pub(crate) const PANELS_BYTES: usize = 256;
 /// Blocks of products that are summed at a time for all tiles, as a power of two, if too few rows
 /// of more are in the second-level cache.

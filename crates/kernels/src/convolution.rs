@@ -37,7 +37,8 @@ use std::sync::Arc;
 
 /// At most this many places of windows are kept.
 const MAX_PREPARED: usize = 1 << 16;
-/// A padded copy of the input of at most this many bytes is made as a whole.
+/// A padded copy of the input of at most this many bytes is made as a whole: every third-level
+/// cache holds it, and memory for it is kept.
 const WHOLE_BYTES: usize = 4 << 20;
 /// A part of an input that is copied with zeros has at least this many windows.
 const MIN_PART_ROWS: usize = 256;

@@ -6,7 +6,8 @@ use numerics::shape::{Runs, StridedView};
 use numerics::{DType, IotaElements, Tensor, TensorError};
 use program::EvalError;
 
-/// Rows of the result that threads transpose at a time are a multiple of this.
+/// Rows of the result that threads transpose at a time are a multiple of this, the rows of the
+/// widest tile that is transposed in registers.
 const ROWS: usize = 16;
 
 /// The operand with its dimensions in the order of `permutation`, on several threads where that

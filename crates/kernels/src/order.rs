@@ -8,9 +8,11 @@ use numerics::simd::{Isa, Kernel};
 use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
-/// Rows of at least this many elements are sorted digit by digit if their digits are few.
-const MIN_RADIX: usize = 1 << 11;
-/// The bits of a digit.
+/// Rows of at least this many elements, as many as a digit has values, are sorted digit by digit if
+/// their digits are few.
+const MIN_RADIX: usize = 1 << DIGIT;
+/// The bits of a digit. Its values are counted in an array on the stack, which every first-level
+/// cache holds.
 const DIGIT: u32 = 11;
 /// At most this many elements are selected one at a time,
 const MAX_SELECTED: usize = 16;

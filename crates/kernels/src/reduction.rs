@@ -32,9 +32,11 @@ pub struct Reduction {
     between: Option<[usize; 3]>,
 }
 
-/// Bytes of the elements of results that are brought together at a time: about half of a
-/// first-level cache.
-const TOGETHER_BYTES: usize = 1 << 14;
+/// Bytes of the elements of results that are brought together at a time: a third of the first-level
+/// cache.
+fn together_bytes() -> usize {
+    host::machine().l1.bytes / 3
+}
 
 impl Reduction {
     /// Prepares a reduction; `None` if the elements have to be copied before, or many of them
@@ -97,7 +99,7 @@ impl Reduction {
     ) -> Result<(), TensorError> {
         let (size, count) = (self.dtype.bytes(), self.count());
         let (line, row) = (inner * size, count * size);
-        let part = (TOGETHER_BYTES / row).max(1);
+        let part = (together_bytes() / row).max(1);
         let task_rows = task_size(rows, count, 1);
         host::parallel(out.chunks_mut(task_rows * size).enumerate().collect(), |(task, out)| {
             let _reserved = reserve::<u8>(row.saturating_mul(part))?;

@@ -49,7 +49,8 @@ const LINE: u32 = 32;
 /// Ops on more elements are loops, and so are ops of long code if a vector does not hold all.
 const MAX_UNROLLED: u32 = 32;
 /// The minimum number of elements of loops with the widest vectors, which slow down the processor
-/// for a microsecond when they come in between.
+/// for a microsecond when they come in between. The machine model says if they pay in the long run;
+/// this is for processors on which they do.
 const MIN_WIDE: u32 = 1 << 11;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
