@@ -95,6 +95,15 @@ impl<T: Accumulator, const C: usize> Kernel for DepthwiseLine<'_, T, C> {
             (false, _) => self.sum(T::multiply_add),
         }
     }
+
+    /// One loop for all numbers of features.
+    fn run_shared(self) {
+        let is_short = self.is_short;
+        self.sum(|sum, x, weight| match is_short {
+            true => sum.add(x.multiply(weight)),
+            false => sum.multiply_add(x, weight),
+        });
+    }
 }
 
 impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {

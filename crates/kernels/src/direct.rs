@@ -57,6 +57,20 @@ impl<T: Accumulator> Kernel for DirectRow<'_, T> {
             *sum = sum.finish();
         }
     }
+
+    /// One loop for all distances and numbers of products.
+    fn run_shared(self) {
+        let DirectRow { a, b: Matrix { elements, strides: [row_stride, column_stride] }, out } =
+            self;
+        let is_short = a.len() <= FEW;
+        for (column, out) in out.iter_mut().enumerate() {
+            let step = |sum: T, (k, &a): (usize, &T)| {
+                let b = elements[k * row_stride + column * column_stride];
+                if is_short { sum.add(a.multiply(b)) } else { sum.multiply_add(a, b) }
+            };
+            *out = a.iter().enumerate().fold(T::ZERO, step).finish();
+        }
+    }
 }
 
 /// Sums of `K` rounded products with columns whose rows are adjacent.

@@ -5,13 +5,13 @@
 use super::kernel::{Kernel, expect_bytes};
 use super::parallel::task_size;
 use crate::fft_lines::{Lanes, LinePlan, PairTransform, Transform, Way};
-use crate::fft_moves::{Grouped, PairLoad, Regroup, Sample, Scale, StoreColumns, StoreRows};
+use crate::fft_moves::{Grouped, PairLoad, Regroup, SamplePart, Scale, StoreColumns, StoreRows};
 use bytemuck::Pod;
 use numerics::budget::{Reserved, reserve};
 use numerics::math::AlignedBytes;
 use numerics::shape::num_elements;
 use numerics::simd::{DoublesArray, Isa};
-use numerics::{Complex32, Complex64, DType, Tensor, TensorError};
+use numerics::{Complex64, DType, Tensor, TensorError};
 use program::EvalError;
 use program::primitives::Fourier;
 use std::cell::{Cell, RefCell};
@@ -166,24 +166,22 @@ impl FourierTransform {
     /// # Errors
     /// If there are fewer bytes than the types have, or there is no memory.
     pub fn run(&self, operand: &[u8], result: &mut [u8]) -> Result<(), TensorError> {
-        match (self.dtype, self.result) {
-            (DType::F32, _) => self.run_typed::<f32, Complex32>(operand, result),
-            (DType::F64, _) => self.run_typed::<f64, Complex64>(operand, result),
-            (DType::C64, DType::F32) => self.run_typed::<Complex32, f32>(operand, result),
-            (DType::C64, _) => self.run_typed::<Complex32, Complex32>(operand, result),
-            (_, DType::F64) => self.run_typed::<Complex64, f64>(operand, result),
-            _ => self.run_typed::<Complex64, Complex64>(operand, result),
+        match self.dtype {
+            DType::F32 | DType::C64 => self.run_typed::<f32>(operand, result),
+            _ => self.run_typed::<f64>(operand, result),
         }
     }
 
-    fn run_typed<S: Sample, D: Sample>(
+    fn run_typed<R: SamplePart>(
         &self,
         operand: &[u8],
         result: &mut [u8],
     ) -> Result<(), TensorError> {
-        let from = bytemuck::try_cast_slice::<u8, S>(operand).ok();
-        let to = bytemuck::try_cast_slice_mut::<u8, D>(result).ok();
-        let (given, size) = (self.given.iter().product(), self.shape().iter().product());
+        let from = bytemuck::try_cast_slice::<u8, R>(operand).ok();
+        let to = bytemuck::try_cast_slice_mut::<u8, R>(result).ok();
+        let [from_parts, to_parts] = [self.dtype, self.result].map(parts_of);
+        let given = self.given.iter().product::<usize>() * from_parts;
+        let size = self.shape().iter().product::<usize>() * to_parts;
         let (from, to) =
             (from.and_then(|from| from.get(..given)), to.and_then(|to| to.get_mut(..size)));
         let (Some(from), Some(to)) = (from, to) else { return Err(TensorError::OutOfBounds) };
@@ -207,17 +205,19 @@ impl FourierTransform {
         }
         // All lines have this many beside them, or more.
         let beside = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min();
+        let are_alone = passes.iter().any(|pass| pass.plan.is_alone());
         let size = passes.iter().map(|pass| pass.plan.size()).max().unwrap_or(0);
-        let from = (from, &self.given[..]);
+        let from = TensorLines { parts: from, per_element: from_parts, given: &self.given };
+        let to = (to, to_parts);
         let beside = beside.unwrap_or(1);
         with_rooms(&GROUPS, |rooms| {
             let isa = Isa::best();
-            if beside <= FEW_LINES || !<[f64; LANES]>::is_compiled(isa) {
-                run::<S, D, 1>(&passes, &dims, from, to, rooms)
+            if are_alone || beside <= FEW_LINES || !<[f64; LANES]>::is_compiled(isa) {
+                run::<R, 1>(&passes, &dims, from, to, rooms)
             } else if beside > LANES && isa.has_fast_avx512() && size <= max_wide() {
-                run::<S, D, WIDE>(&passes, &dims, from, to, rooms)
+                run::<R, WIDE>(&passes, &dims, from, to, rooms)
             } else {
-                run::<S, D, LANES>(&passes, &dims, from, to, rooms)
+                run::<R, LANES>(&passes, &dims, from, to, rooms)
             }
         })
     }
@@ -375,21 +375,38 @@ impl<const L: usize> LineGroups<'_, L> {
     }
 }
 
+/// The number of parts of an element: two if it is complex.
+fn parts_of(dtype: DType) -> usize {
+    if dtype.is_complex() { 2 } else { 1 }
+}
+
+/// The elements of a tensor.
+#[derive(Clone, Copy)]
+struct TensorLines<'a, R> {
+    /// The parts of all elements.
+    parts: &'a [R],
+    /// The number of parts of an element.
+    per_element: usize,
+    /// The sizes, beyond which there are zeros.
+    given: &'a [usize],
+}
+
 /// Where the lines of a pass come from.
-enum LineSource<'a, S, const L: usize> {
-    /// A tensor of these sizes, beyond which there are zeros.
-    Tensor { elements: &'a [S], given: &'a [usize] },
+#[derive(Clone, Copy)]
+enum LineSource<'a, R, const L: usize> {
+    /// A tensor.
+    Tensor(TensorLines<'a, R>),
     /// Groups of lines along another axis, from the previous pass, whose numbers are still to be
     /// changed.
     Groups { elements: &'a [Lanes<[f64; L]>], axis: usize, scale: Scale },
 }
 
 /// Where they go.
-enum LineTarget<'o, D, const L: usize> {
-    /// Consecutive lines.
-    Rows(&'o mut [D]),
-    /// A slice for each element of a line, with that element of all lines.
-    Columns(Vec<&'o mut [D]>),
+enum LineTarget<'o, R, const L: usize> {
+    /// The parts of consecutive lines.
+    Rows(&'o mut [R]),
+    /// A slice for each element of a line, with the parts of that element of all lines.
+    Columns(Vec<&'o mut [R]>),
     Groups(&'o mut [Lanes<[f64; L]>]),
 }
 
@@ -418,13 +435,13 @@ fn with_rooms<R>(
     result
 }
 
-/// Runs passes with `L` lines at a time. `dims` are the sizes between them; the operand's sizes
-/// are beside its elements.
-fn run<S: Sample, D: Sample, const L: usize>(
+/// Runs passes with `L` lines at a time. `dims` are the sizes between them; the number of parts of
+/// an element is beside the parts of the result.
+fn run<R: SamplePart, const L: usize>(
     passes: &[AxisPass],
     dims: &[usize],
-    from: (&[S], &[usize]),
-    to: &mut [D],
+    from: TensorLines<'_, R>,
+    to: (&mut [R], usize),
     [before, after]: &mut [AlignedBytes; 2],
 ) -> Result<(), TensorError>
 where
@@ -435,14 +452,14 @@ where
     for (nth, pass) in passes.iter().enumerate() {
         let groups = LineGroups::<L> { dims, axis: pass.axis };
         let source = match last {
-            None => LineSource::Tensor { elements: from.0, given: from.1 },
+            None => LineSource::Tensor(from),
             Some((axis, scale)) => {
                 LineSource::Groups { elements: bytemuck::cast_slice(before), axis, scale }
             }
         };
-        let lines = PassLines::<S, L>::new(pass, &groups, source);
+        let lines = PassLines::<R, L>::new(pass, &groups, source);
         if nth + 1 == passes.len() {
-            return lines.to_tensor(to);
+            return lines.to_tensor(to.0, to.1);
         }
         let count = groups.count().saturating_mul(pass.sizes[1]);
         _reserved[nth % 2] = Some(reserve::<Lanes<[f64; L]>>(count)?);
@@ -455,10 +472,10 @@ where
 }
 
 /// Lines of a pass, with where they come from.
-struct PassLines<'a, S, const L: usize> {
+struct PassLines<'a, R, const L: usize> {
     pass: &'a AxisPass,
     groups: &'a LineGroups<'a, L>,
-    source: LineSource<'a, S, L>,
+    source: LineSource<'a, R, L>,
     /// The distances of groups in the source.
     strides: Vec<usize>,
     /// The distance of the elements of a line, or of lanes.
@@ -467,19 +484,19 @@ struct PassLines<'a, S, const L: usize> {
     zeros: OnceLock<Vec<Lanes<[f64; L]>>>,
 }
 
-impl<'a, S: Sample, const L: usize> PassLines<'a, S, L>
+impl<'a, R: SamplePart, const L: usize> PassLines<'a, R, L>
 where
     [f64; L]: Pod + DoublesArray,
 {
     fn new(
         pass: &'a AxisPass,
         groups: &'a LineGroups<'a, L>,
-        source: LineSource<'a, S, L>,
+        source: LineSource<'a, R, L>,
     ) -> Self {
         let lanes_axis = lanes_axis(groups.dims, pass.axis);
         let mut strides;
         match source {
-            LineSource::Tensor { given, .. } => {
+            LineSource::Tensor(TensorLines { given, .. }) => {
                 strides = vec![1; given.len()];
                 for dim in (0..given.len() - 1).rev() {
                     strides[dim] = strides[dim + 1] * given[dim + 1];
@@ -508,12 +525,12 @@ where
     fn to_groups(&self, to: &mut [Lanes<[f64; L]>]) -> Result<(), TensorError> {
         let size = self.task_size(self.groups.count());
         let tasks = to.chunks_mut(size * self.pass.sizes[1]).enumerate();
-        let tasks = tasks.map(|(nth, to)| (nth * size, LineTarget::<S, L>::Groups(to))).collect();
+        let tasks = tasks.map(|(nth, to)| (nth * size, LineTarget::Groups(to))).collect();
         host::parallel(tasks, |(first, target)| self.transform(first, target))
     }
 
-    /// Transforms all lines into the elements of a tensor.
-    fn to_tensor<D: Sample>(&self, to: &mut [D]) -> Result<(), TensorError> {
+    /// Transforms all lines into a tensor, whose elements have this many parts each.
+    fn to_tensor(&self, to: &mut [R], per_element: usize) -> Result<(), TensorError> {
         let LineGroups { dims, axis } = *self.groups;
         let lanes_axis = lanes_axis(dims, axis);
         let per_row = self.groups.size(lanes_axis);
@@ -530,8 +547,8 @@ where
                     group / per_row * dims[lanes_axis] + dims[lanes_axis].min(group % per_row * L)
                 };
                 let rows = rows(end) - rows(first);
-                let (part, others) =
-                    std::mem::take(&mut rest).split_at_mut(rows * self.pass.sizes[1]);
+                let parts = rows * self.pass.sizes[1] * per_element;
+                let (part, others) = std::mem::take(&mut rest).split_at_mut(parts);
                 rest = others;
                 tasks.push((first, LineTarget::Rows(part)));
                 first = end;
@@ -547,9 +564,10 @@ where
                     tasks.push((block * per_row + part * size, LineTarget::Columns(columns)));
                 }
             }
-            for (row, to) in to.chunks_mut(dims[lanes_axis]).enumerate() {
+            for (row, to) in to.chunks_mut(dims[lanes_axis] * per_element).enumerate() {
                 let block = row / (count * inner) * inner + row % inner;
-                for (task, to) in tasks[block * parts..].iter_mut().zip(to.chunks_mut(size * L)) {
+                let to = to.chunks_mut(size * L * per_element);
+                for (task, to) in tasks[block * parts..].iter_mut().zip(to) {
                     if let (_, LineTarget::Columns(columns)) = task {
                         columns.push(to);
                     }
@@ -560,11 +578,7 @@ where
     }
 
     /// Transforms lines from a group on.
-    fn transform<D: Sample>(
-        &self,
-        first: usize,
-        target: LineTarget<'_, D, L>,
-    ) -> Result<(), TensorError> {
+    fn transform(&self, first: usize, target: LineTarget<'_, R, L>) -> Result<(), TensorError> {
         let room = self.pass.room();
         let _reserved = reserve::<[Lanes<[f64; L]>; 2]>(room)?;
         with_rooms(&LINES, |rooms| {
@@ -581,13 +595,15 @@ where
                     let mut group = first;
                     while !rest.is_empty() {
                         let (x, lanes) = self.group(group, x, scratch);
-                        let (to, others) = std::mem::take(&mut rest).split_at_mut(lanes * size);
+                        let parts = lanes * size * self.parts_of_result();
+                        let (to, others) = std::mem::take(&mut rest).split_at_mut(parts);
                         self.put_rows(x, to);
                         (rest, group) = (others, group + 1);
                     }
                 }
                 LineTarget::Columns(columns) => {
-                    let mut columns: Vec<_> = columns.into_iter().map(D::pairs_mut).collect();
+                    let columns = columns.into_iter().map(|column| column.as_chunks_mut().0);
+                    let mut columns: Vec<&mut [[R; 2]]> = columns.collect();
                     let count = columns.first().map_or(0, |column| column.len());
                     for (nth, start) in (0..count).step_by(L).enumerate() {
                         let (x, lanes) = self.group(first + nth, x, scratch);
@@ -644,16 +660,24 @@ where
         }
     }
 
+    /// The number of parts of an element of a transformed line.
+    fn parts_of_result(&self) -> usize {
+        if self.pass.transform == Fourier::RealInverse { 1 } else { 2 }
+    }
+
     /// True if all bits of a group of lines, which are consecutive in a tensor, are zeros.
     fn is_zero(&self, group: usize) -> bool {
-        let LineSource::Tensor { elements, given } = self.source else { return false };
+        let LineSource::Tensor(TensorLines { parts, per_element, given }) = self.source else {
+            return false;
+        };
         let (start, lanes) = self.groups.place(group, &self.strides, given);
         if lanes == 0 {
             return true;
         }
         let is_zero = |part: &[u8]| part.iter().fold(0, |bits, &byte| bits | byte) == 0;
         self.stride == 1 && {
-            let lines = &elements[start..][..lanes * given[self.pass.axis]];
+            let lines = &parts[start * per_element..];
+            let lines = &lines[..lanes * given[self.pass.axis] * per_element];
             bytemuck::cast_slice(lines).chunks(CHECKED_BYTES).all(is_zero)
         }
     }
@@ -665,21 +689,21 @@ where
         let is_swapped = pass.is_inverse() && pass.pairs.is_none();
         let [size, _] = pass.sizes;
         match self.source {
-            LineSource::Tensor { elements, given } => {
+            LineSource::Tensor(TensorLines { parts, per_element, given }) => {
                 let (start, lanes) = groups.place(group, &self.strides, given);
-                let (elements, given) = (elements.get(start..).unwrap_or(&[]), given[pass.axis]);
+                let from = parts.get(start * per_element..).unwrap_or(&[]);
+                let count = given[pass.axis] * per_element;
                 let is_pairs = pass.has_pairs(Fourier::RealForward);
                 let x = &mut x[..if is_pairs { size / 2 } else { size }];
                 if pass.transform == Fourier::RealForward && !is_pairs {
                     x.fill([[0.0; L]; 2]);
-                    for (lane, line) in elements.chunks(given).take(lanes).enumerate() {
-                        for (x, element) in x.iter_mut().zip(line) {
-                            x[0][lane] = element.parts()[0];
+                    for (lane, line) in from.chunks(count).take(lanes).enumerate() {
+                        for (x, &number) in x.iter_mut().zip(line) {
+                            x[0][lane] = number.into();
                         }
                     }
                     return;
                 }
-                let (from, count) = S::parts_of(elements, given);
                 let stride = (stride > 1).then_some(2 * stride);
                 Isa::best().run_doubles(PairLoad { from, count, stride, lanes, is_swapped, x });
             }
@@ -709,7 +733,7 @@ where
 
     /// Writes transformed lines, the ones transformed back with their parts in order, and
     /// divided by the length.
-    fn put_rows<D: Sample>(&self, x: &[Lanes<[f64; L]>], to: &mut [D]) {
+    fn put_rows(&self, x: &[Lanes<[f64; L]>], to: &mut [R]) {
         let pass = self.pass;
         let [_, size] = pass.sizes;
         if pass.transform == Fourier::RealInverse && pass.pairs.is_none() {
@@ -720,7 +744,7 @@ where
                         Scale::Times(factor) => x[1][lane] * factor,
                         Scale::Over(divisor) => x[1][lane] / divisor,
                     };
-                    *element = D::from_parts([re, 0.0]);
+                    *element = R::nearest(re);
                 }
             }
             return;
@@ -729,7 +753,7 @@ where
             x: &x[..if pass.has_pairs(Fourier::RealInverse) { size / 2 } else { size }],
             is_swapped: pass.is_inverse(),
             scale: pass.scale(),
-            to: D::pairs_mut(to),
+            to: to.as_chunks_mut().0,
         });
     }
 }

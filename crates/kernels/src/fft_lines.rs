@@ -176,7 +176,8 @@ struct TransformStage {
 }
 
 impl LinePlan {
-    /// A plan for lines of `length`, which is not zero, or for a line that is alone.
+    /// A plan for lines of `length`, which is not zero, or for a line that is alone: it is
+    /// transformed in memory for one line.
     pub fn new(length: usize, is_alone: bool) -> LinePlan {
         let mut factors = Vec::new();
         let mut rest = length;
@@ -239,7 +240,7 @@ impl LinePlan {
         let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
         // It has no chirp within.
         if let Method::Factors(stages) = &plan.method {
-            transform::<f64>(stages, &mut x, &mut scratch);
+            transform::<f64, f64>(stages, &mut x, &mut scratch);
         }
         let transformed = x.iter().map(|&[[re], [im]]| [re, im]).collect();
         Method::Chirp { chirp, transformed, plan: Box::new(plan) }
@@ -251,6 +252,11 @@ impl LinePlan {
             Method::Factors(_) | Method::Quarters { .. } => self.length,
             Method::Chirp { plan, .. } => plan.length,
         }
+    }
+
+    /// True if it transforms lines in memory for one line.
+    pub fn is_alone(&self) -> bool {
+        matches!(self.method, Method::Quarters { .. })
     }
 
     /// Elementary operations of the transform of a line, roughly.
@@ -286,6 +292,9 @@ impl LinePlan {
         let (stages, chirp) = match &self.method {
             Method::Factors(stages) => (stages, None),
             Method::Quarters { stages, twiddles } => {
+                if const { size_of::<X::Array>() > size_of::<f64>() } {
+                    unreachable!("a line that is alone among others");
+                }
                 return transform_quarters::<X, V>(stages, twiddles, lanes, x);
             }
             Method::Chirp { chirp, transformed, plan } => {
@@ -300,7 +309,7 @@ impl LinePlan {
         };
         // One place for all transforms, as it is compiled into many.
         for is_back in [false, true] {
-            transform::<X>(stages, x, scratch);
+            transform::<X, V>(stages, x, scratch);
             match chirp {
                 None => return,
                 Some((_, transformed)) if !is_back => {
@@ -333,7 +342,7 @@ fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
         for (quarter, x) in quarters.iter_mut().zip(x.as_chunks::<4>().0) {
             *quarter = [0, 1].map(|part| from_fn(|lane| x[lane][part].as_ref()[line]));
         }
-        transform::<V>(stages, &mut quarters, &mut scratch);
+        transform::<V, V>(stages, &mut quarters, &mut scratch);
         for (k, ([re, im], roots)) in quarters.iter().zip(twiddles).enumerate() {
             let turned = from_fn(|lane| LineElement { re: re[lane], im: im[lane] } * roots[lane]);
             for (j, result) in RadixFour.of(turned).into_iter().enumerate() {
@@ -344,9 +353,9 @@ fn transform_quarters<X: Doubles, V: Doubles<Array = [f64; 4]>>(
     }
 }
 
-/// The stages in turn.
+/// The stages in turn. Where operations of `Q` are calls, there is one loop for all odd radices.
 #[inline(always)]
-fn transform<'x, V: Doubles>(
+fn transform<'x, V: Doubles, Q: Doubles>(
     stages: &[TransformStage],
     x: &mut &'x mut [Lanes<V::Array>],
     scratch: &mut &'x mut [Lanes<V::Array>],
@@ -355,8 +364,9 @@ fn transform<'x, V: Doubles>(
     for stage in stages {
         match stage.radix {
             2 => stage.run::<2, V>(x, scratch, stride, &RadixTwo),
-            3 => stage.run::<3, V>(x, scratch, stride, &Odd::<1>(&stage.roots)),
             4 => stage.run::<4, V>(x, scratch, stride, &RadixFour),
+            _ if const { Q::HAS_CALLS } => stage.run_odd::<V>(x, scratch, stride),
+            3 => stage.run::<3, V>(x, scratch, stride, &Odd::<1>(&stage.roots)),
             5 => stage.run::<5, V>(x, scratch, stride, &Odd::<2>(&stage.roots)),
             7 => stage.run::<7, V>(x, scratch, stride, &Odd::<3>(&stage.roots)),
             _ => stage.run_odd::<V>(x, scratch, stride),
@@ -438,8 +448,8 @@ impl TransformStage {
     ) {
         let step = stride * self.rest;
         let (x, y) = (&x[..R * step], &mut y[..R * step]);
-        if stride == 1 {
-            // Neighbours are of other positions.
+        if const { R.is_multiple_of(2) } && stride == 1 {
+            // Neighbours are of other positions. Of odd radices, this is for odd lengths alone.
             for (p, y) in y.as_chunks_mut::<R>().0.iter_mut().enumerate() {
                 let factors = self.factors::<R, V>(p);
                 let mut elements = [LineElement::<V>::zero(); R];

@@ -1,73 +1,15 @@
 //! Lines of Fourier transforms on their way between tensors and the lanes of vectors.
 
 use crate::fft_lines::Lanes;
-use bytemuck::Pod;
+use numerics::Element;
 use numerics::simd::{Doubles, DoublesArray, DoublesKernel};
-use numerics::{Complex32, Complex64, Element};
 use std::slice;
 
-/// Elements of lines.
-pub(crate) trait Sample: Element {
-    /// The type of real and imaginary parts.
-    type Part: SamplePart;
+/// The type of real numbers, and of the parts of complex ones.
+pub(crate) trait SamplePart: Element + Into<f64> {
+    /// The nearest number.
+    fn nearest(number: f64) -> Self;
 
-    /// The parts of elements, and their number in a line of this many elements.
-    fn parts_of(elements: &[Self], count: usize) -> (&[Self::Part], usize);
-
-    /// Elements as pairs, to be written: the parts of a complex number, or two real numbers.
-    fn pairs_mut(elements: &mut [Self]) -> &mut [[Self::Part; 2]];
-
-    /// The parts of an element.
-    fn parts(self) -> [f64; 2];
-
-    /// The element of these parts, rounded.
-    fn from_parts(parts: [f64; 2]) -> Self;
-}
-
-macro_rules! samples {
-    ($($real:ident $complex:ident)*) => {$(
-        impl Sample for $real {
-            type Part = $real;
-
-            fn parts_of(elements: &[$real], count: usize) -> (&[$real], usize) {
-                (elements, count)
-            }
-            fn pairs_mut(elements: &mut [$real]) -> &mut [[$real; 2]] {
-                elements.as_chunks_mut().0
-            }
-            #[inline(always)]
-            fn parts(self) -> [f64; 2] {
-                [self.into(), 0.0]
-            }
-            #[inline(always)]
-            fn from_parts([re, _]: [f64; 2]) -> $real {
-                re as $real
-            }
-        }
-        impl Sample for $complex {
-            type Part = $real;
-
-            fn parts_of(elements: &[$complex], count: usize) -> (&[$real], usize) {
-                (bytemuck::cast_slice(elements), 2 * count)
-            }
-            fn pairs_mut(elements: &mut [$complex]) -> &mut [[$real; 2]] {
-                bytemuck::cast_slice_mut(elements)
-            }
-            #[inline(always)]
-            fn parts(self) -> [f64; 2] {
-                [self.re.into(), self.im.into()]
-            }
-            #[inline(always)]
-            fn from_parts([re, im]: [f64; 2]) -> $complex {
-                $complex::new(re as $real, im as $real)
-            }
-        }
-    )*};
-}
-samples! { f32 Complex32 f64 Complex64 }
-
-/// The type of the parts of elements.
-pub(crate) trait SamplePart: Pod {
     /// The first pairs of a slice, one for each lane: their first numbers, and their second ones.
     fn read<V: Doubles>(pairs: &[[Self; 2]]) -> [V; 2];
 
@@ -89,6 +31,10 @@ pub(crate) trait SamplePart: Pod {
 
 /// A pair of them takes the space of one number.
 impl SamplePart for f32 {
+    #[inline(always)]
+    fn nearest(number: f64) -> f32 {
+        number as f32
+    }
     #[inline(always)]
     fn read<V: Doubles>(pairs: &[[f32; 2]]) -> [V; 2] {
         V::read_pairs(pairs).widened()
@@ -133,6 +79,10 @@ impl SamplePart for f32 {
 
 /// Numbers of which a row has two vectors.
 impl SamplePart for f64 {
+    #[inline(always)]
+    fn nearest(number: f64) -> f64 {
+        number
+    }
     #[inline(always)]
     fn read<V: Doubles>(pairs: &[[f64; 2]]) -> [V; 2] {
         V::read_wide_pairs(pairs)
@@ -232,7 +182,7 @@ where
         let (re, im) = (usize::from(is_swapped), usize::from(!is_swapped));
         if let Some(stride) = stride {
             for (k, x) in x.iter_mut().enumerate() {
-                let mut copy = [[R::zeroed(); 2]; L];
+                let mut copy = [[R::ZERO; 2]; L];
                 let parts: [V; 2] = if 2 * k >= count {
                     R::read(&copy)
                 } else {
@@ -257,7 +207,7 @@ where
             }
             rest.fill([V::splat(0.0).array(); 2]);
             if let (Some(x), &[last]) = (rest.first_mut(), last) {
-                x[re] = R::read::<V>(&[[last, R::zeroed()]])[0].array();
+                x[re] = R::read::<V>(&[[last, R::ZERO]])[0].array();
             }
             return;
         }
@@ -270,7 +220,7 @@ where
                 *row = if len == 2 * L {
                     R::read_row(numbers.as_chunks().0)
                 } else {
-                    let mut copy = [[R::zeroed(); 2]; L];
+                    let mut copy = [[R::ZERO; 2]; L];
                     copy.as_flattened_mut()[..len].copy_from_slice(numbers);
                     R::read_row(&copy)
                 };
@@ -321,7 +271,7 @@ where
                 if pairs.len() == L {
                     R::write_row(*row, pairs);
                 } else {
-                    let mut copy = [[R::zeroed(); 2]; L];
+                    let mut copy = [[R::ZERO; 2]; L];
                     R::write_row(*row, &mut copy);
                     pairs.copy_from_slice(&copy[..pairs.len()]);
                 }
@@ -360,7 +310,7 @@ where
             if lanes == L {
                 R::write(parts, to);
             } else {
-                let mut copy = [[R::zeroed(); 2]; L];
+                let mut copy = [[R::ZERO; 2]; L];
                 R::write(parts, &mut copy);
                 to.copy_from_slice(&copy[..lanes]);
             }

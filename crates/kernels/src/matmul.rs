@@ -451,11 +451,7 @@ impl<T: Accumulator> Product<'_, T> {
                     let (levels, chunk_levels) = (&mut levels[..], &mut chunk_levels);
                     let sums = TreeSums { chunk, levels, chunk_levels };
                     let column = at;
-                    if blocks <= 1 {
-                        isa.run(Tiles::<T, R, C, false> { block, row, column, sums, out });
-                    } else {
-                        isa.run(Tiles::<T, R, C, true> { block, row, column, sums, out });
-                    }
+                    isa.run(Tiles { block, row, column, sums, out });
                 }
             }
         }
@@ -480,8 +476,8 @@ struct Block<'a, T, const C: usize> {
     next: &'a [T],
 }
 
-/// The results of a block: sums of one chain each, or of several if `DEEP`.
-struct Tiles<'a, 'o, T, const R: usize, const C: usize, const DEEP: bool> {
+/// The results of a block.
+struct Tiles<'a, 'o, T, const R: usize, const C: usize> {
     block: Block<'a, T, C>,
     row: usize,
     column: usize,
@@ -489,7 +485,7 @@ struct Tiles<'a, 'o, T, const R: usize, const C: usize, const DEEP: bool> {
     out: &'a mut Results<'o, T>,
 }
 
-/// Room for sums of several chains, if tiles are `DEEP`.
+/// Room for sums of several chains.
 struct TreeSums<'a, T, const R: usize, const C: usize> {
     /// The number of chains of a chunk, which are summed for all tiles before the next one: a power
     /// of two, or all.
@@ -500,30 +496,18 @@ struct TreeSums<'a, T, const R: usize, const C: usize> {
     chunk_levels: &'a mut Vec<[[T; C]; R]>,
 }
 
-impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool> Kernel
-    for Tiles<'_, '_, T, R, C, DEEP>
-{
+impl<T: Accumulator, const R: usize, const C: usize> Kernel for Tiles<'_, '_, T, R, C> {
     #[inline(always)]
     fn run(self) {
         self.run_with::<false>();
     }
 
-    /// Blocks of any depth by one function.
     fn run_baseline(self) {
-        #[inline(never)]
-        fn run<T: Accumulator, const R: usize, const C: usize>(
-            tiles: Tiles<'_, '_, T, R, C, true>,
-        ) {
-            tiles.run_with::<true>();
-        }
-        let Tiles { block, row, column, sums, out } = self;
-        run(Tiles { block, row, column, sums, out });
+        self.run_with::<true>();
     }
 }
 
-impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
-    Tiles<'_, '_, T, R, C, DEEP>
-{
+impl<T: Accumulator, const R: usize, const C: usize> Tiles<'_, '_, T, R, C> {
     /// Computes one chain at a time if `SINGLE`.
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
@@ -571,12 +555,6 @@ impl<T: Accumulator, const R: usize, const C: usize, const DEEP: bool>
                     };
                     let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
                     let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
-                    if !DEEP {
-                        let to =
-                            SomeSums { left: (&[], 0), sums: &mut sums, results: Some(results) };
-                        tile.block::<C, SINGLE>(0, copy, next.next().unwrap_or_default(), to);
-                        continue;
-                    }
                     let whole = (chunks == 1).then_some(&mut *results);
                     let next = &mut next;
                     tile.tree::<C, SINGLE>(blocks.clone(), copy, next, levels, &mut sums, whole);
@@ -630,20 +608,22 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         next: &mut Chunks<'_, T>,
         levels: &mut [[[T; C]; R]],
         sums: &mut [[T; C]; R],
-        results: Option<&mut [&mut [T]; R]>,
+        mut results: Option<&mut [&mut [T]; R]>,
     ) {
         let last = blocks.len() - 1;
-        for block in 0..last {
-            // Every one bit that the addition of one carries over is a subtree of this size.
-            let (left, rest) = levels.split_at_mut(block.trailing_ones() as usize);
-            let left = (&*left, (1 << left.len()) - 1);
-            let to = SomeSums { left, sums: &mut rest[0], results: None };
+        for block in 0..=last {
+            let is_last = block == last;
+            // Every one bit that the addition of one carries over is a subtree of this size; the
+            // last sums are added to all subtrees that are left.
+            let carried = if is_last { levels.len() } else { block.trailing_ones() as usize };
+            let (left, rest) = levels.split_at_mut(carried);
+            let added = if is_last { last } else { (1 << carried) - 1 };
+            let sums = rest.first_mut().unwrap_or(&mut *sums);
+            let results = if is_last { results.take() } else { None };
+            let to = SomeSums { left: (&*left, added), sums, results };
             let (block, next) = (blocks.start + block, next.next().unwrap_or_default());
             self.block::<C, SINGLE>(block, copy.as_deref_mut(), next, to);
         }
-        let to = SomeSums { left: (levels, last), sums, results };
-        let next = next.next().unwrap_or_default();
-        self.block::<C, SINGLE>(blocks.start + last, copy, next, to);
     }
 
     /// The elements of rows in a block of products: where they are, or all of them; and the number
@@ -688,7 +668,8 @@ impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
         for (copy, row) in copies.iter_mut().zip(panel.0.chunks(stride)) {
             row.first_chunk().into_iter().for_each(|row| *copy = *row);
         }
-        if SINGLE {
+        // Types with tiles come here only without the instructions for them.
+        if SINGLE || T::HAS_TILES {
             single_chains(rows, segments, panel, sums);
         } else {
             chains(rows, segments, panel, sums);
@@ -714,6 +695,7 @@ fn write<T: Accumulator, const R: usize, const C: usize>(
 }
 
 /// As [`chains`], one chain at a time: each step is a call.
+#[inline(never)]
 fn single_chains<T: Accumulator, const R: usize, const C: usize>(
     rows: [&[T]; R],
     segments: &[Range<usize>],

@@ -132,15 +132,21 @@ struct SmallProducts<'a, 'o, T, const FUSED: bool> {
 impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
-        match self.n {
-            1 => return self.by_rows::<1>(),
-            2 => return self.by_rows::<2>(),
-            3 => return self.by_rows::<3>(),
-            n if self.b.strides[0] == 1 && n >= 2 * COLUMNS => {
-                return self.in_place::<{ 2 * COLUMNS }>();
+        if !const { matches!(T::DTYPE, DType::F32 | DType::F64 | DType::C64) } {
+            if self.n < LANES {
+                return self.by_results();
             }
-            n if self.b.strides[0] == 1 && n >= COLUMNS => return self.in_place::<COLUMNS>(),
-            _ => {}
+        } else {
+            match self.n {
+                1 => return self.by_rows::<1>(),
+                2 => return self.by_rows::<2>(),
+                3 => return self.by_rows::<3>(),
+                n if self.b.strides[0] == 1 && n >= 2 * COLUMNS => {
+                    return self.in_place::<{ 2 * COLUMNS }>();
+                }
+                n if self.b.strides[0] == 1 && n >= COLUMNS => return self.in_place::<COLUMNS>(),
+                _ => {}
+            }
         }
         let SmallProducts { m, k, n, a, b, out } = self;
         let mut tile = [[T::ZERO; COLUMNS]; DEPTH];
@@ -185,8 +191,15 @@ impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSE
         }
     }
 
-    /// One result at a time.
     fn run_shared(self) {
+        self.by_results();
+    }
+}
+
+impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
+    /// One result at a time.
+    #[inline(always)]
+    fn by_results(self) {
         let SmallProducts { m, k, n, a, b, out } = self;
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             let a_stride = a.strides[1];
@@ -201,9 +214,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSE
             }
         }
     }
-}
 
-impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
     /// Results of at least `N` columns that are neighbours, which are read where they are. The last
     /// `N` ones overlap with earlier ones.
     #[inline(always)]
@@ -226,7 +237,10 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
                             *sum = next;
                         }
                     }
-                    out[first..first + N].copy_from_slice(&sums.map(T::finish));
+                    for sum in &mut sums {
+                        *sum = sum.finish();
+                    }
+                    out[first..first + N].copy_from_slice(&sums);
                 }
             }
         }
@@ -249,14 +263,19 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
             let [column, row] = b.strides;
             let have_more = b_columns.iter().all(|columns| columns.len() >= (k - 1) * row + LANES);
             let a_rows = (a_rows, a.strides[1]);
-            let sums: [[T; N]; ROWS] = if N > 1 && column == 1 && have_more {
-                let sums = chains::<T, LANES, FUSED>(k, a_rows, (b_columns, 1, row));
-                sums.map(|sums| std::array::from_fn(|j| sums[j]))
+            let mut sums = [[T::ZERO; N]; ROWS];
+            if N > 1 && column == 1 && have_more {
+                let lanes = chains::<T, LANES, FUSED>(k, a_rows, (b_columns, 1, row));
+                for (sums, lanes) in sums.iter_mut().zip(&lanes) {
+                    sums.copy_from_slice(&lanes[..N]);
+                }
             } else {
-                chains::<T, N, FUSED>(k, a_rows, (b_columns, column, row))
-            };
+                sums = chains::<T, N, FUSED>(k, a_rows, (b_columns, column, row));
+            }
             for (out, sums) in out.iter_mut().zip(sums) {
-                *out = sums.map(T::finish);
+                for (out, sum) in out.iter_mut().zip(sums) {
+                    *out = sum.finish();
+                }
             }
         }
     }

@@ -18,8 +18,12 @@ const BLOCK: usize = 1024;
 const TINY: usize = 4;
 /// Rows longer than that and shorter than this are combined as columns, many at a time.
 const SHORT_ROW: usize = 32;
-/// Columns that are combined at a time: a few rows of them fit into the first cache.
-const COLUMNS: usize = 512;
+/// Columns that are combined at a time: a third of the first-level cache holds [`ROWS`] rows of
+/// them as `f32`.
+fn columns_at_a_time() -> usize {
+    (host::machine().l1.bytes / (3 * ROWS * size_of::<f32>())).max(ROWS)
+}
+
 /// Elements of a short row that are combined with others at a time where any order does.
 const LANES: usize = 8;
 /// Elements of a long row, so.
@@ -480,26 +484,22 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for SummedRows<'_, T, F> {
             return;
         }
         let mut levels = [[T::ZERO; BLOCK / 2]; 2];
-        if len <= BLOCK {
-            // The number that leaves room for elements that wait.
-            let rows = BLOCK / len.next_multiple_of(2);
-            for (out, rows) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
-                out.copy_from_slice(combine_parts(rows, len, f, &mut levels));
-            }
-            return;
-        }
+        // The number that leaves room for elements that wait, or one row of several blocks.
+        let rows = (BLOCK / len.next_multiple_of(2)).max(1);
         let mut tree = Tree::new();
-        for (out, row) in out.iter_mut().zip(elements.chunks_exact(len)) {
-            let (blocks, rest) = row.as_chunks::<BLOCK>();
-            for block in blocks {
-                tree.push(combine_parts(block, BLOCK, f, &mut levels)[0], f);
-            }
-            if !rest.is_empty() {
-                // Smaller than the subtrees of the blocks.
-                tree.push_last(combine_parts(rest, rest.len(), f, &mut levels)[0]);
+        for (out, rows) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
+            // One loop for short and long rows, as it is compiled for many functions.
+            for part in rows.chunks(BLOCK) {
+                let results = combine_parts(part, len.min(part.len()), f, &mut levels);
+                match part.len() {
+                    _ if len <= BLOCK => out.copy_from_slice(results),
+                    BLOCK => tree.push(results[0], f),
+                    // Smaller than the subtrees of the blocks.
+                    _ => tree.push_last(results[0]),
+                }
             }
             if let Some(result) = tree.finish(f) {
-                *out = result;
+                out[0] = result;
             }
         }
     }
@@ -696,12 +696,13 @@ fn combine_parts<'a, T: Element>(
         let next = if len <= TINY { 1 } else { len.div_ceil(2) };
         let out = &mut to[..parts * next];
         match len {
-            2 => combine_tiny(level, |[x, y]| f(x, y), out),
             3 => combine_tiny(level, |[x, y, z]| f(f(x, y), z), out),
             4 => combine_tiny(level, |[x, y, z, w]| f(f(x, y), f(z, w)), out),
-            _ if len.is_multiple_of(2) => combine_neighbours(level, f, out),
             _ => {
-                for (part, out) in level.chunks_exact(len).zip(out.chunks_exact_mut(next)) {
+                // All parts together, unless an element of each waits.
+                let is_even = len.is_multiple_of(2);
+                let [from, to] = if is_even { [level.len(), out.len()] } else { [len, next] };
+                for (part, out) in level.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
                     combine_neighbours(part, f, out);
                 }
             }
@@ -723,8 +724,10 @@ fn combine_tiny<T: Element, const N: usize>(
     let (parts, _) = elements.as_chunks::<N>();
     let (blocks, rest_parts) = parts.as_chunks::<LANES>();
     for (out, block) in many.iter_mut().zip(blocks) {
-        // Without a branch in between, so that they become vectors.
-        *out = block.map(&combine);
+        // Without a branch or a call in between, so that they become vectors.
+        for (out, &part) in out.iter_mut().zip(block) {
+            *out = combine(part);
+        }
     }
     for (out, &part) in rest.iter_mut().zip(rest_parts) {
         *out = combine(part);
@@ -776,8 +779,9 @@ pub fn combine_columns<T: Element>(
 ) {
     let mut tree = Tree::new();
     let mut copies = Vec::new();
-    for (chunk, out) in out.chunks_mut(COLUMNS).enumerate() {
-        let first = chunk * COLUMNS * stride;
+    let columns = columns_at_a_time();
+    for (chunk, out) in out.chunks_mut(columns).enumerate() {
+        let first = chunk * columns * stride;
         let len = out.len();
         let row = |i: usize| &elements[row(i) + first..];
         // Rows of results that have been merged, for the next ones.

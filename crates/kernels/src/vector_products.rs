@@ -5,17 +5,18 @@ use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::sums::Tree;
 use numerics::simd::{
-    ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP,
+    ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP, transpose,
 };
-use numerics::{Number, Widen};
+use numerics::{DType, Number, Widen};
 
-/// Results that are summed at a time where columns are neighbours.
+/// Results that are summed at a time where columns are neighbours: in the first-level cache of
+/// every machine beside the rows that are read.
 const RESULTS: usize = 1024;
-/// Columns that are read at a time where the elements of a column are neighbours: one for each way
-/// of the first-level cache, as columns are often a power of two apart.
+/// Columns that are read at a time where the elements of a column are neighbours: no more than a
+/// first-level cache has ways, as columns are often a power of two apart.
 const COLUMNS: usize = GROUP;
-/// Elements of a column that are read at a time: a cache line of `f32`.
-const LINE: usize = 16;
+/// Elements of each of these columns that become rows at a time, on the stack.
+const LINE: usize = 64;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
 /// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type; integers
@@ -62,6 +63,12 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
     }
 }
 
+/// True if elements that are stored so may have scales: integers whose products are summed as
+/// floats.
+fn has_scales<T: Accumulator, S: Widen<T>>() -> bool {
+    const { matches!(S::DTYPE, DType::I8 | DType::U8 | DType::I16 | DType::U16) }
+}
+
 /// An element in a row and a column with its scale, if it has one.
 #[inline(always)]
 fn scaled<T: Accumulator>(element: T, scales: ColumnScales<'_, T>, row: usize, column: usize) -> T {
@@ -105,18 +112,18 @@ fn with_rows<T: Accumulator, S: Widen<T>>(
     let row_stride = b.strides[0];
     for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
         let b = &b.elements[chunk * RESULTS..];
-        let scales = |row| scales.from(row, chunk * RESULTS);
         out.fill(T::ZERO);
-        if a.len() <= BLOCK {
-            add_rows_scaled(out, a, b, row_stride, scales(0));
-            continue;
-        }
+        let is_deep = a.len() > BLOCK;
         let mut tree = Tree::new();
         for (block, a) in a.chunks(BLOCK).enumerate() {
-            let mut sums = vec![T::ZERO; out.len()];
+            let mut sums = vec![T::ZERO; if is_deep { out.len() } else { 0 }];
             let first = block * BLOCK;
-            add_rows_scaled(&mut sums, a, &b[first * row_stride..], row_stride, scales(first));
-            tree.push(sums, add_rows);
+            let scales = scales.from(first, chunk * RESULTS);
+            let to = if is_deep { &mut sums[..] } else { &mut *out };
+            add_rows_scaled(to, a, &b[first * row_stride..], row_stride, scales);
+            if is_deep {
+                tree.push(sums, add_rows);
+            }
         }
         if let Some(sums) = tree.finish(add_rows) {
             out.copy_from_slice(&sums);
@@ -171,9 +178,13 @@ fn add_rows_scaled<T: Accumulator, S: Widen<T>>(
     let (quads, rest) = a.as_chunks::<4>();
     for (quad, a) in quads.iter().enumerate() {
         let k = 4 * quad;
-        let rows = [k, k + 1, k + 2, k + 3];
-        let scales = rows.map(|k| [scales.of_row(k), scales.shifts_of_row(k)]);
-        add_scaled(sums, *a, rows.map(|k| &b[k * row_stride..]), scales);
+        let mut rows = [&b[k * row_stride..]; 4];
+        let mut row_scales = [[scales.of_row(k), scales.shifts_of_row(k)]; 4];
+        for i in 1..4 {
+            rows[i] = &b[(k + i) * row_stride..];
+            row_scales[i] = [scales.of_row(k + i), scales.shifts_of_row(k + i)];
+        }
+        add_scaled(sums, *a, rows, row_scales);
     }
     for (k, &a) in (4 * quads.len()..).zip(rest) {
         let scales = [scales.of_row(k), scales.shifts_of_row(k)];
@@ -191,8 +202,11 @@ fn add_scaled<T: Accumulator, S: Widen<T>, const N: usize>(
     b: [&[S]; N],
     scales: [[&[T]; 2]; N],
 ) {
-    let b = b.map(|b| &b[..sums.len()]);
-    if scales.iter().any(|[scales, _]| scales.is_empty()) {
+    let mut b = b;
+    for row in &mut b {
+        *row = &row[..sums.len()];
+    }
+    if !has_scales::<T, S>() || scales.iter().any(|[scales, _]| scales.is_empty()) {
         for (j, sum) in sums.iter_mut().enumerate() {
             for (a, b) in a.iter().zip(b) {
                 *sum = sum.multiply_add(*a, b[j].widen());
@@ -246,15 +260,14 @@ fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
         return;
     }
     let mut tree = Tree::new();
+    let mut rows = [[S::ZERO; COLUMNS]; LINE];
     let (b, out) = (&b[done * column_stride..], &mut out[done..]);
     for (group, out) in out.chunks_mut(COLUMNS).enumerate() {
-        // If there are fewer columns, the last one is repeated.
-        let column = |j: usize| &b[(group * COLUMNS + j.min(out.len() - 1)) * column_stride..];
-        let columns: [&[S]; COLUMNS] = std::array::from_fn(|j| &column(j)[..a.len()]);
         for (block, a) in a.chunks(BLOCK).enumerate() {
+            let columns = &b[group * COLUMNS * column_stride + block * BLOCK..];
             let scales = scales.from(block * BLOCK, done + group * COLUMNS);
-            let columns = columns.map(|column| &column[block * BLOCK..]);
-            tree.push(chains(a, columns, scales), add_columns);
+            let columns = (columns, column_stride, out.len());
+            tree.push(chains(a, columns, scales, &mut rows), add_columns);
         }
         if let Some(sums) = tree.finish(add_columns) {
             out.copy_from_slice(&sums[..out.len()]);
@@ -316,41 +329,30 @@ fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
     done
 }
 
-/// Chains of the products of the elements of `a` with the elements of the columns.
+/// Chains of the products of the elements of `a` with the elements of `count` columns, which become
+/// rows a part at a time.
 #[inline(always)]
 fn chains<T: Accumulator, S: Widen<T>>(
     a: &[T],
-    columns: [&[S]; COLUMNS],
+    (columns, stride, count): (&[S], usize, usize),
     scales: ColumnScales<'_, T>,
+    rows: &mut [[S; COLUMNS]; LINE],
 ) -> [T; COLUMNS] {
-    if scales.are_some() {
-        return std::array::from_fn(|j| {
-            let step = |sum: T, (k, &a): (usize, &T)| {
-                // The last column is repeated.
-                let column = j.min(scales.of_row(k).len() - 1);
-                sum.multiply_add(a, scaled(columns[j][k].widen(), scales, k, column))
-            };
-            a.iter().enumerate().fold(T::ZERO, step)
-        });
-    }
     let mut sums = [T::ZERO; COLUMNS];
-    let (lines, rest) = a.as_chunks::<LINE>();
-    for (at, a) in (0..).step_by(LINE).zip(lines) {
-        let mut parts = [[T::ZERO; LINE]; COLUMNS];
-        for (part, column) in parts.iter_mut().zip(columns) {
-            for (part, element) in part.iter_mut().zip(&column[at..at + LINE]) {
-                *part = element.widen();
+    for (part, a) in a.chunks(LINE).enumerate() {
+        let first = part * LINE;
+        let to = (rows.as_flattened_mut(), COLUMNS);
+        transpose((&columns[first..], stride), to, [count, a.len()]);
+        for ((k, &a), row) in (first..).zip(a).zip(&*rows) {
+            if has_scales::<T, S>() && scales.are_some() {
+                for (j, (sum, element)) in sums.iter_mut().zip(row).take(count).enumerate() {
+                    *sum = sum.multiply_add(a, scaled(element.widen(), scales, k, j));
+                }
+            } else {
+                for (sum, element) in sums.iter_mut().zip(row) {
+                    *sum = sum.multiply_add(a, element.widen());
+                }
             }
-        }
-        for (k, &a) in a.iter().enumerate() {
-            for (sum, part) in sums.iter_mut().zip(&parts) {
-                *sum = sum.multiply_add(a, part[k]);
-            }
-        }
-    }
-    for (k, &a) in (a.len() - rest.len()..).zip(rest) {
-        for (sum, column) in sums.iter_mut().zip(columns) {
-            *sum = sum.multiply_add(a, column[k].widen());
         }
     }
     sums
@@ -390,7 +392,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorsProduct<'_, 
                 continue;
             }
             for (a, out) in a.chunks_exact(depth).zip(out.chunks_exact_mut(columns)) {
-                VectorProduct { isa, a, b, scales: ColumnScales::NONE, out }.run();
+                isa.run(VectorProduct { isa, a, b, scales: ColumnScales::NONE, out });
             }
         }
     }
@@ -421,7 +423,8 @@ fn several<T: Accumulator + ColumnSums<S>, S: Widen<T>, const M: usize>(
     }
     let b = Matrix { elements: &b[done * stride..], strides: [1, stride] };
     for (a, out) in vectors.into_iter().zip(out.chunks_exact_mut(columns)) {
-        VectorProduct { isa, a, b, scales: ColumnScales::NONE, out: &mut out[done..] }.run();
+        let out = &mut out[done..];
+        isa.run(VectorProduct { isa, a, b, scales: ColumnScales::NONE, out });
     }
 }
 

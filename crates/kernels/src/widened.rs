@@ -273,6 +273,32 @@ fn dense<'a, T: Element>(matrix: &Matrix<'a, T>, rows: usize, depth: usize) -> C
     Cow::Owned(places.map(|at| matrix.elements[at]).collect())
 }
 
+/// Writes the products of a vector with the columns of a matrix, given by bytes, the first element
+/// in them, and the distances between rows and between columns.
+type StoredProduct = fn(
+    &[f32],
+    (&[u8], usize, [usize; 2]),
+    ColumnScales<'_, f32>,
+    &mut [f32],
+) -> Result<(), TensorError>;
+
+/// The [`StoredProduct`] of elements that are stored as `S`.
+fn multiply_stored<S: Widen<f32>>(
+    a: &[f32],
+    (bytes, start, strides): (&[u8], usize, [usize; 2]),
+    scales: ColumnScales<'_, f32>,
+    out: &mut [f32],
+) -> Result<(), TensorError>
+where
+    f32: ColumnSums<S>,
+{
+    let elements = bytemuck::try_cast_slice::<u8, S>(bytes).ok();
+    let elements = elements.and_then(|elements| elements.get(start..));
+    let (elements, isa) = (elements.ok_or(TensorError::OutOfBounds)?, Isa::best());
+    isa.run(VectorProduct { isa, a, b: Matrix { elements, strides }, scales, out });
+    Ok(())
+}
+
 /// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
 #[derive(Clone, Copy)]
 pub(crate) struct WidenedProducts<'a> {
@@ -310,38 +336,33 @@ impl WidenedProducts<'_> {
         let (vector, matrix) = if n == 1 { (self.rhs, self.lhs) } else { (self.lhs, self.rhs) };
         let is_vector = (m == 1 || n == 1) && k > FEW && matrix.is_read_in_place(k);
         if is_vector && self.sum == DType::F32 {
-            match matrix.dtype {
-                DType::I8 | DType::I4 | DType::I2 => {
-                    return self.vectors::<i8>(vector, matrix, out);
-                }
-                DType::U8 | DType::U4 | DType::U2 => {
-                    return self.vectors::<u8>(vector, matrix, out);
-                }
-                DType::I16 => return self.vectors::<i16>(vector, matrix, out),
-                DType::U16 => return self.vectors::<u16>(vector, matrix, out),
-                DType::BF16 => return self.vectors::<bf16>(vector, matrix, out),
-                DType::F16 => return self.vectors::<f16>(vector, matrix, out),
-                DType::F32 => return self.vectors::<f32>(vector, matrix, out),
-                _ => {}
+            let multiply: Option<StoredProduct> = match matrix.dtype {
+                DType::I8 | DType::I4 | DType::I2 => Some(multiply_stored::<i8>),
+                DType::U8 | DType::U4 | DType::U2 => Some(multiply_stored::<u8>),
+                DType::I16 => Some(multiply_stored::<i16>),
+                DType::U16 => Some(multiply_stored::<u16>),
+                DType::BF16 => Some(multiply_stored::<bf16>),
+                DType::F16 => Some(multiply_stored::<f16>),
+                DType::F32 => Some(multiply_stored::<f32>),
+                _ => None,
+            };
+            if let Some(multiply) = multiply {
+                return self.vectors(multiply, vector, matrix, out);
             }
         }
         dispatch_sum!(self.sum, T, R, C => self.matrices::<T, R, C>(out))
     }
 
-    /// The products of vectors with matrices of elements that are stored as `S`.
-    fn vectors<S: Widen<f32>>(
+    /// The products of vectors with matrices, by the function for the type of their elements.
+    fn vectors(
         &self,
+        multiply: StoredProduct,
         vector: WidenedFactor<'_>,
         matrix: WidenedFactor<'_>,
         out: &mut [u8],
-    ) -> Result<(), TensorError>
-    where
-        f32: ColumnSums<S>,
-    {
+    ) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let (count, len, bytes) = (vector.starts.len(), m.max(n), self.result.bytes());
-        let elements: &[S] =
-            bytemuck::try_cast_slice(matrix.bytes).map_err(|_| TensorError::OutOfBounds)?;
         let _reserved = reserve::<f32>(count.saturating_mul(k).saturating_add(len))?;
         let mut vectors = vec![0.0; count * k];
         with_rooms(|[room, gathered, ..]| {
@@ -374,12 +395,11 @@ impl WidenedProducts<'_> {
             with_rooms(|[.., sums, _]| {
                 for (at, out) in out.chunks_mut(len * bytes).enumerate() {
                     let start = matrix.starts[product + at] + first * row;
-                    let b = Matrix { elements: &elements[start..], strides: [column, row] };
                     let a = &vectors[(product + at) * k..][..k];
                     sums.resize(out.len() / bytes * size_of::<f32>());
                     let to: &mut [f32] = bytemuck::cast_slice_mut(sums);
-                    let (isa, scales) = (Isa::best(), scales.from(0, first));
-                    isa.run(VectorProduct { isa, a, b, scales, out: to });
+                    let columns = (matrix.bytes, start, [column, row]);
+                    multiply(a, columns, scales.from(0, first), to)?;
                     convert_into(sums, [self.sum, self.result], out)?;
                 }
                 Ok(())

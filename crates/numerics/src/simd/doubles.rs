@@ -13,6 +13,9 @@ pub trait Doubles:
     + Div<Output = Self>
     + Neg<Output = Self>
 {
+    /// True if operations are calls, so that code for them is to be little.
+    const HAS_CALLS: bool = false;
+
     /// The numbers in memory.
     type Array: Copy + AsRef<[f64]> + AsMut<[f64]>;
 
@@ -257,6 +260,8 @@ impl<const N: usize> Neg for Plain<N> {
 }
 
 impl<const N: usize> Doubles for Plain<N> {
+    const HAS_CALLS: bool = Isa::HAS_CALLS;
+
     type Array = [f64; N];
 
     #[inline(always)]
