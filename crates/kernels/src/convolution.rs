@@ -37,9 +37,6 @@ use std::sync::Arc;
 
 /// At most this many places of windows are kept.
 const MAX_PREPARED: usize = 1 << 16;
-/// A padded copy of the input of at most this many bytes is made as a whole: every third-level
-/// cache holds it, and memory for it is kept.
-const WHOLE_BYTES: usize = 4 << 20;
 /// A part of an input that is copied with zeros has at least this many windows.
 const MIN_PART_ROWS: usize = 256;
 /// To copy this many elements takes as long as to multiply one with some windows.
@@ -50,10 +47,16 @@ thread_local! {
     static ROOMS: Cell<[AlignedBytes; 4]> = const { Cell::new([const { AlignedBytes::new() }; 4]) };
 }
 
+/// The maximum number of bytes of a padded copy of the input that is made as a whole: twice the
+/// second-level cache, so that much of it is still there when it is read.
+fn whole_bytes() -> usize {
+    2 * host::machine().l2.bytes
+}
+
 /// Keeps memory for the next convolution.
 fn keep(rooms: [AlignedBytes; 4]) {
     let kept = rooms.iter().map(|room| room.len()).sum::<usize>();
-    if kept <= WHOLE_BYTES || kept <= matmul::deep_panels_bytes() {
+    if kept <= whole_bytes().max(matmul::deep_panels_bytes()) {
         ROOMS.set(rooms);
     }
 }
@@ -398,7 +401,7 @@ impl PreparedConvolution {
     fn part_rows(&self, windows: &PaddedWindows) -> Option<usize> {
         let size = self.dtype.bytes();
         let bytes = windows.copied().saturating_mul(size);
-        if bytes <= WHOLE_BYTES || self.kernel_len() > max_shared() {
+        if bytes <= whole_bytes() || self.kernel_len() > max_shared() {
             return None;
         }
         let all = self.rows();
