@@ -37,8 +37,8 @@ impl SliceKernel {
     }
 }
 
-/// Overwrites numbers by their results. False, and nothing is written, if the function is not defined
-/// for all of them.
+/// Overwrites numbers by their results. False, and nothing is written, if the function is not
+/// defined for all of them.
 type Overwrite = fn(&mut [f32]) -> bool;
 
 /// The function of an operation, where fused multiply-adds are instructions.

@@ -1,10 +1,10 @@
-//! Chains of [`super`] with relaxed SIMD. Loops over vectors are written out: a build for size keeps
-//! loops, and with them all sums in memory.
+//! Chains of [`super`] with relaxed SIMD. Loops over vectors are written out: a build for size
+//! keeps loops, and with them all sums in memory.
 
 use super::{Checked, PanelColumns, TILE_ROWS};
 
-/// A function that writes sums of these rows from `row` on, with two vectors of columns from `column`
-/// on. It copies these columns if `COPY`.
+/// A function that writes sums of these rows from `row` on, with two vectors of columns from
+/// `column` on. It copies these columns if `COPY`.
 macro_rules! rows {
     ($name:ident $ty:ident $columns:literal: $($r:literal)*) => {
         /// # Safety
@@ -119,11 +119,12 @@ macro_rules! chains {
             rows! { three $ty $columns: 0 1 2 }
             vectors! { $ty $columns: 0 1 2 3 4 5 6 7 }
 
-            /// Writes sums of `R` rows, three or six, from `row` on with `V` vectors of columns, two,
-            /// from `column` on.
+            /// Writes sums of `R` rows, three or six, from `row` on with `V` vectors of columns,
+            /// two, from `column` on.
             ///
             /// # Safety
-            /// These rows and columns are in the tile. If its sums are results, the columns are used.
+            /// These rows and columns are in the tile. If its sums are results, the columns are
+            /// used.
             pub(crate) unsafe fn chains<const R: usize, const V: usize, const COPY: bool>(
                 checked: &Checked<'_, $ty>,
                 at: [usize; 2],
