@@ -2,6 +2,7 @@
 // RUN: stablo run %s --entry rows --input iota --dump-plan-after=schedule | FileCheck %s --check-prefix=PLAN
 // RUN: stablo run %s --entry rows --input iota | FileCheck %s --check-prefix=ROWS
 // RUN: stablo run %s --entry greatest --input '[[1, 5, 2], [-3, -7, -1]]' | FileCheck %s --check-prefix=GREATEST
+// RUN: stablo run %s --engine reference --entry rows --input iota | FileCheck %s --check-prefix=ROWS
 // RUN: stablo run %s --entry shifted --input '[[1, 5, 5], [9, 7, 9]]' | FileCheck %s --check-prefix=SHIFTED
 
 // Indices of extrema: of equal elements the least one, and the first one of NaN. The numbers of places

@@ -94,12 +94,17 @@ fn evaluate_exactly(
             results.map(|t| Ok(t.into_shape(&shape)?.into())).collect()
         }
         Primitive::Reduce(primitives::Reduce { dimensions, body }) => {
-            let general = |operands: Vec<Tensor>| {
+            let mut general = |operands: Vec<Tensor>| {
                 let count = operands.len() / 2;
                 let (inputs, init_values) = split_at(operands, count)?;
                 reduce(inputs, init_values, dimensions, &mut Combiner::new(body, env))
             };
-            Ok(values(prepared_or(primitive, tensor_list(operands)?, general)?))
+            let operands = tensor_list(operands)?;
+            // Prepared kernels of several inputs have one of the results.
+            Ok(values(match operands.len() {
+                2 => prepared_or(primitive, operands, general)?,
+                _ => general(operands)?,
+            }))
         }
         Primitive::ReduceWindow(primitives::ReduceWindow { window, inputs, body }) => {
             let conventions = env.conventions();

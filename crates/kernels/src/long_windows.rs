@@ -59,7 +59,7 @@ pub fn combine_windows<T: Element>(
         return host::parallel(tasks, |(start, mut out): (usize, Vec<&mut [T]>)| {
             let width = out.first().map_or(0, |line| (line.len() - 1) * stride + 1);
             let rows = (0..rows).map(|row| &elements[start + row * step..][..width]);
-            let mut room = Room::new(rows.len() * width, lines * width)?;
+            let mut room = Subtrees::new(rows.len() * width, lines * width)?;
             let starts = (0..lines).map(|line| line * down * width);
             room.combine(operation, (rows, init), starts, (stride, count, width), &mut out);
             Ok(())
@@ -71,14 +71,14 @@ pub fn combine_windows<T: Element>(
         // Lines that share elements.
         let (mut out, starts): (Vec<_>, _) = (out.chunks_mut(line).collect(), line_starts.iter());
         let all = std::iter::once(elements);
-        let mut room = Room::new(elements.len(), line_starts.len() * line)?;
+        let mut room = Subtrees::new(elements.len(), line_starts.len() * line)?;
         room.combine(operation, (all, init), starts.copied(), sizes, &mut out);
         return Ok(());
     }
     let lines = task_size(line_starts.len(), span * work, 1);
     let tasks = line_starts.chunks(lines).zip(out.chunks_mut(lines * line));
     host::parallel(tasks.collect(), |(starts, out): (&[usize], &mut [T])| {
-        let mut room = Room::new(span, line)?;
+        let mut room = Subtrees::new(span, line)?;
         for (&start, out) in starts.iter().zip(out.chunks_mut(line)) {
             let all = std::iter::once(&elements[start..][..span]);
             room.combine(operation, (all, init), std::iter::once(0), sizes, &mut [out]);
@@ -100,7 +100,7 @@ fn lines_in_columns(starts: &[usize], width: usize, step: usize) -> Option<(usiz
 }
 
 /// Memory for subtrees and for results.
-struct Room<T> {
+struct Subtrees<T> {
     /// The subtrees of a size.
     subtrees: Scratch<T>,
     /// Those of twice that size; none if they do not fit in a cache beside the others, which they
@@ -112,12 +112,12 @@ struct Room<T> {
     neighbours: Scratch<T>,
 }
 
-impl<T: Element> Room<T> {
+impl<T: Element> Subtrees<T> {
     /// Memory for this many elements, and this many windows.
-    fn new(len: usize, windows: usize) -> Result<Room<T>, TensorError> {
+    fn new(len: usize, windows: usize) -> Result<Subtrees<T>, TensorError> {
         let room = |len: usize| Scratch::filled(len, T::ZERO);
         let is_near = 4 * len * size_of::<T>() <= host::machine().l2.bytes;
-        Ok(Room {
+        Ok(Subtrees {
             subtrees: room(len)?,
             next: room(if is_near { len } else { 0 })?,
             results: room(windows)?,
@@ -136,7 +136,7 @@ impl<T: Element> Room<T> {
         (stride, count, step): (usize, usize, usize),
         out: &mut [&mut [T]],
     ) {
-        let Room { subtrees, next, results, neighbours } = self;
+        let Subtrees { subtrees, next, results, neighbours } = self;
         let (mut current, mut next) = (&mut subtrees[..], &mut next[..]);
         let mut len = 0;
         for part in parts {

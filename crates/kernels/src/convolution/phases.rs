@@ -25,12 +25,12 @@ const MAX_PHASES: usize = 64;
 #[derive(Debug)]
 pub(super) struct Phases {
     dtype: DType,
-    phases: Vec<Phase>,
+    phases: Vec<WindowPhase>,
 }
 
 /// Windows that have elements under the same taps.
 #[derive(Debug)]
-struct Phase {
+struct WindowPhase {
     /// None if there are no elements under them.
     convolution: Option<PreparedConvolution>,
     /// The number of results, and where they are.
@@ -76,9 +76,9 @@ impl Phases {
             }
         }
         let phase = |dims: &Vec<PhaseDim>| {
-            Phase::new(convolution, sizes, lens, dims, (kernel, output), dtype).transpose()
+            WindowPhase::new(convolution, sizes, lens, dims, (kernel, output), dtype).transpose()
         };
-        let phases: Option<Result<Vec<Phase>, TensorError>> = all.iter().map(phase).collect();
+        let phases: Option<Result<Vec<WindowPhase>, TensorError>> = all.iter().map(phase).collect();
         phases.map(|phases| Ok(Phases { dtype, phases: phases? })).transpose()
     }
 
@@ -128,7 +128,7 @@ impl Phases {
         let _reserved = reserve::<u8>(out.len())?;
         let mut results = AlignedBytes::try_zeros(out.len())?;
         let mut rest = &mut results[..];
-        for Phase { convolution, results, .. } in &self.phases {
+        for WindowPhase { convolution, results, .. } in &self.phases {
             let (part, after) =
                 rest.split_at_mut_checked(results * size).ok_or(TensorError::OutOfBounds)?;
             rest = after;
@@ -143,7 +143,7 @@ impl Phases {
             convolution.run_packed(input, kernel, own, part)?;
         }
         let mut first = 0;
-        let parts = self.phases.iter().map(|Phase { results: count, places, .. }| {
+        let parts = self.phases.iter().map(|WindowPhase { results: count, places, .. }| {
             let source = &results[first..][..count * size];
             first += count * size;
             CopyPart { source, elements: *count, read: None, write: Some(places) }
@@ -152,7 +152,7 @@ impl Phases {
     }
 }
 
-impl Phase {
+impl WindowPhase {
     /// The windows of a phase along each dimension; `None` if they cannot be read in place.
     ///
     /// # Errors
@@ -164,7 +164,7 @@ impl Phase {
         dims: &[PhaseDim],
         (kernel, output): (&StridedView, &StridedView),
         dtype: DType,
-    ) -> Result<Option<Phase>, TensorError> {
+    ) -> Result<Option<WindowPhase>, TensorError> {
         // The part of a view, whose spatial dimensions come after `before` others.
         let part = |view: &StridedView, before: usize, of: fn(&PhaseDim) -> [usize; 3]| {
             view.part(|d, size, stride| {
@@ -180,7 +180,7 @@ impl Phase {
         let results = num_elements(output.shape()).unwrap_or(0);
         let places = Runs::new(&output, all_results)?;
         if kernel.shape().contains(&0) {
-            return Ok(Some(Phase { convolution: None, results, places }));
+            return Ok(Some(WindowPhase { convolution: None, results, places }));
         }
         let sizes = Arc::new(ConvSizes {
             kernel_spatial: dims.iter().map(|dim| dim.window.size as usize).collect(),
@@ -205,7 +205,11 @@ impl Phase {
             depthwise: None,
             phases: None,
         };
-        Ok(windows.map(|windows| Phase { convolution: Some(prepared(windows)), results, places }))
+        Ok(windows.map(|windows| WindowPhase {
+            convolution: Some(prepared(windows)),
+            results,
+            places,
+        }))
     }
 }
 

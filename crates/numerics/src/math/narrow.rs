@@ -17,7 +17,7 @@ const BLOCK: usize = 256;
 
 /// The kernel of a unary operation; `None` if it has no vectors of `f64`, or for other types.
 pub(super) fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
-    in_doubles(dtype, op.functions().real, || dispatch_unary(op, DType::F64, Vectors))
+    in_doubles(dtype, op.functions().real, || dispatch_unary(op, DType::F64, InVectors))
 }
 
 /// The kernel of an operation on pairs, as [`unary`].
@@ -79,9 +79,9 @@ fn in_doubles(
 }
 
 /// Compiles functions of `f64` with vectors, and no others.
-struct Vectors;
+struct InVectors;
 
-impl ElementSink for Vectors {
+impl ElementSink for InVectors {
     type Output = Option<SliceKernel>;
 
     fn map<T: Element>(self, _: impl Fn(T) -> T + Copy + Send + Sync + 'static) -> Self::Output {

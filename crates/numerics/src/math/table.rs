@@ -14,16 +14,16 @@ use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
 
 /// All results of a function of elements of one or two bytes.
 #[derive(Default)]
-struct Table {
+struct ResultTable {
     /// The number of results that were computed one by one.
     computed: AtomicUsize,
     results: OnceLock<Option<AlignedBytes>>,
 }
 
-impl Table {
+impl ResultTable {
     /// The table of a function, which all kernels of it share: programs have many of them.
-    fn shared(op: UnaryOp, dtype: DType) -> Arc<Table> {
-        type Tables = HashMap<(UnaryOp, DType), Arc<Table>>;
+    fn shared(op: UnaryOp, dtype: DType) -> Arc<ResultTable> {
+        type Tables = HashMap<(UnaryOp, DType), Arc<ResultTable>>;
         static TABLES: LazyLock<Mutex<Tables>> = LazyLock::new(Mutex::default);
         let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(tables.entry((op, dtype)).or_default())
@@ -96,7 +96,7 @@ impl SliceKernel {
     /// The kernel of a unary operation, with a table if that is faster.
     pub(super) fn tabulated_unary(self, op: UnaryOp) -> SliceKernel {
         let dtype = self.operands()[0];
-        if is_tabulated(op, dtype) { self.tabulated(Table::shared(op, dtype)) } else { self }
+        if is_tabulated(op, dtype) { self.tabulated(ResultTable::shared(op, dtype)) } else { self }
     }
 
     /// The kernel of a conversion of elements of one byte, with a table.
@@ -104,7 +104,7 @@ impl SliceKernel {
         self.tabulated(Arc::default())
     }
 
-    fn tabulated(self, table: Arc<Table>) -> SliceKernel {
+    fn tabulated(self, table: Arc<ResultTable>) -> SliceKernel {
         let (operand, result) = (self.operands()[0], self.result());
         let size = operand.bytes();
         if self.overwrites() {
