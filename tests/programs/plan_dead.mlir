@@ -92,6 +92,8 @@ func.func @sizes(%x: tensor<1x4x1xf32>) -> tensor<1x4x1xf32> {
   %padded = stablehlo.dynamic_pad %x, %zero, %low, %high, %steps : (tensor<1x4x1xf32>, tensor<f32>, tensor<3xi64>, tensor<3xi64>, tensor<3xi64>) -> tensor<2x8x2xf32>
   %slice = stablehlo.real_dynamic_slice %x, %start, %limit, %strides : (tensor<1x4x1xf32>, tensor<3xi64>, tensor<3xi64>, tensor<3xi64>) -> tensor<1x2x1xf32>
   %gathered = "stablehlo.dynamic_gather"(%x, %at, %sizes) <{dimension_numbers = #stablehlo.gather<offset_dims = [1, 2, 3], start_index_map = [1], index_vector_dim = 1>}> : (tensor<1x4x1xf32>, tensor<2x1xi64>, tensor<3xi64>) -> tensor<2x1x2x1xf32>
+  %three = stablehlo.constant dense<3> : tensor<i32>
+  %shorter = stablehlo.set_dimension_size %row, %three, dim = 0 : (tensor<4xf32>, tensor<i32>) -> tensor<3xf32>
   %convolved = "stablehlo.dynamic_conv"(%x, %kernel, %padding) <{batch_group_count = 1 : i64, dimension_numbers = #stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>, feature_group_count = 1 : i64}> : (tensor<1x4x1xf32>, tensor<3x1x5xf32>, tensor<1x2xi64>) -> tensor<1x5x5xf32>
   return %x : tensor<1x4x1xf32>
 }

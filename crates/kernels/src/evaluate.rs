@@ -341,6 +341,7 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             dimension,
             bound,
             declared,
+            fits: _,
         }) => {
             let [operand, size] = expect_n(operands)?;
             let result = set_dimension_size(&operand, *dimension, size.item::<i32>()?, *bound)?;

@@ -57,7 +57,22 @@ fn prepare(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
         dimension,
         bound,
         declared: prepare::declared(op),
+        fits: fits(op),
     }))
+}
+
+/// True if the size is a constant that fits static types of operand and result.
+fn fits(op: OpRef<'_>) -> bool {
+    let (operand, result) = (op.operand_type(0), op.result_type(0));
+    let (Some(sizes), Some(found)) = (operand.shape(), result.shape()) else { return false };
+    let Some(&[size]) = check::constant_ints(op, 1).as_deref() else { return false };
+    let dimension = SetDimensionSizeOp(op).dimension();
+    let Some(d) = usize::try_from(dimension).ok().filter(|&d| d < sizes.len()) else {
+        return false;
+    };
+    let mut required = sizes.to_vec();
+    required[d] = size;
+    !sizes.contains(&DYNAMIC) && (0..=sizes[d]).contains(&size) && required == found
 }
 
 /// If the size is not constant, its dimension must be dynamic, and the other dimensions follow from

@@ -11,6 +11,8 @@ pub struct SetDimensionSize {
     pub bound: Option<usize>,
     /// Sizes of the result type; `None` if it has no rank.
     pub declared: Option<Vec<i64>>,
+    /// True if the size is a constant that fits static types of operand and result.
+    pub fits: bool,
 }
 
 impl Operation for SetDimensionSize {
@@ -19,7 +21,7 @@ impl Operation for SetDimensionSize {
     }
 
     fn effects(&self) -> Effects {
-        Effects::MayFail
+        if self.fits { Effects::None } else { Effects::MayFail }
     }
 
     fn blocks(&self) -> Blocks {
