@@ -225,7 +225,11 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Floor, DType::F64) => sink.map(f64::floor),
         (UnaryOp::RoundNearestAfz, DType::F64) => sink.map(f64::round),
         (UnaryOp::RoundNearestEven, DType::F64) => sink.map(f64::round_ties_even),
-        (UnaryOp::Sqrt, DType::F64) => sink.map(|x: f64| lanes::one_nan(x, x.sqrt())),
+        // A new NaN has a sign on some machines, which is cleared. To the compiler all NaNs are
+        // one: it drops `one_nan` behind a root.
+        (UnaryOp::Sqrt, DType::F64) => {
+            sink.map(|x: f64| f64::from_bits(x.sqrt().to_bits() & !(u64::from(x < 0.0) << 63)))
+        }
         // As of the other types, but known to the compiler, so that it vectorizes the loops.
         (UnaryOp::Cbrt, DType::F32) => sink.map_large::<f32, single::Cbrt>(),
         (UnaryOp::Exponential, DType::F32) => sink.map_large::<f32, single::Exp>(),
