@@ -4,7 +4,8 @@
 //! order, as [`sums`](super::sums) defines them, whatever the layout and the number of threads.
 
 use super::parallel::task_size;
-use super::sums::{Tree, combine_columns, combine_rows};
+use super::sums::{combine_columns, combine_rows};
+use super::tree::Tree;
 use numerics::simd::{Isa, Kernel};
 use numerics::{Element, Number};
 use std::convert::Infallible;

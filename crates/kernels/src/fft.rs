@@ -207,7 +207,7 @@ impl FourierTransform {
         let beside = passes.iter().map(|pass| dims[lanes_axis(&dims, pass.axis)]).min();
         let are_alone = passes.iter().any(|pass| pass.plan.is_alone());
         let size = passes.iter().map(|pass| pass.plan.size()).max().unwrap_or(0);
-        let from = TensorLines { parts: from, per_element: from_parts, given: &self.given };
+        let from = OperandLines { parts: from, per_element: from_parts, given: &self.given };
         let to = (to, to_parts);
         let beside = beside.unwrap_or(1);
         with_rooms(&GROUPS, |rooms| {
@@ -382,7 +382,7 @@ fn parts_of(dtype: DType) -> usize {
 
 /// The elements of a tensor.
 #[derive(Clone, Copy)]
-struct TensorLines<'a, R> {
+struct OperandLines<'a, R> {
     /// The parts of all elements.
     parts: &'a [R],
     /// The number of parts of an element.
@@ -395,7 +395,7 @@ struct TensorLines<'a, R> {
 #[derive(Clone, Copy)]
 enum LineSource<'a, R, const L: usize> {
     /// A tensor.
-    Tensor(TensorLines<'a, R>),
+    Tensor(OperandLines<'a, R>),
     /// Groups of lines along another axis, from the previous pass, whose numbers are still to be
     /// changed.
     Groups { elements: &'a [Lanes<[f64; L]>], axis: usize, scale: Scale },
@@ -440,7 +440,7 @@ fn with_rooms<R>(
 fn run<R: SamplePart, const L: usize>(
     passes: &[AxisPass],
     dims: &[usize],
-    from: TensorLines<'_, R>,
+    from: OperandLines<'_, R>,
     to: (&mut [R], usize),
     [before, after]: &mut [AlignedBytes; 2],
 ) -> Result<(), TensorError>
@@ -496,7 +496,7 @@ where
         let lanes_axis = lanes_axis(groups.dims, pass.axis);
         let mut strides;
         match source {
-            LineSource::Tensor(TensorLines { given, .. }) => {
+            LineSource::Tensor(OperandLines { given, .. }) => {
                 strides = vec![1; given.len()];
                 for dim in (0..given.len() - 1).rev() {
                     strides[dim] = strides[dim + 1] * given[dim + 1];
@@ -667,7 +667,7 @@ where
 
     /// True if all bits of a group of lines, which are consecutive in a tensor, are zeros.
     fn is_zero(&self, group: usize) -> bool {
-        let LineSource::Tensor(TensorLines { parts, per_element, given }) = self.source else {
+        let LineSource::Tensor(OperandLines { parts, per_element, given }) = self.source else {
             return false;
         };
         let (start, lanes) = self.groups.place(group, &self.strides, given);
@@ -689,7 +689,7 @@ where
         let is_swapped = pass.is_inverse() && pass.pairs.is_none();
         let [size, _] = pass.sizes;
         match self.source {
-            LineSource::Tensor(TensorLines { parts, per_element, given }) => {
+            LineSource::Tensor(OperandLines { parts, per_element, given }) => {
                 let (start, lanes) = groups.place(group, &self.strides, given);
                 let from = parts.get(start * per_element..).unwrap_or(&[]);
                 let count = given[pass.axis] * per_element;

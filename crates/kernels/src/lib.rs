@@ -71,6 +71,7 @@ pub mod sums; // For its tests.
 #[doc(hidden)]
 pub mod threefry; // For its tests.
 mod top_k;
+mod tree;
 mod vector_products;
 mod widened;
 mod window;
@@ -96,8 +97,8 @@ pub use rng::RandomBitsKernel;
 pub use scatter::{ScatterKernel, apply_updates, scatter};
 pub use select_and_scatter::select_and_scatter;
 pub use sort::{Permutation, Sorted, Sorting, sort};
-pub use sums::Tree;
 pub use top_k::top_k;
+pub use tree::Tree;
 pub use window::{WindowReduction, num_windows, reduce_window, reduce_window_inside};
 
 use numerics::Tensor;

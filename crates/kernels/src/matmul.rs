@@ -2,7 +2,7 @@
 //!
 //! A sum of products is a chain of fused multiply-adds in the order of the contracted index, from
 //! zero. Where there are more than [`BLOCK`] products, each block has a separate chain, and the
-//! sums of the blocks are the leaves of a [`Tree`](super::sums::Tree). A sum of at most [`FEW`]
+//! sums of the blocks are the leaves of a [`Tree`](super::tree::Tree). A sum of at most [`FEW`]
 //! products rounds each of them, so that perpendicular vectors have a product of zero. The same
 //! bits follow for every shape of tile, width of vectors and number of threads; `docs/accuracy.md`
 //! states the definition.
@@ -598,7 +598,7 @@ struct RowTile<'a, T, const R: usize> {
 }
 
 impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
-    /// Writes the sums of chains of [`BLOCK`] products each, as a [`Tree`](super::sums::Tree)
+    /// Writes the sums of chains of [`BLOCK`] products each, as a [`Tree`](super::tree::Tree)
     /// combines them, with a place for the subtree of each size.
     #[inline(always)]
     fn tree<const C: usize, const SINGLE: bool>(

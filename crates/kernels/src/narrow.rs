@@ -1,6 +1,7 @@
 //! Reductions of matrices of few columns.
 
-use super::sums::{Combine, ROWS, Tree, combine_columns, copy_strided};
+use super::sums::{Combine, ROWS, combine_columns, copy_strided};
+use super::tree::Tree;
 use numerics::Element;
 
 /// Matrices of fewer columns are narrow,

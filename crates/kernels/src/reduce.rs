@@ -7,9 +7,8 @@ use super::extremum;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::parallel::task_size;
-use super::sums::{
-    Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows,
-};
+use super::sums::{Addition, Combine, Commutative, WindowLines, combine_columns, combine_rows};
+use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, StridedView, num_elements};

@@ -3,7 +3,7 @@
 use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
 use super::rows::Matrix;
-use super::sums::Tree;
+use super::tree::Tree;
 use numerics::simd::{
     ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP, transpose,
 };

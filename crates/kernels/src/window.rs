@@ -6,7 +6,8 @@ use super::kernel::{Kernel, expect_bytes};
 use super::reduce::{
     AT_EDGE, Edges, Layout, SHORT_WINDOW, combine_converted, element_type, is_common, sum_type,
 };
-use super::sums::{Tree, WindowLines};
+use super::sums::WindowLines;
+use super::tree::Tree;
 use super::{Combiner, pad};
 use numerics::budget::{self, Scratch};
 use numerics::math::{self, BinaryOp};

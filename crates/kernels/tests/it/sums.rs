@@ -1,8 +1,7 @@
 //! Tests of `sums.rs`.
 
-use kernels::sums::{
-    Addition, Combine, Commutative, Tree, WindowLines, combine_columns, combine_rows,
-};
+use kernels::Tree;
+use kernels::sums::{Addition, Combine, Commutative, WindowLines, combine_columns, combine_rows};
 
 /// The definition: halves, the left one with a power of two of the elements.
 fn defined<T: Copy>(elements: &[T], f: &impl Fn(T, T) -> T) -> T {
