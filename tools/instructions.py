@@ -3,7 +3,7 @@
 
     instructions.py BIN/stablo [--only SUBSTRING] [--baseline tests/instructions.tsv] [--update]
 
-Each case runs three and eleven times with one thread on the machine model `haswell`; an eighth of the difference is the instructions of a run,
+Each case runs five and thirteen times with one thread on the machine model `haswell`; an eighth of the difference is the instructions of a run,
 without start and compilation, and without what the first runs prepare. Commands that read and convert a program are counted whole. With a baseline, fails if the geometric mean of the counts divided by the recorded ones is
 above 1.03, or that of one case above 1.5. `--update` records the counts. Instructions are not time: what waits for memory is measured by cliffs.py."""
 
@@ -19,7 +19,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).parent.parent
 MOST, MOST_OF_ONE = 1.03, 1.5
-FEW, MANY = 3, 11
+FEW, MANY = 5, 13
 # Valgrind counts the bytes of `rep movsb` and `rep stosb`: the C library is kept from these.
 TUNABLES = ":".join(f"glibc.cpu.x86_rep_{name}_threshold={1 << 30}" for name in ("movsb", "stosb"))
 FOLDS = {"add": "0.0", "maximum": "0xFF800000", "multiply": "1.0"}

@@ -719,17 +719,19 @@ fn chains<T: Accumulator, const R: usize, const C: usize>(
     (panel, stride): (&[T], usize),
     sums: &mut [[T; C]; R],
 ) {
-    *sums = [[T::ZERO; C]; R];
+    // In registers, which memory that is given may not become.
+    let mut chains = [[T::ZERO; C]; R];
     let mut next = 0;
     for k in segments.iter().cloned().flatten() {
         let b = &panel[next..next + C];
-        for (sums, row) in sums.iter_mut().zip(rows) {
+        for (sums, row) in chains.iter_mut().zip(rows) {
             for (sum, &b) in sums.iter_mut().zip(b) {
                 *sum = sum.multiply_add(row[k], b);
             }
         }
         next += stride;
     }
+    *sums = chains;
 }
 
 /// Adds sums to the sums on their left: tiles of which the number has a bit, from the first one on.

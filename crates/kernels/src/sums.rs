@@ -370,6 +370,10 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeAdjacent<'_, T, F> {
         for (out, rows) in out.chunks_exact_mut(columns).zip(rows) {
             let tree =
                 |x: [T; ROWS]| f(f(f(x[0], x[1]), f(x[2], x[3])), f(f(x[4], x[5]), f(x[6], x[7])));
+            // Pairs of vectors, each of which the compiler knows as one.
+            let pairs = |x: [T; LANES], y: [T; LANES]| -> [T; LANES] {
+                std::array::from_fn(|j| f(x[j], y[j]))
+            };
             let (many, rest) = out.as_chunks_mut::<LANES>();
             let whole = many.len() * LANES;
             for (part, out) in many.iter_mut().enumerate() {
@@ -377,7 +381,8 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeAdjacent<'_, T, F> {
                 for (lanes, row) in lanes.iter_mut().zip(rows.chunks_exact(columns)) {
                     lanes.copy_from_slice(&row[part * LANES..][..LANES]);
                 }
-                *out = std::array::from_fn(|j| tree(lanes.map(|lanes| lanes[j])));
+                let [a, b, c, d, e, g, h, i] = lanes;
+                *out = pairs(pairs(pairs(a, b), pairs(c, d)), pairs(pairs(e, g), pairs(h, i)));
             }
             for (j, out) in (whole..).zip(rest) {
                 *out = tree(std::array::from_fn(|i| rows[i * columns + j]));
