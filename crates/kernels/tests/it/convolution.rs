@@ -427,7 +427,7 @@ fn holes_are_zeros() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 33) as usize % limit
     };
-    for round in 0..200 {
+    for round in 0..80 {
         let groups = [1, 1, 2][below(3)];
         let (features, results) =
             ([1, 3, 18, 70, 130][below(5)], groups * [1, 3, 17, 33][below(4)]);
