@@ -143,7 +143,7 @@ impl Distribution {
         (0..device).find(|&other| self.is_same(other, device)).unwrap_or(device)
     }
 
-    /// The number of a device among those that have the same tile and term.
+    /// The number of a device among the devices with the same tile and term.
     fn copy(&self, device: usize) -> usize {
         (0..device).filter(|&other| self.is_same(other, device)).count()
     }

@@ -279,7 +279,7 @@ const BITS: usize = 106;
 /// The bits with which a run is repeated of which true values are not known well enough.
 const MORE_BITS: [usize; 3] = [256, 512, 1000];
 
-/// Radii up to this are those of exact operations on the smallest numbers, whatever the digits.
+/// Radii up to this come from exact operations on the smallest numbers, whatever the digits.
 const LEAST_RADIUS: f64 = 1e-321;
 
 /// More bits than can be missing.

@@ -225,7 +225,7 @@ pub(crate) fn judge(
     let finite = numbers.iter().filter(|number| number.truth.is_finite());
     let largest = finite.map(|number| number.truth.hi.abs()).fold(0.0, f64::max);
     let unit = part.float_format().map_or(0.0, |format| ulp(largest, format));
-    // Bounds between the smallest normal numbers of both signs are those of zeros.
+    // Bounds between the smallest normal numbers of both signs are bounds of zeros.
     let widest = match (widest, part.float_format()) {
         (Some(ulps), _) => ulps * unit,
         (None, Some(format)) => {

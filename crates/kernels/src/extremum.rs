@@ -70,7 +70,7 @@ pub(crate) use dispatch_extremum;
 /// Writes the extremum of each result's elements, and its index.
 ///
 /// # Errors
-/// If there is no memory on the way.
+/// If there is no memory for threads.
 pub(crate) fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,
     elements: (&[T], &[I]),
@@ -138,7 +138,7 @@ impl ReducedLines {
         self.len
     }
 
-    /// The lines of results that all have the same elements: the first ones, in order.
+    /// The lines of results with the same elements: the first ones, in order.
     pub(crate) fn repeated(&self) -> ReducedLines {
         ReducedLines { inner: self.len.max(1), distances: [0, 1], ..*self }
     }

@@ -13,7 +13,7 @@ pub(crate) struct ExtremumKernel {
     kind: Extremum,
     /// The types of elements and indices.
     dtypes: [DType; 2],
-    /// The lines of elements and of indices, which are at least as many.
+    /// The lines of elements and of indices.
     lines: [ReducedLines; 2],
     lens: [usize; 2],
     /// True if the result is the index, otherwise the element.
@@ -21,9 +21,9 @@ pub(crate) struct ExtremumKernel {
 }
 
 impl ExtremumKernel {
-    /// The kernel for elements of this shape, and indices that are a view of `len` of them: those of
-    /// the same shape, or numbers along the dimensions that are the same for each result. `None` for
-    /// other views, dimensions and types.
+    /// The kernel for elements of this shape, and indices that are a view of memory of `len`
+    /// elements: dense, or broadcast along the dimensions that are kept. `None` for other views,
+    /// dimensions and types.
     pub(crate) fn new(
         kind: Extremum,
         (dtype, shape): (DType, &[usize]),

@@ -1,4 +1,4 @@
-//! Long windows that share most of their elements, as those of cumulative sums.
+//! Long windows that share most of their elements, such as the windows of cumulative sums.
 //!
 //! Subtrees of a power of two of elements, one from each element on, are combinations of two
 //! subtrees of half the size. A window has the subtrees that the binary digits of its size name. So
@@ -14,11 +14,11 @@ use numerics::{Element, TensorError};
 const FAR: usize = 64;
 /// Windows of a line that are combined at a time.
 const TOGETHER: usize = 1024;
-/// Windows of a part of a line are at least as many as elements in a line of the cache.
+/// The minimum number of windows in a part of a line: the elements of a line of the cache.
 const MIN_COLUMNS: usize = 16;
 
 /// The distance between the elements of windows, if it takes less to combine neighbours, then
-/// neighbours of these, and so on, for all windows at once.
+/// neighbours of these, and so on, for all windows together.
 pub(super) fn doubling_step(elements: usize, rows: usize, taps: &[usize]) -> Option<usize> {
     let &[first, second, ..] = taps else { return None };
     let step = second.checked_sub(first)?;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// No memory holds windows of more blocks of products.
 const MAX_BLOCKS: usize = 1 << 20;
 
-/// Taps of a kernel along a dimension: the ones that are `step` apart from the `first` on, of `all`.
+/// Taps of a kernel along a dimension: every `step`-th one from `first` on, of `all`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Taps {
     pub first: usize,
@@ -222,7 +222,7 @@ impl Layout {
     }
 
     /// Adds the features under the taps of a window along the last dimensions, given how far the
-    /// others move the first tap, and its place among those of the kernel.
+    /// others move the first tap, and its place among the taps of the kernel.
     fn push_taps(
         &self,
         convolution: &Convolution<'_>,

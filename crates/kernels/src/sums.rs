@@ -45,7 +45,7 @@ pub trait Combine<T>: Sync {
     /// Combines each element of `left` with that of `right` into the left one.
     fn merge(&self, left: &mut [T], right: &[T]);
 
-    /// Combines each element of `left` with that of `right`, as many as `out` has.
+    /// Writes the combination of each element of `left` with that of `right` to `out`.
     fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]);
 
     /// Combines rows of values, one for each target, into the elements from their targets

@@ -157,7 +157,7 @@ impl Compiled {
         let compiled = Compiled::prepare(module, source, source_hash, serialized_options)?;
         let compiled = Arc::new(compiled);
         debug::keep_for_profile(&compiled);
-        // Python functions are those of the last execution of a program, or of this compilation.
+        // Python functions come from the last execution of a program, or of this compilation.
         if !debug::is_on() && !compiled.calls_host && !compiled.is_partitioned {
             cache::keep(source_hash, content_hash, &compiled);
         }

@@ -58,7 +58,7 @@ pub fn compile(mut module: Module, entry: &str) -> Result<Module> {
     let names = resource_names(&module);
     let mut entries = Vec::new();
     for (number, PrepackedConstant { constant, kernel, packed }) in constants.iter().enumerate() {
-        // Equal programs share a plan: its constants may be those of another one.
+        // Equal programs share a plan: its constants may belong to another one.
         let is_same = |value: &&Attribute| {
             blob(value).is_some_and(|blob| blob.same(constant) || **blob == **constant)
         };

@@ -1,4 +1,4 @@
-//! Checks that the Python package is built as the programs are: profiles are those of a workspace,
+//! Checks that the Python package is built as the programs are: profiles belong to a workspace,
 //! and `python/` is another one.
 
 use std::path::Path;

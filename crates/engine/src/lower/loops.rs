@@ -362,7 +362,8 @@ impl LoopCodes {
     }
 }
 
-/// In loops of as many elements as `f16` has, functions with tables are not computed.
+/// In loops of at least this many elements, the number of values of `f16`, functions with tables
+/// are looked up instead of computed.
 const LEAST_LOOKED_UP: usize = 1 << 16;
 
 /// Adds machine code for the operations that have some, where it replaces several or long ones.

@@ -1,7 +1,8 @@
 //! Moves nodes out of loops that do not change their operands.
 //!
-//! Elementwise work whose result is larger than what it reads stays where only elementwise work reads
-//! it: to compute it again takes less time than to read it. Anything else reads it from memory.
+//! Elementwise work whose result is larger than its operands stays in the loop if only elementwise
+//! work reads it: to compute it again takes less time than to read it. Anything else reads it from
+//! memory.
 
 use crate::graph::{Graph, Node, Region, Value};
 use program::{Effects, Kind, Primitive};
@@ -95,8 +96,8 @@ impl Hoist<'_, '_> {
     }
 }
 
-/// Values of a loop that kernels read from memory, themselves or what elementwise nodes make of them
-/// that does not change from round to round.
+/// Values of a loop that kernels read from memory, and the loop-invariant operands of elementwise
+/// nodes that compute such values.
 fn in_memory(region: &Region) -> FxHashSet<Value> {
     let mut changing: FxHashSet<Value> = region.arguments.iter().copied().collect();
     let mut is_changing = Vec::with_capacity(region.nodes.len());

@@ -1,10 +1,10 @@
 //! Convolutions of inputs with holes.
 //!
-//! Where the elements of an input are `d` steps apart, as in transposed convolutions and gradients
-//! of strided ones, a window has elements under every `d`-th tap and zeros under the others. Windows
-//! that are `d` steps apart have elements under the same taps: they are the windows of a convolution
-//! of the input without holes by a kernel of these taps. Their chains of products have the products
-//! of the whole kernel without the zeros, which change no sum if the kernel is finite.
+//! If the base dilation is `d`, as in transposed convolutions and gradients of strided ones, a
+//! window has elements under every `d`-th tap and zeros under the others. Windows at a distance of
+//! `d` have elements under the same taps: they are the windows of a convolution of the input
+//! without holes by a kernel of these taps. Their chains have the products of the whole kernel
+//! without the zeros, which change no sum if the kernel is finite.
 
 use super::{Convolution, PreparedConvolution, SomeWindows};
 use crate::conv_kernels::KernelView;
@@ -18,7 +18,7 @@ use numerics::{DType, TensorError};
 use program::WindowDim;
 use std::sync::Arc;
 
-/// At most this many sets of windows have taps of their own.
+/// The maximum number of phases.
 const MAX_PHASES: usize = 64;
 
 /// The windows of a convolution by the taps that have elements under them.

@@ -272,7 +272,7 @@ impl SliceKernel {
         self.function
     }
 
-    /// True if its results are looked up in a table, once as many have been computed as that has.
+    /// True if its results are looked up in a table after enough of them have been computed.
     pub fn has_table(&self) -> bool {
         self.has_table
     }

@@ -29,8 +29,9 @@ impl ResultTable {
         Arc::clone(tables.entry((op, dtype)).or_default())
     }
 
-    /// The results in order of the bits of operands; `None` until as many have been needed, so that
-    /// making the table at most doubles the work. `count` results are needed now.
+    /// The results in order of the bits of operands; `None` until the number of results computed
+    /// reaches the size of the table, so that making it at most doubles the work. `count` results
+    /// are needed now.
     fn results(&self, count: usize, kernel: &SliceKernel) -> Option<&[u8]> {
         if let Some(results) = self.results.get() {
             return results.as_deref();

@@ -21,7 +21,7 @@ fn results(main: &str, own: [&[f32]; 4], dims: &[i64], count: usize) -> Vec<Vec<
     all[..4].to_vec()
 }
 
-/// The shard of each device is returned as if it were whole, and used on the way.
+/// The shard of each device is returned as if it were whole, and read by other ops.
 #[test]
 fn devices_keep_their_values_of_a_result_that_is_stated_to_be_whole() {
     let main = "func.func @main(%a: tensor<4xf32>

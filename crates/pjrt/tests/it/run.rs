@@ -59,7 +59,7 @@ fn donated_buffers_are_gone() {
     assert_eq!((code, message.contains("deleted or donated")), (3, true), "{message}");
 }
 
-/// A donor for which the program states no result is gone only if a result has as many bytes.
+/// A donor for which the program states no result is gone only if a result has its number of bytes.
 #[test]
 fn donors_that_no_result_fits_stay() {
     let client = client(1);

@@ -97,7 +97,7 @@ macro_rules! vectors {
                     }
                     columns = columns.wrapping_add(stride);
                 }
-                // SAFETY: there are as many elements.
+                // SAFETY: the slice has the elements of these vectors.
                 unsafe {
                     $(store(sums.as_mut_ptr().add($v * LANES), chains[$v]);)*
                 }
