@@ -280,6 +280,8 @@ def main():
         for name, command in {"command/check": ["check", module], "command/convert": ["convert", module, folder / "module.mlirbc"]}.items():
             if options.only in name:
                 counts[name] = counted([stablo, *command])
+    if not counts:
+        parser.error(f"no case has {options.only!r} in its name")
     if options.baseline and options.update:
         options.baseline.write_text("".join(f"{name}\t{counts[name]}\n" for name in counts))
     recorded = {}
