@@ -18,10 +18,9 @@ use super::vector_products::{VectorProduct, with_panels};
 use numerics::TensorError;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnScales, Factors, Isa, Kernel, PanelColumns, Sums};
+use numerics::simd::{ColumnScales, Factors, Isa, Kernel, Leaf, PanelColumns, ResultRows, Sums};
 use std::cell::Cell;
 use std::ops::Range;
-use std::slice::Chunks;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Products that are summed in one chain.
@@ -36,14 +35,17 @@ const SHARED_ROWS: usize = 96;
 const KEPT_BYTES: usize = 1 << 20;
 
 thread_local! {
-    static ROOM: Cell<Room> = const { Cell::new(Room { bytes: AlignedBytes::new(), copied: None }) };
+    static ROOM: Cell<Room> = const {
+        Cell::new(Room { bytes: AlignedBytes::new(), copied: None, sums: AlignedBytes::new() })
+    };
 }
 
-/// Memory for copies of columns, and which it has.
+/// Memory for copies of columns, and which it has, and for sums of chunks.
 #[derive(Default)]
 struct Room {
     bytes: AlignedBytes,
     copied: Option<CopiedPanels>,
+    sums: AlignedBytes,
 }
 
 /// All columns of a part of a product, as panels: the call of [`multiply`], the product in it, and
@@ -75,7 +77,7 @@ pub enum Results<'o, T> {
     Rows(Vec<&'o mut [T]>),
 }
 
-impl<T> Results<'_, T> {
+impl<'o, T> Results<'o, T> {
     /// A part of a row.
     #[inline(always)]
     fn part(&mut self, row: usize, columns: Range<usize>) -> &mut [T] {
@@ -85,29 +87,15 @@ impl<T> Results<'_, T> {
         }
     }
 
-    /// Parts of up to `count` rows, and then empty ones.
+    /// Parts of rows, from a column on.
     #[inline(always)]
-    fn parts<const R: usize>(
-        &mut self,
-        row: usize,
-        count: usize,
-        columns: Range<usize>,
-    ) -> [&mut [T]; R] {
-        let mut parts: [&mut [T]; R] = std::array::from_fn(|_| Default::default());
+    fn rows(&mut self, rows: Range<usize>, column: usize) -> ResultRows<'_, 'o, T> {
         match self {
             Results::Strided(elements, stride) => {
-                let rows = elements[row * *stride..].chunks_mut(*stride);
-                for (part, row) in parts.iter_mut().zip(rows.take(count)) {
-                    *part = &mut row[columns.clone()];
-                }
+                ResultRows::Strided(&mut elements[rows.start * *stride + column..], *stride)
             }
-            Results::Rows(rows) => {
-                for (part, row) in parts.iter_mut().zip(rows[row..].iter_mut().take(count)) {
-                    *part = &mut row[columns.clone()];
-                }
-            }
+            Results::Rows(all) => ResultRows::Rows(&mut all[rows], column),
         }
-        parts
     }
 }
 
@@ -372,15 +360,18 @@ impl<T: Accumulator> Product<'_, T> {
         };
         let blocks = self.a.blocks(depth);
         let is_deep = is_copied && blocks > 1;
-        let depths = if is_deep { blocks.ilog2() as usize + 1 } else { 0 };
-        let mut levels = vec![[[T::ZERO; C]; R]; depths];
-        let mut chunk_levels = Vec::new();
+        // Those of subtrees of all sizes but the last one.
+        let depths = if is_deep { (blocks - 1).ilog2() as usize + 1 } else { 0 };
+        // Whole vectors in lines of the cache.
+        let mut levels = AlignedBytes::try_zeros(depths * R * C * size_of::<T>())?;
+        let levels = bytemuck::cast_slice_mut::<u8, T>(&mut levels);
+        let levels = levels.as_chunks_mut::<C>().0.as_chunks_mut::<R>().0;
         // Few products with columns in another order: these are copied for several rows.
         let is_reordered = depth <= FEW && self.b.strides[1] != 1 && rows.len() > FEW;
         let reordered = if is_reordered { columns.len() } else { 0 };
         let kept_rows = tall.min(rows.len());
         let _reserved = reserve::<T>(depth.saturating_mul(copied + kept_rows + reordered))?;
-        let Room { bytes: mut room, copied: before } = ROOM.take();
+        let Room { bytes: mut room, copied: before, sums: mut chunk_sums } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();
         let is_kept = copied > 0 && whole == 0 && wide >= columns.len();
@@ -448,16 +439,17 @@ impl<T: Accumulator> Product<'_, T> {
                     };
                     let block = Block { isa, a, count, depth, panels, width, ahead, next };
                     let chunk = if has_chunks { CHUNK } else { blocks };
-                    let (levels, chunk_levels) = (&mut levels[..], &mut chunk_levels);
-                    let sums = TreeSums { chunk, levels, chunk_levels };
+                    let (levels, chunk_sums) = (&mut *levels, &mut chunk_sums);
+                    let sums = TreeSums { chunk, levels, chunk_sums };
                     let column = at;
                     isa.run(Tiles { block, row, column, sums, out });
                 }
             }
         }
         // For the next product.
-        if room.len() <= KEPT_BYTES || room.len() <= deep_panels_bytes() {
-            ROOM.set(Room { bytes: room, copied: kept });
+        let bytes = room.len() + chunk_sums.len();
+        if bytes <= KEPT_BYTES || bytes <= deep_panels_bytes() {
+            ROOM.set(Room { bytes: room, copied: kept, sums: chunk_sums });
         }
         Ok(())
     }
@@ -492,8 +484,8 @@ struct TreeSums<'a, T, const R: usize, const C: usize> {
     chunk: usize,
     /// For sums of 1, 2, 4, … chains of a tile and a chunk,
     levels: &'a mut [[[T; C]; R]],
-    /// For sums of 1, 2, 4, … chunks of each tile.
-    chunk_levels: &'a mut Vec<[[T; C]; R]>,
+    /// and for those of chunks of each tile.
+    chunk_sums: &'a mut AlignedBytes,
 }
 
 impl<T: Accumulator, const R: usize, const C: usize> Kernel for Tiles<'_, '_, T, R, C> {
@@ -512,184 +504,142 @@ impl<T: Accumulator, const R: usize, const C: usize> Tiles<'_, '_, T, R, C> {
     #[inline(always)]
     fn run_with<const SINGLE: bool>(self) {
         let Block { isa, a, count, depth, mut panels, width, mut ahead, next } = self.block;
-        let TreeSums { chunk, levels, chunk_levels } = self.sums;
-        let tiles = width.div_ceil(C) * count.div_ceil(R);
+        let TreeSums { chunk, levels, chunk_sums } = self.sums;
+        let (columns_of_tiles, rows_of_tiles) = (width.div_ceil(C), count.div_ceil(R));
+        let tiles = columns_of_tiles * rows_of_tiles;
         let blocks = a.blocks(depth);
         let chunks = blocks.div_ceil(chunk);
         let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
-        let mut next = next.chunks(next.len().div_ceil(tiles * blocks).max(1));
-        let (next_panels, calls) = (self.block.next.is_empty(), count.div_ceil(R) * chunk);
-        // The number of bits of that of the last chunk.
-        let height = (usize::BITS - (chunks - 1).leading_zeros()) as usize;
-        chunk_levels.resize(tiles * height, [[T::ZERO; C]; R]);
-        let mut sums = [[T::ZERO; C]; R];
+        // What is read later is asked for tile by tile.
+        let together = if lines == 0 { count } else { R };
+        let mut next = next.chunks(next.len().div_ceil(columns_of_tiles * chunks).max(1));
+        let next_panels = self.block.next.is_empty();
+        let lower = if chunks == 1 { levels.len() } else { chunk.ilog2() as usize };
+        let upper = levels.len() - lower;
+        let levels = &mut levels[..lower];
+        chunk_sums.resize(tiles * upper * size_of::<[[T; C]; R]>());
+        let chunk_sums = bytemuck::cast_slice_mut::<u8, T>(chunk_sums);
+        let chunk_sums = chunk_sums.as_chunks_mut::<C>().0.as_chunks_mut::<R>().0;
         for number in 0..chunks {
-            let blocks = number * chunk..blocks.min((number + 1) * chunk);
-            let mut own_levels = chunk_levels.chunks_exact_mut(height.max(1));
+            let chunk_at = |number: usize| {
+                let blocks = blocks.min(number * chunk)..blocks.min((number + 1) * chunk);
+                (a.products(&blocks, depth), blocks)
+            };
+            let (products, some) = chunk_at(number);
+            let (next_products, _) = chunk_at(number + 1);
+            let (some_blocks, start) = a.some_blocks(&some, depth);
+            let mut upper_levels = chunk_sums.chunks_mut((rows_of_tiles * upper).max(1));
             for (panel, at) in (0..width).step_by(C).enumerate() {
                 let columns = self.column + at..self.column + width.min(at + C);
-                // Else the next panel.
-                if let Panels::Copied(panels) = &panels
-                    && next_panels
-                {
-                    let next_panel = panels.get((panel + 1) * depth..).unwrap_or_default();
-                    let next_panel = next_panel[..depth.min(next_panel.len())].as_flattened();
-                    next = next_panel.chunks(next_panel.len().div_ceil(calls).max(1));
-                }
-                for first in (0..count).step_by(R) {
-                    // If there are fewer rows, the last one is repeated.
-                    let mut rows = [&[][..]; R];
-                    for (r, row) in rows.iter_mut().enumerate() {
-                        *row = a.start_of((first + r).min(count - 1));
+                let upper_levels = upper_levels.next().unwrap_or_default();
+                let next = match &panels {
+                    // The same products of the next panel, or the next ones of the first.
+                    Panels::Copied(panels) if next_panels => {
+                        let is_last = at + C >= width && number + 1 < chunks;
+                        let (panel, products) = match is_last {
+                            true => (0, &next_products),
+                            false => (panel + 1, &products),
+                        };
+                        let next = panels.get(panel * depth..).unwrap_or_default();
+                        next.get(products.clone()).unwrap_or_default().as_flattened()
                     }
-                    let used = count - first;
+                    _ => next.next().unwrap_or_default(),
+                };
+                let mut next = next.chunks(next.len().div_ceil(count.div_ceil(together)).max(1));
+                for first in (0..count).step_by(together) {
+                    let used = together.min(count - first);
                     ahead.prefetch::<C>(lines);
-                    let (panel, copy) = match &mut panels {
-                        Panels::Copied(panels) => {
-                            ((panels[panel * depth..].as_flattened(), C), None)
-                        }
+                    let (panel, stride, copy) = match &mut panels {
+                        Panels::Copied(panels) => (panels[panel * depth..].as_flattened(), C, None),
                         Panels::InPlace(b, copy) if first == 0 => {
-                            ((&b.elements[at..], b.strides[0]), Some(copy.as_flattened_mut()))
+                            (&b.elements[at..], b.strides[0], Some(copy.as_flattened_mut()))
                         }
-                        Panels::InPlace(_, copy) => ((copy.as_flattened(), C), None),
+                        Panels::InPlace(_, copy) => (copy.as_flattened(), C, None),
                     };
-                    let results = &mut self.out.parts::<R>(self.row + first, used, columns.clone());
-                    let tile = RowTile { isa, a, rows, used, panel, columns: columns.len(), depth };
-                    let whole = (chunks == 1).then_some(&mut *results);
-                    let next = &mut next;
-                    tile.tree::<C, SINGLE>(blocks.clone(), copy, next, levels, &mut sums, whole);
-                    if chunks == 1 {
-                        continue;
-                    }
-                    let own = own_levels.next().unwrap_or_default();
-                    if number + 1 < chunks {
-                        // Each one bit at the end is a sum of chunks on the left.
-                        let level = number.trailing_ones() as usize;
-                        add_levels(own, (1 << level) - 1, &mut sums);
-                        own[level] = sums;
-                    } else {
-                        add_levels(own, number, &mut sums);
-                        write(&sums, results);
-                    }
+                    let (row, tile) = (self.row + first, first / R * upper);
+                    let (elements, starts) = a.starts(first);
+                    let factors = Factors {
+                        elements,
+                        starts,
+                        count: used,
+                        blocks: some_blocks,
+                        // A block without products may be after the last element.
+                        panel: (panel.get(start * stride..).unwrap_or_default(), stride),
+                        columns: columns.len(),
+                        copy: copy.map(|copy| &mut copy[start * C..]),
+                        next: next.next().unwrap_or_default(),
+                    };
+                    let upper_levels = upper_levels.get_mut(tile..).unwrap_or_default();
+                    let sums = Sums {
+                        blocks: (some.start, blocks),
+                        levels: levels.as_flattened_mut().as_flattened_mut(),
+                        upper_levels: upper_levels.as_flattened_mut().as_flattened_mut(),
+                        results: self.out.rows(row..row + used, columns.start),
+                    };
+                    add_tiles::<T, R, C, SINGLE>(isa, factors, sums);
                 }
             }
         }
     }
 }
 
-/// Where sums of a block of products are written: see [`Sums`].
-struct SomeSums<'s, 'o, T, const R: usize, const C: usize> {
-    left: (&'s [[[T; C]; R]], usize),
-    sums: &'s mut [[T; C]; R],
-    results: Option<&'s mut [&'o mut [T]; R]>,
-}
-
-/// Rows of a tile of results, of which the first ones are used.
-struct RowTile<'a, T, const R: usize> {
-    isa: Isa,
-    a: SomeRows<'a, T>,
-    rows: [&'a [T]; R],
-    used: usize,
-    /// Columns, of which the first ones are used, and the distance between their rows.
-    panel: (&'a [T], usize),
-    columns: usize,
-    /// The number of these rows.
-    depth: usize,
-}
-
-impl<T: Accumulator, const R: usize> RowTile<'_, T, R> {
-    /// Writes the sums of chains of [`BLOCK`] products each, as a [`Tree`](super::tree::Tree)
-    /// combines them, with a place for the subtree of each size.
-    #[inline(always)]
-    fn tree<const C: usize, const SINGLE: bool>(
-        &self,
-        blocks: Range<usize>,
-        mut copy: Option<&mut [T]>,
-        next: &mut Chunks<'_, T>,
-        levels: &mut [[[T; C]; R]],
-        sums: &mut [[T; C]; R],
-        mut results: Option<&mut [&mut [T]; R]>,
-    ) {
-        let last = blocks.len() - 1;
-        for block in 0..=last {
-            let is_last = block == last;
-            // Every one bit that the addition of one carries over is a subtree of this size; the
-            // last sums are added to all subtrees that are left.
-            let carried = if is_last { levels.len() } else { block.trailing_ones() as usize };
-            let (left, rest) = levels.split_at_mut(carried);
-            let added = if is_last { last } else { (1 << carried) - 1 };
-            let sums = rest.first_mut().unwrap_or(&mut *sums);
-            let results = if is_last { results.take() } else { None };
-            let to = SomeSums { left: (&*left, added), sums, results };
-            let (block, next) = (blocks.start + block, next.next().unwrap_or_default());
-            self.block::<C, SINGLE>(block, copy.as_deref_mut(), next, to);
-        }
-    }
-
-    /// The elements of rows in a block of products: where they are, or all of them; and the number
-    /// of products before it.
-    #[inline(always)]
-    fn segments<'s>(&'s self, block: usize, all: &'s Range<usize>) -> (&'s [Range<usize>], usize) {
-        match self.a {
-            SomeRows::Neighbours(..) => (std::slice::from_ref(all), all.start),
-            SomeRows::Segments { segments, .. } => segments.block(block),
-        }
-    }
-
-    /// The chains of a block of products, one at a time if `SINGLE`. The panel is copied, if
-    /// there is memory for a copy.
-    #[inline(always)]
-    fn block<const C: usize, const SINGLE: bool>(
-        &self,
-        block: usize,
-        copy: Option<&mut [T]>,
-        next: &[T],
-        to: SomeSums<'_, '_, T, R, C>,
-    ) {
-        let all = block * BLOCK..self.depth.min((block + 1) * BLOCK);
-        let (segments, start) = self.segments(block, &all);
-        let (panel, stride) = self.panel;
-        // A block without products may be after the last element.
-        let panel = (panel.get(start * stride..).unwrap_or_default(), stride);
-        let copy = copy.map(|copy| &mut copy[start * C..]);
-        let SomeSums { left: (left, added), sums, mut results } = to;
-        let (rows, used, columns) = (&self.rows, self.used, self.columns);
-        let mut factors = Factors { rows, used, segments, panel, columns, copy, next };
-        let mut vectors = Sums {
-            tile: sums.as_flattened_mut(),
-            left: (left.as_flattened().as_flattened(), added),
-            results: results.as_deref_mut().map(|results| &mut results[..]),
-        };
-        if T::chains(self.isa, &mut factors, &mut vectors) {
-            return;
-        }
-        let (rows, copy) = (self.rows, factors.copy);
-        let copies = copy.map_or(&mut [][..], |copy| copy.as_chunks_mut::<C>().0);
-        for (copy, row) in copies.iter_mut().zip(panel.0.chunks(stride)) {
-            row.first_chunk().into_iter().for_each(|row| *copy = *row);
-        }
-        // Types with tiles come here only without the instructions for them.
-        if SINGLE || T::HAS_TILES {
-            single_chains(rows, segments, panel, sums);
-        } else {
-            chains(rows, segments, panel, sums);
-        }
-        add_levels(left, added, sums);
-        if let Some(results) = results {
-            write(sums, results);
-        }
-    }
-}
-
-/// Writes sums as results.
+/// Adds the sums of chains to those of the blocks before, as a [`Tree`](super::tree::Tree) combines
+/// them, and writes results if these are all.
 #[inline(always)]
-fn write<T: Accumulator, const R: usize, const C: usize>(
-    sums: &[[T; C]; R],
-    results: &mut [&mut [T]; R],
+fn add_tiles<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>(
+    isa: Isa,
+    mut factors: Factors<'_, T>,
+    mut sums: Sums<'_, '_, T>,
 ) {
-    for (result, sums) in results.iter_mut().zip(sums) {
-        for (result, sum) in result.iter_mut().zip(sums) {
-            *result = sum.finish();
+    if T::tree(isa, &mut factors, &mut sums) {
+        return;
+    }
+    let Factors { elements, starts, count, blocks, panel: (panel, stride), columns, copy, .. } =
+        factors;
+    let Sums { blocks: (done, total), levels, upper_levels, mut results } = sums;
+    let levels = levels.as_chunks_mut::<C>().0.as_chunks_mut::<R>().0;
+    let upper_levels = upper_levels.as_chunks_mut::<C>().0.as_chunks_mut::<R>().0;
+    let copies = copy.map_or(&mut [][..], |copy| copy.as_chunks_mut::<C>().0);
+    for (copy, row) in copies.iter_mut().zip(panel.chunks(stride)) {
+        row.first_chunk().into_iter().for_each(|row| *copy = *row);
+    }
+    let upper = upper_levels.len() / count.div_ceil(R);
+    let mut upper_levels = upper_levels.chunks_mut(upper.max(1));
+    for tile in (0..count).step_by(R) {
+        let upper_levels = upper_levels.next().unwrap_or_default();
+        // If there are fewer rows, the last one is repeated.
+        let row = |r: usize| &elements[starts.of((tile + r).min(count - 1))..];
+        let rows: [&[T]; R] = std::array::from_fn(row);
+        let mut panel = panel;
+        for block in 0..blocks.count() {
+            let mut one = 0..0;
+            let runs = blocks.runs(block, &mut one);
+            let mut sums = [[T::ZERO; C]; R];
+            // Types with tiles come here only without the instructions for them.
+            if SINGLE || T::HAS_TILES {
+                single_chains(rows, runs, (panel, stride), &mut sums);
+            } else {
+                chains(rows, runs, (panel, stride), &mut sums);
+            }
+            let Leaf { added, level } = Leaf::new(done + block, total);
+            for (left, sums_on_left) in levels.iter().chain(&*upper_levels).enumerate() {
+                if added >> left & 1 == 1 {
+                    add_sums(sums_on_left, &mut sums);
+                }
+            }
+            if done + block + 1 < total {
+                let to = levels.iter_mut().chain(&mut *upper_levels).nth(level);
+                to.into_iter().for_each(|to| *to = sums);
+            } else {
+                for (r, sums) in sums.iter().enumerate().take(count - tile) {
+                    let result = results.row(tile + r, columns).unwrap_or_default();
+                    for (result, sums) in result.iter_mut().zip(sums) {
+                        *result = sums.finish();
+                    }
+                }
+            }
+            let depth: usize = runs.iter().map(ExactSizeIterator::len).sum();
+            panel = panel.get(depth * stride..).unwrap_or_default();
         }
     }
 }
@@ -734,18 +684,13 @@ fn chains<T: Accumulator, const R: usize, const C: usize>(
     *sums = chains;
 }
 
-/// Adds sums to the sums on their left: tiles of which the number has a bit, from the first one on.
+/// Adds sums to the sums on their left.
 #[inline(always)]
-fn add_levels<T: Accumulator, const R: usize, const C: usize>(
-    left: &[[[T; C]; R]],
-    added: usize,
+fn add_sums<T: Accumulator, const R: usize, const C: usize>(
+    left: &[[T; C]; R],
     sums: &mut [[T; C]; R],
 ) {
-    for (_, left) in left.iter().enumerate().filter(|(level, _)| added >> level & 1 == 1) {
-        for (left, sums) in left.iter().zip(&mut *sums) {
-            for (left, sum) in left.iter().zip(sums) {
-                *sum = left.add(*sum);
-            }
-        }
+    for (left, sum) in left.as_flattened().iter().zip(sums.as_flattened_mut()) {
+        *sum = left.add(*sum);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
-use numerics::simd::transpose;
+use numerics::simd::{Blocks, Starts, transpose};
 use std::ops::Range;
 
 /// Elements in memory as a matrix: that of row `i` and column `j` is at
@@ -82,6 +82,50 @@ impl<'s, T> SomeRows<'s, T> {
         }
     }
 
+    /// Some of these chains, and the number of products before them.
+    #[inline(always)]
+    pub fn some_blocks(&self, blocks: &Range<usize>, depth: usize) -> (Blocks<'s>, usize) {
+        let before = self.products(blocks, depth).start;
+        let blocks = match *self {
+            SomeRows::Neighbours(..) => Blocks::Neighbours {
+                start: before,
+                end: depth.min(blocks.end * BLOCK),
+                length: BLOCK,
+            },
+            SomeRows::Segments { segments: Segments { runs, ends, .. }, .. } => Blocks::Runs {
+                runs,
+                start: if blocks.start == 0 { 0 } else { ends[blocks.start - 1] },
+                ends: &ends[blocks.clone()],
+            },
+        };
+        (blocks, before)
+    }
+
+    /// The products of some of these chains.
+    #[inline(always)]
+    pub fn products(&self, blocks: &Range<usize>, depth: usize) -> Range<usize> {
+        match self {
+            SomeRows::Neighbours(..) => blocks.start * BLOCK..depth.min(blocks.end * BLOCK),
+            SomeRows::Segments { segments: Segments { before, depth, .. }, .. } => {
+                let before = |block| before.get(block).copied().unwrap_or(*depth);
+                before(blocks.start)..before(blocks.end)
+            }
+        }
+    }
+
+    /// The elements from which the rows from one on start, and where.
+    #[inline(always)]
+    pub fn starts(&self, row: usize) -> (&'s [T], Starts<'s>) {
+        match *self {
+            SomeRows::Neighbours(elements, stride) => {
+                (&elements[row * stride..], Starts::Distance(stride))
+            }
+            SomeRows::Segments { elements, starts, .. } => {
+                (elements, Starts::Places(&starts[row..]))
+            }
+        }
+    }
+
     /// The elements from the start of a row on.
     #[inline(always)]
     pub fn start_of(&self, row: usize) -> &'s [T] {
@@ -96,8 +140,10 @@ impl<'s, T> SomeRows<'s, T> {
 #[derive(Debug, Default)]
 pub struct Segments {
     runs: Vec<Range<usize>>,
-    /// Where the runs of each block end, and how many elements are before it.
-    blocks: Vec<(usize, usize)>,
+    /// The number of runs at the end of each block,
+    ends: Vec<usize>,
+    /// and of the elements before it.
+    before: Vec<usize>,
     depth: usize,
 }
 
@@ -107,7 +153,7 @@ impl Segments {
     pub fn push(&mut self, mut run: Range<usize>, mut place: usize) {
         while !run.is_empty() {
             let part = run.start..run.end.min(run.start + BLOCK - place % BLOCK);
-            let is_new_block = self.blocks.len() <= place / BLOCK;
+            let is_new_block = self.blocks() <= place / BLOCK;
             self.extend_to(place / BLOCK * BLOCK + 1);
             run.start = part.end;
             place += part.len();
@@ -116,27 +162,21 @@ impl Segments {
                 Some(last) => last.end = part.end,
                 None => self.runs.push(part),
             }
-            self.blocks.last_mut().into_iter().for_each(|(end, _)| *end = self.runs.len());
+            self.ends.last_mut().into_iter().for_each(|end| *end = self.runs.len());
         }
     }
 
     /// Adds the blocks without elements that this many places have at the end.
     pub fn extend_to(&mut self, places: usize) {
-        self.blocks.resize(places.div_ceil(BLOCK), (self.runs.len(), self.depth));
+        let blocks = places.div_ceil(BLOCK);
+        self.ends.resize(blocks, self.runs.len());
+        self.before.resize(blocks, self.depth);
     }
 
     /// The number of blocks.
     #[inline(always)]
     pub fn blocks(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// The runs of a block, and the number of elements before it.
-    #[inline(always)]
-    pub fn block(&self, block: usize) -> (&[Range<usize>], usize) {
-        let start = if block == 0 { 0 } else { self.blocks[block - 1].0 };
-        let (end, before) = self.blocks[block];
-        (&self.runs[start..end], before)
+        self.ends.len()
     }
 
     /// All runs.

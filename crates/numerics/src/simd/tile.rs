@@ -14,14 +14,16 @@ pub const TILE_ROWS: usize = 12;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 const AHEAD: usize = 16;
 
-/// The factors of a tile of sums of products, of rows with the columns of a panel.
+/// The factors of sums of products: rows, and the columns of a panel.
 pub struct Factors<'a, T> {
-    /// The rows of a tile.
-    pub rows: &'a [&'a [T]],
-    /// The number of rows that are used.
-    pub used: usize,
-    /// Where their elements are, in order.
-    pub segments: &'a [Range<usize>],
+    /// The elements of the rows.
+    pub elements: &'a [T],
+    /// Where each row starts in these.
+    pub starts: Starts<'a>,
+    /// The number of rows.
+    pub count: usize,
+    /// Where the elements of a row are, from its start on, in order.
+    pub blocks: Blocks<'a>,
     /// The columns: a row for each element of the others, with the columns of a tile, and
     /// the distance between these rows.
     pub panel: (&'a [T], usize),
@@ -34,17 +36,144 @@ pub struct Factors<'a, T> {
     pub next: &'a [T],
 }
 
-/// Where the sums of a tile are written.
+/// Places of rows.
+#[derive(Clone, Copy)]
+pub enum Starts<'a> {
+    /// The first one is at zero, and all have the same distance.
+    Distance(usize),
+    /// Any places.
+    Places(&'a [usize]),
+}
+
+impl Starts<'_> {
+    /// The place of a row.
+    #[inline(always)]
+    pub fn of(&self, row: usize) -> usize {
+        match self {
+            Starts::Distance(distance) => row * distance,
+            Starts::Places(places) => places[row],
+        }
+    }
+}
+
+/// The products of a sum in blocks, each of which is a chain: where the elements of rows are.
+#[derive(Clone, Copy)]
+pub enum Blocks<'a> {
+    /// Neighbouring elements.
+    Neighbours {
+        /// The first one.
+        start: usize,
+        /// The one after the last.
+        end: usize,
+        /// The number of elements of a block, which is not zero.
+        length: usize,
+    },
+    /// Runs of neighbouring elements.
+    Runs {
+        /// All of them.
+        runs: &'a [Range<usize>],
+        /// The first one.
+        start: usize,
+        /// For each block, the one after its last.
+        ends: &'a [usize],
+    },
+}
+
+impl Blocks<'_> {
+    /// The number of elements, and of those of a row until the last one of them.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
+    #[inline(always)]
+    fn depth_and_end(&self) -> (usize, usize) {
+        match self {
+            Blocks::Neighbours { start, end, .. } => (end - start, *end),
+            Blocks::Runs { runs, start, ends } => {
+                let runs = &runs[*start..ends.last().copied().unwrap_or(*start)];
+                runs.iter().fold((0, 0), |(depth, end), run| (depth + run.len(), end.max(run.end)))
+            }
+        }
+    }
+
+    /// The number of blocks: at least one, which may be empty.
+    #[inline(always)]
+    pub fn count(&self) -> usize {
+        match self {
+            Blocks::Neighbours { start, end, length } => (end - start).div_ceil(*length).max(1),
+            Blocks::Runs { ends, .. } => ends.len(),
+        }
+    }
+
+    /// The runs of a block, in memory of the caller if they are not yet there.
+    #[inline(always)]
+    pub fn runs<'s>(&'s self, block: usize, one: &'s mut Range<usize>) -> &'s [Range<usize>] {
+        match self {
+            Blocks::Neighbours { start, end, length } => {
+                let first = start + block * length;
+                *one = first..first.saturating_add(*length).min(*end);
+                std::slice::from_ref(one)
+            }
+            Blocks::Runs { runs, start, ends } => {
+                let start = if block == 0 { *start } else { ends[block - 1] };
+                &runs[start..ends[block]]
+            }
+        }
+    }
+}
+
+/// The place of the sums of a block in a tree, which has rows of blocks before it.
+#[derive(Clone, Copy)]
+pub struct Leaf {
+    /// The subtrees on the left that its sums are added to, as bits: that of bit `level` has
+    /// `1 << level` blocks.
+    pub added: usize,
+    /// The level of the subtree that it completes.
+    pub level: usize,
+}
+
+impl Leaf {
+    /// That of a block of `count`.
+    #[inline(always)]
+    pub fn new(block: usize, count: usize) -> Leaf {
+        // Every one bit that the addition of one carries over is a subtree of this size. The last
+        // sums are added to all subtrees that are left.
+        let level = block.trailing_ones() as usize;
+        Leaf { added: if block + 1 == count { block } else { (1 << level) - 1 }, level }
+    }
+}
+
+/// Where sums are written.
 pub struct Sums<'a, 'o, T> {
-    /// Room for all of them, row by row.
-    pub tile: &'a mut [T],
-    /// Consecutive tiles of sums, of which the ones with a bit here are added on the left,
-    /// from the first one on.
-    pub left: (&'a [T], usize),
-    /// If given, the used sums are written here instead, as results: zeros are positive, and each
-    /// NaN is the quiet one without sign and payload. Used rows have a part, with an element for
-    /// each used column.
-    pub results: Option<&'a mut [&'o mut [T]]>,
+    /// The number of blocks that the sums had before, and the number they have in the end.
+    pub blocks: (usize, usize),
+    /// Room for tiles of sums of 1, 2, 4, … blocks: of all subtrees of the tile that is computed,
+    /// or of the small ones, which are in no use between calls,
+    pub levels: &'a mut [T],
+    /// and for those of larger subtrees of each tile.
+    pub upper_levels: &'a mut [T],
+    /// Where the sums of all blocks are written.
+    pub results: ResultRows<'a, 'o, T>,
+}
+
+/// Rows of results: zeros are positive, and each NaN is the quiet one without sign and payload.
+pub enum ResultRows<'a, 'o, T> {
+    /// From the first one on, with the distance between rows.
+    Strided(&'a mut [T], usize),
+    /// Rows, and their first column that is used.
+    Rows(&'a mut [&'o mut [T]], usize),
+}
+
+impl<T> ResultRows<'_, '_, T> {
+    /// Columns of a row; `None` if it is too short.
+    #[inline(always)]
+    pub fn row(&mut self, row: usize, columns: usize) -> Option<&mut [T]> {
+        match self {
+            ResultRows::Strided(elements, stride) => {
+                elements.get_mut(row * *stride..)?.get_mut(..columns)
+            }
+            ResultRows::Rows(rows, first) => {
+                rows.get_mut(row)?.get_mut(*first..)?.get_mut(..columns)
+            }
+        }
+    }
 }
 
 /// Columns whose rows are adjacent, in panels of the columns of a tile.
@@ -65,15 +194,16 @@ pub trait Tile: Sized {
     /// Columns of a tile, and of a panel.
     const COLUMNS: usize = 1;
 
-    /// Writes the sums of products of each used row with each used column: chains of fused
-    /// multiply-adds from zero on, in the order of the elements. False, and nothing is written, if
-    /// there are no instructions for the type, or the sizes do not fit a tile.
+    /// Writes the sums of products of each row with each used column, in tiles of [`TILE_ROWS`].
+    /// Those of a block are chains of fused multiply-adds from zero on, in the order of the
+    /// elements, and these are combined as [`Leaf`] says. False, and nothing is written, if there
+    /// are no instructions for the type, or something is too short.
     #[inline(always)]
-    fn chains(_isa: Isa, _factors: &mut Factors<'_, Self>, _sums: &mut Sums<'_, '_, Self>) -> bool {
+    fn tree(_isa: Isa, _factors: &mut Factors<'_, Self>, _sums: &mut Sums<'_, '_, Self>) -> bool {
         false
     }
 
-    /// Writes the sums of products of a row with columns, as [`Tile::chains`]. False, and nothing
+    /// Writes the sums of products of a row with columns, each a chain. False, and nothing
     /// is written, if there are no instructions for the type, columns are too short, or these sums
     /// are not of whole panels.
     #[inline(always)]
@@ -87,403 +217,8 @@ pub trait Tile: Sized {
     }
 }
 
-/// Tiles of AVX2, NEON and relaxed SIMD, as several consecutive parts, and of AVX-512.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
-mod vectors {
-    #[cfg(not(target_family = "wasm"))]
-    use super::AHEAD;
-    use super::{Factors, Isa, PanelColumns, Sums, TILE_ROWS, Tile};
-    use crate::simd::registers;
-    use std::ops::Range;
-
-    /// Factors and room for sums, whose sizes are checked.
-    struct Checked<'a, T> {
-        rows: [*const T; TILE_ROWS],
-        segments: &'a [Range<usize>],
-        panel: *const T,
-        stride: usize,
-        copy: Option<*mut T>,
-        /// Elements that are read later, and the bytes of them that are prefetched with each row.
-        next: (*const T, usize),
-        left: *const T,
-        /// Bits of the tiles that are added.
-        added: usize,
-        sums: [*mut T; TILE_ROWS],
-        are_results: bool,
-        /// True if results are written to their places at once.
-        are_in_place: bool,
-    }
-
-    impl<'a, T: Copy> Checked<'a, T> {
-        /// `None` if something is too short for tiles of this many columns, of which vectors have
-        /// `lanes` each.
-        #[inline(always)]
-        fn new(
-            factors: &mut Factors<'a, T>,
-            sums: &mut Sums<'_, '_, T>,
-            columns: usize,
-            lanes: usize,
-        ) -> Option<Checked<'a, T>> {
-            let (mut depth, mut end) = (0, 0);
-            for segment in factors.segments {
-                depth += segment.len();
-                end = end.max(segment.end);
-            }
-            let rows = <&[&[T]; TILE_ROWS]>::try_from(factors.rows).ok()?;
-            let (panel, stride) = factors.panel;
-            let last = depth.saturating_sub(1).saturating_mul(stride);
-            let is_long = depth == 0 || last.saturating_add(columns) <= panel.len();
-            let copy = factors.copy.as_deref_mut();
-            let has_room = copy.as_ref().is_none_or(|copy| copy.len() / columns >= depth);
-            let fits = rows.iter().all(|row| row.len() >= end) && is_long && has_room;
-            let (left, added) = sums.left;
-            let tiles = (usize::BITS - added.leading_zeros()) as usize;
-            let has_left = left.len() / (TILE_ROWS * columns) >= tiles;
-            if !(fits && has_left && sums.tile.len() == TILE_ROWS * columns) {
-                return None;
-            }
-            // If nothing is read later, what is near: a look for memory that is not there takes long.
-            let next = match factors.next {
-                [] => (panel.as_ptr(), 0),
-                next => (next.as_ptr(), size_of_val(next).div_ceil(depth.max(1))),
-            };
-            let tile = sums.tile.as_mut_ptr();
-            let mut places = [tile; TILE_ROWS];
-            for (r, place) in places.iter_mut().enumerate() {
-                *place = tile.wrapping_add(r * columns);
-            }
-            let used = factors.columns;
-            // The columns that are written: of whole vectors, and all of them with a copy.
-            let are_in_place = used == columns || (used == lanes && copy.is_none());
-            if let Some(results) = &mut sums.results
-                && are_in_place
-            {
-                for (place, result) in places.iter_mut().zip(results.iter_mut()) {
-                    if result.len() == used {
-                        *place = result.as_mut_ptr();
-                    }
-                }
-            }
-            Some(Checked {
-                rows: rows.map(<[T]>::as_ptr),
-                segments: factors.segments,
-                panel: panel.as_ptr(),
-                stride,
-                copy: copy.map(<[T]>::as_mut_ptr),
-                next,
-                left: left.as_ptr(),
-                added,
-                sums: places,
-                are_results: sums.results.is_some(),
-                are_in_place,
-            })
-        }
-    }
-
-    /// True if panels of `width` columns have rows for as many elements.
-    fn are_long<T>(
-        columns: PanelColumns<'_, T>,
-        panels: usize,
-        depth: usize,
-        width: usize,
-    ) -> bool {
-        let last = |count: usize, distance: usize| count.saturating_sub(1).saturating_mul(distance);
-        let start = last(panels, columns.distance).saturating_add(last(depth, columns.stride));
-        depth == 0 || panels == 0 || start.saturating_add(width) <= columns.elements.len()
-    }
-
-    /// A module with chains of `R` rows and `V` vectors of columns each.
-    #[cfg(not(target_family = "wasm"))]
-    macro_rules! chains {
-        ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
-            mod $module {
-                use super::{AHEAD, Checked, PanelColumns, TILE_ROWS};
-                use crate::simd::{prefetch_at, prefetch_later};
-                use crate::simd::registers::$module::{
-                    LANES, add, fused_multiply_add, load, results, splat, store, zero,
-                };
-
-                /// Vectors of a panel.
-                const VECTORS: usize = $columns / LANES;
-                /// Panels whose chains are independent of each other, as long as these take.
-                const PANELS: usize = 8_usize.div_ceil(VECTORS);
-
-                /// Writes the sums of a row with whole panels.
-                ///
-                /// # Safety
-                /// The panels have the columns of all sums, and rows for all elements.
-                #[target_feature(enable = $features)]
-                pub(crate) unsafe fn row_chains(
-                    row: &[$ty],
-                    columns: PanelColumns<'_, $ty>,
-                    sums: &mut [$ty],
-                ) {
-                    let mut panels = columns.elements.as_ptr();
-                    let (groups, rest) = sums.as_chunks_mut::<{ PANELS * $columns }>();
-                    for sums in groups {
-                        // SAFETY: the caller has these panels.
-                        unsafe { row_with::<PANELS>(row, panels, columns, sums) };
-                        panels = panels.wrapping_add(PANELS * columns.distance);
-                    }
-                    for sums in rest.chunks_exact_mut($columns) {
-                        // SAFETY: likewise.
-                        unsafe { row_with::<1>(row, panels, columns, sums) };
-                        panels = panels.wrapping_add(columns.distance);
-                    }
-                }
-
-                /// The sums with `P` panels.
-                ///
-                /// # Safety
-                /// As [`row_chains`].
-                #[inline]
-                #[target_feature(enable = $features)]
-                unsafe fn row_with<const P: usize>(
-                    row: &[$ty],
-                    mut panels: *const $ty,
-                    PanelColumns { stride, distance, .. }: PanelColumns<'_, $ty>,
-                    sums: &mut [$ty],
-                ) {
-                    let mut chains = [[zero(); VECTORS]; P];
-                    for &a in row {
-                        let a = splat(a);
-                        for (p, chain) in chains.iter_mut().enumerate() {
-                            let panel = panels.wrapping_add(p * distance);
-                            for (v, sum) in chain.iter_mut().enumerate() {
-                                let at = panel.wrapping_add(v * LANES);
-                                prefetch_at(at.wrapping_add(AHEAD * stride));
-                                // SAFETY: the panel has a row for each element.
-                                *sum = fused_multiply_add(a, unsafe { load(at) }, *sum);
-                            }
-                        }
-                        panels = panels.wrapping_add(stride);
-                    }
-                    for (sums, chain) in sums.chunks_exact_mut($columns).zip(&chains) {
-                        for (sums, &sum) in sums.chunks_exact_mut(LANES).zip(chain) {
-                            // SAFETY: there are as many elements.
-                            unsafe { store(sums.as_mut_ptr(), sum) };
-                        }
-                    }
-                }
-
-                /// Writes sums of `R` rows from `row` on with `V` vectors of columns from `column`
-                /// on.
-                ///
-                /// # Safety
-                /// These rows and columns are in the tile. If its sums are results, the columns
-                /// are used.
-                #[target_feature(enable = $features)]
-                pub(crate) unsafe fn chains<const R: usize, const V: usize, const COPY: bool>(
-                    checked: &Checked<'_, $ty>,
-                    [row, column]: [usize; 2],
-                ) {
-                    const { assert!(R <= TILE_ROWS && V * LANES <= $columns) }
-                    let mut chains = [[zero(); V]; R];
-                    let (mut rows, mut sums) = ([checked.rows[row]; R], [checked.sums[row]; R]);
-                    rows.copy_from_slice(&checked.rows[row..][..R]);
-                    sums.copy_from_slice(&checked.sums[row..][..R]);
-                    let mut panel = checked.panel.wrapping_add(column);
-                    let mut copy = checked.copy.unwrap_or_default().wrapping_add(column);
-                    let (mut next, step) = checked.next;
-                    for segment in checked.segments {
-                        for k in segment.clone() {
-                            prefetch_later(next);
-                            next = next.wrapping_byte_add(step);
-                            let mut columns = [zero(); V];
-                            for (v, columns) in columns.iter_mut().enumerate() {
-                                // SAFETY: the panel has a row of all columns for each element.
-                                *columns = unsafe { load(panel.add(v * LANES)) };
-                                if COPY {
-                                    // SAFETY: so has the copy.
-                                    unsafe { store(copy.add(v * LANES), *columns) };
-                                    // The last element, as the first may be in a line just read.
-                                    let right = $columns + (v + 1) * LANES - 1;
-                                    prefetch_at(panel.wrapping_add(right));
-                                } else {
-                                    // A later row of the panel, or of the next one, if it is in no
-                                    // near cache.
-                                    let later = AHEAD * $columns + v * LANES;
-                                    prefetch_at(panel.wrapping_add(later));
-                                }
-                            }
-                            panel = panel.wrapping_add(checked.stride);
-                            copy = copy.wrapping_add($columns);
-                            for (chain, row) in chains.iter_mut().zip(rows) {
-                                // SAFETY: each row has the elements of the segments.
-                                let a = splat(unsafe { *row.add(k) });
-                                for (sum, columns) in chain.iter_mut().zip(columns) {
-                                    *sum = fused_multiply_add(a, columns, *sum);
-                                }
-                            }
-                        }
-                    }
-                    let mut added = checked.added;
-                    while added != 0 {
-                        let tile = added.trailing_zeros() as usize;
-                        added &= added - 1;
-                        for (r, chain) in chains.iter_mut().enumerate() {
-                            let row = (tile * TILE_ROWS + row + r) * $columns;
-                            let left = checked.left.wrapping_add(row + column);
-                            for (v, sum) in chain.iter_mut().enumerate() {
-                                // SAFETY: there is a tile for each bit.
-                                *sum = add(unsafe { load(left.add(v * LANES)) }, *sum);
-                            }
-                        }
-                    }
-                    if checked.are_results {
-                        for sum in chains.as_flattened_mut() {
-                            *sum = results(*sum);
-                        }
-                    }
-                    for (place, chain) in sums.iter().zip(&chains) {
-                        for (v, &sum) in chain.iter().enumerate() {
-                            // SAFETY: there is room for all columns, or all used ones.
-                            unsafe { store(place.add(column + v * LANES), sum) };
-                        }
-                    }
-                }
-            }
-        )*};
-    }
-
-    macro_rules! tiles {
-        ($($ty:ident $columns:literal $narrow:ident $wide:ident;)*) => {$(
-            impl Tile for $ty {
-                const HAS_TILES: bool = true;
-                const COLUMNS: usize = $columns;
-
-                #[inline(always)]
-                fn row_chains(
-                    isa: Isa,
-                    row: &[$ty],
-                    columns: PanelColumns<'_, $ty>,
-                    sums: &mut [$ty],
-                ) -> bool {
-                    let panels = sums.len() / $columns;
-                    let fits = sums.len() % $columns == 0
-                        && are_long(columns, panels, row.len(), $columns);
-                    if !isa.has_vectors() || !fits {
-                        return false;
-                    }
-                    // SAFETY: the instructions were detected, and panels are long enough.
-                    unsafe {
-                        #[cfg(target_arch = "x86_64")]
-                        if isa.has_avx512() {
-                            $wide::row_chains(row, columns, sums);
-                            return true;
-                        }
-                        $narrow::row_chains(row, columns, sums);
-                    }
-                    true
-                }
-
-                #[inline(always)]
-                fn chains(
-                    isa: Isa,
-                    factors: &mut Factors<'_, $ty>,
-                    sums: &mut Sums<'_, '_, $ty>,
-                ) -> bool {
-                    /// Columns of a vector of AVX-512, or of two or four others.
-                    const HALF: usize = $columns / 2;
-                    let (used, columns) = (factors.used.min(TILE_ROWS), factors.columns);
-                    if !isa.has_vectors() || columns > $columns {
-                        return false;
-                    }
-                    let Some(checked) = Checked::new(factors, sums, $columns, HALF) else {
-                        return false;
-                    };
-                    let copies = checked.copy.is_some();
-                    let is_wide = isa.has_avx512();
-                    #[cfg(target_arch = "x86_64")]
-                    if is_wide {
-                        macro_rules! chains {
-                            ($rows:literal) => {
-                                // SAFETY: the instructions were detected, and the rows and columns
-                                // are in the tile.
-                                unsafe {
-                                    if copies {
-                                        $wide::chains::<$rows, 2, true>(&checked, [0, 0]);
-                                    } else if columns > HALF {
-                                        $wide::chains::<$rows, 2, false>(&checked, [0, 0]);
-                                    } else {
-                                        $wide::chains::<$rows, 1, false>(&checked, [0, 0]);
-                                    }
-                                }
-                            };
-                        }
-                        match used.div_ceil(2) {
-                            0 | 1 => chains!(2),
-                            2 => chains!(4),
-                            3 => chains!(6),
-                            4 => chains!(8),
-                            5 => chains!(10),
-                            _ => chains!(12),
-                        }
-                    }
-                    let parts = match copies {
-                        _ if is_wide => 0,
-                        true => $columns,
-                        false => columns,
-                    };
-                    for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
-                        for row in (0..used).step_by(6) {
-                            let (at, is_few) = ([row, column], used - row <= 3);
-                            // SAFETY: as above.
-                            unsafe {
-                                match copies && row == 0 {
-                                    true if is_few => {
-                                        $narrow::chains::<3, 2, true>(&checked, at);
-                                    }
-                                    true => $narrow::chains::<6, 2, true>(&checked, at),
-                                    false if is_few => {
-                                        $narrow::chains::<3, 2, false>(&checked, at);
-                                    }
-                                    false => $narrow::chains::<6, 2, false>(&checked, at),
-                                }
-                            }
-                        }
-                    }
-                    if let Some(results) = &mut sums.results
-                        && !checked.are_in_place
-                    {
-                        let rows = sums.tile.chunks_exact($columns);
-                        for (result, row) in results.iter_mut().zip(rows) {
-                            let count = result.len().min($columns);
-                            result[..count].copy_from_slice(&row[..count]);
-                        }
-                    }
-                    true
-                }
-            }
-        )*};
-    }
-
-    tiles! {
-        f32 32 single wide_single;
-        f64 16 double wide_double;
-        i32 32 integer wide_integer;
-    }
-
-    #[cfg(target_arch = "x86_64")]
-    chains! {
-        single "avx2,fma" f32 32;
-        wide_single "avx512f" f32 32;
-        double "avx2,fma" f64 16;
-        wide_double "avx512f" f64 16;
-        integer "avx2,fma" i32 32;
-        wide_integer "avx512f" i32 32;
-    }
-    #[cfg(target_arch = "aarch64")]
-    chains! {
-        single "neon" f32 32;
-        double "neon" f64 16;
-        integer "neon" i32 32;
-    }
-    #[cfg(target_family = "wasm")]
-    use relaxed::{double, integer, single};
-    #[cfg(target_family = "wasm")]
-    mod relaxed;
-}
+mod vectors;
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Tile for f32 {}

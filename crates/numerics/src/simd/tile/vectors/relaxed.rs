@@ -3,7 +3,7 @@
 
 use super::{Checked, PanelColumns, TILE_ROWS};
 
-/// A function that writes sums of these rows from `row` on, with two vectors of columns from
+/// A function that writes sums of a block with these runs, of these rows from `row` on, with two vectors of columns from
 /// `column` on. It copies these columns if `COPY`.
 macro_rules! rows {
     ($name:ident $ty:ident $columns:literal: $($r:literal)*) => {
@@ -12,6 +12,7 @@ macro_rules! rows {
         #[target_feature(enable = "relaxed-simd")]
         unsafe fn $name<const COPY: bool>(
             checked: &Checked<'_, $ty>,
+            runs: &[Range<usize>],
             [row, column]: [usize; 2],
         ) {
             const R: usize = [$($r),*].len();
@@ -19,10 +20,10 @@ macro_rules! rows {
             let rows: [*const $ty; R] = [$(checked.rows[row + $r]),*];
             let mut panel = checked.panel.wrapping_add(column);
             let mut copy = checked.copy.unwrap_or_default().wrapping_add(column);
-            for segment in checked.segments {
-                for k in segment.clone() {
+            for run in runs {
+                for k in run.clone() {
                     // SAFETY: the panel has a row of all columns for each element, and so has the
-                    // copy. Each row has the elements of the segments.
+                    // copy. Each row has the elements of the runs.
                     unsafe {
                         let (low, high) = (load(panel), load(panel.add(LANES)));
                         if COPY {
@@ -41,9 +42,9 @@ macro_rules! rows {
             }
             let mut added = checked.added;
             while added != 0 {
-                let tile = added.trailing_zeros() as usize;
+                let level = checked.level(added.trailing_zeros() as usize);
                 added &= added - 1;
-                let left = checked.left.wrapping_add((tile * TILE_ROWS + row) * $columns + column);
+                let left = level.wrapping_add(row * $columns + column);
                 // SAFETY: there is a tile for each bit.
                 unsafe {
                     $(
@@ -111,6 +112,7 @@ macro_rules! chains {
     ($($module:ident $ty:ident $columns:literal;)*) => {$(
         pub(super) mod $module {
             use super::{Checked, PanelColumns, TILE_ROWS};
+            use std::ops::Range;
             use crate::simd::registers::$module::{
                 LANES, add, fused_multiply_add, load, results, splat, store, zero,
             };
@@ -125,16 +127,22 @@ macro_rules! chains {
             /// # Safety
             /// These rows and columns are in the tile. If its sums are results, the columns are
             /// used.
-            pub(crate) unsafe fn chains<const R: usize, const V: usize, const COPY: bool>(
+            pub(crate) unsafe fn chains<
+                const R: usize,
+                const V: usize,
+                const COPY: bool,
+                const EVEN: bool,
+            >(
                 checked: &Checked<'_, $ty>,
+                runs: &[Range<usize>],
                 at: [usize; 2],
             ) {
-                const { assert!((R == 3 || R == 6) && V == 2) }
+                const { assert!((R == 3 || R == 6) && V == 2 && !EVEN) }
                 // SAFETY: the caller says so.
                 unsafe {
                     match R {
-                        3 => three::<COPY>(checked, at),
-                        _ => six::<COPY>(checked, at),
+                        3 => three::<COPY>(checked, runs, at),
+                        _ => six::<COPY>(checked, runs, at),
                     }
                 }
             }

@@ -1,0 +1,607 @@
+//! Tiles of AVX2, NEON and relaxed SIMD, as several consecutive parts, and of AVX-512.
+
+#[cfg(not(target_family = "wasm"))]
+use super::AHEAD;
+use super::{Blocks, Factors, Isa, Leaf, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile};
+use crate::simd::registers;
+use std::ops::Range;
+
+/// Factors and room for sums, whose sizes are checked, with the tile and the block that are
+/// next.
+struct Checked<'a, T> {
+    elements: *const T,
+    starts: Starts<'a>,
+    /// The number of rows, and of columns of a tile.
+    count: usize,
+    columns: usize,
+    blocks: Blocks<'a>,
+    /// The number of blocks before these, and in the end.
+    done: usize,
+    total: usize,
+    /// The rows of the tile, of which the last one is repeated.
+    rows: [*const T; TILE_ROWS],
+    /// The distance between them, if all have the same and are used.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    distance: Option<usize>,
+    panel: *const T,
+    stride: usize,
+    copy: Option<*mut T>,
+    /// Elements that are read later, and the bytes of them that are prefetched with each row.
+    next: (*const T, usize),
+    /// The tiles of sums of few blocks, the number of these levels, and the other ones of
+    /// this tile.
+    levels: *mut T,
+    lower: usize,
+    upper_levels: *mut T,
+    /// Bits of the levels that are added.
+    added: usize,
+    /// Where the sums of the block are written, and in the end those of all.
+    sums: [*mut T; TILE_ROWS],
+    totals: [*mut T; TILE_ROWS],
+    /// True if the sums are results.
+    are_results: bool,
+}
+
+impl<'a, T: Copy> Checked<'a, T> {
+    /// `None` if something is too short for tiles of this many columns.
+    #[inline(always)]
+    fn new(
+        factors: &Factors<'a, T>,
+        sums: &mut Sums<'_, '_, T>,
+        columns: usize,
+    ) -> Option<Checked<'a, T>> {
+        let Factors { elements, starts, count, blocks, panel: (panel, stride), next, .. } =
+            *factors;
+        let (depth, end) = blocks.depth_and_end();
+        let last_start = match starts {
+            Starts::Distance(distance) => count.saturating_sub(1).saturating_mul(distance),
+            Starts::Places(places) if places.len() >= count => {
+                places[..count].iter().fold(0, |last, &place| last.max(place))
+            }
+            Starts::Places(_) => return None,
+        };
+        let has_rows = last_start.saturating_add(end) <= elements.len();
+        let last = depth.saturating_sub(1).saturating_mul(stride);
+        let is_long = depth == 0 || last.saturating_add(columns) <= panel.len();
+        let copied = factors.copy.as_ref().map(|copy| copy.len() / columns);
+        let has_room = copied.is_none_or(|copied| copied >= depth);
+        let (done, total) = sums.blocks;
+        let (tile, tiles) = (TILE_ROWS * columns, count.div_ceil(TILE_ROWS));
+        let lower = sums.levels.len() / tile;
+        let levels = (usize::BITS - total.saturating_sub(1).leading_zeros()) as usize;
+        let upper = tiles.saturating_mul(levels.saturating_sub(lower)).saturating_mul(tile);
+        let has_levels = sums.upper_levels.len() >= upper && done + blocks.count() <= total;
+        let has_results = match &sums.results {
+            ResultRows::Strided(results, stride) => {
+                let last = count.saturating_sub(1).saturating_mul(*stride);
+                last.saturating_add(factors.columns) <= results.len()
+            }
+            ResultRows::Rows(rows, first) => {
+                let end = first.saturating_add(factors.columns);
+                rows.len() >= count && rows[..count].iter().all(|row| row.len() >= end)
+            }
+        };
+        if !(has_rows && is_long && has_room && has_levels && has_results && count > 0) {
+            return None;
+        }
+        // If nothing is read later, what is near: a look for memory that is not there takes long.
+        let next = match next {
+            [] => (panel.as_ptr(), 0),
+            next => (next.as_ptr(), size_of_val(next).div_ceil((depth * tiles).max(1))),
+        };
+        Some(Checked {
+            elements: elements.as_ptr(),
+            starts,
+            count,
+            columns,
+            blocks,
+            done,
+            total,
+            rows: [elements.as_ptr(); TILE_ROWS],
+            distance: None,
+            panel: panel.as_ptr(),
+            stride,
+            copy: None,
+            next,
+            levels: sums.levels.as_mut_ptr(),
+            lower,
+            upper_levels: sums.upper_levels.as_mut_ptr(),
+            added: 0,
+            sums: [std::ptr::null_mut(); TILE_ROWS],
+            totals: [std::ptr::null_mut(); TILE_ROWS],
+            are_results: false,
+        })
+    }
+
+    /// Goes to the tile of rows from `first` on, whose sums go to `tile`, or to results in
+    /// place.
+    #[inline(always)]
+    fn begin_tile(
+        &mut self,
+        first: usize,
+        tile: *mut T,
+        results: Option<&mut ResultRows<'_, '_, T>>,
+    ) {
+        let used = (self.count - first).min(TILE_ROWS);
+        self.distance = None;
+        match self.starts {
+            Starts::Distance(distance) => {
+                let start = self.elements.wrapping_add(first * distance);
+                for (r, row) in self.rows.iter_mut().enumerate() {
+                    *row = start.wrapping_add(r.min(used - 1) * distance);
+                }
+                self.distance = (used == TILE_ROWS).then_some(distance);
+            }
+            Starts::Places(places) => {
+                let places = &places[first..][..used];
+                for (r, row) in self.rows.iter_mut().enumerate() {
+                    *row = self.elements.wrapping_add(places[r.min(used - 1)]);
+                }
+                // Windows beside each other, mostly.
+                if let Ok(places) = <&[usize; TILE_ROWS]>::try_from(places) {
+                    let distance = places[1].wrapping_sub(places[0]);
+                    let is_even =
+                        |r: usize| places[r] == places[0].wrapping_add(distance.wrapping_mul(r));
+                    self.distance = (0..TILE_ROWS).all(is_even).then_some(distance);
+                }
+            }
+        }
+        for (r, place) in self.totals.iter_mut().enumerate() {
+            *place = tile.wrapping_add(r * self.columns);
+        }
+        match results {
+            Some(ResultRows::Strided(results, stride)) => {
+                let start = results.as_mut_ptr().wrapping_add(first * *stride);
+                for (r, place) in self.totals[..used].iter_mut().enumerate() {
+                    *place = start.wrapping_add(r * *stride);
+                }
+            }
+            Some(ResultRows::Rows(rows, column)) => {
+                for (place, row) in self.totals.iter_mut().zip(&mut rows[first..]) {
+                    *place = row.as_mut_ptr().wrapping_add(*column);
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// The tile of sums of a level.
+    #[inline(always)]
+    fn level(&self, level: usize) -> *mut T {
+        let (levels, at) = match level.checked_sub(self.lower) {
+            Some(upper) => (self.upper_levels, upper),
+            None => (self.levels, level),
+        };
+        levels.wrapping_add(at * TILE_ROWS * self.columns)
+    }
+
+    /// Goes to a block of the tile.
+    #[inline(always)]
+    fn begin_block(&mut self, block: usize) {
+        let block = self.done + block;
+        let Leaf { added, level } = Leaf::new(block, self.total);
+        self.added = added;
+        self.are_results = block + 1 == self.total;
+        self.sums = self.totals;
+        if !self.are_results {
+            let tile = self.level(level);
+            for (r, place) in self.sums.iter_mut().enumerate() {
+                *place = tile.wrapping_add(r * self.columns);
+            }
+        }
+    }
+
+    /// Ends a block with these runs.
+    #[inline(always)]
+    fn end_block(&mut self, runs: &[Range<usize>]) {
+        let depth: usize = runs.iter().map(ExactSizeIterator::len).sum();
+        self.panel = self.panel.wrapping_add(depth * self.stride);
+        self.copy = self.copy.map(|copy| copy.wrapping_add(depth * self.columns));
+        self.next.0 = self.next.0.wrapping_byte_add(depth * self.next.1);
+    }
+
+    /// Ends a tile, of which each row of the panel has this pointer and distance.
+    #[inline(always)]
+    fn end_tile(&mut self, panel: *const T, stride: usize) {
+        (self.panel, self.stride, self.copy) = (panel, stride, None);
+        let levels = (usize::BITS - self.total.saturating_sub(1).leading_zeros()) as usize;
+        let upper = levels.saturating_sub(self.lower);
+        self.upper_levels = self.upper_levels.wrapping_add(upper * TILE_ROWS * self.columns);
+    }
+}
+
+/// True if panels of `width` columns have rows for as many elements.
+fn are_long<T>(columns: PanelColumns<'_, T>, panels: usize, depth: usize, width: usize) -> bool {
+    let last = |count: usize, distance: usize| count.saturating_sub(1).saturating_mul(distance);
+    let start = last(panels, columns.distance).saturating_add(last(depth, columns.stride));
+    depth == 0 || panels == 0 || start.saturating_add(width) <= columns.elements.len()
+}
+
+/// Adds `$count` products to each chain of a tile: of the elements of rows that `$row` points
+/// to, with columns of a panel. These are copied, if they are.
+#[cfg(not(target_family = "wasm"))]
+macro_rules! products {
+    (
+        $count:literal $columns:literal: $chains:ident, $rows:expr,
+        $panel:ident, $stride:expr, $copies:ident $copy:ident, $next:ident $step:ident
+    ) => {
+        let mut columns = [[zero(); V]; $count];
+        for columns in &mut columns {
+            prefetch_later($next);
+            $next = $next.wrapping_byte_add($step);
+            for (v, columns) in columns.iter_mut().enumerate() {
+                // SAFETY: the panel has a row of all columns for each element.
+                *columns = unsafe { load($panel.wrapping_add(v * LANES)) };
+                if $copies {
+                    // SAFETY: so has the copy.
+                    unsafe { store($copy.wrapping_add(v * LANES), *columns) };
+                    // The last element, as the first may be in a line just read.
+                    let right = $columns + (v + 1) * LANES - 1;
+                    prefetch_at($panel.wrapping_add(right));
+                } else {
+                    // A later row of the panel, or of the next one, if it is in no near cache.
+                    prefetch_at($panel.wrapping_add(AHEAD * $columns + v * LANES));
+                }
+            }
+            $panel = $panel.wrapping_add($stride);
+            $copy = $copy.wrapping_add($columns);
+        }
+        let rows: [*const _; R] = $rows;
+        for (chain, row) in $chains.iter_mut().zip(rows) {
+            for (k, columns) in columns.iter().enumerate() {
+                // SAFETY: each row has the elements of the runs.
+                let a = splat(unsafe { *row.wrapping_add(k) });
+                for (sum, &columns) in chain.iter_mut().zip(columns) {
+                    *sum = fused_multiply_add(a, columns, *sum);
+                }
+            }
+        }
+    };
+}
+
+/// A module with chains of `R` rows and `V` vectors of columns each, of which `$unrolled`
+/// products are added at a time.
+#[cfg(not(target_family = "wasm"))]
+macro_rules! chains {
+    ($($module:ident $features:literal $ty:ident $columns:literal $unrolled:literal;)*) => {$(
+        mod $module {
+            use super::{AHEAD, Checked, PanelColumns, TILE_ROWS, kept};
+            use crate::simd::{prefetch_at, prefetch_later};
+            use crate::simd::registers::$module::{
+                LANES, add, fused_multiply_add, load, results, splat, store, zero,
+            };
+            use std::ops::Range;
+
+            /// Products that are added at a time.
+            const UNROLLED: usize = $unrolled;
+            /// Vectors of a panel.
+            const VECTORS: usize = $columns / LANES;
+            /// Panels whose chains are independent of each other, as long as these take.
+            const PANELS: usize = 8_usize.div_ceil(VECTORS);
+
+            /// Writes the sums of a row with whole panels.
+            ///
+            /// # Safety
+            /// The panels have the columns of all sums, and rows for all elements.
+            #[target_feature(enable = $features)]
+            pub(crate) unsafe fn row_chains(
+                row: &[$ty],
+                columns: PanelColumns<'_, $ty>,
+                sums: &mut [$ty],
+            ) {
+                let mut panels = columns.elements.as_ptr();
+                let (groups, rest) = sums.as_chunks_mut::<{ PANELS * $columns }>();
+                for sums in groups {
+                    // SAFETY: the caller has these panels.
+                    unsafe { row_with::<PANELS>(row, panels, columns, sums) };
+                    panels = panels.wrapping_add(PANELS * columns.distance);
+                }
+                for sums in rest.chunks_exact_mut($columns) {
+                    // SAFETY: likewise.
+                    unsafe { row_with::<1>(row, panels, columns, sums) };
+                    panels = panels.wrapping_add(columns.distance);
+                }
+            }
+
+            /// The sums with `P` panels.
+            ///
+            /// # Safety
+            /// As [`row_chains`].
+            #[inline]
+            #[target_feature(enable = $features)]
+            unsafe fn row_with<const P: usize>(
+                row: &[$ty],
+                mut panels: *const $ty,
+                PanelColumns { stride, distance, .. }: PanelColumns<'_, $ty>,
+                sums: &mut [$ty],
+            ) {
+                let mut chains = [[zero(); VECTORS]; P];
+                for &a in row {
+                    let a = splat(a);
+                    for (p, chain) in chains.iter_mut().enumerate() {
+                        let panel = panels.wrapping_add(p * distance);
+                        for (v, sum) in chain.iter_mut().enumerate() {
+                            let at = panel.wrapping_add(v * LANES);
+                            prefetch_at(at.wrapping_add(AHEAD * stride));
+                            // SAFETY: the panel has a row for each element.
+                            *sum = fused_multiply_add(a, unsafe { load(at) }, *sum);
+                        }
+                    }
+                    panels = panels.wrapping_add(stride);
+                }
+                for (sums, chain) in sums.chunks_exact_mut($columns).zip(&chains) {
+                    for (sums, &sum) in sums.chunks_exact_mut(LANES).zip(chain) {
+                        // SAFETY: there are as many elements.
+                        unsafe { store(sums.as_mut_ptr(), sum) };
+                    }
+                }
+            }
+
+            /// Writes sums of the block with these runs, of `R` rows from `row` on with `V`
+            /// vectors of columns from `column` on. All rows have the same distance if `EVEN`.
+            ///
+            /// # Safety
+            /// These rows and columns are in the tile. If its sums are results, the columns
+            /// are used. The distance is that of [`Checked`].
+            #[target_feature(enable = $features)]
+            pub(crate) unsafe fn chains<
+                const R: usize,
+                const V: usize,
+                const COPY: bool,
+                const EVEN: bool,
+            >(
+                checked: &Checked<'_, $ty>,
+                runs: &[Range<usize>],
+                [row, column]: [usize; 2],
+            ) {
+                /// Rows that are found from one pointer: as many as x86-64 has factors of
+                /// distances in addresses.
+                const GROUP: usize = 3;
+                const { assert!(R <= TILE_ROWS && V * LANES <= $columns) }
+                let mut chains = [[zero(); V]; R];
+                let (mut rows, mut sums) = ([checked.rows[row]; R], [checked.sums[row]; R]);
+                rows.copy_from_slice(&checked.rows[row..][..R]);
+                sums.copy_from_slice(&checked.sums[row..][..R]);
+                let distance = checked.distance.unwrap_or_default();
+                let mut panel = checked.panel.wrapping_add(column);
+                let stride = checked.stride;
+                let mut copy = checked.copy.unwrap_or_default().wrapping_add(column);
+                let (mut next, step) = checked.next;
+                for run in runs {
+                    let mut k = run.start;
+                    if EVEN {
+                        let first = |group: usize| rows[(group * GROUP).min(R - 1)];
+                        let mut firsts: [_; TILE_ROWS / GROUP] =
+                            std::array::from_fn(|group| first(group).wrapping_add(k));
+                        while k + UNROLLED <= run.end {
+                            products!(
+                                $unrolled $columns: chains,
+                                std::array::from_fn(|r| {
+                                    firsts[r / GROUP].wrapping_add((r % GROUP).wrapping_mul(distance))
+                                }),
+                                panel, stride, COPY copy, next step
+                            );
+                            firsts = kept(firsts.map(|first| first.wrapping_add(UNROLLED)));
+                            k += UNROLLED;
+                        }
+                    } else {
+                        while k + UNROLLED <= run.end {
+                            products!(
+                                $unrolled $columns: chains, rows.map(|row| row.wrapping_add(k)),
+                                panel, stride, COPY copy, next step
+                            );
+                            k += UNROLLED;
+                        }
+                    }
+                    while k < run.end {
+                        products!(
+                            1 $columns: chains, rows.map(|row| row.wrapping_add(k)),
+                            panel, stride, COPY copy, next step
+                        );
+                        k += 1;
+                    }
+                }
+                let mut added = checked.added;
+                while added != 0 {
+                    let level = checked.level(added.trailing_zeros() as usize);
+                    added &= added - 1;
+                    for (r, chain) in chains.iter_mut().enumerate() {
+                        let left = level.wrapping_add((row + r) * $columns + column);
+                        for (v, sum) in chain.iter_mut().enumerate() {
+                            // SAFETY: there is a tile for each bit.
+                            *sum = add(unsafe { load(left.add(v * LANES)) }, *sum);
+                        }
+                    }
+                }
+                if checked.are_results {
+                    for sum in chains.as_flattened_mut() {
+                        *sum = results(*sum);
+                    }
+                }
+                for (place, chain) in sums.iter().zip(&chains) {
+                    for (v, &sum) in chain.iter().enumerate() {
+                        // SAFETY: there is room for all columns, or all used ones.
+                        unsafe { store(place.wrapping_add(column + v * LANES), sum) };
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+/// Pointers that the compiler takes for new ones: it finds no other form for addresses, with
+/// more registers than there are.
+#[cfg(not(target_family = "wasm"))]
+#[expect(clippy::pointers_in_nomem_asm_block, reason = "nothing is read or written")]
+#[inline(always)]
+fn kept<T, const N: usize>(pointers: [*const T; N]) -> [*const T; N] {
+    pointers.map(|mut pointer| {
+        // SAFETY: there are no instructions.
+        unsafe {
+            std::arch::asm!("/* {} */", inout(reg) pointer, options(pure, nomem, nostack, preserves_flags));
+        }
+        pointer
+    })
+}
+
+macro_rules! tiles {
+    ($($ty:ident $columns:literal $narrow:ident $wide:ident;)*) => {$(
+        impl Tile for $ty {
+            const HAS_TILES: bool = true;
+            const COLUMNS: usize = $columns;
+
+            #[inline(always)]
+            fn row_chains(
+                isa: Isa,
+                row: &[$ty],
+                columns: PanelColumns<'_, $ty>,
+                sums: &mut [$ty],
+            ) -> bool {
+                let panels = sums.len() / $columns;
+                let fits = sums.len() % $columns == 0
+                    && are_long(columns, panels, row.len(), $columns);
+                if !isa.has_vectors() || !fits {
+                    return false;
+                }
+                // SAFETY: the instructions were detected, and panels are long enough.
+                unsafe {
+                    #[cfg(target_arch = "x86_64")]
+                    if isa.has_avx512() {
+                        $wide::row_chains(row, columns, sums);
+                        return true;
+                    }
+                    $narrow::row_chains(row, columns, sums);
+                }
+                true
+            }
+
+            #[inline(always)]
+            fn tree(
+                isa: Isa,
+                factors: &mut Factors<'_, $ty>,
+                sums: &mut Sums<'_, '_, $ty>,
+            ) -> bool {
+                /// Columns of a vector of AVX-512, or of two or four others.
+                const HALF: usize = $columns / 2;
+                let columns = factors.columns;
+                if !isa.has_vectors() || columns > $columns {
+                    return false;
+                }
+                let Some(mut checked) = Checked::new(factors, sums, $columns) else {
+                    return false;
+                };
+                let mut copy = factors.copy.as_deref_mut().map(<[_]>::as_mut_ptr);
+                let (mut panel, mut stride) = (checked.panel, checked.stride);
+                let (blocks, is_wide) = (checked.blocks, isa.has_avx512());
+                let mut tile = [<$ty>::default(); TILE_ROWS * $columns];
+                for first in (0..checked.count).step_by(TILE_ROWS) {
+                    let used = (checked.count - first).min(TILE_ROWS);
+                    // Whole vectors are written in place, and all columns with a copy.
+                    let is_in_place =
+                        columns == $columns || (columns == HALF && copy.is_none());
+                    let results = is_in_place.then_some(&mut sums.results);
+                    checked.begin_tile(first, tile.as_mut_ptr(), results);
+                    checked.copy = copy;
+                    for block in 0..blocks.count() {
+                        let mut one = 0..0;
+                        let runs = blocks.runs(block, &mut one);
+                        checked.begin_block(block);
+                        let copies = checked.copy.is_some();
+                        #[cfg(target_arch = "x86_64")]
+                        if is_wide {
+                            macro_rules! chains {
+                                ($rows:literal $even:literal) => {
+                                    // SAFETY: the instructions were detected, and the rows
+                                    // and columns are in the tile.
+                                    unsafe {
+                                        let at = [0, 0];
+                                        if copies {
+                                            $wide::chains::<$rows, 2, true, false>(&checked, runs, at);
+                                        } else if columns > HALF {
+                                            $wide::chains::<$rows, 2, false, $even>(&checked, runs, at);
+                                        } else {
+                                            $wide::chains::<$rows, 1, false, false>(&checked, runs, at);
+                                        }
+                                    }
+                                };
+                            }
+                            match used.div_ceil(2) {
+                                0 | 1 => chains!(2 false),
+                                2 => chains!(4 false),
+                                3 => chains!(6 false),
+                                4 => chains!(8 false),
+                                5 => chains!(10 false),
+                                _ if checked.distance.is_some() => chains!(12 true),
+                                _ => chains!(12 false),
+                            }
+                        }
+                        let parts = match copies {
+                            _ if is_wide => 0,
+                            true => $columns,
+                            false => columns,
+                        };
+                        for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
+                            for row in (0..used).step_by(6) {
+                                let (at, is_few) = ([row, column], used - row <= 3);
+                                // SAFETY: as above.
+                                unsafe {
+                                    match copies && row == 0 {
+                                        true if is_few => {
+                                            $narrow::chains::<3, 2, true, false>(&checked, runs, at);
+                                        }
+                                        true => $narrow::chains::<6, 2, true, false>(&checked, runs, at),
+                                        false if is_few => {
+                                            $narrow::chains::<3, 2, false, false>(&checked, runs, at);
+                                        }
+                                        false => $narrow::chains::<6, 2, false, false>(&checked, runs, at),
+                                    }
+                                }
+                            }
+                        }
+                        checked.end_block(runs);
+                    }
+                    if checked.are_results && !is_in_place {
+                        for (r, row) in tile.chunks_exact($columns).take(used).enumerate() {
+                            let result = sums.results.row(first + r, columns);
+                            result.into_iter().for_each(|result| {
+                                result.copy_from_slice(&row[..columns]);
+                            });
+                        }
+                    }
+                    // The other tiles read the copy.
+                    if let Some(copied) = copy.take() {
+                        (panel, stride) = (copied.cast_const(), $columns);
+                    }
+                    checked.end_tile(panel, stride);
+                }
+                true
+            }
+        }
+    )*};
+}
+
+tiles! {
+    f32 32 single wide_single;
+    f64 16 double wide_double;
+    i32 32 integer wide_integer;
+}
+
+#[cfg(target_arch = "x86_64")]
+chains! {
+    single "avx2,fma" f32 32 1;
+    wide_single "avx512f" f32 32 2;
+    double "avx2,fma" f64 16 1;
+    wide_double "avx512f" f64 16 2;
+    integer "avx2,fma" i32 32 1;
+    wide_integer "avx512f" i32 32 1;
+}
+#[cfg(target_arch = "aarch64")]
+chains! {
+    single "neon" f32 32 1;
+    double "neon" f64 16 1;
+    integer "neon" i32 32 1;
+}
+#[cfg(target_family = "wasm")]
+use relaxed::{double, integer, single};
+#[cfg(target_family = "wasm")]
+mod relaxed;
