@@ -13,11 +13,9 @@ pub(crate) const MAX_IN_PLACE: usize = 1 << 10;
 /// Bytes of a row of the panels that are copied at a time, at most: four lines of a cache, with
 /// which prefetchers keep up.
 pub(crate) const PANELS_BYTES: usize = 256;
-/// Blocks of products that are summed at a time for all tiles, as a power of two, if too few rows
-/// of more are in the second-level cache.
+/// Blocks of products that are summed at a time for all tiles, as a power of two, if fewer rows of
+/// more are in the second-level cache.
 pub(crate) const CHUNK: usize = 4;
-/// Tiles of rows that are multiplied at a time, at least: else the products are divided.
-const MIN_TILES: usize = 5;
 
 /// Number of elements of rows of `a` that are multiplied at a time: half of the second-level cache
 /// holds them as `f32`.
@@ -70,18 +68,24 @@ impl Blocking {
     ) -> Blocking {
         let (depth, machine) = (product.depth, host::machine());
         let most = rows_elements(machine);
-        let mut tall = rows.next_multiple_of(R);
-        let is_far = |tall: usize| {
-            let rows = tall.min(rows);
+        let is_far = |rows: usize, depth: usize| {
             rows.saturating_mul(depth) > most && product.a.footprint(rows, depth) > most
         };
-        while tall > R && is_far(tall) {
-            tall = (tall / 2).next_multiple_of(R);
-        }
-        let has_chunks = depth > CHUNK * BLOCK && tall < rows && tall < MIN_TILES * R;
-        if has_chunks {
-            tall = MIN_TILES * R;
-        }
+        // Rows in a few parts of equal length.
+        let parts = |depth: usize| {
+            let mut parts = 1;
+            loop {
+                let tall = rows.div_ceil(parts).next_multiple_of(R);
+                if tall <= R || !is_far(tall.min(rows), depth) {
+                    return (parts, tall);
+                }
+                parts += 1 + parts / 8;
+            }
+        };
+        // All columns are read for each part.
+        let (whole, chunked) = (parts(depth), parts(depth.min(CHUNK * BLOCK)));
+        let has_chunks = chunked.0 < whole.0;
+        let tall = if has_chunks { chunked.1 } else { whole.1 };
         let wide = (deep_bytes(machine) / size_of::<T>() / depth / C).max(1) * C;
         let group = match has_chunks {
             true => wide,
