@@ -11,9 +11,9 @@ use std::fmt::{self, Write as _};
 use std::hash::Hasher;
 use std::sync::Arc;
 
-/// The maximum bytes of prepacked operands: the caches gain little beyond, and a model
-/// would take its memory twice.
-const MAX_BYTES: usize = 256 << 20;
+/// The maximum bytes of prepacked operands: models of some 250 million weights of `f32`, which take
+/// their memory twice if they run more than once.
+const MAX_BYTES: usize = 1 << 30;
 
 /// The operands that a plan may prepack, by their numbers.
 pub(crate) struct PrepackedOperands {
