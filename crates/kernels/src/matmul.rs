@@ -236,6 +236,12 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     if is_by_columns {
         tasks.sort_by_key(|(.., columns, _)| columns.start);
     }
+    if is_packed && row_parts == 1 {
+        // Helpers begin with the last task. They, too, go on with the columns after the ones they
+        // had, which are prefetched.
+        let own = tasks.len().div_ceil(workers);
+        tasks[own..].reverse();
+    }
     // A thread that takes neighbouring tasks may have copied the columns of the next one.
     let call = (row_parts > 1).then(Call::new);
     host::parallel(tasks, |(product, rows, columns, mut results)| {
