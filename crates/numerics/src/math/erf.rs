@@ -1,10 +1,10 @@
-//! The complementary error function and the inverse of the error function.
+//! The inverse of the error function, and parts of that.
 
 use super::double::{Double, polynomial, two_product};
 use std::f64::consts::FRAC_2_SQRT_PI;
 
 /// `2 / sqrt(pi)`.
-const TWO_OVER_ROOT: Double = Double::new(FRAC_2_SQRT_PI, 1.533_545_961_316_588e-17);
+pub(super) const TWO_OVER_ROOT: Double = Double::new(FRAC_2_SQRT_PI, 1.533_545_961_316_588e-17);
 
 /// Up to here, the error function is computed by its series.
 const SERIES_LIMIT: f64 = 2.0;
@@ -26,7 +26,7 @@ fn series(x: f64) -> Double {
 
 /// `erfc(x)` for `x` of at least [`SERIES_LIMIT`], without a power of two: Laplace's continued
 /// fraction `exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + (2/2) / (x + ...)))`.
-fn tail(x: f64) -> (Double, i32) {
+pub(super) fn tail(x: f64) -> (Double, i32) {
     // The number of levels falls with x; the outer ones need more precision.
     const OUTER: u32 = 4;
     let levels = OUTER + 6 + (380.0 / (x * x)) as u32;
@@ -40,28 +40,6 @@ fn tail(x: f64) -> (Double, i32) {
     }
     let (exp, exponent) = (-two_product(x, x)).exp();
     (TWO_OVER_ROOT.scaled(0.5) * exp / rest, exponent)
-}
-
-/// One minus the error function.
-pub fn erfc(x: f64) -> f64 {
-    if x.is_nan() {
-        return x;
-    }
-    if x < -6.0 {
-        return 2.0;
-    }
-    if x > 28.0 {
-        return 0.0;
-    }
-    if x > SERIES_LIMIT {
-        let (tail, exponent) = tail(x);
-        return tail.shifted_value(exponent);
-    }
-    if x < -SERIES_LIMIT {
-        let (tail, exponent) = tail(-x);
-        return (Double::from(2.0) - tail.shifted(exponent)).value();
-    }
-    (Double::ONE - series(x)).value()
 }
 
 /// The number whose error function is `y`: infinite at ±1, NaN beyond. A step of Newton's method in

@@ -105,7 +105,7 @@ impl Fixed {
     }
 
     /// The quotient by a small number.
-    fn over(self, divisor: u32) -> Fixed {
+    pub(crate) fn over(self, divisor: u32) -> Fixed {
         let (mut words, mut rest) = (self.abs().0, 0);
         for word in words.iter_mut().rev() {
             let part = rest << 64 | u128::from(*word);

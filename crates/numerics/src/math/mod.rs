@@ -33,6 +33,7 @@ pub mod element;
 mod elementary;
 #[doc(hidden)]
 pub mod erf; // For the tests in `tests/it/math`.
+mod erf_rounded;
 mod fixed;
 pub mod fused;
 #[doc(hidden)]

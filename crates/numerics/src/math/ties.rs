@@ -183,3 +183,41 @@ fn integer_power(base: f64, exponent: f64) -> Option<(u128, i32)> {
     let scale = (scale + zeros as i32).checked_mul(count as i32)?;
     (f64::from(count) == exponent).then_some((power, scale))
 }
+
+/// `1 / sqrt(pi)`, by Newton's steps.
+static INVERSE_ROOT_OF_PI: LazyLock<Fixed> = LazyLock::new(|| {
+    let pi = TURN.scaled(-1);
+    let start = Fixed::from(Double::new(0.5 * consts::FRAC_2_SQRT_PI, 7.667_729_806_582_94e-18));
+    (0..5).fold(start, |root, _| (root * (Fixed::ONE.times(3.0) - pi * root * root)).scaled(-1))
+});
+
+/// The error function of a number that is not negative, and 1, both times `exp(x^2) / 2^exponent`,
+/// with the exponent.
+fn grown_erf(x: f64) -> (Fixed, Fixed, i32) {
+    // 2 / sqrt(pi) x (1 + 2 x^2 / 3 (1 + ...)), in fixed point from the first term.
+    let (mut term, mut sum) = (Fixed::ONE, Fixed::ONE);
+    let mut k = 1;
+    while term.sign() != Ordering::Equal {
+        term = term.times(x).times(x).scaled(1).over(2 * k + 1);
+        sum = sum + term;
+        k += 1;
+    }
+    let exponent = (x * x * consts::LOG2_E).round() as i32;
+    let one = scaled_exp(Fixed::from(x).times(x), exponent);
+    let erf = (*INVERSE_ROOT_OF_PI * sum.scaled(-exponent)).times(2.0 * x);
+    (erf, one, exponent)
+}
+
+/// Compares the error function of `x`, which is not negative, with `y`.
+pub(crate) fn erf(x: f64, y: Double) -> Ordering {
+    let (erf, one, exponent) = grown_erf(x);
+    (erf - one.times(y.hi) - one.times(y.lo)).scaled(exponent).sign()
+}
+
+/// Compares one minus the error function of `x` with `y * 2^power_of_two`.
+pub(crate) fn erfc(x: f64, y: Double, power_of_two: i32) -> Ordering {
+    let (erf, one, exponent) = grown_erf(x.abs());
+    let erf = if x < 0.0 { -erf } else { erf };
+    let y = (one.times(y.hi) + one.times(y.lo)).scaled(power_of_two);
+    (one - erf - y).scaled(exponent).sign()
+}

@@ -10,7 +10,7 @@ use super::double_lanes::{
 use super::kernel::SliceKernel;
 use super::pieces::{self, NativeFloat, Pieced};
 use super::single::Inlined;
-use super::{bessel, erf, gamma, lanes, one, scalar, single};
+use super::{bessel, erf_rounded, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 use num_complex::Complex;
@@ -95,9 +95,9 @@ unary_ops! {
     Cosine "cosine" real(one::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(gamma::digamma);
-    Erf "erf" real(one::erf) double(libm::erf);
+    Erf "erf" real(one::erf) double(erf_rounded::erf);
     ErfInv "erf_inv" real(one::erf_inv);
-    Erfc "erfc" real(one::erfc) double(erf::erfc);
+    Erfc "erfc" real(one::erfc) double(erf_rounded::erfc);
     Exponential "exponential" real(one::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
     Floor "floor" real(f64::floor);
