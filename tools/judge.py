@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks `stablo judge` against MPFR, and with faults planted in random programs.
 
-    judge.py mpfr STABLO [--programs N] [--seed S] [--elements E]
+    judge.py mpfr STABLO [--programs N] [--seed S] [--elements E] [--bits B]
     judge.py faults STABLO [--programs N] [--seed S]
     judge.py xla STABLO [--programs N] [--seed S] [--model M]
     judge.py tables STABLO --device pjrt:PLUGIN.so
@@ -401,7 +401,8 @@ def check_mpfr(options):
         if not program.ops:
             continue
         program.save(folder)
-        run = judge(options.stablo, folder, "--bounds", str(folder / "bounds.npz"))
+        bits = ["--bits", str(options.bits)] if options.bits else []
+        run = judge(options.stablo, folder, "--bounds", str(folder / "bounds.npz"), *bits)
         if run.returncode not in (0, 3):
             sys.exit(f"program {number}: exit {run.returncode}\n{run.stderr}\n{program.text()}")
         bounds = np.load(folder / "bounds.npz")
@@ -683,6 +684,7 @@ def main():
     parser.add_argument("--programs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--elements", type=int, default=300)
+    parser.add_argument("--bits", type=int, help="the most bits of true values; with 48, those of a quick run")
     parser.add_argument("--model", default="xla-cpu")
     parser.add_argument("--device")
     parser.add_argument("--keep", help="a folder for programs that are outside, or for measurements")

@@ -2,6 +2,7 @@
 
 use crate::ball::Ball;
 use crate::bounds::Bounds;
+use crate::parallel::collect;
 use numerics::math;
 use numerics::{DType, Element, Float, Integer, Tensor, TensorError, dispatch};
 use program::{EvalError, RuntimeValue};
@@ -175,7 +176,8 @@ pub fn numbers_of(tensor: &Tensor) -> Result<Vec<Number>, TensorError> {
             else Err(TensorError::Unsupported { op: "numbers", dtype }));
     }
     fn of<T: Float>(tensor: &Tensor) -> Result<Vec<Number>, TensorError> {
-        Ok(tensor.as_slice::<T>()?.iter().map(|x| Number::exact(x.to_f64())).collect())
+        let values = tensor.as_slice::<T>()?;
+        Ok(collect(values.len(), Number::UNKNOWN, |i| Number::exact(values[i].to_f64())))
     }
     match tensor.dtype() {
         DType::I1 => Ok(to_f64s(&tensor)?.into_iter().map(Number::exact).collect()),

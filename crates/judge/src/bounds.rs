@@ -215,15 +215,62 @@ pub fn smallest_normal(format: &FloatFormat) -> f64 {
     libm::scalbn(1.0, format.min_exponent())
 }
 
-impl Image {
+/// A rounding to a type, prepared for many numbers.
+#[derive(Clone, Copy)]
+pub struct Rounder {
+    dtype: DType,
+    rounding: Rounding,
+    format: Option<&'static FloatFormat>,
+    /// The largest finite number.
+    limit: f64,
+    /// True if results only are rounded to nearest and may be infinite.
+    is_plain: bool,
+}
+
+impl Rounder {
     /// The results of a type that a rounding may give.
-    pub fn rounded(self, dtype: DType, rounding: Rounding) -> Bounds {
-        let Some(format) = dtype.float_format() else { return self.unrounded() };
-        if self.is_empty() {
-            return Bounds { nan: self.nan, ..Bounds::NAN };
+    pub fn new(dtype: DType, rounding: Rounding) -> Rounder {
+        let format = dtype.float_format();
+        let limit = format.map_or(f64::INFINITY, largest);
+        let is_plain = matches!(dtype, DType::F32 | DType::F64)
+            && !rounding.is_wide()
+            && !rounding.unrounded
+            && !rounding.flushes;
+        Rounder { dtype, rounding, format, limit, is_plain }
+    }
+
+    /// True if results are the nearest numbers, and no others.
+    pub fn is_nearest(&self) -> bool {
+        !self.rounding.is_wide() && !self.rounding.unrounded && !self.rounding.flushes
+    }
+
+    /// The results for a float.
+    pub fn bounds_of(&self, value: f64) -> Bounds {
+        let value = Double::from(value);
+        self.bounds(Image { low: value, high: value, nan: false })
+    }
+
+    /// The results for real numbers of an image.
+    #[inline]
+    pub fn bounds(&self, image: Image) -> Bounds {
+        if self.is_plain && image.low.hi <= image.high.hi {
+            let (low, high) = match self.dtype {
+                DType::F64 => (image.low.hi, image.high.hi),
+                _ => (f64::from(to_odd(image.low) as f32), f64::from(to_odd(image.high) as f32)),
+            };
+            return Bounds { low, high, nan: image.nan };
         }
-        let (mut low, mut high) = (nearest(self.low, dtype), nearest(self.high, dtype));
-        let mut nan = self.nan || low.is_nan() || high.is_nan();
+        self.bounds_of_any(image)
+    }
+
+    fn bounds_of_any(&self, image: Image) -> Bounds {
+        let (dtype, rounding) = (self.dtype, self.rounding);
+        let Some(format) = self.format else { return image.unrounded() };
+        if image.is_empty() {
+            return Bounds { nan: image.nan, ..Bounds::NAN };
+        }
+        let (mut low, mut high) = (nearest(image.low, dtype), nearest(image.high, dtype));
+        let mut nan = image.nan || low.is_nan() || high.is_nan();
         if low.is_nan() {
             low = f64::NEG_INFINITY;
         }
@@ -231,7 +278,7 @@ impl Image {
             high = f64::INFINITY;
         }
         if rounding.is_wide() {
-            let outer = self.unrounded();
+            let outer = image.unrounded();
             let error = |x: f64| {
                 rounding.ulps * ulp(x, format) + rounding.absolute + rounding.relative * x.abs()
             };
@@ -242,18 +289,18 @@ impl Image {
                 high = high.max((outer.high + error(outer.high)).next_up());
             }
             // Functions keep to the sign and the limits that their results have.
-            if self.low.hi == 0.0 && self.low.lo == 0.0 {
+            if image.low.hi == 0.0 && image.low.lo == 0.0 {
                 low = 0.0;
             }
-            if self.high.hi == 0.0 && self.high.lo == 0.0 {
+            if image.high.hi == 0.0 && image.high.lo == 0.0 {
                 high = 0.0;
             }
         }
         if rounding.unrounded {
-            let outer = self.unrounded();
+            let outer = image.unrounded();
             (low, high) = (low.min(outer.low), high.max(outer.high));
         }
-        let limit = largest(format);
+        let limit = self.limit;
         if high > limit || low < -limit {
             match format.infinity() {
                 Some(_) if !rounding.unrounded || rounding.is_wide() => {
@@ -273,6 +320,13 @@ impl Image {
             bounds = flushed(bounds, format);
         }
         bounds
+    }
+}
+
+impl Image {
+    /// The results of a type that a rounding may give.
+    pub fn rounded(self, dtype: DType, rounding: Rounding) -> Bounds {
+        Rounder::new(dtype, rounding).bounds(self)
     }
 }
 
@@ -393,6 +447,16 @@ impl Bounds {
             }
         }
         image
+    }
+
+    /// The square.
+    pub fn squared(self) -> Image {
+        if self.is_empty() {
+            return Image { nan: self.nan, ..Image::EMPTY };
+        }
+        let greatest = self.magnitude();
+        let least = if self.has_zero() { 0.0 } else { self.low.abs().min(self.high.abs()) };
+        Image { low: times(least, least), high: times(greatest, greatest), nan: self.nan }
     }
 
     /// The quotient.

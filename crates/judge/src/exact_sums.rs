@@ -99,12 +99,12 @@ fn slice_bits(terms: f64, factors: i32) -> i32 {
 }
 
 /// An upper bound of a sum that a kernel has made of numbers that are not negative.
-fn bounded(sum: f64, terms: f64) -> f64 {
+pub(crate) fn bounded(sum: f64, terms: f64) -> f64 {
     if sum == 0.0 { 0.0 } else { up(sum * (1.0 + (2.0 * terms + 4.0) * U)) }
 }
 
 /// Replaces what is not finite by zero.
-fn finite(numbers: &[Ball]) -> (Vec<Ball>, Option<Vec<f64>>) {
+pub(crate) fn finite(numbers: &[Ball]) -> (Vec<Ball>, Option<Vec<f64>>) {
     if numbers.iter().all(|ball| ball.is_finite()) {
         return (numbers.to_vec(), None);
     }

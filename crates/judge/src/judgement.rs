@@ -1,15 +1,17 @@
 //! The judgement of a run.
 
-use crate::array::{Array, Elements, Value};
+use crate::array::{Array, Elements, Number, Value};
 use crate::ball::Ball;
 use crate::doubts::Doubts;
 use crate::machine::{CheckRequirement, CheckedValue, Limits, Machine, Source, Unwatched, Watch};
 use crate::model::Model;
 use crate::precise;
-use crate::record::{Blame, Comparison, FoundResult, RandomRounding, Record, Widths};
+use crate::record::{Blame, Comparison, FoundResult, Record, Widths};
+use crate::rules::RandomNumbers;
 use crate::source::ModuleSource;
 use crate::verdict::{self, DoubtAt, Output, Verdict};
 use analysis::Location;
+use host::Host;
 use interpreter::Program;
 use mlir::OpId;
 use mlir::diag::{Diagnostic, Diagnostics};
@@ -36,6 +38,7 @@ pub struct Options {
     /// True if results that are outside are judged with one more licence each.
     pub licences: bool,
     /// The most bits of true values: runs are repeated with 256, 512 and 1,000 bits if that helps.
+    /// With less than 106, values of types narrower than `f64` have about 48.
     pub bits: usize,
 }
 
@@ -220,6 +223,30 @@ struct MachineRun {
     results: Vec<Array>,
     doubts: Doubts,
     checked: Vec<CheckedValue>,
+    /// The number of elements that ops have computed.
+    elements: u64,
+    /// True if values are known to few digits that could be known to more.
+    is_quick: bool,
+}
+
+/// The digits of true values that a run computes.
+#[derive(Clone, Copy, PartialEq)]
+enum Digits {
+    /// All that a ball has, or more.
+    All,
+    /// About 50 bits of values of types narrower than `f64`.
+    Few,
+    /// None: bounds only.
+    None,
+    /// None: a value that random rounding leads to, with numbers of this seed.
+    Random(u64),
+}
+
+impl Options {
+    /// The digits of a run whose results are final unless it is repeated with more.
+    fn least_digits(&self) -> Digits {
+        if self.bits < BITS { Digits::Few } else { Digits::All }
+    }
 }
 
 /// Runs a program on arrays.
@@ -227,14 +254,19 @@ fn run(
     program: &Program,
     inputs: Vec<RuntimeValue>,
     (model, limits): (&Model, Limits),
-    has_truth: bool,
+    digits: Digits,
     watch: &mut dyn Watch,
 ) -> Result<MachineRun, Diagnostics> {
     program.check_inputs(&inputs)?;
+    let _entered = on_all_threads(program).enter();
     let source = ModuleSource(program.module());
     let code = program.code();
     let mut machine = Machine::new(code, model, limits, watch, &source as &dyn Source);
-    machine.has_truth = has_truth;
+    machine.has_truth = digits != Digits::None;
+    machine.is_quick = digits != Digits::All;
+    if let Digits::Random(seed) = digits {
+        machine.random = Some(RandomNumbers::new(seed));
+    }
     let inputs = inputs.into_iter().map(Value::from).collect();
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
     let results = machine.call_function(program.entry(), inputs).map_err(failed)?;
@@ -242,8 +274,15 @@ fn run(
     for value in results {
         leaves(value, &mut arrays);
     }
-    let Machine { doubts, checked, .. } = machine;
-    Ok(MachineRun { results: arrays, doubts, checked })
+    let Machine { doubts, checked, elements, was_quick, .. } = machine;
+    Ok(MachineRun { results: arrays, doubts, checked, elements, is_quick: was_quick.get() })
+}
+
+/// The host of a program, with all processors.
+fn on_all_threads(program: &Program) -> Host {
+    let host = program.host();
+    let count = host.workers().max(host::available_threads());
+    host.with_workers(count)
 }
 
 /// Appends the tensors of a value.
@@ -275,6 +314,9 @@ fn located(program: &Program, doubts: &Doubts) -> Vec<DoubtAt> {
 
 /// The bits of a ball.
 const BITS: usize = 106;
+
+/// The bits of true values after a quick run, at least of those of narrow types.
+const FEW_BITS: usize = 48;
 
 /// The bits with which a run is repeated of which true values are not known well enough.
 const MORE_BITS: [usize; 3] = [256, 512, 1000];
@@ -312,6 +354,31 @@ fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
     Ok((bits, unknown))
 }
 
+/// True if true values are known to a 256th of their unit in the last place, decisions included, so
+/// that verdicts and distances are what they are with more digits.
+fn is_told(run: &MachineRun) -> Result<bool, EvalError> {
+    for array in &run.results {
+        let codes = array.doubt_codes()?;
+        // An odd code is that of a doubt about a true value.
+        if codes.is_some_and(|codes| codes.iter().any(|code| code & 1 == 1)) {
+            return Ok(false);
+        }
+        let Some(format) = array.dtype.part().float_format() else { continue };
+        if array.tensor().is_some() {
+            continue;
+        }
+        let is_known = |number: &Number| {
+            let Ball { hi, radius, .. } = number.truth;
+            let unit = || numerics::ulp::unit_in_the_last_place(hi, format);
+            radius == 0.0 || (number.truth.is_finite() && radius <= unit() / 256.0)
+        };
+        if !array.numbers()?.iter().all(is_known) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
 /// Ends a run with more digits when there is no time for more of them.
 struct WhileDigitsLast;
 
@@ -334,15 +401,17 @@ fn refined(
 ) -> Result<(MachineRun, Truth), Diagnostics> {
     let model = (&options.model, options.limits);
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
-    let (mut own, mut truth) = (first, Truth { bits: BITS, unknown: 0 });
+    let least = if options.bits < BITS { FEW_BITS } else { BITS };
+    let (mut own, mut truth) = (first, Truth { bits: least, unknown: 0 });
     let (mut missing, unknown) = unknown_bits(&own).map_err(failed)?;
     truth.unknown = unknown;
-    let mut budget = precise::BUDGET;
+    // In proportion to what the interpreter does.
+    let mut budget = own.elements.clamp(precise::BUDGET / 4, precise::BUDGET);
     for bits in MORE_BITS.into_iter().filter(|&bits| bits <= options.bits) {
         if missing == 0.0 {
             break;
         }
-        let again = || run(program, inputs.to_vec(), model, true, &mut WhileDigitsLast);
+        let again = || run(program, inputs.to_vec(), model, Digits::All, &mut WhileDigitsLast);
         let (again, spent) = precise::with_bits(bits, budget, again);
         budget -= spent.work;
         if budget == 0 {
@@ -388,7 +457,8 @@ pub fn enclose(
     options: &Options,
 ) -> Result<Enclosure, Diagnostics> {
     let model = (&options.model, options.limits);
-    let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
+    let digits = options.least_digits();
+    let first = run(program, inputs.clone(), model, digits, &mut Unwatched)?;
     let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, options, first)?;
     Ok(Enclosure { results, doubts: located(program, &doubts), truth })
 }
@@ -409,20 +479,55 @@ pub fn judge(
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
     let (mut blames, mut record, mut errors) = (None, record, FxHashMap::default());
-    let mut watched = record.as_deref_mut().map(|r| Comparison::new(r, false, options.widest));
-    let mut unwatched = Unwatched;
-    let inner: &mut dyn Watch = match &mut watched {
-        Some(watch) => watch,
-        None => &mut unwatched,
+    let mut accumulated = None;
+    // Few digits tell that results are inside; recorded values may be those of any op.
+    let quick = match record.is_none() {
+        true => {
+            let mut unwatched = Unwatched;
+            let mut widths = Widths::new(&mut unwatched);
+            let own = run(program, inputs.clone(), model, Digits::Few, &mut widths)?;
+            Some((own, widths.relative))
+        }
+        false => None,
     };
-    let mut widths = Widths::new(inner);
-    let first = run(program, inputs.clone(), model, true, &mut widths)?;
-    let relative = widths.relative;
-    let accumulated = watched.map(|watch| watch.found.into_iter().next());
-    let (MachineRun { results, doubts, .. }, truth) = refined(program, &inputs, options, first)?;
+    let told = match quick {
+        Some((own, relative)) if own.is_quick && options.bits >= BITS => {
+            let outputs = compared(program, &own.results, found, &own.doubts, options)?;
+            let is_outside = outputs.iter().any(|output| output.verdict() == Verdict::Outside);
+            let is_told = is_told(&own).map_err(|error| vec![program.diagnostic(&error)])?;
+            let truth = Truth { bits: FEW_BITS, unknown: 0 };
+            (is_told && !is_outside).then_some((own, relative, outputs, truth))
+        }
+        Some((own, relative)) => {
+            let (own, truth) = refined(program, &inputs, options, own)?;
+            let outputs = compared(program, &own.results, found, &own.doubts, options)?;
+            Some((own, relative, outputs, truth))
+        }
+        None => None,
+    };
+    let (own, relative, outputs, truth) = match told {
+        Some(told) => told,
+        None => {
+            let mut watched =
+                record.as_deref_mut().map(|r| Comparison::new(r, false, options.widest));
+            let mut unwatched = Unwatched;
+            let inner: &mut dyn Watch = match &mut watched {
+                Some(watch) => watch,
+                None => &mut unwatched,
+            };
+            let mut widths = Widths::new(inner);
+            let digits = options.least_digits();
+            let first = run(program, inputs.clone(), model, digits, &mut widths)?;
+            let relative = widths.relative;
+            accumulated = watched.map(|watch| watch.found.into_iter().next());
+            let (own, truth) = refined(program, &inputs, options, first)?;
+            let outputs = compared(program, &own.results, found, &own.doubts, options)?;
+            (own, relative, outputs, truth)
+        }
+    };
     if let (Some(record), Some(accumulated)) = (record, accumulated) {
         let mut watch = Comparison::new(record, true, options.widest);
-        run(program, inputs.clone(), model, true, &mut watch)?;
+        run(program, inputs.clone(), model, Digits::All, &mut watch)?;
         errors = std::mem::take(&mut watch.errors);
         let mut names = ValueNames::of(program.module().top());
         let mut blame = |found: FoundResult| {
@@ -440,7 +545,7 @@ pub fn judge(
             accumulated: accumulated.map(&mut blame),
         });
     }
-    let outputs = compared(program, &results, found, &doubts, options)?;
+    let doubts = own.doubts;
     let mut judgement = Judgement {
         model: options.model.name.clone(),
         outputs,
@@ -465,7 +570,7 @@ pub fn judge(
                 continue;
             }
             let model = (&model, options.limits);
-            let with = run(program, inputs.clone(), model, false, &mut Unwatched)?;
+            let with = run(program, inputs.clone(), model, Digits::None, &mut Unwatched)?;
             let outputs = compared(program, &with.results, found, &with.doubts, options)?;
             let left = outputs.iter().map(|output| output.counts[2]).sum();
             if left == 0 {
@@ -494,7 +599,7 @@ pub fn judge_expectations(
     options: &Options,
 ) -> Result<Judgement, Diagnostics> {
     let model = (&options.model, options.limits);
-    let first = run(program, inputs.clone(), model, true, &mut Unwatched)?;
+    let first = run(program, inputs.clone(), model, Digits::All, &mut Unwatched)?;
     let (MachineRun { doubts, checked, .. }, truth) = refined(program, &inputs, options, first)?;
     let mut names = ValueNames::of(program.module().top());
     let mut outputs = Vec::with_capacity(checked.len());
@@ -547,7 +652,8 @@ pub fn derive_bounds(
     options: &Options,
 ) -> Result<DerivedBounds, Diagnostics> {
     let model = (&options.model, options.limits);
-    let MachineRun { doubts, checked, .. } = run(program, inputs, model, true, &mut Unwatched)?;
+    let MachineRun { doubts, checked, .. } =
+        run(program, inputs, model, Digits::All, &mut Unwatched)?;
     let mut values: FxHashMap<OpId, VecDeque<Array>> = FxHashMap::default();
     for CheckedValue { origin, actual, check } in checked {
         if matches!(check, CheckRequirement::Within) {
@@ -607,7 +713,13 @@ const MAX_GROWTH: usize = 3;
 /// The ops at which errors grow most.
 fn growth(program: &Program, relative: &FxHashMap<Origin, f64>) -> Vec<Growth> {
     let module = program.module();
-    let width = |op: OpId| relative.get(&Origin::from(op)).copied();
+    let known = |op: OpId| relative.get(&Origin::from(op)).copied();
+    // Of an update, whose width is not known, that of the new elements.
+    let width = |op: OpId| {
+        let is_update = module.op(op).name() == "stablehlo.dynamic_update_slice";
+        let new = module.op(op).operands().get(1).copied().filter(|_| is_update);
+        known(op).or_else(|| known(module.defining_op(new?)?.id()))
+    };
     let mut found: Vec<(f64, f64, OpId)> = Vec::new();
     for (&origin, &own) in relative {
         let op = module.op(OpId::from(origin));
@@ -684,8 +796,8 @@ fn estimate(
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
     let mut samples: Vec<Vec<Vec<f64>>> = vec![Vec::new(); judgement.outputs.len()];
     for seed in 0..options.samples as u64 {
-        let mut watch = RandomRounding::new(seed + 1);
-        let run = run(program, inputs.to_vec(), model, true, &mut watch)?;
+        let digits = Digits::Random(seed + 1);
+        let run = run(program, inputs.to_vec(), model, digits, &mut Unwatched)?;
         for &index in &wanted {
             let tensor = run.results[index].approximate().map_err(EvalError::from);
             let values = tensor

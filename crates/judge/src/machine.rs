@@ -4,13 +4,15 @@ use crate::alternatives::{MAX_ALTERNATIVES, after_decision};
 use crate::array::{Array, Value};
 use crate::doubts::{Doubts, Kind};
 use crate::model::Model;
-use crate::rules;
-use numerics::Tensor;
+use crate::precise;
+use crate::rules::{self, RandomNumbers};
+use numerics::{DType, Tensor};
 use program::primitives;
 use program::{
     Block, BlockId, Code, EvalError, EvalResult, Evaluator, FunctionId, Instruction, Operand,
     Origin, Primitive, RuntimeValue, UNUSED,
 };
+use std::cell::Cell;
 
 /// Receives the results of each op, and may replace them.
 pub(crate) trait Watch {
@@ -19,6 +21,14 @@ pub(crate) trait Watch {
     /// # Errors
     /// To end the run.
     fn value(&mut self, op: Origin, index: usize, array: Array) -> Result<Array, EvalError>;
+
+    /// Likewise, of an op whose result is an operand with a few new elements.
+    ///
+    /// # Errors
+    /// To end the run.
+    fn updated(&mut self, op: Origin, index: usize, array: Array) -> Result<Array, EvalError> {
+        self.value(op, index, array)
+    }
 }
 
 /// Changes nothing.
@@ -97,6 +107,12 @@ pub(crate) struct Machine<'a> {
     pub model: &'a Model,
     /// True if true values are computed, too.
     pub has_truth: bool,
+    /// True if values of types narrower than `f64` need be known to about 50 bits only.
+    pub is_quick: bool,
+    /// True if some are.
+    pub was_quick: Cell<bool>,
+    /// In a run with random rounding: the numbers that it takes.
+    pub random: Option<RandomNumbers>,
     watch: &'a mut dyn Watch,
     frames: Vec<Vec<Option<Value>>>,
     /// The reasons why values cannot be judged.
@@ -104,6 +120,8 @@ pub(crate) struct Machine<'a> {
     limits: Limits,
     depth: usize,
     steps: u64,
+    /// The number of elements that ops have computed.
+    pub elements: u64,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
     /// True while a side of a decision is followed that true values do not take: its values are
@@ -134,12 +152,16 @@ impl<'a> Machine<'a> {
             code,
             model,
             has_truth: true,
+            is_quick: false,
+            was_quick: Cell::new(false),
+            random: None,
             watch,
             frames: Vec::new(),
             doubts: Doubts::default(),
             limits,
             depth: 0,
             steps: 0,
+            elements: 0,
             lanes: None,
             is_hypothetical: false,
             source,
@@ -150,6 +172,13 @@ impl<'a> Machine<'a> {
     /// Facts about the ops of the program beyond their primitives.
     pub(crate) fn source(&self) -> &'a dyn Source {
         self.source
+    }
+
+    /// True if values of a type need be known to about 50 bits only.
+    pub(crate) fn is_quick(&self, dtype: DType) -> bool {
+        let is_quick = self.is_quick && dtype.part() != DType::F64 && !precise::is_on();
+        self.was_quick.set(self.was_quick.get() | is_quick);
+        is_quick
     }
 
     /// The code that is run.
@@ -254,12 +283,18 @@ impl<'a> Machine<'a> {
         let is_same = matches!(&instruction.operands[..],
             [one, other] if one.slot == other.slot);
         let mut results = self.evaluate(instruction, operands, is_same)?;
+        let sizes = results.iter().map(|value| value.array().map_or(0, Array::len) as u64);
+        self.elements += sizes.sum::<u64>();
         if self.lanes.is_none() && !self.is_hypothetical {
             for (index, result) in results.iter_mut().enumerate() {
                 if let Value::Array(array) = result {
                     let empty = Array::exact(Tensor::scalar(false_element()));
                     let own = std::mem::replace(array, empty);
-                    *array = self.watch.value(instruction.origin, index, own)?;
+                    let origin = instruction.origin;
+                    *array = match rules::updates(&instruction.primitive) {
+                        true => self.watch.updated(origin, index, own)?,
+                        false => self.watch.value(origin, index, own)?,
+                    };
                 }
             }
         }

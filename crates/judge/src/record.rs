@@ -1,12 +1,12 @@
 //! Recorded values of a run on a backend, and the ops to blame for them.
 
-use crate::array::{Array, Elements, Number};
+use crate::array::{Array, Elements};
 use crate::doubts::Doubts;
 use crate::machine::Watch;
 use crate::verdict::{self, Output, Verdict};
 use analysis::Location;
 use mlir::OpId;
-use numerics::{DType, Tensor};
+use numerics::Tensor;
 use program::{EvalError, Origin};
 use rustc_hash::FxHashMap;
 
@@ -135,52 +135,8 @@ impl Watch for Widths<'_> {
         }
         self.inner.value(origin, index, array)
     }
-}
 
-/// Replaces each value by a random one that a conforming backend may compute.
-pub(crate) struct RandomRounding {
-    state: u64,
-}
-
-impl RandomRounding {
-    pub(crate) fn new(seed: u64) -> RandomRounding {
-        RandomRounding { state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) }
-    }
-
-    /// A number from [0, 1).
-    fn next(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        (z >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    fn choose(&mut self, number: &Number, dtype: DType) -> Number {
-        let bounds = number.bounds;
-        if let Some(value) = bounds.value() {
-            return Number::exact(value);
-        }
-        let value = match (bounds.low.is_finite(), bounds.high.is_finite()) {
-            (true, true) => bounds.low + (bounds.high - bounds.low) * self.next(),
-            (true, false) => bounds.low,
-            (false, true) => bounds.high,
-            (false, false) if number.truth.is_finite() => number.truth.hi,
-            (false, false) => f64::NAN,
-        };
-        let rounded = crate::bounds::nearest(value.into(), dtype.part());
-        Number::exact(rounded.clamp(bounds.low, bounds.high))
-    }
-}
-
-impl Watch for RandomRounding {
-    fn value(&mut self, _: Origin, _: usize, array: Array) -> Result<Array, EvalError> {
-        if array.tensor().is_some() {
-            return Ok(Array { doubts: None, others: Vec::new(), ..array });
-        }
-        let numbers = array.numbers()?;
-        let chosen = numbers.iter().map(|number| self.choose(number, array.dtype)).collect();
-        Ok(Array::of_numbers(array.dtype, array.shape, chosen)?)
+    fn updated(&mut self, origin: Origin, index: usize, array: Array) -> Result<Array, EvalError> {
+        self.inner.updated(origin, index, array)
     }
 }

@@ -20,11 +20,16 @@ pub fn ulp_distance<T: Float>(x: T, y: T) -> u64 {
 
 /// The distance between adjacent numbers of a format around a real number.
 pub fn unit_in_the_last_place(x: f64, format: &FloatFormat) -> f64 {
-    let exponent = match x == 0.0 || !x.is_finite() {
-        true => format.min_exponent(),
-        false => libm::ilogb(x).max(format.min_exponent()),
+    let exponent = match (x.to_bits() >> 52 & 0x7ff) as i32 {
+        _ if x == 0.0 || !x.is_finite() => format.min_exponent(),
+        0 => libm::ilogb(x).max(format.min_exponent()),
+        biased => (biased - 1023).max(format.min_exponent()),
     };
-    libm::scalbn(1.0, exponent - format.mantissa_bits as i32)
+    let exponent = exponent - format.mantissa_bits as i32;
+    match exponent >= -1022 {
+        true => f64::from_bits(((exponent + 1023) as u64) << 52),
+        false => libm::scalbn(1.0, exponent),
+    }
 }
 
 /// The distance of every pair of elements, in row-major order; of complex numbers, that of the

@@ -1,10 +1,11 @@
 //! Comparisons, and choices between values.
 
-use super::elementwise::{Elementwise, Outcomes, extreme};
+use super::elementwise::{Elementwise, Flushing, Outcomes, extreme};
 use super::{Op, common_doubts, reshaped};
 use crate::array::{Array, Number};
 use crate::bounds::Bounds;
 use crate::machine::Machine;
+use crate::parallel::collect;
 use numerics::I1;
 use numerics::math::Direction;
 use program::EvalError;
@@ -68,7 +69,7 @@ impl Op<'_> {
         let direction = comparison.direction;
         let (lhs, rhs) = (x.numbers()?, y.numbers()?);
         let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
-        let is_same = self.is_same;
+        let (is_same, flushing) = (self.is_same, Flushing::new(machine, x.dtype));
         let decide = |i: usize| {
             let (a, b) = (at(&lhs, i), at(&rhs, i));
             if is_same {
@@ -83,7 +84,7 @@ impl Op<'_> {
                 return ((outcomes, Some(reflexive != a.truth.is_nan())), [a, b]);
             }
             let mut found = outcomes(direction, a.bounds, b.bounds);
-            let zeros = [a, b].map(|n| self.zero_of(machine, x.dtype, n.bounds));
+            let zeros = [a, b].map(|n| flushing.zero_of(n.bounds));
             if zeros.iter().any(Option::is_some) {
                 let [first, second] = [zeros[0].unwrap_or(a.bounds), zeros[1].unwrap_or(b.bounds)];
                 for (a, b) in [(first, b.bounds), (a.bounds, second), (first, second)] {
@@ -101,7 +102,8 @@ impl Op<'_> {
         };
         let n = lhs.len().max(rhs.len());
         let n = if lhs.len() == 1 { rhs.len() } else { n.min(lhs.len()) };
-        let decisions: Vec<_> = (0..n).map(decide).collect();
+        let none = [Number::UNKNOWN; 2];
+        let decisions = collect(n, ((Outcomes::default(), None), none), decide);
         self.decided(machine, &[x, y], decisions.into_iter())
     }
 
@@ -184,11 +186,12 @@ impl Op<'_> {
         }
         let (lows, numbers, highs) = (low.numbers()?, x.numbers()?, high.numbers()?);
         let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
+        let flushing = Flushing::new(machine, x.dtype);
         let clamp = |i: usize| {
             let above = extreme(at(&lows, i), at(&numbers, i), false);
-            self.or_zero(machine, x.dtype, extreme(above, at(&highs, i), true))
+            flushing.or_zero(extreme(above, at(&highs, i), true))
         };
-        let clamped = (0..numbers.len()).map(clamp).collect();
+        let clamped = collect(numbers.len(), Number::UNKNOWN, clamp);
         let result = Array::of_numbers(x.dtype, x.shape.clone(), clamped)?;
         let doubts = common_doubts(&[x, low, high]);
         let doubts = if x.shape.is_empty() { Ok::<_, EvalError>(x.doubts.clone()) } else { doubts };

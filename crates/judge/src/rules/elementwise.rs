@@ -1,13 +1,15 @@
 //! Elementwise arithmetic.
 
 use super::functions::{atan2_image, function, gamma_image, power_image};
+use super::quick::QuickFunction;
 use super::{Op, common_doubts, common_shape};
 use crate::alternatives::{MAX_ALTERNATIVES, of_tensors};
 use crate::array::{Array, Number, from_f64s, to_f64s};
 use crate::ball::Ball;
-use crate::bounds::{Bounds, Image, Rounding, smallest_normal};
+use crate::bounds::{Bounds, Image, Rounder, Rounding, smallest_normal};
 use crate::doubts::Kind;
 use crate::machine::Machine;
+use crate::parallel::collect;
 use numerics::math::{self, BinaryOp, UnaryOp};
 use numerics::ulp::unit_in_the_last_place as ulp;
 use numerics::{DType, I1, Tensor};
@@ -20,12 +22,12 @@ pub(super) type Elementwise = Result<Option<Array>, EvalError>;
 fn zip(
     dtype: DType,
     arrays: [&Array; 2],
-    mut rule: impl FnMut(Number, Number) -> Number,
+    rule: impl Fn(Number, Number) -> Number + Sync,
 ) -> Result<Array, EvalError> {
     let (lhs, rhs) = (arrays[0].numbers()?, arrays[1].numbers()?);
     let n = if arrays[0].shape.is_empty() { rhs.len() } else { lhs.len() };
     let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
-    let numbers = (0..n).map(|i| rule(at(&lhs, i), at(&rhs, i))).collect();
+    let numbers = collect(n, Number::UNKNOWN, |i| rule(at(&lhs, i), at(&rhs, i)));
     let array = Array::of_numbers(dtype, common_shape(&arrays), numbers)?;
     Ok(array.with_doubts(common_doubts(&arrays)?))
 }
@@ -34,11 +36,50 @@ fn zip(
 fn map(
     dtype: DType,
     array: &Array,
-    rule: impl FnMut(&Number) -> Number,
+    rule: impl Fn(&Number) -> Number + Sync,
 ) -> Result<Array, EvalError> {
-    let numbers = array.numbers()?.iter().map(rule).collect();
+    let numbers = array.numbers()?;
+    let numbers = collect(numbers.len(), Number::UNKNOWN, |i| rule(&numbers[i]));
     let result = Array::of_numbers(dtype, array.shape.clone(), numbers)?;
     Ok(result.with_doubts(array.doubts.clone()))
+}
+
+/// The zeros that a backend may take subnormal numbers of a type as.
+#[derive(Clone, Copy)]
+pub(super) struct Flushing {
+    /// The smallest normal number; `None` if subnormal numbers are kept.
+    normal: Option<f64>,
+}
+
+impl Flushing {
+    /// The zeros that the model allows.
+    pub(super) fn new(machine: &Machine<'_>, dtype: DType) -> Flushing {
+        let flushes = machine.model.flushes(dtype);
+        Flushing { normal: flushes.then(|| dtype.float_format().map_or(0.0, smallest_normal)) }
+    }
+
+    /// The zero that a number may be taken as, if it is subnormal and not zero.
+    pub(super) fn zero_of(self, bounds: Bounds) -> Option<Bounds> {
+        let normal = self.normal?;
+        if bounds.is_empty() {
+            return None;
+        }
+        // Bounds on both sides of zero contain it.
+        match (bounds.low > 0.0 && bounds.low < normal, bounds.high < 0.0 && bounds.high > -normal)
+        {
+            (true, _) => Some(Bounds::point(0.0)),
+            (_, true) => Some(Bounds::point(-0.0)),
+            _ => None,
+        }
+    }
+
+    /// A number, or zero if it may be taken as such.
+    pub(super) fn or_zero(self, number: Number) -> Number {
+        match self.zero_of(number.bounds) {
+            Some(zero) => Number { bounds: number.bounds.hull(zero), ..number },
+            None => number,
+        }
+    }
 }
 
 /// A function of real numbers that is exact in floats, and does not decrease.
@@ -57,34 +98,6 @@ fn sign(x: f64) -> f64 {
 }
 
 impl Op<'_> {
-    /// The zero that an operand may be taken as, if that is subnormal and not zero.
-    pub(super) fn zero_of(
-        &self,
-        machine: &Machine<'_>,
-        dtype: DType,
-        bounds: Bounds,
-    ) -> Option<Bounds> {
-        let normal = dtype.float_format().map_or(0.0, smallest_normal);
-        if bounds.is_empty() || !machine.model.flushes(dtype) {
-            return None;
-        }
-        // Bounds on both sides of zero contain it.
-        match (bounds.low > 0.0 && bounds.low < normal, bounds.high < 0.0 && bounds.high > -normal)
-        {
-            (true, _) => Some(Bounds::point(0.0)),
-            (_, true) => Some(Bounds::point(-0.0)),
-            _ => None,
-        }
-    }
-
-    /// A number, or zero if it may be taken as such.
-    pub(super) fn or_zero(&self, machine: &Machine<'_>, dtype: DType, number: Number) -> Number {
-        match self.zero_of(machine, dtype, number.bounds) {
-            Some(zero) => Number { bounds: number.bounds.hull(zero), ..number },
-            None => number,
-        }
-    }
-
     pub(super) fn unary(
         &self,
         machine: &mut Machine<'_>,
@@ -99,6 +112,7 @@ impl Op<'_> {
         if !dtype.is_float() {
             return self.exact_elementwise(machine, operands);
         }
+        let flushing = Flushing::new(machine, dtype);
         match op {
             UnaryOp::Negate => {
                 map(dtype, x, |n| Number { truth: -n.truth, bounds: n.bounds.negated() })
@@ -125,7 +139,7 @@ impl Op<'_> {
                     _ => f64::round_ties_even,
                 };
                 map(dtype, x, |n| {
-                    let (own, zero) = (steps(n, step), self.zero_of(machine, dtype, n.bounds));
+                    let (own, zero) = (steps(n, step), flushing.zero_of(n.bounds));
                     let bounds = zero.map_or(own.bounds, |zero| own.bounds.hull(zero));
                     Number { bounds, ..own }
                 })
@@ -136,18 +150,26 @@ impl Op<'_> {
             }
             _ => {
                 let Some(function) = function(op) else { return Ok(None) };
-                let rounding = self.rounding(machine, op.name(), dtype);
+                let rounder = Rounder::new(dtype, self.rounding(machine, op.name(), dtype));
                 let has_truth = machine.has_truth;
-                map(dtype, x, |n| {
+                let proven = |n: &Number| {
                     let is_needed = has_truth || n.bounds.low == n.truth.hi;
                     let truth = if is_needed { function.truth(n.truth) } else { Ball::UNKNOWN };
-                    let image = function.image(n.bounds, n.truth, truth);
-                    let of_zero = self
-                        .zero_of(machine, dtype, n.bounds)
+                    let near = match has_truth && n.bounds.low < n.bounds.high {
+                        true => function.image_near(op, n.bounds, n.truth, truth),
+                        false => None,
+                    };
+                    let image = near.unwrap_or_else(|| function.image(n.bounds, n.truth, truth));
+                    let of_zero = flushing
+                        .zero_of(n.bounds)
                         .map(|zero| function.image(zero, Ball::NAN, Ball::NAN));
                     let image = of_zero.map_or(image, |own| image.hull(own));
-                    Number { truth, bounds: image.rounded(dtype, rounding) }
-                })
+                    Number { truth, bounds: rounder.bounds(image) }
+                };
+                if let Some(quick) = QuickFunction::new(op).filter(|_| machine.is_quick(dtype)) {
+                    return quick.apply(x, has_truth, flushing, rounder, &proven).map(Some);
+                }
+                map(dtype, x, proven)
             }
         }
         .map(Some)
@@ -251,35 +273,28 @@ impl Op<'_> {
         if !dtype.is_float() {
             return self.exact_elementwise(machine, operands);
         }
-        let rounding = self.rounding(machine, op.name(), dtype);
-        let rule: fn(Number, Number) -> (Ball, Image) = match op {
-            BinaryOp::Add => |x, y| (x.truth + y.truth, x.bounds.plus(y.bounds)),
-            BinaryOp::Subtract => |x, y| (x.truth - y.truth, x.bounds.plus(y.bounds.negated())),
-            BinaryOp::Multiply if self.is_same => |x, _| {
-                let square =
-                    function(UnaryOp::Square).map(|f| f.image(x.bounds, Ball::NAN, Ball::NAN));
-                (x.truth.square(), square.unwrap_or(Image::EMPTY))
-            },
-            BinaryOp::Multiply => |x, y| (x.truth * y.truth, x.bounds.times(y.bounds)),
-            BinaryOp::Divide => |x, y| (x.truth.over(y.truth), x.bounds.over(y.bounds)),
-            BinaryOp::Power => |x, y| (x.truth.power(y.truth), power_image(x.bounds, y.bounds)),
-            BinaryOp::Atan2 => |x, y| (x.truth.atan2(y.truth), atan2_image(x.bounds, y.bounds)),
-            BinaryOp::Remainder => {
-                |x, y| (remainder(x.truth, y.truth), remainder_image(x.bounds, y.bounds))
+        let rounder = Rounder::new(dtype, self.rounding(machine, op.name(), dtype));
+        let (has_truth, flushing) = (machine.has_truth, Flushing::new(machine, dtype));
+        let rules = BinaryRules { operands: [x, y], has_truth, flushing, rounder };
+        match op {
+            BinaryOp::Add => rules.apply(|x, y| x + y, Bounds::plus),
+            BinaryOp::Subtract => rules.apply(|x, y| x - y, |x, y| x.plus(y.negated())),
+            BinaryOp::Multiply if self.is_same => {
+                rules.apply(|x, _| x.square(), |x, _| x.squared())
             }
-            BinaryOp::Zeta => {
-                |x, y| (x.truth.zeta(y.truth), gamma_image(x.bounds, y.bounds, Ball::zeta))
+            BinaryOp::Multiply => rules.apply(|x, y| x * y, Bounds::times),
+            BinaryOp::Divide => rules.apply(Ball::over, Bounds::over),
+            BinaryOp::Power => rules.apply(Ball::power, power_image),
+            BinaryOp::Atan2 => rules.apply(Ball::atan2, atan2_image),
+            BinaryOp::Remainder => rules.apply(remainder, remainder_image),
+            BinaryOp::Zeta => rules.apply(Ball::zeta, |x, y| gamma_image(x, y, Ball::zeta)),
+            BinaryOp::Polygamma => {
+                rules.apply(Ball::polygamma, |x, y| gamma_image(x, y, Ball::polygamma))
             }
-            BinaryOp::Polygamma => |x, y| {
-                (x.truth.polygamma(y.truth), gamma_image(x.bounds, y.bounds, Ball::polygamma))
-            },
-            BinaryOp::NextAfter => {
-                return zip(dtype, [x, y], |x, y| next_after(x, y, dtype)).map(Some);
-            }
+            BinaryOp::NextAfter => zip(dtype, [x, y], |x, y| next_after(x, y, dtype)),
             BinaryOp::Maximum | BinaryOp::Minimum => {
-                let extreme = |x, y| extreme(x, y, op == BinaryOp::Minimum);
-                let rule = |x, y| self.or_zero(machine, dtype, extreme(x, y));
-                return zip(dtype, [x, y], rule).map(Some);
+                let smaller = op == BinaryOp::Minimum;
+                zip(dtype, [x, y], |x, y| flushing.or_zero(extreme(x, y, smaller)))
             }
             BinaryOp::And
             | BinaryOp::Complex
@@ -288,22 +303,7 @@ impl Op<'_> {
             | BinaryOp::ShiftRightArithmetic
             | BinaryOp::ShiftRightLogical
             | BinaryOp::Xor => return Ok(None),
-        };
-        zip(dtype, [x, y], |x, y| {
-            let (truth, mut image) = rule(x, y);
-            let zeros = [x, y].map(|n| self.zero_of(machine, dtype, n.bounds));
-            let with = |n: Number, bounds: Bounds| Number { bounds, ..n };
-            if let Some(zero) = zeros[0] {
-                image = image.hull(rule(with(x, zero), y).1);
-            }
-            if let Some(zero) = zeros[1] {
-                image = image.hull(rule(x, with(y, zero)).1);
-            }
-            if let [Some(first), Some(second)] = zeros {
-                image = image.hull(rule(with(x, first), with(y, second)).1);
-            }
-            Number { truth, bounds: image.rounded(dtype, rounding) }
-        })
+        }
         .map(Some)
     }
 
@@ -324,7 +324,8 @@ impl Op<'_> {
                 false => self.exact_elementwise(machine, operands),
             };
         }
-        let rounding = self.rounding(machine, "convert", to);
+        let rounder = Rounder::new(to, self.rounding(machine, "convert", to));
+        let flushing = Flushing::new(machine, from);
         // A boolean in doubt is 0 or 1.
         if from == DType::I1
             && let Some(doubts) = x.doubt_codes()?
@@ -343,12 +344,12 @@ impl Op<'_> {
         }
         let is_integer = !from.is_float();
         map(to, x, |n| {
-            let image = match (is_integer, self.zero_of(machine, from, n.bounds)) {
+            let image = match (is_integer, flushing.zero_of(n.bounds)) {
                 (true, _) => Image::between(n.truth, n.truth),
                 (false, None) => image_of(n.bounds),
                 (false, Some(zero)) => image_of(n.bounds.hull(zero)),
             };
-            Number { truth: n.truth, bounds: image.rounded(to, rounding) }
+            Number { truth: n.truth, bounds: rounder.bounds(image) }
         })
         .map(Some)
     }
@@ -368,13 +369,13 @@ impl Op<'_> {
             let at = i * size..(i + 1) * size;
             a.bytes()[at.clone()] == b.bytes()[at]
         };
-        let is_settled = x.doubts.is_none();
+        let (is_settled, flushing) = (x.doubts.is_none(), Flushing::new(machine, x.dtype));
         let mut doubts = x.doubt_codes()?.unwrap_or_else(|| vec![0; numbers.len()]);
         let mut result = below.clone();
         let size = to.bytes();
         for (i, number) in numbers.iter().enumerate() {
             // Zero is not between two numbers that are not.
-            let is_zero = self.zero_of(machine, x.dtype, number.bounds).is_some();
+            let is_zero = flushing.zero_of(number.bounds).is_some();
             let spans = to == DType::I1 && (number.bounds.has_zero() || is_zero);
             let point = number.bounds.low == number.bounds.high && !is_zero;
             let is_true = same(&low, &below, i) && same(&below, &above, i);
@@ -438,6 +439,45 @@ impl Op<'_> {
         let numbers = numbers.iter().enumerate().map(number).collect();
         let result = Array::of_numbers(x.dtype, x.shape.clone(), numbers)?;
         Ok(Some(result.with_doubts(x.doubts.clone())))
+    }
+}
+
+/// An operation on pairs of numbers.
+struct BinaryRules<'a> {
+    operands: [&'a Array; 2],
+    has_truth: bool,
+    flushing: Flushing,
+    rounder: Rounder,
+}
+
+impl BinaryRules<'_> {
+    /// The results, by functions of true values and of bounds.
+    fn apply(
+        &self,
+        truth: impl Fn(Ball, Ball) -> Ball + Sync,
+        image: impl Fn(Bounds, Bounds) -> Image + Sync,
+    ) -> Result<Array, EvalError> {
+        let BinaryRules { operands, has_truth, flushing, rounder } = *self;
+        let bounds = |x: Bounds, y: Bounds| {
+            let mut all = image(x, y);
+            if flushing.normal.is_some() {
+                let zeros = [x, y].map(|bounds| flushing.zero_of(bounds));
+                if let Some(zero) = zeros[0] {
+                    all = all.hull(image(zero, y));
+                }
+                if let Some(zero) = zeros[1] {
+                    all = all.hull(image(x, zero));
+                }
+                if let [Some(first), Some(second)] = zeros {
+                    all = all.hull(image(first, second));
+                }
+            }
+            rounder.bounds(all)
+        };
+        zip(operands[0].dtype, operands, |x, y| {
+            let truth = if has_truth { truth(x.truth, y.truth) } else { Ball::UNKNOWN };
+            Number { truth, bounds: bounds(x.bounds, y.bounds) }
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Elementwise functions of real numbers: their true values, and their images of bounds.
 
+use super::slopes;
 use crate::ball::Ball;
 use crate::bounds::{Bounds, Image};
 use crate::precise;
@@ -89,6 +90,22 @@ impl Function {
     /// The true value.
     pub(crate) fn truth(&self, x: Ball) -> Ball {
         if x.is_nan() { Ball::NAN } else { (self.value)(x) }
+    }
+
+    /// The image of bounds within the domain that are near the number `x`, whose value is `truth`.
+    pub(crate) fn image_near(
+        &self,
+        op: UnaryOp,
+        bounds: Bounds,
+        x: Ball,
+        truth: Ball,
+    ) -> Option<Image> {
+        let [least, greatest] = self.domain;
+        let is_inside = bounds.low >= least && bounds.high <= greatest;
+        match is_inside && bounds.low.is_finite() && bounds.high.is_finite() {
+            true => slopes::image_near(op, bounds, x, truth),
+            false => None,
+        }
     }
 
     /// The image of bounds. `truth` is the value of the number `x`, if it is known, which need not

@@ -16,11 +16,15 @@ mod movement;
 mod normalization;
 mod order;
 mod quantized;
+mod quick;
+mod regions;
+mod sampled;
+mod slopes;
 mod sorts;
 mod sums;
 mod windows;
 
-use crate::array::{Array, Value};
+use crate::array::{Array, Number, Value};
 use crate::bounds::Rounding;
 use crate::doubts::Kind;
 use crate::machine::{CheckedValue, Machine, Requirement, is_inexact};
@@ -28,6 +32,9 @@ use numerics::math::BinaryOp;
 use numerics::{DType, I1, Tensor};
 use program::primitives;
 use program::{BodyShape, EvalError, Instruction, Origin, Primitive, RuntimeValue, ValueType};
+
+pub(crate) use regions::updates;
+pub(crate) use sampled::RandomNumbers;
 
 /// The results of an instruction, if there is a rule for its operands.
 type Ruled = Result<Option<Vec<Array>>, EvalError>;
@@ -85,6 +92,7 @@ impl<'a> Op<'a> {
         machine: &mut Machine<'_>,
         operands: Vec<Value>,
     ) -> Result<Vec<Value>, EvalError> {
+        self.check_memory(&operands)?;
         let in_doubt = |value: &Value| matches!(value, Value::Array(a) if a.doubts.is_some());
         if !operands.iter().any(in_doubt) {
             return self.apply_once(machine, operands);
@@ -93,16 +101,39 @@ impl<'a> Op<'a> {
         self.followed(machine, &operands, results)
     }
 
+    /// Fails unless there is memory for the numbers of large operands and results.
+    fn check_memory(&self, operands: &[Value]) -> Result<(), EvalError> {
+        const SMALL: usize = 1 << 20;
+        let results = self.instruction.result_types.iter().filter_map(|ty| ty.static_shape());
+        let results = results.map(|shape| {
+            shape.iter().try_fold(1usize, |n, &size| n.checked_mul(size)).unwrap_or(usize::MAX)
+        });
+        let arrays = operands.iter().filter_map(|value| value.array().ok()).map(Array::len);
+        let count = arrays.chain(results).fold(0, usize::saturating_add);
+        if count <= SMALL || !self.computes_floats() {
+            return Ok(());
+        }
+        let bytes = count.saturating_mul(size_of::<Number>());
+        host::check(bytes).map_err(numerics::TensorError::from)?;
+        let mut numbers: Vec<Number> = Vec::new();
+        let reserved = numbers.try_reserve_exact(count);
+        reserved.map_err(|_| numerics::TensorError::OutOfMemory { bytes })?;
+        Ok(())
+    }
+
     /// The results on operands, without other values of these.
     fn apply_once(
         &self,
         machine: &mut Machine<'_>,
-        operands: Vec<Value>,
+        mut operands: Vec<Value>,
     ) -> Result<Vec<Value>, EvalError> {
         if let Some(results) = self.checked(machine, &operands)? {
             return Ok(results);
         }
         if let Some(results) = self.alone(&operands)? {
+            return Ok(results);
+        }
+        if let Some(results) = self.sampled(machine, &operands)? {
             return Ok(results);
         }
         let exact: Option<Vec<RuntimeValue>> = operands.iter().map(Value::as_exact).collect();
@@ -115,6 +146,9 @@ impl<'a> Op<'a> {
                 Err(error) if is_inexact(&error) => {}
                 Err(error) => return Err(error),
             }
+        }
+        if let Some(result) = self.at_indices(&mut operands)? {
+            return Ok(vec![result]);
         }
         let arrays: Option<Vec<&Array>> = operands.iter().map(|value| value.array().ok()).collect();
         if let Some(arrays) = arrays

@@ -3,6 +3,7 @@
 use super::{Op, Ruled, any_doubt};
 use crate::array::{Array, Elements, Number};
 use crate::machine::Machine;
+use crate::parallel::collect;
 use numerics::Tensor;
 use program::primitives::{self, Dynamic};
 use program::{Body, EvalError, Primitive, RuntimeValue};
@@ -27,6 +28,12 @@ impl Op<'_> {
 
     /// The results of movement.
     pub(super) fn moved(&self, machine: &mut Machine<'_>, operands: &[&Array]) -> Ruled {
+        if let (Primitive::Reshape(reshape), &[array]) = (self.primitive(), operands)
+            && array.len() == reshape.shape.iter().product::<usize>()
+            && !array.shape.is_empty()
+        {
+            return Ok(Some(vec![super::reshaped(array, &reshape.shape)?]));
+        }
         let mut run = |tensors: Vec<RuntimeValue>| self.kernel(machine, tensors);
         self.moved_by(operands, &mut run).map(Some)
     }
@@ -153,22 +160,23 @@ fn gathered(
 ) -> Result<Array, EvalError> {
     let width = if dtype.is_complex() { 2 } else { 1 };
     let places_of = places.as_slice::<u32>()?;
-    let mut numbers = Vec::with_capacity(places_of.len() * width);
     let has_doubts = doubt != 0 || sources.iter().any(|source| source.doubts.is_some());
-    let mut doubts = Vec::with_capacity(if has_doubts { places_of.len() } else { 0 });
-    for &place in places_of {
+    // The source of an element, and its place there.
+    let find = |place: u32| {
         let source = sources.iter().find(|source| (source.first..source.end).contains(&place));
-        let at = source.map(|source| (source, (place - source.first) as usize));
-        match at {
-            Some((source, at)) if source.width == width => {
-                numbers.extend_from_slice(&source.numbers[at * width..(at + 1) * width]);
-            }
-            _ => numbers.extend(std::iter::repeat_n(Number::exact(0.0), width)),
-        }
-        if has_doubts {
-            let own = at.and_then(|(source, at)| source.doubts.as_ref().map(|codes| codes[at]));
-            doubts.push(own.filter(|&own| own != 0).unwrap_or(doubt));
-        }
+        source.map(|source| (source, (place - source.first) as usize))
+    };
+    let numbers =
+        collect(places_of.len() * width, Number::UNKNOWN, |i| match find(places_of[i / width]) {
+            Some((source, at)) if source.width == width => source.numbers[at * width + i % width],
+            _ => Number::exact(0.0),
+        });
+    let mut doubts = Vec::with_capacity(if has_doubts { places_of.len() } else { 0 });
+    if has_doubts {
+        doubts.extend(places_of.iter().map(|&place| {
+            let of = |(source, at): (&Source, usize)| source.doubts.as_ref().map(|all| all[at]);
+            find(place).and_then(of).filter(|&own| own != 0).unwrap_or(doubt)
+        }));
     }
     let shape = places.shape().to_vec();
     let doubts = match has_doubts {

@@ -12,6 +12,7 @@ use crate::bounds::{Bounds, Image, Rounding, largest, smallest_normal};
 use crate::exact_sums::{Kernel, absolute, bilinear, linear};
 use crate::machine::Machine;
 use crate::precise;
+use crate::quick_sums::{MAX_QUICK_TERMS, quick_bilinear, quick_linear};
 use numerics::math::BinaryOp;
 use numerics::{DType, Tensor};
 use program::primitives::{self, Dynamic};
@@ -209,21 +210,25 @@ impl Op<'_> {
         let sizes: Vec<f64> = sizes.as_slice::<f64>()?.to_vec();
         let unit = operands.iter().map(|(_, n)| granularity(n)).fold(f64::INFINITY, f64::min);
         let same = operands.iter().all(|(_, numbers)| is_same(numbers));
-        let mut balls = |value: &dyn Fn(&Number) -> Ball| {
+        let is_quick = machine.is_quick(dtype) && most <= MAX_QUICK_TERMS;
+        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64| {
             let lists: Vec<Vec<Ball>> =
                 operands.iter().map(|(_, n)| n.iter().map(value).collect()).collect();
             let lists: Vec<(&[usize], &[Ball])> =
                 operands.iter().zip(&lists).map(|((shape, _), list)| (*shape, &list[..])).collect();
-            linear(&lists, most, kernel)
+            match is_quick {
+                true => quick_linear(&lists, most, unit, kernel),
+                false => linear(&lists, most, kernel),
+            }
         };
         let images = {
             // These are true values, too, if operands are exact.
             let _pause = (!same).then(precise::pause);
-            balls(&|n| ball(n.bounds))?
+            balls(&|n| ball(n.bounds), unit)?
         };
         let truths = match (same, machine.has_truth) {
             (true, _) => images.clone(),
-            (false, true) => balls(&|n| n.truth)?,
+            (false, true) => balls(&|n| n.truth, 0.0)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         let special = self.special_sums(operands, kernel)?;
@@ -560,7 +565,9 @@ impl Op<'_> {
         let (a, b) = (lhs.numbers()?, rhs.numbers()?);
         let sums = SumRounding::new(self, machine, dtype, true);
         let mut facts = |a: &[Number], b: &[Number]| {
-            Products::of([(&lhs.shape, a), (&rhs.shape, b)], machine.has_truth, &mut kernel)
+            let is_quick = machine.is_quick(dtype);
+            let operands: [(&[usize], _); 2] = [(&lhs.shape, a), (&rhs.shape, b)];
+            Products::of(operands, machine.has_truth, is_quick, &mut kernel)
         };
         let (shape, numbers) = if dtype.is_complex() {
             let part = |numbers: &[Number], width: usize, part: usize| -> Vec<Number> {
@@ -620,17 +627,22 @@ impl Products {
     fn of(
         [(a_shape, a), (b_shape, b)]: [(&[usize], &[Number]); 2],
         has_truth: bool,
+        is_quick: bool,
         kernel: &mut Kernel<'_>,
     ) -> Result<Products, EvalError> {
         let floats = |shape: &[usize], numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
             tensor(shape, numbers.iter().map(value).collect())
         };
-        let is_used = |n: &Number| f64::from(u8::from(n.bounds.value() != Some(0.0)));
+        let is_used = |n: &Number| {
+            let is_zero = n.bounds.value() == Some(0.0) && n.truth.is_exact() && n.truth.hi == 0.0;
+            f64::from(u8::from(!is_zero))
+        };
         let terms = kernel(vec![floats(a_shape, a, &is_used)?, floats(b_shape, b, &is_used)?])?;
         let shape = terms.shape().to_vec();
         let terms = terms.to_vec::<f64>()?;
-        let all = kernel(vec![Tensor::splat(a_shape, 1f64)?, Tensor::splat(b_shape, 1f64)?])?;
-        let most = all.as_slice::<f64>()?.iter().copied().fold(0.0, f64::max);
+        // Products with zero are exact.
+        let most = terms.iter().copied().fold(0.0, f64::max);
+        let is_quick = is_quick && most <= MAX_QUICK_TERMS;
         let size = |n: &Number| match n.bounds.magnitude() {
             size if size.is_finite() => size,
             _ => 0.0,
@@ -639,20 +651,24 @@ impl Products {
         let sizes = absolute(sizes, most, kernel)?;
         let unit = granularity(a) * granularity(b);
         let unit = if unit.is_nan() { 0.0 } else { unit };
-        let mut balls = |value: &dyn Fn(&Number) -> Ball| {
+        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64| {
             let (a, b): (Vec<Ball>, Vec<Ball>) =
                 (a.iter().map(value).collect(), b.iter().map(value).collect());
-            bilinear([(a_shape, &a), (b_shape, &b)], most, kernel)
+            let operands: [(&[usize], &[Ball]); 2] = [(a_shape, &a), (b_shape, &b)];
+            match is_quick {
+                true => quick_bilinear(operands, most, unit, kernel),
+                false => bilinear(operands, most, kernel),
+            }
         };
         let same = is_same(a) && is_same(b);
         let images = {
             // These are true values, too, if operands are exact.
             let _pause = (!same).then(precise::pause);
-            balls(&|n| ball(n.bounds))?
+            balls(&|n| ball(n.bounds), unit)?
         };
         let truths = match (same, has_truth) {
             (true, _) => images.clone(),
-            (false, true) => balls(&|n| n.truth)?,
+            (false, true) => balls(&|n| n.truth, 0.0)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         Ok(Products { shape, images, truths, sizes, terms, unit })

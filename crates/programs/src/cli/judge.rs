@@ -104,6 +104,11 @@ pub(crate) struct JudgeArgs {
     /// Number of runs with random rounding where bounds are too wide
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
+    /// The most bits of true values: 48 is a quick run of types narrower than `f64`, 106 one that
+    /// is proven without the interpreter's functions, and more are computed where these are needed
+    #[arg(long, value_name = "N", default_value_t = 1000,
+        value_parser = clap::value_parser!(u16).range(48..=1000))]
+    bits: u16,
     /// Fail if a run executes more ops than this, counting repetitions in loops and functions
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
@@ -171,7 +176,8 @@ impl JudgeArgs {
             .model(model)
             .limits(limits)
             .widest(self.widest)
-            .samples(self.samples);
+            .samples(self.samples)
+            .bits(self.bits.into());
         if let Some(path) = &self.bounds {
             let enclosure = stablo::enclose(&program, inputs.clone(), &options)?;
             save(&enclosure, path, io)?;

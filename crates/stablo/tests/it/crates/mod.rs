@@ -7,6 +7,7 @@ mod chlo;
 mod interpreter;
 mod judge;
 mod judge_ops;
+mod judge_quick;
 mod judge_rules;
 mod lapack;
 mod portable;

@@ -1,0 +1,163 @@
+//! Runs of the judge with few digits say what runs with all of them say.
+
+use stablo::judging::{Elements, Enclosure, Options, Verdict};
+use stablo::{Engine, Program, RunOptions, RuntimeValue, Tensor};
+
+const ROWS: usize = 400;
+
+fn prepared(text: &str) -> Program {
+    let options = RunOptions { engine: Engine::Reference, ..RunOptions::default() };
+    let module = stablo::load("quick.mlir", text).expect("a valid program");
+    Program::prepare(module, "main", options).expect("a program that runs")
+}
+
+/// A function of sums of three numbers, whose bounds are apart, and of the first numbers, which are
+/// exact.
+fn function_of_sums(function: &str) -> Program {
+    prepared(&format!(
+        "func.func @main(%x: tensor<{ROWS}x3xf32>) -> (tensor<{ROWS}xf32>, tensor<{ROWS}xf32>) {{
+           %zero = stablehlo.constant dense<0.0> : tensor<f32>
+           %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+             : (tensor<{ROWS}x3xf32>, tensor<f32>) -> tensor<{ROWS}xf32>
+           %column = stablehlo.slice %x [0:{ROWS}, 0:1] : (tensor<{ROWS}x3xf32>) -> tensor<{ROWS}x1xf32>
+           %first = stablehlo.reshape %column : (tensor<{ROWS}x1xf32>) -> tensor<{ROWS}xf32>
+           %0 = {function} %sums : tensor<{ROWS}xf32>{arrow}
+           %1 = {function} %first : tensor<{ROWS}xf32>{arrow}
+           return %0, %1 : tensor<{ROWS}xf32>, tensor<{ROWS}xf32>
+         }}",
+        arrow = if function.starts_with("chlo") {
+            format!(" -> tensor<{ROWS}xf32>")
+        } else {
+            String::new()
+        },
+    ))
+}
+
+/// Numbers whose sums of three are between two limits, of all sizes if one limit is zero.
+fn rows(low: f64, high: f64) -> Tensor {
+    let mut state = 0x2545_F491_4F6C_DD1Du64;
+    let mut random = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let mut values = Vec::with_capacity(3 * ROWS);
+    for row in 0..ROWS {
+        let share = if row % 2 == 0 { random() } else { random().powi(9) };
+        let target = low + (high - low) * share;
+        let (first, second) = (target * random(), target * 0.4 * random());
+        values.extend([first as f32, second as f32, (target - first - second) as f32]);
+    }
+    Tensor::from_vec([ROWS, 3], values).expect("as many numbers")
+}
+
+fn enclosed(program: &Program, inputs: Vec<RuntimeValue>, bits: usize) -> Enclosure {
+    stablo::enclose(program, inputs, &Options::default().bits(bits)).expect("bounds")
+}
+
+#[test]
+fn few_digits_agree_with_all_digits() {
+    let functions = [
+        ("chlo.acos", -0.99, 0.99),
+        ("chlo.acosh", 1.01, 50.0),
+        ("chlo.asin", -0.99, 0.99),
+        ("chlo.asinh", -30.0, 30.0),
+        ("chlo.atan", -20.0, 20.0),
+        ("chlo.atanh", -0.99, 0.99),
+        ("stablehlo.cbrt", -40.0, 40.0),
+        ("chlo.cosh", -20.0, 20.0),
+        ("stablehlo.cosine", -40.0, 40.0),
+        ("chlo.erf", -3.0, 3.0),
+        ("chlo.erfc", -2.0, 7.0),
+        ("stablehlo.exponential", -60.0, 60.0),
+        ("stablehlo.exponential_minus_one", -20.0, 20.0),
+        ("stablehlo.log", 0.0, 90.0),
+        ("stablehlo.log_plus_one", -0.9, 50.0),
+        ("stablehlo.logistic", -20.0, 20.0),
+        ("stablehlo.rsqrt", 0.0, 90.0),
+        ("stablehlo.sine", -40.0, 40.0),
+        ("chlo.sinh", -20.0, 20.0),
+        ("stablehlo.sqrt", 0.0, 90.0),
+        ("stablehlo.tan", -1.5, 1.5),
+        ("stablehlo.tanh", -9.0, 9.0),
+    ];
+    for (function, low, high) in functions {
+        let program = function_of_sums(function);
+        let inputs = || vec![RuntimeValue::from(rows(low, high))];
+        let [few, all] = [48, 106].map(|bits| enclosed(&program, inputs(), bits));
+        assert_eq!((few.truth.bits, all.truth.bits), (48, 106), "{function}");
+        for (few, all) in few.results.iter().zip(&all.results) {
+            let (few, all) = (few.numbers().expect("numbers"), all.numbers().expect("numbers"));
+            for (few, all) in few.iter().zip(all.iter()) {
+                if few.truth.is_nan() && all.truth.is_nan() {
+                    assert!(few.bounds == all.bounds && few.bounds.is_empty(), "{function}");
+                    continue;
+                }
+                let apart = (few.truth.hi - all.truth.hi) + (few.truth.lo - all.truth.lo);
+                let most = few.truth.radius + all.truth.radius;
+                assert!(apart.abs() <= most * 1.001, "{function}: {few:?} and {all:?}");
+                assert!(few.truth.radius <= 1e-12 * few.truth.hi.abs().max(1.0), "{function}");
+                // At most a unit and a hundredth of the width more.
+                let room = 1.3e-7 * few.bounds.magnitude() + 0.02 * all.bounds.width();
+                let is_around = few.bounds.low <= all.bounds.low
+                    && few.bounds.low >= all.bounds.low - room
+                    && few.bounds.high >= all.bounds.high
+                    && few.bounds.high <= all.bounds.high + room;
+                assert!(is_around, "{function}: {:?} and {:?}", few.bounds, all.bounds);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_outside_is_judged_with_all_digits() {
+    let program = function_of_sums("stablehlo.tanh");
+    let inputs = || vec![RuntimeValue::from(rows(-3.0, 3.0))];
+    let run = program.run(inputs()).expect("results");
+    let found: Vec<Tensor> =
+        run.into_iter().map(|value| value.into_tensor().expect("a tensor")).collect();
+    let judge = |found: &[Tensor]| {
+        stablo::judge(&program, inputs(), found, None, &Options::default()).expect("a judgement")
+    };
+    let inside = judge(&found);
+    assert_eq!((inside.verdict(), inside.truth.bits), (Verdict::Inside, 48));
+    let mut values = found[1].to_vec::<f32>().expect("floats");
+    values[7] = f32::from_bits(values[7].to_bits() + 2);
+    let moved = Tensor::from_vec([ROWS], values).expect("as many numbers");
+    let outside = judge(&[found[0].clone(), moved]);
+    assert_eq!(
+        (outside.verdict(), outside.outputs[1].counts),
+        (Verdict::Outside, [ROWS - 1, 0, 1])
+    );
+    assert!(outside.truth.bits >= 106);
+}
+
+#[test]
+fn updates_at_indices_are_those_of_the_interpreter() {
+    let program = prepared(
+        "func.func @main(%x: tensor<3x4xf32>, %i: tensor<i32>) -> (tensor<3x4xf32>, tensor<2x2xf32>) {
+           %y = stablehlo.tanh %x : tensor<3x4xf32>
+           %c1 = stablehlo.constant dense<1> : tensor<i32>
+           %part = stablehlo.slice %y [0:2, 1:3] : (tensor<3x4xf32>) -> tensor<2x2xf32>
+           %0 = stablehlo.dynamic_update_slice %y, %part, %i, %c1
+             : (tensor<3x4xf32>, tensor<2x2xf32>, tensor<i32>, tensor<i32>) -> tensor<3x4xf32>
+           %1 = stablehlo.dynamic_slice %0, %c1, %i, sizes = [2, 2]
+             : (tensor<3x4xf32>, tensor<i32>, tensor<i32>) -> tensor<2x2xf32>
+           return %0, %1 : tensor<3x4xf32>, tensor<2x2xf32>
+         }",
+    );
+    for index in [-5, 0, 1, 2, 100] {
+        let x = Tensor::from_vec([3, 4], (1..=12).map(|i| i as f32 / 10.0).collect::<Vec<f32>>());
+        let inputs = || vec![x.clone().expect("numbers").into(), Tensor::scalar(index).into()];
+        let run: Vec<RuntimeValue> = program.run(inputs()).expect("results");
+        let enclosure = enclosed(&program, inputs(), 106);
+        for (value, array) in run.into_iter().zip(&enclosure.results) {
+            let value: Vec<f32> = value.into_tensor().expect("a tensor").to_vec().expect("floats");
+            assert!(matches!(array.elements, Elements::Numbers(_)));
+            let numbers = array.numbers().expect("numbers");
+            let truth: Vec<f32> = numbers.iter().map(|number| number.truth.hi as f32).collect();
+            assert_eq!(value, truth, "at {index}");
+        }
+    }
+}
