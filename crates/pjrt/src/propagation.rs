@@ -42,6 +42,9 @@ struct Node {
     /// Values that this one is made of element by element, whose axes outside of dimensions, such
     /// as unreduced ones, are its own.
     sources: Vec<usize>,
+    /// The number of the list of axes that may not split it, as the computation that it is in is
+    /// one of single devices along them.
+    manual: usize,
 }
 
 /// The values of a program with the shardings that are known.
@@ -56,6 +59,10 @@ pub(crate) struct Propagation<'m> {
     /// The first value of each sharding group.
     groups: HashMap<i64, usize>,
     num_calls: usize,
+    /// The axes of manual computations, with those around them, by numbers; none at 0.
+    manual_axes: Vec<Vec<String>>,
+    /// The number for the computation whose ops are added.
+    manual: usize,
 }
 
 /// For each result of a function, the sharding that propagation gives it, an `#sdy.sharding`.
@@ -94,7 +101,7 @@ fn axis(attribute: &Attribute) -> Option<(&str, Option<usize>)> {
 }
 
 /// The axes of each dimension of a sharding, and if they are all that split it.
-fn stated_dims(sharding: &Attribute) -> Vec<(&[Attribute], bool)> {
+pub(crate) fn stated_dims(sharding: &Attribute) -> Vec<(&[Attribute], bool)> {
     let params = sharding.as_dialect(&sdy::SHARDING);
     let dims = params.and_then(|params| params.get(1)?.as_ref()?.as_array());
     fn dim(stated: &Attribute) -> Option<(&[Attribute], bool)> {
@@ -118,6 +125,8 @@ impl<'m> Propagation<'m> {
             meshes: HashMap::new(),
             groups: HashMap::new(),
             num_calls: 0,
+            manual_axes: vec![Vec::new()],
+            manual: 0,
         };
         let results = all.function(function).unwrap_or_default();
         all.run();
@@ -142,7 +151,8 @@ impl<'m> Propagation<'m> {
         }
         let dim = |&size: &usize| Dim { size, axes: Vec::new(), is_closed: false };
         let dims = shape.iter().map(dim).collect();
-        self.nodes.push(Node { mesh: None, dims, stated: None, sources: Vec::new() });
+        let (sources, manual) = (Vec::new(), self.manual);
+        self.nodes.push(Node { mesh: None, dims, stated: None, sources, manual });
         Some(self.nodes.len() - 1)
     }
 
@@ -271,20 +281,7 @@ impl<'m> Propagation<'m> {
     fn op(&mut self, call: usize, op: OpRef<'m>, depth: usize) {
         let operands = || op.operands().iter().copied();
         if let Some(manual) = ManualComputationOp::cast(op) {
-            for (&operand, sharding) in
-                op.operands().iter().zip(sdy::shardings(manual.in_shardings()))
-            {
-                if let Some(node) = self.node(call, operand)
-                    && let Some(stated) = self.stated(node, sharding)
-                {
-                    self.same(stated, node);
-                }
-            }
-            for (result, sharding) in op.results().zip(sdy::shardings(manual.out_shardings())) {
-                if let Some(node) = self.node(call, result) {
-                    self.state(node, sharding);
-                }
-            }
+            self.manual_computation(call, manual, depth);
         } else if op.is_any(&[sdy::ShardingConstraintOp::DEF, sdy::ReshardOp::DEF]) {
             let ends = self.node(call, op.operand(0)).zip(self.node(call, op.result(0)));
             if let Some(((from, to), sharding)) = ends.zip(op.attr("sharding")) {
@@ -326,6 +323,55 @@ impl<'m> Propagation<'m> {
         } else {
             operation(self, call, op);
         }
+    }
+
+    /// Adds a computation of single devices along some axes. The others pass dimensions that these
+    /// do not split.
+    fn manual_computation(&mut self, call: usize, op: ManualComputationOp<'m>, depth: usize) {
+        let names = op.manual_axes().as_dialect(&sdy::MANUAL_AXES);
+        let names = names.and_then(|own| own.first()?.as_ref()?.as_array()).unwrap_or(&[]);
+        let own: Vec<String> =
+            names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect();
+        let outer = self.manual;
+        let mut all = self.manual_axes[outer].clone();
+        all.extend(own.iter().cloned());
+        let is_free = |(axes, _): &(&[Attribute], bool)| {
+            let is_own = |attribute: &Attribute| {
+                axis(attribute).is_some_and(|(name, _)| own.iter().any(|other| other == name))
+            };
+            !axes.iter().any(is_own)
+        };
+        let free = |sharding: &Attribute| {
+            let dims = stated_dims(sharding).into_iter().enumerate();
+            dims.filter(|(_, dim)| is_free(dim)).map(|(dim, _)| dim).collect::<Vec<_>>()
+        };
+        let mut outside = Vec::new();
+        for (&operand, sharding) in op.operands().iter().zip(sdy::shardings(op.in_shardings())) {
+            let node = self.node(call, operand);
+            let stated = node.and_then(|node| self.stated(node, sharding));
+            if let Some((node, stated)) = node.zip(stated) {
+                self.same(stated, node);
+            }
+            outside.push((stated, free(sharding)));
+        }
+        for (result, sharding) in op.results().zip(sdy::shardings(op.out_shardings())) {
+            let node = self.node(call, result);
+            if let Some(node) = node {
+                self.state(node, sharding);
+            }
+            outside.push((node, free(sharding)));
+        }
+        self.manual_axes.push(all);
+        self.manual = self.manual_axes.len() - 1;
+        let (arguments, returned) = self.region(call, op.body(), depth);
+        for (&value, (outside, free)) in arguments.iter().chain(returned).zip(outside) {
+            let Some((inside, outside)) = self.node(call, value).zip(outside) else { continue };
+            let rank = self.nodes[inside].dims.len();
+            for dim in free.into_iter().filter(|&dim| dim < rank) {
+                self.factors.pass(&[(outside, dim), (inside, dim)]);
+            }
+        }
+        self.manual = outer;
     }
 
     /// Propagates until nothing changes, first through ops that keep shapes.
@@ -386,7 +432,12 @@ impl<'m> Propagation<'m> {
         let is_used = |attribute: &Attribute| {
             others().any(|(_, other)| other.axes.iter().any(|own| name(own) == name(attribute)))
         };
-        is_even && own.dims[dim].size != 0 && !axes.iter().any(is_used)
+        let manual = &self.manual_axes[own.manual];
+        let is_manual = |attribute: &Attribute| {
+            name(attribute).is_some_and(|name| manual.iter().any(|own| own == name))
+        };
+        let is_free = !axes.iter().any(|axis| is_used(axis) || is_manual(axis));
+        is_even && own.dims[dim].size != 0 && is_free
     }
 
     /// The number of shards along axes of a mesh.

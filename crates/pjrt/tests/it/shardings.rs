@@ -38,6 +38,37 @@ const BOTH: &str = "{devices=[2,2]0,1,2,3}";
 const X: &str = "{devices=[2,2]0,1,2,3 last_tile_dim_replicate}";
 const Y: &str = "{devices=[2,2]0,2,1,3 last_tile_dim_replicate}";
 
+/// A computation of single devices along one axis, in which the other axis splits a value.
+#[test]
+fn shardings_pass_computations_of_single_devices() {
+    for (inside, expected) in [
+        ("[{\"x\"}, {}]", "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"),
+        ("[{}, {\"x\"}]", "{devices=[1,2,2]0,1,2,3 last_tile_dim_replicate}"),
+    ] {
+        let body = format!(
+            "%t = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
+             %0 = sdy.manual_computation(%t) in_shardings=[<@mesh, [{{?}}, {{?}}]>]
+                 out_shardings=[<@mesh, [{{?}}, {{?}}]>] manual_axes={{\"y\"}} (%s: tensor<8x4xf32>) {{
+               %1 = sdy.sharding_constraint %s <@mesh, {inside}> : tensor<8x4xf32>
+               sdy.return %1 : tensor<8x4xf32>
+             }} : (tensor<8x4xf32>) -> tensor<8x4xf32>
+             return %0"
+        );
+        assert_eq!(shardings(&body, "tensor<8x4xf32>"), expected, "{inside}");
+    }
+    // The axis of the computation itself does not go in, and not out.
+    let body = "%0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{?}, {}]>]
+            out_shardings=[<@mesh, [{?}, {?}]>] manual_axes={\"y\"} (%s: tensor<8x4xf32>) {
+          %1 = stablehlo.negate %s : tensor<8x4xf32>
+          sdy.return %1 : tensor<8x4xf32>
+        } : (tensor<8x4xf32>) -> tensor<8x4xf32>
+        return %0";
+    assert_eq!(
+        shardings(body, "tensor<8x4xf32>"),
+        "{devices=[2,1,2]0,1,2,3 last_tile_dim_replicate}"
+    );
+}
+
 #[test]
 fn shardings_pass_through_ops() {
     for (body, results, expected) in [
