@@ -33,6 +33,9 @@ func.func private @others() {
   %placed = stablehlo.custom_call @LayoutConstraint(%zero) : (tensor<2xf32>) -> tensor<2xf32>
   check.expect_eq %placed, %zero : tensor<2xf32>
   stablehlo.custom_call @dce_sink(%zero) {has_side_effect = true} : (tensor<2xf32>) -> ()
+  stablehlo.custom_call @control_dep(%zero, %zero) {api_version = 4 : i32, has_side_effect = true} : (tensor<2xf32>, tensor<2xf32>) -> ()
+  %buffer = stablehlo.custom_call @AllocateBuffer() {has_side_effect = false} : () -> tensor<2xf32>
+  check.expect_eq_const %buffer, dense<0.0> : tensor<2xf32>
   func.call @tridiagonal() : () -> ()
   func.return
 }

@@ -148,3 +148,35 @@ func.func @main() {
   check.expect_almost_eq_const %squares, dense<(-1.0, 0.0)> : tensor<2xcomplex<f64>>
   return
 }
+
+// -----
+
+// As cuSOLVER packs them: the real and the imaginary part of the first of two conjugate vectors.
+func.func @main() {
+  %a = stablehlo.constant dense<[[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]> : tensor<3x3xf64>
+  %0:5 = stablehlo.custom_call @cusolver_geev_ffi(%a) {mhlo.backend_config = {left = false, right = true}}
+    : (tensor<3x3xf64>) -> (tensor<3x3xf64>, tensor<3xcomplex<f64>>, tensor<3x3xf64>, tensor<3x3xf64>, tensor<i32>)
+  check.expect_almost_eq_const %0#1, dense<[(0.0, 1.0), (0.0, -1.0), (2.0, 0.0)]> : tensor<3xcomplex<f64>>
+  check.expect_eq_const %0#4, dense<0> : tensor<i32>
+  // With v = x + yi and value i: a x = -y, a y = x.
+  %x = stablehlo.slice %0#3 [0:3, 0:1] : (tensor<3x3xf64>) -> tensor<3x1xf64>
+  %y = stablehlo.slice %0#3 [0:3, 1:2] : (tensor<3x3xf64>) -> tensor<3x1xf64>
+  %z = stablehlo.slice %0#3 [0:3, 2:3] : (tensor<3x3xf64>) -> tensor<3x1xf64>
+  %ax = stablehlo.dot_general %a, %x, contracting_dims = [1] x [0] : (tensor<3x3xf64>, tensor<3x1xf64>) -> tensor<3x1xf64>
+  %ay = stablehlo.dot_general %a, %y, contracting_dims = [1] x [0] : (tensor<3x3xf64>, tensor<3x1xf64>) -> tensor<3x1xf64>
+  %d0 = stablehlo.add %ax, %y : tensor<3x1xf64>
+  %d1 = stablehlo.subtract %ay, %x : tensor<3x1xf64>
+  check.expect_almost_eq_const %d0, dense<0.0> : tensor<3x1xf64>
+  check.expect_almost_eq_const %d1, dense<0.0> : tensor<3x1xf64>
+  %size = stablehlo.abs %z : tensor<3x1xf64>
+  check.expect_almost_eq_const %size, dense<[[0.0], [0.0], [1.0]]> : tensor<3x1xf64>
+  %c = stablehlo.convert %a : (tensor<3x3xf64>) -> tensor<3x3xcomplex<f64>>
+  %1:5 = stablehlo.custom_call @cusolver_geev_ffi(%c) {mhlo.backend_config = {left = false, right = false}}
+    : (tensor<3x3xcomplex<f64>>) -> (tensor<3x3xcomplex<f64>>, tensor<3xcomplex<f64>>, tensor<3x3xcomplex<f64>>, tensor<3x3xcomplex<f64>>, tensor<i32>)
+  %squares = stablehlo.multiply %1#1, %1#1 : tensor<3xcomplex<f64>>
+  %sum = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f64>>
+  %total = stablehlo.reduce(%squares init: %sum) applies stablehlo.add across dimensions = [0]
+    : (tensor<3xcomplex<f64>>, tensor<complex<f64>>) -> tensor<complex<f64>>
+  check.expect_almost_eq_const %total, dense<(2.0, 0.0)> : tensor<complex<f64>>
+  return
+}

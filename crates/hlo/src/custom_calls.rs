@@ -43,6 +43,7 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     (spmd::SHARDING, spmd::annotation),
     ("annotate_device_placement", spmd::annotation),
     ("LayoutConstraint", spmd::annotation),
+    ("AllocateBuffer", zeros),
     ("check.eq", check_eq),
     ("check.expect_almost_eq", expect_almost_eq),
     ("check.expect_close", expect_close),
@@ -51,6 +52,7 @@ pub static TARGETS: &[(&str, PrepareFn)] = &[
     ("cu_lu_pivots_to_permutation", pivots::to_permutation),
     ("cu_threefry2x32", threefry::threefry),
     ("cu_threefry2x32_ffi", threefry::threefry),
+    ("control_dep", nothing),
     ("dce_sink", nothing),
     ("dynamic_ducc_fft", fft::dynamic),
     ("hip_lu_pivots_to_permutation", pivots::to_permutation),
@@ -241,6 +243,18 @@ fn check_eq(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
 /// Uses values, and does nothing: it keeps them from being dropped as unused.
 fn nothing(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
     native(op, |_| Ok(Vec::new()))
+}
+
+/// Elements that the program does not state: zeros.
+fn zeros(op: OpRef<'_>, _: &mut Preparer<'_>) -> Prepared {
+    let [ty] = result_types(op)[..] else {
+        return Err(EvalError::new("custom_call", "there must be one result"));
+    };
+    let shape = ty.as_tensor().and_then(|tensor| tensor.static_shape());
+    let shape = shape
+        .ok_or_else(|| EvalError::new("custom_call", "the shape of the result must be static"))?;
+    let dtype = prepare::storage_dtype(ty)?;
+    native(op, move |_| Ok(vec![Tensor::zeros(dtype, &shape)?.into()]))
 }
 
 /// A check of two operands without results.

@@ -10,8 +10,8 @@ use crate::ops::CustomCallOp;
 use kernels::linalg;
 use mlir::OpRef;
 use mlir::attrs::{Attribute, Dictionary};
-use numerics::Tensor;
 use numerics::math::{self, BinaryOp};
+use numerics::{Complex64, DType, Tensor};
 use program::EvalError;
 
 /// A call in terms of a routine.
@@ -38,6 +38,9 @@ enum Kind {
     Solution,
     /// Eigenvalues of any matrix, with flags for its eigenvectors on either side.
     Eig,
+    /// As [`Kind::Eig`], with what is left of the operand first, complex eigenvalues, and of real
+    /// matrices the eigenvectors as LAPACK packs them.
+    PackedEig,
     /// Eigenvalues of one triangle, with an option that is text.
     Eigh,
     /// Factors, pivots from 0 on, and the permutation.
@@ -57,6 +60,7 @@ static DEVICES: &[DeviceCall] = &[
     gpu("blas_getrf_batched_ffi", "getrf", Kind::Plain),
     gpu("hybrid_eig_comp", "geev", Kind::Eig),
     gpu("hybrid_eig_real", "geev", Kind::Eig),
+    gpu("solver_geev_ffi", "geev", Kind::PackedEig),
     gpu("solver_geqrf_ffi", "geqrf", Kind::Plain),
     gpu("solver_gesdd_ffi", "gesdd", Kind::Svd),
     gpu("solver_gesvd_ffi", "gesvd", Kind::Svd),
@@ -102,6 +106,48 @@ fn either(condition: bool, then: char, otherwise: char) -> char {
     if condition { then } else { otherwise }
 }
 
+/// The results of `geev` as cuSOLVER has them.
+fn packed(call: &RoutineCall<'_>, results: Vec<Tensor>) -> Results {
+    let mut own = results.into_iter();
+    let mut next = || own.next().ok_or_else(|| call.missing("result"));
+    let (mut values, mut im) = (next()?, None);
+    if !call.dtype.is_complex() {
+        let part = next()?;
+        values = math::binary(BinaryOp::Complex, values, part.clone())?;
+        im = Some(part);
+    }
+    let mut all = vec![call.operand(0)?.clone(), values];
+    for (index, wanted) in [(2, "compute_left"), (3, "compute_right")] {
+        let vectors = next()?;
+        all.push(match (call.letter(wanted)?, &im) {
+            ('V', Some(im)) => packed_vectors(im, &vectors, call.dtype)?,
+            ('V', None) => vectors,
+            _ => call.workspace(index)?,
+        });
+    }
+    all.push(next()?);
+    Ok(all)
+}
+
+/// Of two vectors that are conjugate, the first column is the real part, the second the imaginary
+/// part of the first vector.
+fn packed_vectors(im: &Tensor, vectors: &Tensor, dtype: DType) -> Result<Tensor, EvalError> {
+    let im = math::convert(im.clone(), DType::F64)?.to_vec::<f64>()?;
+    let elements = math::convert(vectors.clone(), DType::C128)?.to_vec::<Complex64>()?;
+    let mut packed = Vec::with_capacity(elements.len());
+    if let Some(&n) = vectors.shape().last().filter(|&&n| n != 0) {
+        for (row, elements) in elements.chunks(n).enumerate() {
+            let values = &im[row / n * n..][..n];
+            let mut is_second = false;
+            for (column, element) in elements.iter().enumerate() {
+                packed.push(if is_second { elements[column - 1].im } else { element.re });
+                is_second = values[column] != 0.0 && !is_second;
+            }
+        }
+    }
+    Ok(math::convert(Tensor::from_vec(vectors.shape(), packed)?, dtype)?)
+}
+
 impl DeviceCall {
     /// The attributes that the routine takes.
     ///
@@ -121,7 +167,7 @@ impl DeviceCall {
         };
         let letters = match self.kind {
             Kind::Plain | Kind::Solution | Kind::Lu => Vec::new(),
-            Kind::Eig => vec![
+            Kind::Eig | Kind::PackedEig => vec![
                 ("compute_left", either(required("left")?, 'V', 'N')),
                 ("compute_right", either(required("right")?, 'V', 'N')),
             ],
@@ -159,6 +205,7 @@ impl DeviceCall {
     pub(super) fn results(&self, call: &RoutineCall<'_>, mut results: Vec<Tensor>) -> Results {
         match self.kind {
             Kind::Plain | Kind::Triangle | Kind::Eig => {}
+            Kind::PackedEig => results = packed(call, results)?,
             Kind::Svd | Kind::SvdWithV if call.letter("mode")? == 'N' => {}
             Kind::Svd => {
                 if call.flag("transposed")? {
