@@ -179,6 +179,15 @@ impl Distribution {
         self.tile(device, whole, &self.tile_shape(whole.shape())?)
     }
 
+    /// The tile of a device, of a tensor that is the device's term.
+    ///
+    /// # Errors
+    /// As for [`Distribution::split`].
+    pub fn term_of(&self, device: usize, whole: &Tensor) -> Result<Tensor, EvalError> {
+        let tile = self.tile_shape(whole.shape())?;
+        Ok(whole.gather(&self.view(whole.shape(), &tile, &self.places[device])?)?)
+    }
+
     fn tile(&self, device: usize, whole: &Tensor, tile: &[usize]) -> Result<Tensor, EvalError> {
         let is_sum = self.terms.as_ref().is_some_and(|terms| terms.reduction == BinaryOp::Add);
         if is_sum && self.term(device) != 0 {
@@ -193,7 +202,7 @@ impl Distribution {
     /// # Errors
     /// If their number is not that of the devices, or their shapes differ.
     pub fn join(&self, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
-        self.join_copies(0, tiles)
+        self.join_copies(0, tiles, None)
     }
 
     /// As [`Distribution::join`], of tiles that differ where they should be equal: the copy of
@@ -202,10 +211,25 @@ impl Distribution {
     /// # Errors
     /// As there.
     pub fn join_beside(&self, device: usize, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
-        self.join_copies(self.copy(device), tiles)
+        self.join_copies(self.copy(device), tiles, None)
     }
 
-    fn join_copies(&self, copy: usize, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
+    /// As [`Distribution::join_beside`], of the tiles alone that are the terms with the number of
+    /// the device's.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn join_terms(&self, device: usize, tiles: &[Tensor]) -> Result<Tensor, EvalError> {
+        self.join_copies(self.copy(device), tiles, Some(self.term(device)))
+    }
+
+    /// Of a term, or reduced.
+    fn join_copies(
+        &self,
+        copy: usize,
+        tiles: &[Tensor],
+        term: Option<usize>,
+    ) -> Result<Tensor, EvalError> {
         let tile = match tiles.first() {
             Some(first) if tiles.len() == self.places.len() => first,
             _ => return Err(error("there must be one tile for each device")),
@@ -218,7 +242,7 @@ impl Distribution {
         let shape = shape.ok_or_else(|| error("the tensor is too large"))?;
         let mut whole = Tensor::zeros(tile.dtype(), &shape)?;
         for (device, place) in self.places.iter().enumerate() {
-            if self.first(device) != device || self.term(device) != 0 {
+            if self.first(device) != device || self.term(device) != term.unwrap_or(0) {
                 continue;
             }
             // Copies are numbered alike, but for devices outside of a mesh.
@@ -227,8 +251,8 @@ impl Distribution {
                 &tiles[same.nth(copy).unwrap_or(first)]
             };
             let mut own = chosen(device).clone();
-            for (number, reduction) in
-                self.terms.iter().flat_map(|t| (1..t.count).map(|n| (n, t.reduction)))
+            let reduced = self.terms.iter().filter(|_| term.is_none());
+            for (number, reduction) in reduced.flat_map(|t| (1..t.count).map(|n| (n, t.reduction)))
             {
                 let mut others = self.places.iter().enumerate();
                 let other = others.find(|(o, p)| *p == place && self.term(*o) == number);

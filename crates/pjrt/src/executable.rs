@@ -11,6 +11,7 @@ use crate::host::Host;
 use crate::layouts::{self, Layout};
 use crate::parameters::{ENTRY, Parameter, parameters};
 use crate::partitioned;
+use crate::terms;
 use pjrt_abi::{
     Args, ClientCompile, ClientLoad, Compile, CompileOptions, ExecutableBytes, ExecutableCodeSize,
     ExecutableCount, ExecutableDeserializeAndLoad, ExecutableDestroy, ExecutableFingerprint,
@@ -69,6 +70,8 @@ pub struct Compiled {
     pub checks_copies: bool,
     /// True if they had other values in an execution.
     copies_differ: AtomicBool,
+    /// True if processes of devices run the program, each with its own terms of unreduced values.
+    pub has_terms: bool,
     /// Nanoseconds that an execution took: of several, the least.
     duration: AtomicU64,
     /// The number of executions.
@@ -182,6 +185,9 @@ impl Compiled {
         let custom_calls = host.custom_calls();
         check_custom_calls(&module, &custom_calls)?;
         let calls_host = calls_host(&module, &custom_calls);
+        let has_terms = options.num_replicas == 1
+            && !calls_host
+            && terms::prepare(&mut module, options.num_partitions)?;
         // A second run would repeat what functions of the client do.
         let minds_copies = options.num_replicas == 1 && options.num_partitions > 1 && !calls_host;
         let checks_copies = minds_copies && divided::check_copies(&mut module);
@@ -223,6 +229,7 @@ impl Compiled {
             minds_copies,
             checks_copies,
             copies_differ: AtomicBool::new(false),
+            has_terms,
             duration: AtomicU64::new(u64::MAX),
             executions: AtomicU64::new(0),
             arguments,

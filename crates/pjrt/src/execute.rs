@@ -225,12 +225,15 @@ fn run_on_devices(
     }
     let tensors = |own: Vec<Value>| own.into_iter().map(tensor).collect::<Outcome<Vec<_>>>();
     let mut arguments = arguments.into_iter().map(tensors).collect::<Outcome<Vec<_>>>()?;
-    if !compiled.copies_differ()
+    if !compiled.has_terms
+        && !compiled.copies_differ()
         && let Some(results) = run_whole(compiled, &mut arguments)?
     {
         return Ok(results);
     }
-    compiled.note_that_copies_differ();
+    if !compiled.has_terms {
+        compiled.note_that_copies_differ();
+    }
     run_on_each(compiled, &arguments)
 }
 
@@ -281,7 +284,11 @@ fn run_on_each(compiled: &Compiled, arguments: &[Vec<Tensor>]) -> Outcome<Vec<Ve
             _ if declared.is_token => RuntimeValue::Token,
             Some(distribution) => {
                 let shards: Vec<Tensor> = arguments.iter().map(|own| own[index].clone()).collect();
-                distribution.join_beside(device, &shards).map_err(unsharded)?.into()
+                let joined = match compiled.has_terms {
+                    true => distribution.join_terms(device, &shards),
+                    false => distribution.join_beside(device, &shards),
+                };
+                joined.map_err(unsharded)?.into()
             }
             None => arguments[device][index].clone().into(),
         })
@@ -297,7 +304,11 @@ fn run_on_each(compiled: &Compiled, arguments: &[Vec<Tensor>]) -> Outcome<Vec<Ve
         let own = |(declared, value): (&Parameter, RuntimeValue)| {
             let mut tensor = result(value)?;
             if let Some(distribution) = &declared.distribution {
-                tensor = distribution.tile_of(device, &tensor).map_err(unsharded)?;
+                let tile = match compiled.has_terms {
+                    true => distribution.term_of(device, &tensor),
+                    false => distribution.tile_of(device, &tensor),
+                };
+                tensor = tile.map_err(unsharded)?;
             }
             declared.shape.order.of_row_major(tensor)
         };

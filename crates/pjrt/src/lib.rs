@@ -34,6 +34,7 @@ mod propagation;
 mod queue;
 #[doc(hidden)]
 pub mod table;
+mod terms;
 mod transfer;
 mod types;
 

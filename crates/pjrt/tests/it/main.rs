@@ -11,3 +11,4 @@ mod layout;
 mod orders;
 mod run;
 mod shardings;
+mod terms;

@@ -266,9 +266,9 @@ fn programs_of_the_same_content_are_compiled_once() {
     }
 }
 
-/// Devices have terms of a sum: those of an argument are added, a result is with the first of them.
+/// Devices have terms of a sum: ops that are linear compute terms from terms.
 #[test]
-fn terms_of_unreduced_values_are_added() {
+fn devices_have_the_terms_of_unreduced_values() {
     let client = client(2);
     let sharding = "sdy.sharding = #sdy.sharding<@mesh, [{}], unreduced={\"a\"}>";
     let text = format!(
@@ -282,8 +282,8 @@ fn terms_of_unreduced_values_are_added() {
     let first = buffer_on(&client, 0, &[2], &[1.0, 2.0]);
     let second = buffer_on(&client, 1, &[2], &[10.0, 20.0]);
     let results = execute_on(&program, &[&[first], &[second]]).unwrap();
-    assert_eq!(elements(results[0], 2).unwrap(), [-11.0, -22.0]);
-    assert_eq!(elements(results[1], 2).unwrap(), [0.0, 0.0]);
+    assert_eq!(elements(results[0], 2).unwrap(), [-1.0, -2.0]);
+    assert_eq!(elements(results[1], 2).unwrap(), [-10.0, -20.0]);
     let text = optimized(&program);
     let expected = "mhlo.spmd_output_sharding = \"{devices=[1,2]0,1 last_tile_dims={unreduced}}\"";
     assert!(text.contains(expected), "{text}");

@@ -48,7 +48,8 @@ fn shardings_pass_computations_of_single_devices() {
         let body = format!(
             "%t = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<8x4xf32>
              %0 = sdy.manual_computation(%t) in_shardings=[<@mesh, [{{?}}, {{?}}]>]
-                 out_shardings=[<@mesh, [{{?}}, {{?}}]>] manual_axes={{\"y\"}} (%s: tensor<8x4xf32>) {{
+                 out_shardings=[<@mesh, [{{?}}, {{?}}]>] manual_axes={{\"y\"}}
+                 (%s: tensor<8x4xf32>) {{
                %1 = sdy.sharding_constraint %s <@mesh, {inside}> : tensor<8x4xf32>
                sdy.return %1 : tensor<8x4xf32>
              }} : (tensor<8x4xf32>) -> tensor<8x4xf32>
