@@ -113,16 +113,15 @@ impl<'a, T: Copy> Checked<'a, T> {
         })
     }
 
-    /// Goes to the tile of rows from `first` on, whose sums go to `tile`, or to results in
-    /// place.
+    /// Goes to the tile of these rows, whose sums go to `tile`, or to results in place.
     #[inline(always)]
     fn begin_tile(
         &mut self,
-        first: usize,
+        Range { start: first, end }: Range<usize>,
         tile: *mut T,
         results: Option<&mut ResultRows<'_, '_, T>>,
     ) {
-        let used = (self.count - first).min(TILE_ROWS);
+        let used = end - first;
         self.distance = None;
         match self.starts {
             Starts::Distance(distance) => {
@@ -157,7 +156,7 @@ impl<'a, T: Copy> Checked<'a, T> {
                 }
             }
             Some(ResultRows::Rows(rows, column)) => {
-                for (place, row) in self.totals.iter_mut().zip(&mut rows[first..]) {
+                for (place, row) in self.totals.iter_mut().zip(&mut rows[first..end]) {
                     *place = row.as_mut_ptr().wrapping_add(*column);
                 }
             }
@@ -208,6 +207,20 @@ impl<'a, T: Copy> Checked<'a, T> {
         let upper = levels.saturating_sub(self.lower);
         self.upper_levels = self.upper_levels.wrapping_add(upper * TILE_ROWS * self.columns);
     }
+}
+
+/// Rows of a tile of AVX-512, for this many in all: of 49, ten each take less time than twelve, and
+/// one in the end, for which the panel is read as long as for some.
+fn tile_height(count: usize) -> usize {
+    /// Rows that take the time in which the panel is read.
+    const FEW: usize = 5;
+    let tiles = count.div_ceil(TILE_ROWS).max(1);
+    let height = count.div_ceil(tiles).next_multiple_of(2);
+    let rest = match count % TILE_ROWS {
+        0 => 0,
+        rest => rest.next_multiple_of(2).max(FEW),
+    };
+    if tiles * height < count / TILE_ROWS * TILE_ROWS + rest { height } else { TILE_ROWS }
 }
 
 /// True if panels of `width` columns have rows for as many elements.
@@ -494,13 +507,14 @@ macro_rules! tiles {
                 let (mut panel, mut stride) = (checked.panel, checked.stride);
                 let (blocks, is_wide) = (checked.blocks, isa.has_avx512());
                 let mut tile = [<$ty>::default(); TILE_ROWS * $columns];
-                for first in (0..checked.count).step_by(TILE_ROWS) {
-                    let used = (checked.count - first).min(TILE_ROWS);
+                let height = if is_wide { tile_height(checked.count) } else { TILE_ROWS };
+                for first in (0..checked.count).step_by(height) {
+                    let used = (checked.count - first).min(height);
                     // Whole vectors are written in place, and all columns with a copy.
                     let is_in_place =
                         columns == $columns || (columns == HALF && copy.is_none());
                     let results = is_in_place.then_some(&mut sums.results);
-                    checked.begin_tile(first, tile.as_mut_ptr(), results);
+                    checked.begin_tile(first..first + used, tile.as_mut_ptr(), results);
                     checked.copy = copy;
                     for block in 0..blocks.count() {
                         let mut one = 0..0;
