@@ -28,11 +28,12 @@ struct Checked<'a, T> {
     copy: Option<*mut T>,
     /// Elements that are read later, and the bytes of them that are prefetched with each row.
     next: (*const T, usize),
-    /// The tiles of sums of few blocks, the number of these levels, and the other ones of
-    /// this tile.
+    /// The tiles of sums of few blocks and the number of these levels,
     levels: *mut T,
     lower: usize,
+    /// and the ones of this tile with larger ones.
     upper_levels: *mut T,
+    upper: usize,
     /// Bits of the levels that are added.
     added: usize,
     /// Where the sums of the block are written, and in the end those of all.
@@ -69,8 +70,9 @@ impl<'a, T: Copy> Checked<'a, T> {
         let (tile, tiles) = (TILE_ROWS * columns, count.div_ceil(TILE_ROWS));
         let lower = sums.levels.len() / tile;
         let levels = (usize::BITS - total.saturating_sub(1).leading_zeros()) as usize;
-        let upper = tiles.saturating_mul(levels.saturating_sub(lower)).saturating_mul(tile);
-        let has_levels = sums.upper_levels.len() >= upper && done + blocks.count() <= total;
+        let upper = levels.saturating_sub(lower);
+        let has_levels = sums.upper_levels.len() >= tiles.saturating_mul(upper * tile)
+            && done + blocks.count() <= total;
         let has_results = match &sums.results {
             ResultRows::Strided(results, stride) => {
                 let last = count.saturating_sub(1).saturating_mul(*stride);
@@ -106,6 +108,7 @@ impl<'a, T: Copy> Checked<'a, T> {
             levels: sums.levels.as_mut_ptr(),
             lower,
             upper_levels: sums.upper_levels.as_mut_ptr(),
+            upper,
             added: 0,
             sums: [std::ptr::null_mut(); TILE_ROWS],
             totals: [std::ptr::null_mut(); TILE_ROWS],
@@ -203,9 +206,8 @@ impl<'a, T: Copy> Checked<'a, T> {
     #[inline(always)]
     fn end_tile(&mut self, panel: *const T, stride: usize) {
         (self.panel, self.stride, self.copy) = (panel, stride, None);
-        let levels = (usize::BITS - self.total.saturating_sub(1).leading_zeros()) as usize;
-        let upper = levels.saturating_sub(self.lower);
-        self.upper_levels = self.upper_levels.wrapping_add(upper * TILE_ROWS * self.columns);
+        let tiles = self.upper * TILE_ROWS * self.columns;
+        self.upper_levels = self.upper_levels.wrapping_add(tiles);
     }
 }
 
@@ -230,8 +232,8 @@ fn are_long<T>(columns: PanelColumns<'_, T>, panels: usize, depth: usize, width:
     depth == 0 || panels == 0 || start.saturating_add(width) <= columns.elements.len()
 }
 
-/// Adds `$count` products to each chain of a tile: of the elements of rows that `$row` points
-/// to, with columns of a panel. These are copied, if they are.
+/// Adds `$count` products to each chain of a tile: of the elements of rows from the places `$rows`
+/// on with columns of a panel, which are copied if `$copies`.
 #[cfg(not(target_family = "wasm"))]
 macro_rules! products {
     (
