@@ -6,6 +6,7 @@
 mod affine;
 mod aliases;
 mod attributes;
+mod build;
 mod dense;
 mod locations;
 mod names;
