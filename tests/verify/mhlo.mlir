@@ -155,3 +155,27 @@ func.func @no_part(%x: tuple<i32, tensor<2xf32>> {mhlo.result_alias = #mhlo.resu
 func.func @replication(%x: tensor<f32> {mhlo.parameter_replication = [true, false]}) {
   return
 }
+
+// -----
+
+func.func @all_to_all_of_parts(%x: tensor<4x16xf32>) -> tensor<16x4xf32> {
+  // expected-error @+1 {{needs the attribute `split_dimension`}}
+  %0 = "mhlo.all_to_all"(%x) {concat_dimension = 0 : i64, split_count = 4 : i64, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>} : (tensor<4x16xf32>) -> tensor<16x4xf32>
+  return %0 : tensor<16x4xf32>
+}
+
+// -----
+
+func.func @all_to_all_of_tuple(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{has one result of the type of each}}
+  %0 = "mhlo.all_to_all"(%x, %x) {replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @no_vector(%x: tensor<?xf16>, %shape: tensor<1x1xindex>) -> tensor<?xf16> {
+  // expected-error @+1 {{operand 1 (`output_shape`)}}
+  %0 = mhlo.dynamic_reshape %x, %shape : (tensor<?xf16>, tensor<1x1xindex>) -> tensor<?xf16>
+  return %0 : tensor<?xf16>
+}

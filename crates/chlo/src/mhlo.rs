@@ -4,9 +4,11 @@
 
 mod function_attributes;
 mod private;
+mod wider;
 
 pub use function_attributes::RESULT_ALIAS;
 pub use private::*;
+pub use wider::*;
 
 use crate::CHLO;
 use crate::constraints::TENSOR;
@@ -30,6 +32,7 @@ pub static MHLO: Dialect = Dialect {
         AcosOp::DEF,
         AcoshOp::DEF,
         AddDependencyOp::DEF,
+        AllToAllOp::DEF,
         AsinOp::DEF,
         AsinhOp::DEF,
         AsyncDoneOp::DEF,
@@ -41,8 +44,10 @@ pub static MHLO: Dialect = Dialect {
         CoshOp::DEF,
         DomainOp::DEF,
         DynamicConvOp::DEF,
+        DynamicReshapeOp::DEF,
         ErfOp::DEF,
         FusionOp::DEF,
+        RaggedDotOp::DEF,
         SinhOp::DEF,
         StochasticConvertOp::DEF,
         TopkOp::DEF,
@@ -194,7 +199,7 @@ pub fn replace_former_ops(module: &mut Module) {
         } else if view.is(DynamicConvOp::DEF) {
             replace_dynamic_conv(&mut rw, op)
         } else {
-            replace_function(&mut rw, op)
+            replace_wider(&mut rw, op).or_else(|| replace_function(&mut rw, op))
         };
     }
 }

@@ -185,15 +185,16 @@ fn inputs(text: &str) -> Result<Vec<RuntimeValue>, CommandFailure> {
     }
     let array = stablo::parse_attribute(text).ok();
     let elements = array.as_ref().and_then(Attribute::as_array);
-    let elements = elements.ok_or_else(|| {
-        CommandFailure::input(format!("--args is not an array attribute; write {USAGE}"))
-    })?;
+    let failed = |message: String| Error::from(Diagnostic::error("args", message));
+    let elements = elements
+        .ok_or_else(|| failed(format!("--args is not an array attribute; write {USAGE}")))?;
     let value = |attribute: &Attribute| match attribute.to_tensor() {
         Some(Ok(tensor)) => Ok(RuntimeValue::Tensor(tensor)),
-        Some(Err(error)) => Err(CommandFailure::input(format!("{attribute} in --args: {error}"))),
-        None => Err(CommandFailure::input(format!(
-            "{attribute} in --args is not a dense elements attribute; write {USAGE}"
-        ))),
+        Some(Err(error)) => Err(failed(format!("{attribute} in --args: {error}")).into()),
+        None => {
+            let required = format!("is not a dense elements attribute; write {USAGE}");
+            Err(failed(format!("{attribute} in --args {required}")).into())
+        }
     };
     elements.iter().map(value).collect()
 }

@@ -1,7 +1,7 @@
 //! `stablehlo.convolution`.
 
 use super::prelude::*;
-use crate::window::{WindowAttrs, WindowLabels, num_windows};
+use crate::window::{WindowAttrs, WindowDim, WindowLabels, num_windows};
 
 op! {
     /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` lists
@@ -222,9 +222,12 @@ fn result_shape(op: OpRef<'_>, attributes: &Attributes<'_>) -> Result<Vec<i64>, 
         if batch == DYNAMIC { DYNAMIC } else { batch / attributes.batch_groups };
     sizes[dims.output_feature_dimension as usize] =
         shape(rhs)[dims.kernel_output_feature_dimension as usize];
+    let window = spatial_window(op, attributes)?;
     // The padding operand may be known only at run time.
     if attributes.window.padding.is_some() || op.operands().len() == 2 {
-        let windows = spatial_windows(op, attributes)?;
+        let base: Vec<i64> =
+            dims.input_spatial_dimensions.iter().map(|&d| shape(lhs)[d as usize]).collect();
+        let windows = num_windows(op, attributes.label(25), &base, &window)?;
         for (&d, &size) in dims.output_spatial_dimensions.iter().zip(&windows) {
             sizes[d as usize] = size;
         }
@@ -241,11 +244,14 @@ pub(super) fn refine_convolution(op: OpRef<'_>, attributes: &Attributes<'_>) -> 
     refine::shaped(op, result_shape(op, attributes).ok()?)
 }
 
-/// The number of windows along each spatial dimension.
-fn spatial_windows(op: OpRef<'_>, attributes: &Attributes<'_>) -> Result<Vec<i64>, Diagnostic> {
+/// The window along each spatial dimension, without padding if that is not known.
+fn spatial_window(
+    op: OpRef<'_>,
+    attributes: &Attributes<'_>,
+) -> Result<Vec<WindowDim>, Diagnostic> {
     let label = |constraint| attributes.label(constraint);
     let dims = &attributes.dims;
-    let (lhs, rhs) = (op.operand_type(0), op.operand_type(1));
+    let rhs = op.operand_type(1);
     let sizes: Vec<i64> =
         dims.kernel_spatial_dimensions.iter().map(|&d| shape(rhs)[d as usize]).collect();
     let window = attributes.window.dims(
@@ -263,9 +269,7 @@ fn spatial_windows(op: OpRef<'_>, attributes: &Attributes<'_>) -> Result<Vec<i64
         let of = "the rank of lhs less 2";
         check::count(op, label(9), "window_reversal", reversal.len(), sizes.len(), of)?;
     }
-    let base: Vec<i64> =
-        dims.input_spatial_dimensions.iter().map(|&d| shape(lhs)[d as usize]).collect();
-    num_windows(op, label(25), &base, &window)
+    Ok(window)
 }
 
 fn verify_elements(op: OpRef<'_>, attributes: &Attributes<'_>) -> Verdict {

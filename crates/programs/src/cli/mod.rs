@@ -2,6 +2,7 @@
 
 mod bisect;
 mod check;
+mod checked_errors;
 mod compile;
 mod completions;
 mod convert;

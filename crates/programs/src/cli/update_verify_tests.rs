@@ -1,6 +1,7 @@
 //! `stablo update-verify-tests`: makes tests of other tools' diagnostics tests of ours.
 
 use super::check::programs_in;
+use super::checked_errors::{CheckedErrors, checked_errors};
 use crate::io::{CommandFailure, FAILURE, Io};
 use crate::source::{program_name, text};
 use stablo::Diagnostic;
@@ -15,11 +16,13 @@ Examples:
 Each `RUN:` line of a file that runs `stablehlo-opt` or `stablehlo-translate` with
 -verify-diagnostics runs with --verify-diagnostics=update: `// expected-error {{…}}` comments whose
 text no diagnostic of their line has get the rule of one, as in `{{[add_c1]}}`. Comments that fit,
-and lines that are expected to have errors, stay as they are. Files that change are named.
+and lines that are expected to have errors, stay as they are. Where FileCheck reads the diagnostics,
+as in `not stablehlo-opt %s 2>&1 | FileCheck %s`, CHECK lines whose words are not there get a rule
+likewise, as in `error[add_c1]`. Files that change are named.
 Exit code: 0 if all tests pass now, 1 if one does not.";
 
 /// The programs whose diagnostics can be verified.
-const VERIFYING: [&str; 2] = ["stablehlo-opt", "stablehlo-translate"];
+pub(super) const VERIFYING: [&str; 2] = ["stablehlo-opt", "stablehlo-translate"];
 
 /// The command line.
 #[derive(clap::Args)]
@@ -51,6 +54,10 @@ pub(crate) fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<()
     for file in &files {
         let before = io.read(file)?;
         for (line, command) in run_lines(text(&before, file)?) {
+            if let Some(checked) = checked_errors(&command, file) {
+                failed |= !update_checks(&checked, file, io)?;
+                continue;
+            }
             match verifying_command(&command, file) {
                 Ok(Some((program, mut argv))) => {
                     argv.push("--verify-diagnostics=update".into());
@@ -72,6 +79,27 @@ pub(crate) fn run(options: &UpdateVerifyTestsArgs, io: &mut Io<'_>) -> Result<()
         Err(CommandFailure { code: FAILURE, ..CommandFailure::reported() })
     } else {
         Ok(())
+    }
+}
+
+/// Updates CHECK lines about diagnostics. Returns false if one has no diagnostic.
+fn update_checks(
+    checked: &CheckedErrors,
+    file: &Path,
+    io: &mut Io<'_>,
+) -> Result<bool, CommandFailure> {
+    let before = io.read(file)?;
+    let before = text(&before, file)?;
+    match checked.update(before, io) {
+        Ok(after) if after == *before => Ok(true),
+        Ok(after) => io.write(file, after.as_bytes()).map(|()| true),
+        Err(problems) => {
+            for (line, message) in problems {
+                let message = format!("{}:{line}: {message}", program_name(file));
+                io.diagnose(&[Diagnostic::error("", message)], None);
+            }
+            Ok(false)
+        }
     }
 }
 
