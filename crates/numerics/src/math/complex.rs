@@ -203,6 +203,30 @@ fn with_zero(result: Complex64, z: Complex64) -> Complex64 {
     Complex::new(result.re, if z.im == 0.0 { z.im } else { result.im })
 }
 
+/// Bound of parts so small that digits of products and quotients with them could be subnormal.
+const TINY: f64 = 1e-250;
+
+/// Exponent of the power of two, an even one, that makes such parts normal and keeps them small.
+/// Functions are linear in parts of that size up to rounding.
+const LIFT: i32 = 300;
+
+fn is_tiny(x: f64) -> bool {
+    x != 0.0 && x.abs() < TINY
+}
+
+fn lifted(x: f64) -> f64 {
+    libm::scalbn(x, LIFT)
+}
+
+fn lowered(x: f64) -> f64 {
+    libm::scalbn(x, -LIFT)
+}
+
+/// True if the larger part of `z` is tiny.
+fn has_tiny_size(z: Complex64) -> bool {
+    is_tiny(if z.re.abs() > z.im.abs() { z.re } else { z.im })
+}
+
 /// The square root with a non-negative real part.
 pub fn sqrt<P: RealNumber>(z: Complex64) -> Complex64 {
     let (x, y) = (z.re, z.im);
@@ -222,6 +246,18 @@ pub fn sqrt<P: RealNumber>(z: Complex64) -> Complex64 {
     }
     if x.is_nan() || y.is_nan() {
         return NAN;
+    }
+    if has_tiny_size(z) {
+        let root = sqrt::<P>(Complex::new(libm::scalbn(x, 2 * LIFT), libm::scalbn(y, 2 * LIFT)));
+        return Complex::new(lowered(root.re), lowered(root.im));
+    }
+    if is_tiny(y) && y.abs() < 1e-100 * x.abs() {
+        let root = sqrt::<P>(Complex::new(x, lifted(y)));
+        return if x > 0.0 {
+            Complex::new(root.re, lowered(root.im))
+        } else {
+            Complex::new(lowered(root.re), root.im)
+        };
     }
     value(wide_sqrt(exactly::<P>(z)))
 }
@@ -252,6 +288,11 @@ pub fn rsqrt<P: RealNumber>(z: Complex64) -> Complex64 {
     if !is_finite(z) || z == Complex::new(0.0, 0.0) {
         return divide(ONE, sqrt::<f64>(z));
     }
+    if has_tiny_size(z) {
+        let scaled = |x| libm::scalbn(x, 2 * LIFT);
+        let root = rsqrt::<P>(Complex::new(scaled(z.re), scaled(z.im)));
+        return Complex::new(lifted(root.re), lifted(root.im));
+    }
     if z.im.abs() < 1e-200 && z.im.abs() < z.re.abs() * 1e-40 {
         return rsqrt_near_axis::<P>(z);
     }
@@ -268,7 +309,12 @@ fn rsqrt_near_axis<P: RealNumber>(z: Complex64) -> Complex64 {
     let size = P::from(z.re.abs());
     let root = size.sqrt();
     let main = (P::from(1.0) / root).value();
-    let other = (P::from(z.im).shifted(MARGIN) / size / root).shifted_value(-MARGIN - 1);
+    let other = if z.re.abs() > 1e100 {
+        // Below the smallest number.
+        0.0f64.copysign(z.im)
+    } else {
+        (P::from(z.im).shifted(MARGIN) / size / root).shifted_value(-MARGIN - 1)
+    };
     if z.re > 0.0 {
         Complex::new(main, -other)
     } else {
@@ -451,6 +497,10 @@ pub fn tanh<P: RealNumber>(z: Complex64) -> Complex64 {
             _ => NAN,
         };
     }
+    if is_tiny(x) {
+        let result = tanh::<P>(Complex::new(lifted(x), y));
+        return Complex::new(lowered(result.re), result.im);
+    }
     let (sin, cos) = P::from(y).sin_cos();
     if x.abs() > 40.0 {
         // tanh(x + iy) = sign(x) + 4i sin(y) cos(y) exp(-2|x|) up to rounding.
@@ -509,6 +559,10 @@ pub fn asin<P: RealNumber>(z: Complex64) -> Complex64 {
         let re = P::from(z.re).atan2(P::from(z.im.abs()));
         return Complex::new(re.value(), log_twice_abs::<P>(z).copysign(z.im));
     }
+    if is_tiny(z.im) && z.re.abs() < 1.0 {
+        let result = asin::<P>(Complex::new(z.re, lifted(z.im)));
+        return Complex::new(result.re, lowered(result.im));
+    }
     let (minus, plus) = square_roots_around_one::<P>(z);
     let re = P::from(z.re).atan2(minus.re * plus.re - minus.im * plus.im);
     let im = (minus.re * plus.im - minus.im * plus.re).asinh();
@@ -524,6 +578,14 @@ pub fn acos<P: RealNumber>(z: Complex64) -> Complex64 {
     if is_large(z) {
         let re = P::from(z.im.abs()).atan2(P::from(z.re));
         return Complex::new(re.value(), log_twice_abs::<P>(z).copysign(-z.im));
+    }
+    if is_tiny(z.im) && z.re.abs() != 1.0 {
+        let result = acos::<P>(Complex::new(z.re, lifted(z.im)));
+        return match (z.re.abs() < 1.0, z.re > 0.0) {
+            (true, _) => Complex::new(result.re, lowered(result.im)),
+            (false, true) => Complex::new(lowered(result.re), result.im),
+            (false, false) => result,
+        };
     }
     let (minus, plus) = square_roots_around_one::<P>(z);
     let re = minus.re.atan2(plus.re).shifted(1);

@@ -151,6 +151,53 @@ fn complex_numbers_of_f32() {
     report(&errors);
 }
 
+/// Parts so small that digits of intermediate results are subnormal. Values: MPC.
+#[test]
+fn parts_beside_subnormal_numbers() {
+    let mut errors = Vec::new();
+    for (name, re, im, expected_re, expected_im) in [
+        (
+            "asinh",
+            1.25014321181246e-310,
+            -0.7829359596584323,
+            2.00954600776497e-310,
+            -0.8993713176861465,
+        ),
+        ("asin", 0.9999999999057412, -1.23104094e-316, 1.5707825966220665, -8.96595370244e-312),
+        ("acos", 0.9999999999057412, -1.23104094e-316, 1.3730172829981149e-5, 8.96595370244e-312),
+        ("acosh", 0.9999999999057412, -1.23104094e-316, 8.96595370244e-312, -1.3730172829981149e-5),
+        ("rsqrt", 8.662256834486342e300, 2.208021794556523e-297, 3.397695631702595e-151, -0.0),
+        ("rsqrt", -6.4e-323, 2.8971215e-316, 4.1543358114551105e157, -4.154336732462145e157),
+        (
+            "sqrt",
+            7.034719301065312e-17,
+            -2.3293480053e-314,
+            8.387323351979052e-9,
+            -1.3886122589412846e-306,
+        ),
+        ("sqrt", -6.4e-323, 2.8971215e-316, 1.2035615603640618e-158, 1.2035618271909901e-158),
+        ("tan", 1.6216547403016075, -4.75003936e-316, -19.645474360201767, -1.8380023791e-313),
+        (
+            "tanh",
+            3.2767729971e-313,
+            -1.7776136048308614e16,
+            3.23033347674e-312,
+            -2.9762857159605356,
+        ),
+    ] {
+        let actual = apply(name, &[vec![Complex64::new(re, im)]])[0];
+        let expected = Complex64::new(expected_re, expected_im);
+        let size = expected.re.abs().max(expected.im.abs());
+        let bound = bound(name, 3);
+        if !bound.allows(actual.re, expected.re, size)
+            || !bound.allows(actual.im, expected.im, size)
+        {
+            errors.push(format!("{name} of {re:e} + {im:e}i is {actual:e}, not {expected:e}"));
+        }
+    }
+    report(&errors);
+}
+
 /// Angles of powers of large imaginary exponents, and points of which parts nearly cancel.
 /// Values: mpmath.
 #[test]
