@@ -5,9 +5,11 @@
 use crate::single::{Single, set_results};
 use mlir::ods::{Speculation, Trait};
 use mlir::rewrite::effects;
+use program::Effects;
 use stablo::ir::{DYNAMIC, OpId, OpRef, Value};
 use stablo::{Module, Program, RunOptions, Type};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The pass whose plan is compared.
 const PASS: &str = "emit";
@@ -68,49 +70,89 @@ fn steps(module: Module) -> Option<String> {
     Some(steps)
 }
 
+/// A program with surplus work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Surplus {
+    /// Its op is dead.
+    Dead,
+    /// Its op stands there twice.
+    Doubled,
+}
+
+/// The plan of a program with surplus work beside that of one without.
+pub struct PlanComparison {
+    /// The surplus work.
+    pub surplus: Surplus,
+    /// How the plans differ; `None` if they are equal.
+    pub difference: Option<String>,
+}
+
 impl Single {
     /// How the plan of the program with its op dead, or twice, differs from the plan that it
     /// should have. `None` if it does not, or the declaration of the op permits a difference.
     pub fn surplus_steps(&self) -> Option<String> {
+        self.comparisons().find_map(|comparison| comparison.difference)
+    }
+
+    /// The plans of the program with its op dead, and twice, where these should have no steps more.
+    pub fn comparisons(&self) -> impl Iterator<Item = PlanComparison> {
         let op = self.module.op(self.op);
-        if !effects::is_memory_effect_free(op) || MAY_FAIL.contains(&&*self.name) {
-            return None;
-        }
         // Sizes are values that may not fit dynamic shapes, a loop may not end, and functions of
         // side dialects may fail.
         let is_dynamic = |ty: &Type| ty.shape().is_some_and(|shape| shape.contains(&DYNAMIC));
         let mut inner = self.module.walk(self.op);
-        if self.name.starts_with("mhlo.") || inner.any(|op| op.result_types().any(is_dynamic)) {
-            return None;
-        }
+        let may_differ = !effects::is_memory_effect_free(op)
+            || MAY_FAIL.contains(&&*self.name)
+            || self.name.starts_with("mhlo.")
+            || inner.any(|op| op.operand_types().chain(op.result_types()).any(is_dynamic));
+        let end = self.module.terminator(self.block).map(OpRef::id).filter(|_| !may_differ);
         let is_removable = is_speculatable(op) && self.name != "stablehlo.while";
-        let results: Vec<Value> = op.results().collect();
-        let end = self.module.terminator(self.block)?.id();
-        let returning = |module: &Module, values: &[Value]| {
-            let mut module = module.clone();
-            module.set_operands(end, values.iter().copied());
-            set_results(&mut module, self.function, self.block, values);
-            module
-        };
-        let differ = |what: &str, found: Module, expected: Module| {
-            let (found, expected) = (steps(found)?, steps(expected)?);
-            (found != expected).then(|| format!("{what}:\n{found}and not:\n{expected}"))
-        };
-        let dead = || {
-            let found = returning(&self.module, &[]);
-            let mut expected = found.clone();
-            expected.erase(self.op);
-            differ("dead", found, expected)
-        };
-        let doubled = || {
-            let mut twice = self.module.clone();
-            let copy: OpId = twice.clone_op(self.op, &mut HashMap::new(), &mut HashMap::new());
-            twice.insert_after(copy, self.op);
-            let copies: Vec<Value> = twice.op(copy).results().collect();
-            let found = returning(&twice, &[&results[..], &copies].concat());
-            let expected = returning(&self.module, &[&results[..], &results].concat());
-            differ("doubled", found, expected)
-        };
-        is_removable.then(dead).flatten().or_else(doubled)
+        let dead = move || self.dead(end.filter(|_| is_removable)?);
+        let doubled = move || self.doubled(end?);
+        std::iter::once_with(dead).chain(std::iter::once_with(doubled)).flatten()
     }
+
+    /// The primitives of the program, with their effects.
+    pub fn primitives(&self) -> Vec<(&'static str, Effects)> {
+        let module = Arc::new(self.module.clone());
+        let Ok(program) = interpreter::Program::prepare(module, "main", RunOptions::default())
+        else {
+            return Vec::new();
+        };
+        let primitives = program.code().instructions.iter().map(|it| &it.primitive);
+        primitives.map(|primitive| (primitive.name(), primitive.effects())).collect()
+    }
+
+    fn dead(&self, end: OpId) -> Option<PlanComparison> {
+        let found = self.returning(&self.module, end, &[]);
+        let mut expected = found.clone();
+        expected.erase(self.op);
+        compare(Surplus::Dead, found, expected)
+    }
+
+    fn doubled(&self, end: OpId) -> Option<PlanComparison> {
+        let results: Vec<Value> = self.module.op(self.op).results().collect();
+        let mut twice = self.module.clone();
+        let copy: OpId = twice.clone_op(self.op, &mut HashMap::new(), &mut HashMap::new());
+        twice.insert_after(copy, self.op);
+        let copies: Vec<Value> = twice.op(copy).results().collect();
+        let found = self.returning(&twice, end, &[&results[..], &copies].concat());
+        let expected = self.returning(&self.module, end, &[&results[..], &results].concat());
+        compare(Surplus::Doubled, found, expected)
+    }
+
+    /// A module whose function returns those values.
+    fn returning(&self, module: &Module, end: OpId, values: &[Value]) -> Module {
+        let mut module = module.clone();
+        module.set_operands(end, values.iter().copied());
+        set_results(&mut module, self.function, self.block, values);
+        module
+    }
+}
+
+/// Compares plans; `None` if the programs have none.
+pub fn compare(surplus: Surplus, found: Module, expected: Module) -> Option<PlanComparison> {
+    let (found, expected) = (steps(found)?, steps(expected)?);
+    let difference = || format!("{surplus:?}:\n{found}and not:\n{expected}");
+    Some(PlanComparison { surplus, difference: (found != expected).then(difference) })
 }

@@ -9,6 +9,7 @@ mod seeds;
 pub mod single;
 mod text;
 
+pub use dead::{PlanComparison, Surplus, compare};
 pub use engines::Verdict;
 pub use input::{Outcome, corpus, make, mutate, try_input};
 pub use seeds::Seeds;

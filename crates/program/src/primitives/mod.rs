@@ -237,6 +237,22 @@ macro_rules! primitives {
         })*
 
         impl Primitive {
+            /// The names of all primitives.
+            pub const NAMES: &[&str] = &[
+                $(stringify!($unit),)*
+                $(stringify!($owned),)*
+                $(stringify!($boxed),)*
+            ];
+
+            /// The name of the primitive, one of [`NAMES`](Primitive::NAMES).
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Primitive::$unit => stringify!($unit),)*
+                    $(Primitive::$owned(_) => stringify!($owned),)*
+                    $(Primitive::$boxed(_) => stringify!($boxed),)*
+                }
+            }
+
             /// The facts of the primitive.
             fn operation(&self) -> &dyn Operation {
                 match self {
