@@ -311,7 +311,8 @@ func.func @f(%a: tesnor<2xf32>) {
   return
 }
 // -----
-// expected-error @+1 {{expected `x` after a dimension, found `,`}}
+// expected-error @+2 {{expected `x` after a dimension, found `,`}}
+// expected-help @+1 {{sizes are separated by `x`, as in `tensor<2x3xf32>`}}
 func.func @f(%a: tensor<2,3xf32>) {
   return
 }
@@ -713,7 +714,8 @@ func.func @f(%a: tensor<2x3xf32>, %i: tensor<1xf32>) -> tensor<2xf32> {
 // -----
 // The name begins a line: it is not missing at the end of the line before.
 func.func @f(%a: tensor<2xf32>) {
-  // expected-error @+1 {{expected an operation, found `0`}}
+  // expected-error @+2 {{expected an operation, found `0`}}
+  // expected-help @+1 {{did you mean `%0`?}}
   0 = stablehlo.add %a, %a : tensor<2xf32>
   return
 }

@@ -8,6 +8,7 @@ mod diagnostics;
 mod features;
 mod format;
 mod hover;
+mod mistakes;
 mod names;
 mod parts;
 mod rename;

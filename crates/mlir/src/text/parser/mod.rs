@@ -8,6 +8,7 @@ mod aliases;
 mod attributes;
 mod build;
 mod dense;
+mod habits;
 mod locations;
 mod names;
 mod ops;
@@ -31,7 +32,6 @@ use super::lexer::{Kind, Token, next_token};
 use crate::attrs::{Attribute, Name, Resource};
 use crate::diag::{Diagnostic, Diagnostics, Position, Severity, Source, Span};
 use crate::ir::{Loc, Module};
-use crate::nearest::suggestion;
 use crate::node::MAX_NESTING;
 use crate::ods::{OpDef, Registry};
 use crate::types::Type;
@@ -584,18 +584,7 @@ impl Parser<'_> {
         } else {
             self.here()
         };
-        let help = match text {
-            "#" => Some("comments start with `//`".to_string()),
-            "->" if expected == OPERATION => Some(
-                "operand types before `->` are in parentheses, as in `(tensor<2xf32>) -> \
-                 tensor<2xf32>`"
-                    .to_string(),
-            ),
-            "=" if self.text[self.token.span.end as usize..].starts_with('>') => {
-                Some("did you mean `->`?".to_string())
-            }
-            _ => suggestion(text, names.iter().copied()),
-        };
+        let help = self.help_for(expected, names);
         self.error_with_help(at, message, help)
     }
 

@@ -104,6 +104,9 @@ impl<'a> Parser<'a> {
                 let mut count = 1;
                 if p.eat_punct(b':') {
                     let at = p.here();
+                    if p.token.kind != Kind::Integer {
+                        return p.unexpected_count();
+                    }
                     count = match u32::try_from(p.integer()?) {
                         Ok(count) if count > 0 => count,
                         _ => return p.error_at(at, "a name must have at least one result"),
@@ -382,7 +385,9 @@ impl<'a> Parser<'a> {
             };
             return self.error_with_help(span, message, help);
         }
-        let help = suggestion(name, self.registry.ops().map(|op| op.name));
+        let near = suggestion(name, self.registry.ops().map(|op| op.name));
+        let elsewhere = || self.registry.op_of_any_dialect(mnemonic);
+        let help = near.or_else(|| Some(format!("did you mean `{}`?", elsewhere()?)));
         let message = format!("unknown op `{name}`: there is no dialect of its name");
         self.error_with_help(span, message, help)
     }

@@ -265,6 +265,11 @@ impl<'a> Parser<'a> {
         self.defined_value(definition, operand.index)
     }
 
+    /// True if a value with that name, such as `%x`, is defined.
+    pub(super) fn is_value(&self, name: &str) -> bool {
+        self.scopes.isolated.last().is_some_and(|scope| scope.values.get(name).is_some())
+    }
+
     /// Slow path of [`Parser::resolve`], for an undefined value or one of another type.
     pub(super) fn resolve_undefined(
         &mut self,

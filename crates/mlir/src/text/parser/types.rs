@@ -1,5 +1,6 @@
 //! Types.
 
+use super::habits::reordered;
 use super::{Kind, Parsed, Parser};
 use crate::attrs::{AttrKind, Attribute};
 use crate::nearest::suggestion;
@@ -419,8 +420,8 @@ fn spelling(word: &str) -> Option<String> {
         "complex64" | "c64" => Some("complex<f32>".into()),
         "complex128" | "c128" => Some("complex<f64>".into()),
         "int" => Some("i32".into()),
-        _ => width("float")
-            .map(|n| format!("f{n}"))
+        _ => reordered(&lower)
+            .or_else(|| width("float").map(|n| format!("f{n}")))
             .or_else(|| width("int").or_else(|| width("s")).map(|n| format!("i{n}")))
             .or_else(|| width("uint").or_else(|| width("u")).map(|n| format!("ui{n}"))),
     };
