@@ -79,7 +79,7 @@ pub enum Surplus {
     Doubled,
 }
 
-/// The plan of a program with surplus work beside that of one without.
+/// The plan of a program with surplus work, compared with the plan without it.
 pub struct PlanComparison {
     /// The surplus work.
     pub surplus: Surplus,
