@@ -6,6 +6,8 @@
 //!   them, `precise.rs` more of their digits where these are needed;
 //! - [`bounds`] has intervals of the floats that rounding may give, [`Model`] how a backend may
 //!   round, as data;
+//! - `runs.rs` has runs with the digits that are needed; `quick_sums.rs`, `rules/quick.rs` and
+//!   `rules/slopes.rs` what makes these take little time, `rules/sampled.rs` random rounding;
 //! - `machine.rs` runs a program on arrays (`array.rs`) of both; `rules/` has the rules of
 //!   arithmetic, and everything else runs in the kernels of the interpreter; `source.rs` has what
 //!   ops say beyond their primitives;
@@ -36,6 +38,7 @@ mod quick_sums;
 mod record;
 mod report;
 mod rules;
+mod runs;
 mod source;
 mod special;
 mod verdict;

@@ -29,7 +29,7 @@ fn map(shape: &[usize], balls: &[Ball], value: impl Fn(&Ball) -> f64) -> Result<
     Ok(tensor(shape, balls.iter().map(value).collect())?)
 }
 
-/// The sums of a kernel, with errors, but for those without.
+/// The sums of a kernel, widened by errors that are not zero.
 fn widened(sums: &Tensor, errors: &[Tensor], terms: f64) -> Result<Vec<Ball>, EvalError> {
     let ball = |&sum: &f64| if sum.is_finite() { Ball::exact(sum) } else { Ball::UNKNOWN };
     let mut balls: Vec<Ball> = sums.as_slice::<f64>()?.iter().map(ball).collect();

@@ -75,7 +75,7 @@ impl QuickFunction {
         Some(QuickFunction { op, kernel: SliceKernel::unary(op, DType::F64)?, domain })
     }
 
-    /// The results; `proven` has those of elements for which the kernel does not do.
+    /// The results; `proven` computes elements for which the kernel is not good enough.
     pub(super) fn apply(
         &self,
         x: &Array,

@@ -43,7 +43,7 @@ impl Region<'_> {
     }
 }
 
-/// The start of a part of `sizes`, moved so far that the part is within an array of `shape`;
+/// The start of a part of `sizes`, clamped so that the part is within an array of `shape`;
 /// `None` unless all indices are exact.
 fn start(
     indices: &[Value],

@@ -39,9 +39,9 @@ impl RandomNumbers {
 enum Errors {
     /// None.
     None,
-    /// Those of a rounding.
+    /// The errors of a rounding.
     Rounding(Rounding),
-    /// Those of sums with this many terms.
+    /// The errors of sums of this number of terms.
     Sums(f64),
     /// In units in the last place of the largest element.
     OfLargest(f64),
@@ -169,7 +169,7 @@ impl Op<'_> {
             },
             Primitive::Convert(_) => of_rounding("convert"),
             Primitive::Dot(_) | Primitive::Einsum(_) => {
-                // Each factor is in as many products as the other operand has rows.
+                // Each factor is in a product for each row of the other operand.
                 Errors::Sums((ratio(len(0), outputs) * len(1) as f64).sqrt())
             }
             Primitive::Convolution(convolution) => {

@@ -19,7 +19,8 @@ fn function_of_sums(function: &str) -> Program {
            %zero = stablehlo.constant dense<0.0> : tensor<f32>
            %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
              : (tensor<{ROWS}x3xf32>, tensor<f32>) -> tensor<{ROWS}xf32>
-           %column = stablehlo.slice %x [0:{ROWS}, 0:1] : (tensor<{ROWS}x3xf32>) -> tensor<{ROWS}x1xf32>
+           %column = stablehlo.slice %x [0:{ROWS}, 0:1]
+             : (tensor<{ROWS}x3xf32>) -> tensor<{ROWS}x1xf32>
            %first = stablehlo.reshape %column : (tensor<{ROWS}x1xf32>) -> tensor<{ROWS}xf32>
            %0 = {function} %sums : tensor<{ROWS}xf32>{arrow}
            %1 = {function} %first : tensor<{ROWS}xf32>{arrow}
@@ -136,7 +137,8 @@ fn what_is_outside_is_judged_with_all_digits() {
 #[test]
 fn updates_at_indices_are_those_of_the_interpreter() {
     let program = prepared(
-        "func.func @main(%x: tensor<3x4xf32>, %i: tensor<i32>) -> (tensor<3x4xf32>, tensor<2x2xf32>) {
+        "func.func @main(%x: tensor<3x4xf32>, %i: tensor<i32>)
+             -> (tensor<3x4xf32>, tensor<2x2xf32>) {
            %y = stablehlo.tanh %x : tensor<3x4xf32>
            %c1 = stablehlo.constant dense<1> : tensor<i32>
            %part = stablehlo.slice %y [0:2, 1:3] : (tensor<3x4xf32>) -> tensor<2x2xf32>
