@@ -196,7 +196,7 @@ pub(crate) fn write<T: Args>(pointer: *mut c_void, from: &T) {
     }
 }
 
-/// A pointer of the client, which only its own functions read.
+/// A pointer of the client, which only the functions of the client read.
 #[derive(Clone, Copy)]
 pub struct Foreign(pub *mut c_void);
 

@@ -16,7 +16,7 @@ use stablo::{
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The targets that call Python functions, and those of which the functions write the results.
+/// The targets that call Python functions, and the ones whose functions write the results.
 const TARGETS: [&str; 2] = ["xla_ffi_python_cpu_callback", ON_SHARDS];
 const IN_PLACE: [&str; 1] = ["xla_buffer_python_cpu_callback"];
 

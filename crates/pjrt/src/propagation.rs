@@ -244,7 +244,7 @@ impl<'m> Propagation<'m> {
     }
 
     /// As [`Propagation::same`] for lists of values, of which the second are made of the first;
-    /// those without a node are left out.
+    /// values without a node are left out.
     fn same_values(
         &mut self,
         left: (usize, impl IntoIterator<Item = Value>),

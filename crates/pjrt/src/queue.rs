@@ -17,7 +17,7 @@ type Job = Box<dyn FnOnce() + Send>;
 /// Programs that take no longer run on the thread of the client.
 const SHORT: Duration = Duration::from_micros(200);
 
-/// Stack of the thread: programs that nest run on stacks of their own.
+/// Stack of the thread: nested programs run on other stacks.
 const STACK_BYTES: usize = 4 << 20;
 
 thread_local! {

@@ -23,7 +23,7 @@ use stablo::ir::{BlockId, OpId, OpRef, RegionId, Value};
 use stablo::{Attribute, Builder, Module, Tensor, Type};
 use std::collections::HashMap;
 
-/// The axes along which a value is unreduced, `#sdy.axis_ref`s; none if it is not.
+/// The axes along which a value is unreduced, `#sdy.axis_ref`s; empty for reduced values.
 type Axes = Vec<Attribute>;
 
 /// An operand that is unreduced along other axes than its use needs.
@@ -322,7 +322,7 @@ struct TermEditor<'m> {
 }
 
 impl<'m> TermEditor<'m> {
-    /// `None` if the mesh has other devices than those that run the program.
+    /// `None` if the mesh has devices that do not run the program.
     fn new(
         module: &'m mut Module,
         devices: usize,
@@ -493,7 +493,7 @@ impl<'m> TermEditor<'m> {
         splits
     }
 
-    /// The dimensions of a value that some of the axes split, with those.
+    /// The dimensions of a value that some of the axes split, with these axes.
     fn dims(&self, value: Value, axes: &Axes) -> Vec<(usize, Axes)> {
         let Some(sharding) = self.shardings.get(&value) else { return Vec::new() };
         let shape = self.shape(value);
