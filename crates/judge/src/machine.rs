@@ -5,7 +5,7 @@ use crate::array::{Array, Value};
 use crate::doubts::{Doubts, Kind};
 use crate::model::Model;
 use crate::precise;
-use crate::rules::{self, RandomNumbers};
+use crate::rules::{self, RoundingNumbers};
 use numerics::{DType, Tensor};
 use program::primitives;
 use program::{
@@ -42,7 +42,7 @@ impl Watch for Unwatched {
 
 /// The accuracy that an op is required to have: the sum of these may not be exceeded.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Requirement {
+pub(crate) struct AccuracyRequirement {
     /// In units in the last place.
     pub ulps: f64,
     /// As a number.
@@ -54,7 +54,7 @@ pub(crate) struct Requirement {
 /// Facts about the ops of a program beyond their primitives.
 pub(crate) trait Source {
     /// The accuracy that an op is required to have by its own attributes.
-    fn requirement(&self, op: Origin) -> Option<Requirement>;
+    fn requirement(&self, op: Origin) -> Option<AccuracyRequirement>;
     /// True if a sort keeps the order of equal elements.
     fn is_stable(&self, op: Origin) -> bool;
     /// True if the first of the two operands of a comparison is a constant, and the other is not:
@@ -112,7 +112,7 @@ pub(crate) struct Machine<'a> {
     /// True if some are.
     pub was_quick: Cell<bool>,
     /// In a run with random rounding: the numbers that it takes.
-    pub random: Option<RandomNumbers>,
+    pub random: Option<RoundingNumbers>,
     watch: &'a mut dyn Watch,
     frames: Vec<Vec<Option<Value>>>,
     /// The reasons why values cannot be judged.

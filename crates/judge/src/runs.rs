@@ -7,7 +7,7 @@ use crate::judgement::{Options, Truth};
 use crate::machine::{CheckedValue, Limits, Machine, Source, Watch};
 use crate::model::Model;
 use crate::precise;
-use crate::rules::RandomNumbers;
+use crate::rules::RoundingNumbers;
 use crate::source::ModuleSource;
 use host::Host;
 use interpreter::Program;
@@ -62,7 +62,7 @@ pub(crate) fn run(
     machine.has_truth = digits != Digits::None;
     machine.is_quick = digits != Digits::All;
     if let Digits::Random(seed) = digits {
-        machine.random = Some(RandomNumbers::new(seed));
+        machine.random = Some(RoundingNumbers::new(seed));
     }
     let inputs = inputs.into_iter().map(Value::from).collect();
     let failed = |error: EvalError| vec![program.diagnostic(&error)];

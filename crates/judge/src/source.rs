@@ -1,6 +1,6 @@
 //! Facts about the ops of a module beyond their primitives.
 
-use crate::machine::{CheckRequirement, Requirement, Source};
+use crate::machine::{AccuracyRequirement, CheckRequirement, Source};
 use hlo::attrs::RESULT_ACCURACY;
 use hlo::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
 use mlir::ods::Trait;
@@ -19,7 +19,7 @@ impl ModuleSource<'_> {
 }
 
 impl Source for ModuleSource<'_> {
-    fn requirement(&self, op: Origin) -> Option<Requirement> {
+    fn requirement(&self, op: Origin) -> Option<AccuracyRequirement> {
         requirement(self.op(op))
     }
 
@@ -59,7 +59,7 @@ impl Source for ModuleSource<'_> {
 }
 
 /// The accuracy that an op is required to have by its attribute `result_accuracy`.
-fn requirement(op: OpRef<'_>) -> Option<Requirement> {
+fn requirement(op: OpRef<'_>) -> Option<AccuracyRequirement> {
     let attribute = op.attr("result_accuracy")?;
     let [absolute, relative, ulps, mode] = attribute.as_dialect(&RESULT_ACCURACY)? else {
         return None;
@@ -69,7 +69,7 @@ fn requirement(op: OpRef<'_>) -> Option<Requirement> {
     }
     let float = |value: &Option<Attribute>| value.as_ref().and_then(|v| v.as_f64());
     let ulps = ulps.as_ref().and_then(|v| v.as_i64()).unwrap_or_default();
-    Some(Requirement {
+    Some(AccuracyRequirement {
         ulps: ulps as f64,
         absolute: float(absolute).unwrap_or_default(),
         relative: float(relative).unwrap_or_default(),

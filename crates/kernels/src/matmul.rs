@@ -18,7 +18,9 @@ use super::vector_products::{VectorProduct, with_panels};
 use numerics::TensorError;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnScales, Factors, Isa, Kernel, Leaf, PanelColumns, ResultRows, Sums};
+use numerics::simd::{
+    ColumnScales, Factors, Isa, Kernel, PanelColumns, ResultRows, Sums, TreeLeaf,
+};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -627,7 +629,7 @@ fn add_tiles<T: Accumulator, const R: usize, const C: usize, const SINGLE: bool>
             } else {
                 chains(rows, runs, (panel, stride), &mut sums);
             }
-            let Leaf { added, level } = Leaf::new(done + block, total);
+            let TreeLeaf { added, level } = TreeLeaf::new(done + block, total);
             for (left, sums_on_left) in levels.iter().chain(&*upper_levels).enumerate() {
                 if added >> left & 1 == 1 {
                     add_sums(sums_on_left, &mut sums);

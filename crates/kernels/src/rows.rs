@@ -2,7 +2,7 @@
 
 use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
-use numerics::simd::{Blocks, Starts, transpose};
+use numerics::simd::{ChainBlocks, Starts, transpose};
 use std::ops::Range;
 
 /// Elements in memory as a matrix: that of row `i` and column `j` is at
@@ -84,15 +84,15 @@ impl<'s, T> SomeRows<'s, T> {
 
     /// Some of these chains, and the number of products before them.
     #[inline(always)]
-    pub fn some_blocks(&self, blocks: &Range<usize>, depth: usize) -> (Blocks<'s>, usize) {
+    pub fn some_blocks(&self, blocks: &Range<usize>, depth: usize) -> (ChainBlocks<'s>, usize) {
         let before = self.products(blocks, depth).start;
         let blocks = match *self {
-            SomeRows::Neighbours(..) => Blocks::Neighbours {
+            SomeRows::Neighbours(..) => ChainBlocks::Neighbours {
                 start: before,
                 end: depth.min(blocks.end * BLOCK),
                 length: BLOCK,
             },
-            SomeRows::Segments { segments: Segments { runs, ends, .. }, .. } => Blocks::Runs {
+            SomeRows::Segments { segments: Segments { runs, ends, .. }, .. } => ChainBlocks::Runs {
                 runs,
                 start: if blocks.start == 0 { 0 } else { ends[blocks.start - 1] },
                 ends: &ends[blocks.clone()],

@@ -54,16 +54,16 @@ impl Shape {
 }
 
 /// A shape with what clients may ask of it: made once for a result of a program.
-pub struct Extent {
+pub struct BufferExtent {
     shape: Shape,
     dims: Box<[i64]>,
     minor_to_major: Box<[i64]>,
 }
 
-impl Extent {
-    pub fn new(shape: Shape) -> Arc<Extent> {
+impl BufferExtent {
+    pub fn new(shape: Shape) -> Arc<BufferExtent> {
         let minor_to_major = shape.order.minor_to_major(shape.sizes.len());
-        Arc::new(Extent {
+        Arc::new(BufferExtent {
             dims: shape.sizes.iter().map(|&size| size as i64).collect(),
             minor_to_major: minor_to_major.into_iter().map(|dim| dim as i64).collect(),
             shape,
@@ -71,7 +71,7 @@ impl Extent {
     }
 }
 
-impl Deref for Extent {
+impl Deref for BufferExtent {
     type Target = Shape;
 
     fn deref(&self) -> &Shape {
@@ -98,7 +98,7 @@ impl Drop for Contents {
 pub struct Buffer {
     device: Handle<Device>,
     memory: Handle<Memory>,
-    extent: Arc<Extent>,
+    extent: Arc<BufferExtent>,
     /// True for the token of an execution, which has no elements to read.
     is_token: bool,
     /// `None` once it is deleted or donated.
@@ -113,7 +113,11 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Buffer {
     /// A buffer in a memory, of a value that may still be computed.
-    pub fn new(memory: Handle<Memory>, extent: Arc<Extent>, value: Arc<Promise<Tensor>>) -> Buffer {
+    pub fn new(
+        memory: Handle<Memory>,
+        extent: Arc<BufferExtent>,
+        value: Arc<Promise<Tensor>>,
+    ) -> Buffer {
         let device = memory.get_if_any().map_or(null(), Memory::device);
         let bytes = i64::try_from(extent.bytes()).unwrap_or(i64::MAX);
         if let Some(device) = device.get_if_any() {
@@ -134,7 +138,7 @@ impl Buffer {
         Buffer { is_token, ..self }
     }
 
-    pub fn extent(&self) -> Arc<Extent> {
+    pub fn extent(&self) -> Arc<BufferExtent> {
         self.extent.clone()
     }
 
@@ -214,7 +218,7 @@ fn memory_of(memory: Handle<Memory>, device: Handle<Device>) -> Outcome<Handle<M
 
 /// Gives a client a buffer with a value that is there.
 fn give_buffer(memory: Handle<Memory>, shape: Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
-    give(Buffer::new(memory, Extent::new(shape), Arc::new(Promise::from(value))))
+    give(Buffer::new(memory, BufferExtent::new(shape), Arc::new(Promise::from(value))))
 }
 
 pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {

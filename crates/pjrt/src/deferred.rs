@@ -1,7 +1,7 @@
 //! Buffers whose values the client sets later: by asynchronous transfers, by an alias that it
 //! fulfills, or by an event that a donation waits for.
 
-use crate::buffer::{Buffer, Extent, Shape, copy_raw, outside};
+use crate::buffer::{Buffer, BufferExtent, Shape, copy_raw, outside};
 use crate::device::Memory;
 use crate::error::{Code, Failure, Outcome};
 use crate::event::{Event, Promise, Signal};
@@ -133,7 +133,7 @@ pub(crate) fn retrieve_transfer(args: &mut TransferRetrieve) -> Outcome {
     let transfer = manager.transfer(args.index)?;
     args.buffer = give(Buffer::new(
         manager.memory,
-        Extent::new(transfer.shape.clone()),
+        BufferExtent::new(transfer.shape.clone()),
         transfer.value.clone(),
     ));
     Ok(())
@@ -186,7 +186,7 @@ pub(crate) fn create_alias(args: &mut ClientCreateAliasBuffer) -> Outcome {
     args.memory.get()?;
     let shape = Shape::read(args.element_type, args.dims, args.num_dims)?;
     let value = Arc::<Promise<Tensor>>::default();
-    args.buffer = give(Buffer::new(args.memory, Extent::new(shape.clone()), value.clone()));
+    args.buffer = give(Buffer::new(args.memory, BufferExtent::new(shape.clone()), value.clone()));
     args.fulfillment = give(AliasFulfillment { shape, value });
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The arguments and results of programs: their shapes on each device, and their shardings.
 
-use crate::buffer::{Extent, Shape};
+use crate::buffer::{BufferExtent, Shape};
 use crate::device::MEMORY_KINDS;
 use crate::error::{Code, Failure, Outcome};
 use crate::order::{self, Order};
@@ -18,7 +18,7 @@ pub(crate) const ENTRY: &str = "main";
 /// An argument or a result of a program.
 pub struct Parameter {
     /// The shape on each device.
-    pub shape: Arc<Extent>,
+    pub shape: Arc<BufferExtent>,
     /// The distribution over devices; `None` if each has all of it.
     pub distribution: Option<Distribution>,
     /// True for tokens, for which clients pass empty booleans, or tokens that they got.
@@ -72,7 +72,7 @@ fn parameter(
     };
     let mode = attribute("mhlo.layout_mode").and_then(Attribute::as_str).unwrap_or("default");
     let order = Order::of_mode(mode, sizes.len(), automatic)?;
-    let shape = Extent::new(Shape { dtype, sizes, order });
+    let shape = BufferExtent::new(Shape { dtype, sizes, order });
     Ok(Parameter { distribution, shape, is_token, is_donated, memory })
 }
 

@@ -27,14 +27,14 @@ mod windows;
 use crate::array::{Array, Number, Value};
 use crate::bounds::Rounding;
 use crate::doubts::Kind;
-use crate::machine::{CheckedValue, Machine, Requirement, is_inexact};
+use crate::machine::{AccuracyRequirement, CheckedValue, Machine, is_inexact};
 use numerics::math::BinaryOp;
 use numerics::{DType, I1, Tensor};
 use program::primitives;
 use program::{BodyShape, EvalError, Instruction, Origin, Primitive, RuntimeValue, ValueType};
 
 pub(crate) use regions::updates;
-pub(crate) use sampled::RandomNumbers;
+pub(crate) use sampled::RoundingNumbers;
 
 /// The results of an instruction, if there is a rule for its operands.
 type Ruled = Result<Option<Vec<Array>>, EvalError>;
@@ -390,7 +390,7 @@ impl<'a> Op<'a> {
     pub(crate) fn rounding(&self, machine: &Machine<'_>, name: &str, dtype: DType) -> Rounding {
         let rounding = machine.model.rounding(name, dtype);
         match machine.source().requirement(self.origin()) {
-            Some(Requirement { ulps, absolute, relative }) => {
+            Some(AccuracyRequirement { ulps, absolute, relative }) => {
                 Rounding { ulps: ulps.max(0.5), absolute, relative, ..rounding }
             }
             None => rounding,

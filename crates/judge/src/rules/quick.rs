@@ -34,7 +34,7 @@ pub(super) struct QuickFunction {
 }
 
 /// The arguments of an element.
-enum Arguments {
+enum QuickArguments {
     /// The element is a float that is what it says.
     Point(f64),
     /// The image of the bounds follows from the value for this number, which is the true one or
@@ -93,9 +93,9 @@ impl QuickFunction {
                 values.clear();
                 for number in numbers {
                     match self.arguments(number, has_truth, flushing) {
-                        Arguments::Point(x) | Arguments::Near(x) => values.push(x),
-                        Arguments::Three(all) => values.extend(all),
-                        Arguments::None => {}
+                        QuickArguments::Point(x) | QuickArguments::Near(x) => values.push(x),
+                        QuickArguments::Three(all) => values.extend(all),
+                        QuickArguments::None => {}
                     }
                 }
                 let is_computed = match self.kernel.overwrites() {
@@ -111,17 +111,17 @@ impl QuickFunction {
                 let mut values = values.iter().copied();
                 for (number, result) in numbers.iter().zip(results) {
                     let quick = match self.arguments(number, has_truth, flushing) {
-                        Arguments::Point(x) => {
+                        QuickArguments::Point(x) => {
                             values.next().and_then(|y| self.of_point(x, y, rounder))
                         }
-                        Arguments::Near(x) => values
+                        QuickArguments::Near(x) => values
                             .next()
                             .and_then(|y| self.of_near(number, (x, y), has_truth, rounder)),
-                        Arguments::Three(_) => {
+                        QuickArguments::Three(_) => {
                             let own = [(); 3].map(|()| values.next().unwrap_or(f64::NAN));
                             self.of_bounds(number, own, has_truth, rounder)
                         }
-                        Arguments::None => None,
+                        QuickArguments::None => None,
                     };
                     *result = quick.filter(|_| is_computed).unwrap_or_else(|| proven(number));
                 }
@@ -131,24 +131,24 @@ impl QuickFunction {
         Ok(result.with_doubts(x.doubts.clone()))
     }
 
-    fn arguments(&self, number: &Number, has_truth: bool, flushing: Flushing) -> Arguments {
+    fn arguments(&self, number: &Number, has_truth: bool, flushing: Flushing) -> QuickArguments {
         let (truth, bounds) = (number.truth, number.bounds);
         let [least, greatest] = self.domain;
         let is_inside = bounds.low >= least && bounds.high <= greatest && bounds.low <= bounds.high;
         // Functions of infinities are exact.
         let is_finite = bounds.low.is_finite() && bounds.high.is_finite();
         if !is_inside || !is_finite || flushing.zero_of(bounds).is_some() {
-            return Arguments::None;
+            return QuickArguments::None;
         }
         let is_float = truth.lo == 0.0 && truth.radius == 0.0 && truth.hi == bounds.low;
         if bounds.low == bounds.high && is_float && !bounds.nan {
-            return Arguments::Point(bounds.low);
+            return QuickArguments::Point(bounds.low);
         }
         let Bounds { low, high, .. } = bounds;
         let near = if has_truth { truth.hi } else { low / 2.0 + high / 2.0 };
         let is_narrow = high - low <= 1e-4 * low.abs().min(high.abs()).min(1.0);
         if is_narrow && (near - low).abs() <= 4.0 * (high - low) {
-            return Arguments::Near(near);
+            return QuickArguments::Near(near);
         }
         let [first, second] = match self.op {
             UnaryOp::Cosine | UnaryOp::Sine => [low / 2.0 + high / 2.0; 2],
@@ -159,7 +159,7 @@ impl QuickFunction {
             UnaryOp::Acos | UnaryOp::Erfc | UnaryOp::Rsqrt => [high, low],
             _ => [low, high],
         };
-        Arguments::Three([truth.hi, first, second])
+        QuickArguments::Three([truth.hi, first, second])
     }
 
     /// The result for a float, given the kernel's.

@@ -16,12 +16,12 @@ use program::primitives::{self, Dynamic};
 use program::{Body, BodyShape, EvalError, Primitive, RuntimeValue};
 
 /// Random numbers (S. Vigna's SplitMix64).
-pub(crate) struct RandomNumbers(u64);
+pub(crate) struct RoundingNumbers(u64);
 
-impl RandomNumbers {
+impl RoundingNumbers {
     /// The numbers of a seed.
-    pub(crate) fn new(seed: u64) -> RandomNumbers {
-        RandomNumbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    pub(crate) fn new(seed: u64) -> RoundingNumbers {
+        RoundingNumbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
     /// A number from [-1, 1).

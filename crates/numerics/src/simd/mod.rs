@@ -29,7 +29,9 @@ pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
-pub use tile::{Blocks, Factors, Leaf, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile};
+pub use tile::{
+    ChainBlocks, Factors, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile, TreeLeaf,
+};
 pub use transpose::{transpose, transpose_streamed};
 pub use windows::{FeatureWindows, Tap, Windowed};
 

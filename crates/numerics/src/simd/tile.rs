@@ -23,7 +23,7 @@ pub struct Factors<'a, T> {
     /// The number of rows.
     pub count: usize,
     /// Where the elements of a row are, from its start on, in order.
-    pub blocks: Blocks<'a>,
+    pub blocks: ChainBlocks<'a>,
     /// The columns: a row for each element of the others, with the columns of a tile, and
     /// the distance between these rows.
     pub panel: (&'a [T], usize),
@@ -58,7 +58,7 @@ impl Starts<'_> {
 
 /// The products of a sum in blocks, each of which is a chain: where the elements of rows are.
 #[derive(Clone, Copy)]
-pub enum Blocks<'a> {
+pub enum ChainBlocks<'a> {
     /// Neighbouring elements.
     Neighbours {
         /// The first one.
@@ -79,14 +79,14 @@ pub enum Blocks<'a> {
     },
 }
 
-impl Blocks<'_> {
+impl ChainBlocks<'_> {
     /// The number of elements, and of those of a row until the last one of them.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
     #[inline(always)]
     fn depth_and_end(&self) -> (usize, usize) {
         match self {
-            Blocks::Neighbours { start, end, .. } => (end - start, *end),
-            Blocks::Runs { runs, start, ends } => {
+            ChainBlocks::Neighbours { start, end, .. } => (end - start, *end),
+            ChainBlocks::Runs { runs, start, ends } => {
                 let runs = &runs[*start..ends.last().copied().unwrap_or(*start)];
                 runs.iter().fold((0, 0), |(depth, end), run| (depth + run.len(), end.max(run.end)))
             }
@@ -97,8 +97,10 @@ impl Blocks<'_> {
     #[inline(always)]
     pub fn count(&self) -> usize {
         match self {
-            Blocks::Neighbours { start, end, length } => (end - start).div_ceil(*length).max(1),
-            Blocks::Runs { ends, .. } => ends.len(),
+            ChainBlocks::Neighbours { start, end, length } => {
+                (end - start).div_ceil(*length).max(1)
+            }
+            ChainBlocks::Runs { ends, .. } => ends.len(),
         }
     }
 
@@ -106,12 +108,12 @@ impl Blocks<'_> {
     #[inline(always)]
     pub fn runs<'s>(&'s self, block: usize, one: &'s mut Range<usize>) -> &'s [Range<usize>] {
         match self {
-            Blocks::Neighbours { start, end, length } => {
+            ChainBlocks::Neighbours { start, end, length } => {
                 let first = start + block * length;
                 *one = first..first.saturating_add(*length).min(*end);
                 std::slice::from_ref(one)
             }
-            Blocks::Runs { runs, start, ends } => {
+            ChainBlocks::Runs { runs, start, ends } => {
                 let start = if block == 0 { *start } else { ends[block - 1] };
                 &runs[start..ends[block]]
             }
@@ -121,7 +123,7 @@ impl Blocks<'_> {
 
 /// The place of the sums of a block in a tree, which has rows of blocks before it.
 #[derive(Clone, Copy)]
-pub struct Leaf {
+pub struct TreeLeaf {
     /// The subtrees on the left that its sums are added to, as bits: that of bit `level` has
     /// `1 << level` blocks.
     pub added: usize,
@@ -129,14 +131,14 @@ pub struct Leaf {
     pub level: usize,
 }
 
-impl Leaf {
+impl TreeLeaf {
     /// That of a block of `count`.
     #[inline(always)]
-    pub fn new(block: usize, count: usize) -> Leaf {
+    pub fn new(block: usize, count: usize) -> TreeLeaf {
         // Every one bit that the addition of one carries over is a subtree of this size. The last
         // sums are added to all subtrees that are left.
         let level = block.trailing_ones() as usize;
-        Leaf { added: if block + 1 == count { block } else { (1 << level) - 1 }, level }
+        TreeLeaf { added: if block + 1 == count { block } else { (1 << level) - 1 }, level }
     }
 }
 
@@ -196,7 +198,7 @@ pub trait Tile: Sized {
 
     /// Writes the sums of products of each row with each used column, in tiles of [`TILE_ROWS`].
     /// Those of a block are chains of fused multiply-adds from zero on, in the order of the
-    /// elements, and these are combined as [`Leaf`] says. False, and nothing is written, if there
+    /// elements, and these are combined as [`TreeLeaf`] says. False, and nothing is written, if there
     /// are no instructions for the type, or something is too short.
     #[inline(always)]
     fn tree(_isa: Isa, _factors: &mut Factors<'_, Self>, _sums: &mut Sums<'_, '_, Self>) -> bool {

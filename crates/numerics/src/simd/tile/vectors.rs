@@ -2,7 +2,9 @@
 
 #[cfg(not(target_family = "wasm"))]
 use super::AHEAD;
-use super::{Blocks, Factors, Isa, Leaf, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile};
+use super::{
+    ChainBlocks, Factors, Isa, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile, TreeLeaf,
+};
 use crate::simd::registers;
 use std::ops::Range;
 
@@ -14,7 +16,7 @@ struct Checked<'a, T> {
     /// The number of rows, and of columns of a tile.
     count: usize,
     columns: usize,
-    blocks: Blocks<'a>,
+    blocks: ChainBlocks<'a>,
     /// The number of blocks before these, and in the end.
     done: usize,
     total: usize,
@@ -181,7 +183,7 @@ impl<'a, T: Copy> Checked<'a, T> {
     #[inline(always)]
     fn begin_block(&mut self, block: usize) {
         let block = self.done + block;
-        let Leaf { added, level } = Leaf::new(block, self.total);
+        let TreeLeaf { added, level } = TreeLeaf::new(block, self.total);
         self.added = added;
         self.are_results = block + 1 == self.total;
         self.sums = self.totals;

@@ -1,12 +1,12 @@
 //! Tests of `simd/tile.rs`.
 
-use numerics::simd::{Blocks, Factors, Isa, ResultRows, Starts, Sums, TILE_ROWS, Tile};
+use numerics::simd::{ChainBlocks, Factors, Isa, ResultRows, Starts, Sums, TILE_ROWS, Tile};
 use std::ops::Range;
 
 const COLUMNS: usize = 32;
 
-fn neighbours(start: usize, end: usize) -> Blocks<'static> {
-    Blocks::Neighbours { start, end, length: 256 }
+fn neighbours(start: usize, end: usize) -> ChainBlocks<'static> {
+    ChainBlocks::Neighbours { start, end, length: 256 }
 }
 
 fn number(i: usize) -> f32 {
@@ -39,7 +39,7 @@ fn integers_wrap() {
             elements: &elements,
             starts: Starts::Distance(depth),
             count,
-            blocks: Blocks::Runs { runs, start: 0, ends: &[2] },
+            blocks: ChainBlocks::Runs { runs, start: 0, ends: &[2] },
             panel: (&panel, COLUMNS),
             columns,
             copy: None,
@@ -82,7 +82,7 @@ fn tree(blocks: impl Iterator<Item = f32>) -> f32 {
 
 fn check(isa: Isa, depth: usize, count: usize, columns: usize) {
     let (third, length) = (depth / 3, depth / 5 + 1);
-    let neighbours = |length| Blocks::Neighbours { start: 0, end: depth, length };
+    let neighbours = |length| ChainBlocks::Neighbours { start: 0, end: depth, length };
     // As a whole, in two runs in the other order, in blocks, and in blocks of several runs or none.
     let (swapped, runs) = ([third..depth, 0..third], [0..third, third..depth, 0..third, 0..third]);
     let places: Vec<usize> = (0..count).map(|r| r * depth + r / 5 % 2).collect();
@@ -93,8 +93,8 @@ fn check(isa: Isa, depth: usize, count: usize, columns: usize) {
         (neighbours(length), Starts::Distance(depth)),
         (neighbours(length), Starts::Places(&places)),
         (neighbours(length), Starts::Places(&backwards)),
-        (Blocks::Runs { runs: &swapped, start: 0, ends: &[2] }, Starts::Distance(depth)),
-        (Blocks::Runs { runs: &runs, start: 1, ends: &[2, 4, 4] }, Starts::Places(&places)),
+        (ChainBlocks::Runs { runs: &swapped, start: 0, ends: &[2] }, Starts::Distance(depth)),
+        (ChainBlocks::Runs { runs: &runs, start: 1, ends: &[2, 4, 4] }, Starts::Places(&places)),
     ] {
         let all: Vec<_> =
             (0..blocks.count()).map(|b| blocks.runs(b, &mut (0..0)).to_vec()).collect();
@@ -167,7 +167,7 @@ fn trees_go_on() {
                 elements: &elements,
                 starts: Starts::Distance(depth),
                 count,
-                blocks: Blocks::Neighbours { start, end, length: 10 },
+                blocks: ChainBlocks::Neighbours { start, end, length: 10 },
                 panel: (&panel[start * COLUMNS..], COLUMNS),
                 columns: COLUMNS,
                 copy: None,
