@@ -222,9 +222,15 @@ fn result_shape(op: OpRef<'_>, attributes: &Attributes<'_>) -> Result<Vec<i64>, 
         if batch == DYNAMIC { DYNAMIC } else { batch / attributes.batch_groups };
     sizes[dims.output_feature_dimension as usize] =
         shape(rhs)[dims.kernel_output_feature_dimension as usize];
+    // The padding operand may be known only at run time. Then the window of dynamic operands is not
+    // checked, as upstream: exporters give it more strides than there are dimensions.
+    let is_padding_known = attributes.window.padding.is_some() || op.operands().len() == 2;
+    let is_static = [lhs, rhs].iter().all(|ty| !shape(ty).contains(&DYNAMIC));
+    if !(is_padding_known || is_static) {
+        return Ok(sizes);
+    }
     let window = spatial_window(op, attributes)?;
-    // The padding operand may be known only at run time.
-    if attributes.window.padding.is_some() || op.operands().len() == 2 {
+    if is_padding_known {
         let base: Vec<i64> =
             dims.input_spatial_dimensions.iter().map(|&d| shape(lhs)[d as usize]).collect();
         let windows = num_windows(op, attributes.label(25), &base, &window)?;
