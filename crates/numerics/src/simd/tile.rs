@@ -80,17 +80,20 @@ pub enum ChainBlocks<'a> {
 }
 
 impl ChainBlocks<'_> {
-    /// The number of elements, and of those of a row until the last one of them.
+    /// The number of elements, and where the last one ends in a row.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
     #[inline(always)]
     fn depth_and_end(&self) -> (usize, usize) {
-        match self {
-            ChainBlocks::Neighbours { start, end, .. } => (end - start, *end),
-            ChainBlocks::Runs { runs, start, ends } => {
-                let runs = &runs[*start..ends.last().copied().unwrap_or(*start)];
-                runs.iter().fold((0, 0), |(depth, end), run| (depth + run.len(), end.max(run.end)))
+        if let ChainBlocks::Neighbours { start, end, .. } = self {
+            return (end - start, *end);
+        }
+        let (mut depth, mut end, mut one) = (0, 0, 0..0);
+        for block in 0..self.count() {
+            for run in self.runs(block, &mut one) {
+                (depth, end) = (depth + run.len(), end.max(run.start).max(run.end));
             }
         }
+        (depth, end)
     }
 
     /// The number of blocks: at least one, which may be empty.
@@ -121,10 +124,10 @@ impl ChainBlocks<'_> {
     }
 }
 
-/// The place of the sums of a block in a tree, which has rows of blocks before it.
+/// The position of a block in the binary tree that combines the sums of blocks.
 #[derive(Clone, Copy)]
 pub struct TreeLeaf {
-    /// The subtrees on the left that its sums are added to, as bits: that of bit `level` has
+    /// The subtrees on the left that its sums are added to, as bits: the one of bit `level` has
     /// `1 << level` blocks.
     pub added: usize,
     /// The level of the subtree that it completes.
@@ -146,10 +149,10 @@ impl TreeLeaf {
 pub struct Sums<'a, 'o, T> {
     /// The number of blocks that the sums had before, and the number they have in the end.
     pub blocks: (usize, usize),
-    /// Room for tiles of sums of 1, 2, 4, … blocks: of all subtrees of the tile that is computed,
-    /// or of the small ones, which are in no use between calls,
+    /// Scratch tiles for subtrees of 1, 2, 4, … blocks: all of them, or the small ones, which are
+    /// complete between calls.
     pub levels: &'a mut [T],
-    /// and for those of larger subtrees of each tile.
+    /// Tiles for the larger subtrees of each tile of results, kept between calls.
     pub upper_levels: &'a mut [T],
     /// Where the sums of all blocks are written.
     pub results: ResultRows<'a, 'o, T>,

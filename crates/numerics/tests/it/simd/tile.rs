@@ -61,13 +61,13 @@ fn strided<T>(results: &mut [T], stride: usize) -> ResultRows<'_, '_, T> {
     ResultRows::Strided(results, stride)
 }
 
-/// Sums of one call, with room for those of some blocks.
+/// Sums of one call, with scratch for subtrees.
 fn whole<'a, 'o, T>(levels: &'a mut [T], results: ResultRows<'a, 'o, T>) -> Sums<'a, 'o, T> {
     Sums { blocks: (0, 1), levels, upper_levels: &mut [], results }
 }
 
-/// The sum of sums of blocks: those of neighbours of one size are added, and in the end the others
-/// from the right on.
+/// Combines sums of blocks: neighbours of equal size are added, and in the end the others from the
+/// right on.
 fn tree(blocks: impl Iterator<Item = f32>) -> f32 {
     let mut subtrees: Vec<(usize, f32)> = Vec::new();
     for sum in blocks {
@@ -268,6 +268,10 @@ fn short_slices() {
     ] {
         assert!(!tree(&mut factors, 48, 16, 1));
     }
+    // A run that begins after its end.
+    let runs = [usize::MAX..2];
+    let backwards = ChainBlocks::Runs { runs: &runs, start: 0, ends: &[1] };
+    assert!(!tree(&mut of(elements, even, backwards, (panel, 16)), 48, 16, 1));
     let mut factors = of(elements, even, two, (panel, 16));
     assert_eq!(tree(&mut factors, 48, 16, 1), Isa::best().has_vectors());
     assert!(!tree(&mut factors, 47, 16, 1), "results");
