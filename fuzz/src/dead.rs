@@ -141,7 +141,7 @@ impl Single {
         compare(Surplus::Doubled, found, expected)
     }
 
-    /// A module whose function returns those values.
+    /// A module whose function returns these values.
     fn returning(&self, module: &Module, end: OpId, values: &[Value]) -> Module {
         let mut module = module.clone();
         module.set_operands(end, values.iter().copied());

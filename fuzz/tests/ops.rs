@@ -90,7 +90,7 @@ const WITH_EFFECTS: [&str; 13] = [
     "While",
 ];
 
-/// A program with those lines that returns two values, or none.
+/// A program with these lines that returns two values, or none.
 fn program(lines: &str, returned: Option<(&str, &str, &str)>) -> String {
     let (results, values) = match returned {
         Some((first, second, ty)) => {

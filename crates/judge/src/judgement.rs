@@ -266,7 +266,8 @@ pub fn judge(
     let model = (&options.model, options.limits);
     let (mut blames, mut record, mut errors) = (None, record, FxHashMap::default());
     let mut accumulated = None;
-    // Few digits tell that results are inside; recorded values may be those of any op.
+    // A run with few digits can show that results are inside. With recorded values, any op may be
+    // compared.
     let quick = match record.is_none() {
         true => {
             let mut unwatched = Unwatched;

@@ -490,9 +490,9 @@ struct TreeSums<'a, T, const R: usize, const C: usize> {
     /// The number of chains of a chunk, which are summed for all tiles before the next one: a power
     /// of two, or all.
     chunk: usize,
-    /// For sums of 1, 2, 4, … chains of a tile and a chunk,
+    /// Scratch for sums of 1, 2, 4, … chains of a tile and a chunk.
     levels: &'a mut [[[T; C]; R]],
-    /// and for those of chunks of each tile.
+    /// Memory for the sums of chunks of each tile.
     chunk_sums: &'a mut AlignedBytes,
 }
 
@@ -518,7 +518,7 @@ impl<T: Accumulator, const R: usize, const C: usize> Tiles<'_, '_, T, R, C> {
         let blocks = a.blocks(depth);
         let chunks = blocks.div_ceil(chunk);
         let lines = (ahead.panels * depth).div_ceil(tiles * chunks);
-        // What is read later is asked for tile by tile.
+        // Columns that are copied later are prefetched tile by tile.
         let together = if lines == 0 { count } else { R };
         let mut next = next.chunks(next.len().div_ceil(columns_of_tiles * chunks).max(1));
         let next_panels = self.block.next.is_empty();

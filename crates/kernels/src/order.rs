@@ -8,8 +8,8 @@ use numerics::simd::{Isa, Kernel};
 use numerics::{ComplexElement, DType, Element, Float, I1, Integer, Tensor, TensorError, dispatch};
 use program::{Canonical, ComplexPart, SortKey};
 
-/// Rows of at least this many elements, the number of values of a digit, are sorted digit by digit if
-/// their digits are few.
+/// Rows of at least this many elements, the number of values of a digit, are sorted digit by digit
+/// if their digits are few.
 const MIN_RADIX: usize = 1 << DIGIT;
 /// The bits of a digit. Its values are counted in an array on the stack, which every first-level
 /// cache holds.

@@ -70,7 +70,7 @@ pub struct Compiled {
     pub checks_copies: bool,
     /// True if they had other values in an execution.
     copies_differ: AtomicBool,
-    /// True if processes of devices run the program, each with its own terms of unreduced values.
+    /// True if processes of devices run the program, with a term of each unreduced value.
     pub has_terms: bool,
     /// Nanoseconds that an execution took: of several, the least.
     duration: AtomicU64,

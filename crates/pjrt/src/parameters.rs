@@ -135,8 +135,8 @@ pub(crate) fn parameters(
     Ok((arguments, results))
 }
 
-/// Donates an argument for which no result is stated only if one has the same number of bytes, as XLA does:
-/// clients go on to use the others.
+/// Donates an argument for which no result is stated only if one has the same number of bytes, as
+/// XLA does: clients go on to use the others.
 fn keep_useful_donations(
     attributes: &[Attribute],
     arguments: &mut [Parameter],

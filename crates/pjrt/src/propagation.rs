@@ -59,7 +59,7 @@ pub(crate) struct Propagation<'m> {
     /// The first value of each sharding group.
     groups: HashMap<i64, usize>,
     num_calls: usize,
-    /// The axes of manual computations, with those around them, by numbers; none at 0.
+    /// The axes of manual computations, with the axes of enclosing ones, by numbers; empty at 0.
     manual_axes: Vec<Vec<String>>,
     /// The number for the computation whose ops are added.
     manual: usize,

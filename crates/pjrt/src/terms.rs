@@ -3,8 +3,8 @@
 //! A program that takes or returns such values runs in a process for each device, where they are
 //! the term of the device. Ops that are linear in them compute terms from terms. Where a value
 //! becomes unreduced, each process has the part of a product or a sum that comes from its shards of
-//! the operands; of other values, its shard, with zeros around it, or all of it on the first device
-//! of those that have the same. Where it stops to be, an `all_reduce` adds the terms.
+//! the operands; of other values, its shard, with zeros around it, or all of it on the first of
+//! the devices with the same shard. Where it becomes reduced, an `all_reduce` adds the terms.
 //!
 //! Source: Shardy, "Sharding representation", unreduced axes; which terms devices have is as XLA
 //! shows them.
@@ -36,9 +36,9 @@ struct TermChange {
     leaves: Axes,
 }
 
-/// Makes the program one for processes that each have their own terms, if it takes or returns
-/// unreduced values. False if it does not, or if it has what is not known here: then the value is
-/// with the first device, and the others have zeros.
+/// Rewrites a program that takes or returns unreduced values for processes with separate terms.
+/// False if it has no such values, or ops that are not supported here: then the first device has
+/// the value, and the others have zeros.
 pub(crate) fn prepare(module: &mut Module, devices: usize) -> Outcome<bool> {
     if devices < 2 || !has_terms(module) {
         return Ok(false);
@@ -126,7 +126,7 @@ struct TermStates<'m> {
 }
 
 impl<'m> TermStates<'m> {
-    /// The changes, in the order of the program. `None` if there is something unknown.
+    /// The changes, in the order of the program. `None` if an op is not supported.
     fn of(module: &'m Module) -> Option<TermStates<'m>> {
         let function = stablo::entry_function(module, ENTRY).ok()?;
         let block = module.entry(*function.regions().first()?)?;
@@ -148,8 +148,8 @@ impl<'m> TermStates<'m> {
         Some(own)
     }
 
-    /// The axes along which a sharding is unreduced. `None` if it is not by a sum, and if there is
-    /// another mesh.
+    /// The axes along which a sharding is unreduced. `None` for another reduction than
+    /// a sum, or a second mesh.
     fn axes(&mut self, sharding: &Attribute) -> Option<Axes> {
         let axes = unreduced(sharding)?;
         if !axes.is_empty() {

@@ -6,7 +6,7 @@ use crate::bounds::{Bounds, Image};
 use crate::precise;
 use numerics::math::UnaryOp;
 
-/// What is added to slopes that are differences of values which may nearly be equal.
+/// Margin of slopes that are differences of nearly equal values.
 const CANCELLED: f64 = 1e-15;
 
 /// A bound of the slope of a function over all numbers within `around` of `x`, where its value is

@@ -1,5 +1,5 @@
-//! The terms that devices have of unreduced values: those that JAX 0.10.2 gives them on devices of
-//! XLA's CPU, with the same functions.
+//! The terms that devices have of unreduced values. The expected ones are from JAX 0.10.2 on XLA's
+//! CPU, with the same functions.
 
 use crate::client::*;
 use crate::run::devices;

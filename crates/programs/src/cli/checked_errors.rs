@@ -163,7 +163,7 @@ impl CheckedErrors {
     }
 }
 
-/// The plain directives of these prefixes, and those that continue one.
+/// The plain directives of these prefixes, and the ones that continue them.
 fn directives(test: &str, prefixes: &[String]) -> Vec<Directive> {
     let names: Vec<_> = prefixes.iter().map(|prefix| escape(prefix)).collect();
     let pattern = format!(r"(?:^|[^\w-])(?:{})(-NEXT|-SAME)?:", names.join("|"));

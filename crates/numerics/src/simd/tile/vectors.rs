@@ -38,7 +38,7 @@ struct Checked<'a, T> {
     upper: usize,
     /// Bits of the levels that are added.
     added: usize,
-    /// Where the sums of the block are written, and in the end those of all.
+    /// Where the sums of the block are written, and where the totals are.
     sums: [*mut T; TILE_ROWS],
     totals: [*mut T; TILE_ROWS],
     /// True if the sums are results.
@@ -141,7 +141,7 @@ impl<'a, T: Copy> Checked<'a, T> {
                 for (r, row) in self.rows.iter_mut().enumerate() {
                     *row = self.elements.wrapping_add(places[r.min(used - 1)]);
                 }
-                // Windows beside each other, mostly.
+                // Mostly adjacent windows.
                 if let Ok(places) = <&[usize; TILE_ROWS]>::try_from(places) {
                     let distance = places[1].wrapping_sub(places[0]);
                     let is_even =
@@ -227,7 +227,7 @@ fn tile_height(count: usize) -> usize {
     if tiles * height < count / TILE_ROWS * TILE_ROWS + rest { height } else { TILE_ROWS }
 }
 
-/// True if panels of `width` columns have rows for as many elements.
+/// True if panels of `width` columns have `depth` rows.
 fn are_long<T>(columns: PanelColumns<'_, T>, panels: usize, depth: usize, width: usize) -> bool {
     let last = |count: usize, distance: usize| count.saturating_sub(1).saturating_mul(distance);
     let start = last(panels, columns.distance).saturating_add(last(depth, columns.stride));
@@ -293,7 +293,7 @@ macro_rules! chains {
             const UNROLLED: usize = $unrolled;
             /// Vectors of a panel.
             const VECTORS: usize = $columns / LANES;
-            /// Panels whose chains are independent of each other, as long as these take.
+            /// Panels at a time: enough independent chains to hide the latency of an addition.
             const PANELS: usize = 8_usize.div_ceil(VECTORS);
 
             /// Writes the sums of a row with whole panels.
@@ -348,7 +348,7 @@ macro_rules! chains {
                 }
                 for (sums, chain) in sums.chunks_exact_mut($columns).zip(&chains) {
                     for (sums, &sum) in sums.chunks_exact_mut(LANES).zip(chain) {
-                        // SAFETY: there are as many elements.
+                        // SAFETY: the slice has the elements of a vector.
                         unsafe { store(sums.as_mut_ptr(), sum) };
                     }
                 }
@@ -371,8 +371,8 @@ macro_rules! chains {
                 runs: &[Range<usize>],
                 [row, column]: [usize; 2],
             ) {
-                /// Rows that are found from one pointer: as many as x86-64 has factors of
-                /// distances in addresses.
+                /// Rows that are addressed from one pointer: x86-64 adds an index times 0, 1 or 2
+                /// elements.
                 const GROUP: usize = 3;
                 const { assert!(R <= TILE_ROWS && V * LANES <= $columns) }
                 let mut chains = [[zero(); V]; R];

@@ -14,7 +14,7 @@ fn inverse_of_the_error_function() {
 }
 
 /// Numbers whose results are near the middle between two, with these, computed with mpmath in 600
-/// bits: those of the first lines are as near as 2^-53 units.
+/// bits. The first ones are within 2^-53 units of it.
 #[rustfmt::skip]
 const NEAR_MIDDLES: &[(&str, f64, f64)] = &[
     ("erfc", 4.91954768840207e-17, 1.0),

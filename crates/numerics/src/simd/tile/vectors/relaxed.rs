@@ -3,8 +3,8 @@
 
 use super::{Checked, PanelColumns, TILE_ROWS};
 
-/// A function that writes sums of a block with these runs, of these rows from `row` on, with two vectors of columns from
-/// `column` on. It copies these columns if `COPY`.
+/// A function that writes sums of a block with these runs, of these rows from `row` on, with two
+/// vectors of columns from `column` on. It copies these columns if `COPY`.
 macro_rules! rows {
     ($name:ident $ty:ident $columns:literal: $($r:literal)*) => {
         /// # Safety
