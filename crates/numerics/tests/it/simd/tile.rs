@@ -269,8 +269,9 @@ fn short_slices() {
         assert!(!tree(&mut factors, 48, 16, 1));
     }
     // A run that begins after its end.
-    let runs = [usize::MAX..2];
-    let backwards = ChainBlocks::Runs { runs: &runs, start: 0, ends: &[1] };
+    let (start, end) = (usize::MAX, 2);
+    let runs = [0..1, start..end];
+    let backwards = ChainBlocks::Runs { runs: &runs, start: 0, ends: &[2] };
     assert!(!tree(&mut of(elements, even, backwards, (panel, 16)), 48, 16, 1));
     let mut factors = of(elements, even, two, (panel, 16));
     assert_eq!(tree(&mut factors, 48, 16, 1), Isa::best().has_vectors());
