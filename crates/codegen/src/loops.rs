@@ -245,6 +245,8 @@ impl LoopCode {
         let has_alike =
             steps.iter().zip(&self.inputs).any(|(&step, input)| step == 0 && !input.repeats);
         let tile = if has_alike { tile } else { count };
+        // Kept between tiles: a copy of what was just written would wait for all stores before.
+        let mut addresses: SmallVec<[*mut u8; 12]> = SmallVec::new();
         for start in (0..count).step_by(tile.max(1)) {
             let len = tile.min(count - start);
             let whole = len - len % self.step;
@@ -254,7 +256,9 @@ impl LoopCode {
                 let writes =
                     writes.map(|(bytes, dtype)| bytes[start * dtype.bytes()..].as_mut_ptr());
                 let reads = reads.clone().map(|bytes| bytes.as_ptr().cast_mut());
-                self.call(reads.chain(writes).collect(), whole)?;
+                addresses.clear();
+                addresses.extend(reads.chain(writes));
+                self.call(&mut addresses, whole)?;
             }
             if whole < len {
                 let reads: SmallVec<[&[u8]; 8]> = reads.collect();
@@ -283,7 +287,7 @@ impl LoopCode {
             copies.push(copy);
         }
         copies.resize(inputs.len() + outputs.len(), [0; ROOM]);
-        self.call(copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), self.step)?;
+        self.call(&mut copies.iter_mut().map(|copy| copy.as_mut_ptr()).collect(), self.step)?;
         let results = outputs.iter_mut().zip(&self.outputs).zip(&copies[inputs.len()..]);
         for ((bytes, dtype), copy) in results {
             let [start, end] = [range.start, range.end].map(|at| (first + at) * dtype.bytes());
@@ -293,7 +297,7 @@ impl LoopCode {
     }
 
     /// Runs the loop on `count` elements, of whole iterations, at each address.
-    fn call(&self, mut addresses: SmallVec<[*mut u8; 12]>, count: usize) -> Result<(), NotRun> {
+    fn call(&self, addresses: &mut SmallVec<[*mut u8; 12]>, count: usize) -> Result<(), NotRun> {
         let executable = self.executable.get().ok_or(NotRun::Misfit)?;
         let mut exceptions = [0u8; MAX_VECTOR];
         addresses.push(exceptions.as_mut_ptr());
@@ -305,7 +309,8 @@ impl LoopCode {
         unsafe {
             executable.call(self.entry, addresses.as_mut_ptr().cast(), count);
         }
-        if exceptions == [0; MAX_VECTOR] { Ok(()) } else { Err(NotRun::Exception) }
+        let has_none = exceptions.iter().fold(0, |any, byte| any | byte) == 0;
+        if has_none { Ok(()) } else { Err(NotRun::Exception) }
     }
 }
 
