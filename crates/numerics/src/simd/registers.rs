@@ -7,7 +7,7 @@ macro_rules! registers {
     (
         $module:ident $features:literal $ty:ident $lanes:literal $vector:ident
         $zero:ident $splat:ident $load:ident $store:ident $add:ident $fma:ident
-        |$sum:ident, $quiet:ident| $result:expr
+        $store_some:ident |$count:ident| $first:expr, |$sum:ident, $quiet:ident| $result:expr
     ) => {
         pub(crate) mod $module {
             use std::arch::x86_64::*;
@@ -27,6 +27,17 @@ macro_rules! registers {
                 let ($sum, $quiet) = (add(sums, zero()), splat($ty::NAN));
                 $result
             }
+
+            /// Writes the first `count` elements, at most those of a vector.
+            ///
+            /// # Safety
+            /// The pointer is writable for these elements.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub(crate) unsafe fn store_first(to: *mut $ty, elements: $vector, $count: usize) {
+                // SAFETY: the caller says so.
+                unsafe { $store_some(to, $first, elements) }
+            }
         }
     };
 }
@@ -35,24 +46,32 @@ macro_rules! registers {
 registers! {
     single "avx2,fma" f32 8 __m256
     _mm256_setzero_ps _mm256_set1_ps _mm256_loadu_ps _mm256_storeu_ps _mm256_add_ps _mm256_fmadd_ps
+    _mm256_maskstore_ps |count| _mm256_cmpgt_epi32(
+        _mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
+    ),
     |sum, quiet| _mm256_blendv_ps(sum, quiet, _mm256_cmp_ps::<_CMP_UNORD_Q>(sum, sum))
 }
 #[cfg(target_arch = "x86_64")]
 registers! {
     wide_single "avx512f" f32 16 __m512
     _mm512_setzero_ps _mm512_set1_ps _mm512_loadu_ps _mm512_storeu_ps _mm512_add_ps _mm512_fmadd_ps
+    _mm512_mask_storeu_ps |count| !u16::MAX.unbounded_shl(count as u32),
     |sum, quiet| _mm512_mask_mov_ps(sum, _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
 }
 #[cfg(target_arch = "x86_64")]
 registers! {
     double "avx2,fma" f64 4 __m256d
     _mm256_setzero_pd _mm256_set1_pd _mm256_loadu_pd _mm256_storeu_pd _mm256_add_pd _mm256_fmadd_pd
+    _mm256_maskstore_pd |count| _mm256_cmpgt_epi64(
+        _mm256_set1_epi64x(count as i64), _mm256_setr_epi64x(0, 1, 2, 3)
+    ),
     |sum, quiet| _mm256_blendv_pd(sum, quiet, _mm256_cmp_pd::<_CMP_UNORD_Q>(sum, sum))
 }
 #[cfg(target_arch = "x86_64")]
 registers! {
     wide_double "avx512f" f64 8 __m512d
     _mm512_setzero_pd _mm512_set1_pd _mm512_loadu_pd _mm512_storeu_pd _mm512_add_pd _mm512_fmadd_pd
+    _mm512_mask_storeu_pd |count| !u8::MAX.unbounded_shl(count as u32),
     |sum, quiet| _mm512_mask_mov_pd(sum, _mm512_cmp_pd_mask::<_CMP_UNORD_Q>(sum, sum), quiet)
 }
 
@@ -62,6 +81,7 @@ macro_rules! integers {
     (
         $module:ident $features:literal $lanes:literal $vector:ident
         $zero:ident $splat:ident $load:ident $store:ident $add:ident $multiply:ident
+        $store_some:ident |$count:ident| $first:expr
     ) => {
         pub(crate) mod $module {
             use std::arch::x86_64::*;
@@ -100,6 +120,17 @@ macro_rules! integers {
             pub(crate) fn results(sums: $vector) -> $vector {
                 sums
             }
+
+            /// Writes the first `count` elements, at most those of a vector.
+            ///
+            /// # Safety
+            /// The pointer is writable for these elements.
+            #[inline]
+            #[target_feature(enable = $features)]
+            pub(crate) unsafe fn store_first(to: *mut i32, elements: $vector, $count: usize) {
+                // SAFETY: the caller says so.
+                unsafe { $store_some(to, $first, elements) }
+            }
         }
     };
 }
@@ -109,12 +140,16 @@ integers! {
     integer "avx2,fma" 8 __m256i
     _mm256_setzero_si256 _mm256_set1_epi32 _mm256_loadu_si256 _mm256_storeu_si256
     _mm256_add_epi32 _mm256_mullo_epi32
+    _mm256_maskstore_epi32 |count| _mm256_cmpgt_epi32(
+        _mm256_set1_epi32(count as i32), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
+    )
 }
 #[cfg(target_arch = "x86_64")]
 integers! {
     wide_integer "avx512f" 16 __m512i
     _mm512_setzero_si512 _mm512_set1_epi32 _mm512_loadu_si512 _mm512_storeu_si512
     _mm512_add_epi32 _mm512_mullo_epi32
+    _mm512_mask_storeu_epi32 |count| !u16::MAX.unbounded_shl(count as u32)
 }
 
 /// A module with the names for vectors of a type, each of which is a pair of NEON registers.
@@ -184,6 +219,21 @@ macro_rules! pairs {
             #[target_feature(enable = "neon")]
             pub(crate) fn results($sums: Pair) -> Pair {
                 $results
+            }
+
+            /// Writes the first `count` elements, at most those of a vector.
+            ///
+            /// # Safety
+            /// The pointer is writable for these elements.
+            #[inline]
+            #[target_feature(enable = "neon")]
+            pub(crate) unsafe fn store_first(to: *mut $ty, elements: Pair, count: usize) {
+                let mut all = [$zero; LANES];
+                // SAFETY: the array has a vector, and the caller has room for its first elements.
+                unsafe {
+                    store(all.as_mut_ptr(), elements);
+                    to.copy_from_nonoverlapping(all.as_ptr(), count.min(LANES));
+                }
             }
         }
     };
@@ -258,6 +308,21 @@ macro_rules! relaxed {
             #[target_feature(enable = "relaxed-simd")]
             pub(crate) fn results($sum: v128) -> v128 {
                 $results
+            }
+
+            /// Writes the first `count` elements, at most those of a vector.
+            ///
+            /// # Safety
+            /// The pointer is writable for these elements.
+            #[inline]
+            #[target_feature(enable = "relaxed-simd")]
+            pub(crate) unsafe fn store_first(to: *mut $ty, elements: v128, count: usize) {
+                let mut all = [$zero; LANES];
+                // SAFETY: the array has a vector, and the caller has room for its first elements.
+                unsafe {
+                    store(all.as_mut_ptr(), elements);
+                    to.copy_from_nonoverlapping(all.as_ptr(), count.min(LANES));
+                }
             }
         }
     };

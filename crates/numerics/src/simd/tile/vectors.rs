@@ -13,9 +13,10 @@ use std::ops::Range;
 struct Checked<'a, T> {
     elements: *const T,
     starts: Starts<'a>,
-    /// The number of rows, and of columns of a tile.
+    /// The number of rows, of columns of a tile, and of columns that are used.
     count: usize,
     columns: usize,
+    used: usize,
     blocks: ChainBlocks<'a>,
     /// The number of blocks before these, and in the end.
     done: usize,
@@ -38,11 +39,30 @@ struct Checked<'a, T> {
     upper: usize,
     /// Bits of the levels that are added.
     added: usize,
-    /// Where the sums of the block are written, and where the totals are.
-    sums: [*mut T; TILE_ROWS],
-    totals: [*mut T; TILE_ROWS],
-    /// True if the sums are results.
-    are_results: bool,
+    /// Where the sums of the block are written, unless they are results,
+    sums: Option<*mut T>,
+    /// and the rows of results. Ones without use are elsewhere.
+    results: [*mut T; TILE_ROWS],
+}
+
+/// Tiles whose sums are one chain each, of rows with one distance between them, as are the rows of
+/// results.
+#[cfg(not(target_family = "wasm"))]
+struct Strip<T> {
+    /// The first row, and the distance to the next.
+    row: *const T,
+    distance: usize,
+    /// The number of rows, and of products of a sum.
+    rows: usize,
+    depth: usize,
+    panel: *const T,
+    stride: usize,
+    /// As in [`Checked`].
+    next: (*const T, usize),
+    /// The first row of results, and the distance to the next.
+    results: (*mut T, usize),
+    /// The number of columns that are used.
+    used: usize,
 }
 
 impl<'a, T: Copy> Checked<'a, T> {
@@ -98,6 +118,7 @@ impl<'a, T: Copy> Checked<'a, T> {
             starts,
             count,
             columns,
+            used: factors.columns,
             blocks,
             done,
             total,
@@ -112,60 +133,80 @@ impl<'a, T: Copy> Checked<'a, T> {
             upper_levels: sums.upper_levels.as_mut_ptr(),
             upper,
             added: 0,
-            sums: [std::ptr::null_mut(); TILE_ROWS],
-            totals: [std::ptr::null_mut(); TILE_ROWS],
-            are_results: false,
+            sums: None,
+            results: [std::ptr::null_mut(); TILE_ROWS],
         })
     }
 
-    /// Goes to the tile of these rows, whose sums go to `tile`, or to results in place.
+    /// The first rows, a multiple of `height`, if each of their sums is one chain, and rows and
+    /// results have one distance between them.
+    #[cfg(not(target_family = "wasm"))]
+    #[inline(always)]
+    fn strip(&self, results: &mut ResultRows<'_, '_, T>, height: usize) -> Option<Strip<T>> {
+        let (ChainBlocks::Neighbours { start, end, .. }, Starts::Distance(distance), 1) =
+            (self.blocks, self.starts, self.total)
+        else {
+            return None;
+        };
+        let ResultRows::Strided(results, stride) = results else { return None };
+        Some(Strip {
+            row: self.elements.wrapping_add(start),
+            distance,
+            rows: self.count / height * height,
+            depth: end - start,
+            panel: self.panel,
+            stride: self.stride,
+            next: self.next,
+            results: (results.as_mut_ptr(), *stride),
+            used: self.used,
+        })
+    }
+
+    /// Goes to the tile of these rows. Rows of sums without use go to `unused`, which has the
+    /// columns of a tile.
     #[inline(always)]
     fn begin_tile(
         &mut self,
         Range { start: first, end }: Range<usize>,
-        tile: *mut T,
-        results: Option<&mut ResultRows<'_, '_, T>>,
+        results: &mut ResultRows<'_, '_, T>,
+        unused: *mut T,
     ) {
         let used = end - first;
-        self.distance = None;
         match self.starts {
             Starts::Distance(distance) => {
                 let start = self.elements.wrapping_add(first * distance);
-                for (r, row) in self.rows.iter_mut().enumerate() {
-                    *row = start.wrapping_add(r.min(used - 1) * distance);
-                }
+                self.rows = in_steps(start, |row| row.wrapping_add(distance));
                 self.distance = (used == TILE_ROWS).then_some(distance);
             }
             Starts::Places(places) => {
                 let places = &places[first..][..used];
-                for (r, row) in self.rows.iter_mut().enumerate() {
-                    *row = self.elements.wrapping_add(places[r.min(used - 1)]);
+                for (row, &place) in self.rows.iter_mut().zip(places) {
+                    *row = self.elements.wrapping_add(place);
                 }
                 // Mostly adjacent windows.
-                if let Ok(places) = <&[usize; TILE_ROWS]>::try_from(places) {
+                self.distance = <&[usize; TILE_ROWS]>::try_from(places).ok().and_then(|places| {
                     let distance = places[1].wrapping_sub(places[0]);
                     let is_even =
                         |r: usize| places[r] == places[0].wrapping_add(distance.wrapping_mul(r));
-                    self.distance = (0..TILE_ROWS).all(is_even).then_some(distance);
-                }
+                    (0..TILE_ROWS).all(is_even).then_some(distance)
+                });
             }
-        }
-        for (r, place) in self.totals.iter_mut().enumerate() {
-            *place = tile.wrapping_add(r * self.columns);
         }
         match results {
-            Some(ResultRows::Strided(results, stride)) => {
+            ResultRows::Strided(results, stride) => {
                 let start = results.as_mut_ptr().wrapping_add(first * *stride);
-                for (r, place) in self.totals[..used].iter_mut().enumerate() {
-                    *place = start.wrapping_add(r * *stride);
-                }
+                self.results = in_steps(start, |row| row.wrapping_add(*stride));
             }
-            Some(ResultRows::Rows(rows, column)) => {
-                for (place, row) in self.totals.iter_mut().zip(&mut rows[first..end]) {
+            ResultRows::Rows(rows, column) => {
+                for (place, row) in self.results.iter_mut().zip(&mut rows[first..end]) {
                     *place = row.as_mut_ptr().wrapping_add(*column);
                 }
             }
-            None => {}
+        }
+        if used < TILE_ROWS {
+            let last = self.rows[used - 1];
+            self.rows[used..].fill(last);
+            self.results[used..].fill(unused);
         }
     }
 
@@ -185,14 +226,7 @@ impl<'a, T: Copy> Checked<'a, T> {
         let block = self.done + block;
         let TreeLeaf { added, level } = TreeLeaf::new(block, self.total);
         self.added = added;
-        self.are_results = block + 1 == self.total;
-        self.sums = self.totals;
-        if !self.are_results {
-            let tile = self.level(level);
-            for (r, place) in self.sums.iter_mut().enumerate() {
-                *place = tile.wrapping_add(r * self.columns);
-            }
-        }
+        self.sums = (block + 1 < self.total).then(|| self.level(level));
     }
 
     /// Ends a block with these runs.
@@ -211,6 +245,15 @@ impl<'a, T: Copy> Checked<'a, T> {
         let tiles = self.upper * TILE_ROWS * self.columns;
         self.upper_levels = self.upper_levels.wrapping_add(tiles);
     }
+}
+
+/// The places of rows, each a step after the one before.
+#[inline(always)]
+fn in_steps<P: Copy>(mut place: P, step: impl Fn(P) -> P) -> [P; TILE_ROWS] {
+    std::array::from_fn(|_| {
+        let next = step(place);
+        std::mem::replace(&mut place, next)
+    })
 }
 
 /// Rows of a tile of AVX-512, for this many in all: of 49, ten each take less time than twelve, and
@@ -276,16 +319,76 @@ macro_rules! products {
     };
 }
 
+/// Adds `$count` products to each chain of a tile of `R` rows: of the elements of rows from a pointer
+/// on, with a distance between rows, and the columns of a panel, which are not copied.
+#[cfg(not(target_family = "wasm"))]
+macro_rules! even_products {
+    (
+        $unrolled:literal $columns:literal: $chains:ident, ($row:expr, $distance:expr), $count:expr,
+        $panel:ident $stride:expr, $next:ident $step:ident
+    ) => {
+        /// Rows that are addressed from one pointer: x86-64 adds an index times 0, 1 or 2 elements.
+        const GROUP: usize = 3;
+        let (row, distance) = ($row, $distance);
+        let mut copy = row.cast_mut();
+        let first = |group: usize| row.wrapping_add((group * GROUP).min(R - 1).wrapping_mul(distance));
+        let mut firsts: [_; TILE_ROWS / GROUP] = std::array::from_fn(first);
+        let mut rest = $count;
+        macro_rules! add {
+                    ($some:literal) => {
+                        products!(
+                            $some $columns: $chains,
+                            std::array::from_fn(|r| {
+                                firsts[r / GROUP].wrapping_add((r % GROUP).wrapping_mul(distance))
+                            }),
+                            $panel, $stride, false copy, $next $step
+                        );
+                        firsts = kept(firsts.map(|first| first.wrapping_add($some)));
+                        rest -= $some;
+                    };
+                }
+        while rest >= $unrolled {
+            add!($unrolled);
+        }
+        while rest > 0 {
+            add!(1);
+        }
+    };
+}
+
+/// Writes the sums of columns from `$column` on as results, of which the first ones are `$used`, to
+/// the rows of a tile. There is room for these columns.
+#[cfg(not(target_family = "wasm"))]
+macro_rules! write_results {
+    ($chains:ident, |$row:ident| $place:expr, $column:ident, $used:expr) => {
+        let (used, is_whole) = ($used, $column + V * LANES <= $used);
+        for ($row, chain) in $chains.iter().enumerate() {
+            for (v, &sum) in chain.iter().enumerate() {
+                let at = $column + v * LANES;
+                let (place, sum) = ($place.wrapping_add(at), results(sum));
+                // SAFETY: there is room.
+                unsafe {
+                    if is_whole {
+                        store(place, sum);
+                    } else {
+                        store_first(place, sum, used.saturating_sub(at).min(LANES));
+                    }
+                }
+            }
+        }
+    };
+}
+
 /// A module with chains of `R` rows and `V` vectors of columns each, of which `$unrolled`
 /// products are added at a time.
 #[cfg(not(target_family = "wasm"))]
 macro_rules! chains {
     ($($module:ident $features:literal $ty:ident $columns:literal $unrolled:literal;)*) => {$(
         mod $module {
-            use super::{AHEAD, Checked, PanelColumns, TILE_ROWS, kept};
+            use super::{AHEAD, Checked, PanelColumns, Strip, TILE_ROWS, kept};
             use crate::simd::{prefetch_at, prefetch_later};
             use crate::simd::registers::$module::{
-                LANES, add, fused_multiply_add, load, results, splat, store, zero,
+                LANES, add, fused_multiply_add, load, results, splat, store, store_first, zero,
             };
             use std::ops::Range;
 
@@ -371,14 +474,10 @@ macro_rules! chains {
                 runs: &[Range<usize>],
                 [row, column]: [usize; 2],
             ) {
-                /// Rows that are addressed from one pointer: x86-64 adds an index times 0, 1 or 2
-                /// elements.
-                const GROUP: usize = 3;
                 const { assert!(R <= TILE_ROWS && V * LANES <= $columns) }
                 let mut chains = [[zero(); V]; R];
-                let (mut rows, mut sums) = ([checked.rows[row]; R], [checked.sums[row]; R]);
+                let mut rows = [checked.rows[row]; R];
                 rows.copy_from_slice(&checked.rows[row..][..R]);
-                sums.copy_from_slice(&checked.sums[row..][..R]);
                 let distance = checked.distance.unwrap_or_default();
                 let mut panel = checked.panel.wrapping_add(column);
                 let stride = checked.stride;
@@ -387,20 +486,11 @@ macro_rules! chains {
                 for run in runs {
                     let mut k = run.start;
                     if EVEN {
-                        let first = |group: usize| rows[(group * GROUP).min(R - 1)];
-                        let mut firsts: [_; TILE_ROWS / GROUP] =
-                            std::array::from_fn(|group| first(group).wrapping_add(k));
-                        while k + UNROLLED <= run.end {
-                            products!(
-                                $unrolled $columns: chains,
-                                std::array::from_fn(|r| {
-                                    firsts[r / GROUP].wrapping_add((r % GROUP).wrapping_mul(distance))
-                                }),
-                                panel, stride, COPY copy, next step
-                            );
-                            firsts = kept(firsts.map(|first| first.wrapping_add(UNROLLED)));
-                            k += UNROLLED;
-                        }
+                        even_products!(
+                            $unrolled $columns: chains, (rows[0].wrapping_add(k), distance),
+                            run.len(), panel stride, next step
+                        );
+                        k = run.end;
                     } else {
                         while k + UNROLLED <= run.end {
                             products!(
@@ -430,16 +520,42 @@ macro_rules! chains {
                         }
                     }
                 }
-                if checked.are_results {
-                    for sum in chains.as_flattened_mut() {
-                        *sum = results(*sum);
+                if let Some(tile) = checked.sums {
+                    for (r, chain) in chains.iter().enumerate() {
+                        let place = tile.wrapping_add((row + r) * $columns + column);
+                        for (v, &sum) in chain.iter().enumerate() {
+                            // SAFETY: a tile has room for all columns.
+                            unsafe { store(place.add(v * LANES), sum) };
+                        }
                     }
+                    return;
                 }
-                for (place, chain) in sums.iter().zip(&chains) {
-                    for (v, &sum) in chain.iter().enumerate() {
-                        // SAFETY: there is room for all columns, or all used ones.
-                        unsafe { store(place.wrapping_add(column + v * LANES), sum) };
-                    }
+                let places = &checked.results[row..][..R];
+                write_results!(chains, |r| places[r], column, checked.used);
+            }
+
+            /// Writes results of one chain each: tiles of `R` rows with `V` vectors of columns from
+            /// `column` on.
+            ///
+            /// # Safety
+            /// All rows and columns are as [`Strip`] says.
+            #[target_feature(enable = $features)]
+            pub(crate) unsafe fn strip<const R: usize, const V: usize>(
+                strip: &Strip<$ty>,
+                column: usize,
+            ) {
+                let &Strip { mut row, distance, depth, panel, stride, rows, used, .. } = strip;
+                let (mut next, step) = strip.next;
+                let (mut start, results_stride) = strip.results;
+                for _ in 0..rows / R {
+                    let mut chains = [[zero(); V]; R];
+                    let mut panel = panel.wrapping_add(column);
+                    even_products!(
+                        $unrolled $columns: chains, (row, distance), depth, panel stride, next step
+                    );
+                    write_results!(chains, |r| start.wrapping_add(r * results_stride), column, used);
+                    row = row.wrapping_add(R * distance);
+                    start = start.wrapping_add(R * results_stride);
                 }
             }
         }
@@ -510,17 +626,38 @@ macro_rules! tiles {
                 let mut copy = factors.copy.as_deref_mut().map(<[_]>::as_mut_ptr);
                 let (mut panel, mut stride) = (checked.panel, checked.stride);
                 let (blocks, is_wide) = (checked.blocks, isa.has_avx512());
-                let mut tile = [<$ty>::default(); TILE_ROWS * $columns];
+                let count_of_blocks = blocks.count();
+                let mut unused = [<$ty>::default(); $columns];
                 let height = if is_wide { tile_height(checked.count) } else { TILE_ROWS };
-                for first in (0..checked.count).step_by(height) {
+                #[cfg_attr(target_family = "wasm", expect(unused_mut, reason = "no strips"))]
+                let mut done = 0;
+                #[cfg(not(target_family = "wasm"))]
+                if copy.is_none()
+                    && height == TILE_ROWS
+                    && let Some(strip) = checked.strip(&mut sums.results, height)
+                {
+                    // SAFETY: the instructions were detected, and all sizes checked.
+                    unsafe {
+                        #[cfg(target_arch = "x86_64")]
+                        if is_wide && columns > HALF {
+                            $wide::strip::<12, 2>(&strip, 0);
+                        } else if is_wide {
+                            $wide::strip::<12, 1>(&strip, 0);
+                        }
+                        let parts = if is_wide { 0 } else { columns };
+                        for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
+                            $narrow::strip::<6, 2>(&strip, column);
+                        }
+                    }
+                    done = strip.rows;
+                    let read = strip.rows / height * strip.depth * strip.next.1;
+                    checked.next.0 = checked.next.0.wrapping_byte_add(read);
+                }
+                for first in (done..checked.count).step_by(height) {
                     let used = (checked.count - first).min(height);
-                    // Whole vectors are written in place, and all columns with a copy.
-                    let is_in_place =
-                        columns == $columns || (columns == HALF && copy.is_none());
-                    let results = is_in_place.then_some(&mut sums.results);
-                    checked.begin_tile(first..first + used, tile.as_mut_ptr(), results);
+                    checked.begin_tile(first..first + used, &mut sums.results, unused.as_mut_ptr());
                     checked.copy = copy;
-                    for block in 0..blocks.count() {
+                    for block in 0..count_of_blocks {
                         let mut one = 0..0;
                         let runs = blocks.runs(block, &mut one);
                         checked.begin_block(block);
@@ -538,7 +675,7 @@ macro_rules! tiles {
                                         } else if columns > HALF {
                                             $wide::chains::<$rows, 2, false, $even>(&checked, runs, at);
                                         } else {
-                                            $wide::chains::<$rows, 1, false, false>(&checked, runs, at);
+                                            $wide::chains::<$rows, 1, false, $even>(&checked, runs, at);
                                         }
                                     }
                                 };
@@ -577,14 +714,6 @@ macro_rules! tiles {
                             }
                         }
                         checked.end_block(runs);
-                    }
-                    if checked.are_results && !is_in_place {
-                        for (r, row) in tile.chunks_exact($columns).take(used).enumerate() {
-                            let result = sums.results.row(first + r, columns);
-                            result.into_iter().for_each(|result| {
-                                result.copy_from_slice(&row[..columns]);
-                            });
-                        }
                     }
                     // The other tiles read the copy.
                     if let Some(copied) = copy.take() {

@@ -54,15 +54,26 @@ macro_rules! rows {
                     )*
                 }
             }
-            if checked.are_results {
-                $(chains[$r] = [results(chains[$r][0]), results(chains[$r][1])];)*
+            if let Some(tile) = checked.sums {
+                let tile = tile.wrapping_add(row * $columns + column);
+                // SAFETY: a tile has room for all columns.
+                unsafe {
+                    $(
+                        let place = tile.wrapping_add($r * $columns);
+                        store(place, chains[$r][0]);
+                        store(place.add(LANES), chains[$r][1]);
+                    )*
+                }
+                return;
             }
-            // SAFETY: there is room for all columns, or all used ones.
+            let used = checked.used.saturating_sub(column);
+            // SAFETY: there is room for all columns that are used.
             unsafe {
                 $(
-                    let place = checked.sums[row + $r].wrapping_add(column);
-                    store(place, chains[$r][0]);
-                    store(place.add(LANES), chains[$r][1]);
+                    let place = checked.results[row + $r].wrapping_add(column);
+                    store_first(place, results(chains[$r][0]), used.min(LANES));
+                    let right = used.saturating_sub(LANES).min(LANES);
+                    store_first(place.wrapping_add(LANES), results(chains[$r][1]), right);
                 )*
             }
         }
@@ -114,7 +125,7 @@ macro_rules! chains {
             use super::{Checked, PanelColumns, TILE_ROWS};
             use std::ops::Range;
             use crate::simd::registers::$module::{
-                LANES, add, fused_multiply_add, load, results, splat, store, zero,
+                LANES, add, fused_multiply_add, load, results, splat, store, store_first, zero,
             };
 
             rows! { six $ty $columns: 0 1 2 3 4 5 }
