@@ -1,15 +1,16 @@
-//! Functions of `f64` without branches and tables, whose loops become vector instructions, with
-//! results precise enough to be rounded correctly in nearly all cases.
+//! Functions of `f64` without branches, whose loops become vector instructions, with results
+//! precise enough to be rounded correctly in nearly all cases.
 //!
-//! The relative error of a result is at most [`ERROR`] where its higher part is not NaN.
-//! [`nearest`] rounds it, or says that the error leaves two numbers to choose from: one of 400
-//! times. `rounded.rs` decides then, and for operands outside of the range that is computed
+//! The relative error of a result is at most [`Rounded::ERROR`] where its higher part is not NaN.
+//! [`nearest`] rounds it, or says that the error leaves two numbers to choose from: one of 340
+//! times, or fewer. `rounded.rs` decides then, and for operands outside of the range that is computed
 //! here. (A. Ziv, *Fast evaluation of elementary mathematical functions with correctly rounded last
 //! bit*, 1991.)
 //!
 //! Products use fused multiply-adds: this code is for machines that have them.
 
 use super::double::{Double, two_sum};
+use super::elementary::{POWERS, STEP, STEPS};
 use super::lanes::{LN_2, SHIFT, near_cbrt, polynomial, power_of_2, split};
 use super::lanes_trigonometric::{self, is_odd};
 use super::rounded;
@@ -18,19 +19,24 @@ use std::f64::consts::{FRAC_2_PI, LOG2_E};
 /// A function of `N` numbers that is rounded correctly. A trait and not closures, which the
 /// compiler does not always inline.
 pub trait Rounded<const N: usize>: Copy + Send + Sync + 'static {
-    /// The result, with an error of at most [`ERROR`] if its higher part is not NaN.
+    /// A bound on the relative error of [`Rounded::near`].
+    const ERROR: f64;
+
+    /// The result, with that error at most if its higher part is not NaN.
     fn near(numbers: [f64; N]) -> Double;
     /// The result rounded, for all numbers.
     fn exact(numbers: [f64; N]) -> f64;
 }
 
 macro_rules! rounded {
-    ($($name:ident $function:ident($($x:ident)*))*) => {$(
+    ($($name:ident $function:ident($($x:ident)*) $error:expr;)*) => {$(
         #[doc = concat!("`", stringify!($function), "`.")]
         #[derive(Clone, Copy)]
         pub struct $name;
 
         impl Rounded<{ [$(stringify!($x)),*].len() }> for $name {
+            const ERROR: f64 = $error;
+
             #[inline(always)]
             fn near([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> Double {
                 $function($($x),*)
@@ -44,45 +50,50 @@ macro_rules! rounded {
 }
 
 rounded! {
-    Acos acos(x)
-    Acosh acosh(x)
-    Asin asin(x)
-    Asinh asinh(x)
-    Atan atan(x)
-    Atan2 atan2(y x)
-    Atanh atanh(x)
-    Cbrt cbrt(x)
-    Cos cos(x)
-    Cosh cosh(x)
-    Exp exp(x)
-    ExpM1 exp_m1(x)
-    Log log(x)
-    Log1p log_1p(x)
-    Logistic logistic(x)
-    Pow pow(x y)
-    Rsqrt rsqrt(x)
-    Sin sin(x)
-    Sinh sinh(x)
-    Tan tan(x)
-    Tanh tanh(x)
+    Acos acos(x) ERROR;
+    Acosh acosh(x) ERROR;
+    Asin asin(x) ERROR;
+    Asinh asinh(x) ERROR;
+    Atan atan(x) part(64);
+    Atan2 atan2(y x) part(64);
+    Atanh atanh(x) ERROR;
+    Cbrt cbrt(x) ERROR;
+    Cos cos(x) ERROR;
+    Cosh cosh(x) part(65);
+    Exp exp(x) part(66);
+    ExpM1 exp_m1(x) part(65);
+    Log log(x) ERROR;
+    Log1p log_1p(x) ERROR;
+    Logistic logistic(x) part(65);
+    Pow pow(x y) part(64);
+    Rsqrt rsqrt(x) ERROR;
+    Sin sin(x) ERROR;
+    Sinh sinh(x) part(64);
+    Tan tan(x) ERROR;
+    Tanh tanh(x) part(64);
 }
 
-/// A bound on the relative error of results.
-pub const ERROR: f64 = 1.5 / (1u64 << 63) as f64;
+/// A bound on the relative error of most results.
+pub const ERROR: f64 = 1.5 * part(63);
 /// Numbers from here to the inverse have products, and rests of products, that are normal.
-const LEAST: f64 = f64::from_bits((1023 - 440) << 52);
+pub(super) const LEAST: f64 = part(440);
 
-/// The number of `f64` nearest to a result; NaN if that is unknown.
+/// `2^-n`.
+pub(super) const fn part(n: u64) -> f64 {
+    f64::from_bits((1023 - n) << 52)
+}
+
+/// The number of `f64` nearest to a result with this relative error; NaN if that is unknown.
 #[inline(always)]
-pub fn nearest(x: Double) -> f64 {
-    let above = x.hi + x.hi.mul_add(ERROR, x.lo);
-    let below = x.hi + x.hi.mul_add(-ERROR, x.lo);
+pub fn nearest(x: Double, error: f64) -> f64 {
+    let above = x.hi + x.hi.mul_add(error, x.lo);
+    let below = x.hi + x.hi.mul_add(-error, x.lo);
     if above == below { above } else { f64::NAN }
 }
 
 /// `x` if the condition holds, else NaN.
 #[inline(always)]
-fn only_if(condition: bool, x: Double) -> Double {
+pub(super) fn only_if(condition: bool, x: Double) -> Double {
     Double::new(if condition { x.hi } else { f64::NAN }, x.lo)
 }
 
@@ -130,7 +141,7 @@ pub(super) fn negative(x: Double) -> Double {
 
 /// The number with the sign of its first part changed to that of another number.
 #[inline(always)]
-fn copysign(x: Double, sign: f64) -> Double {
+pub(super) fn copysign(x: Double, sign: f64) -> Double {
     select((x.hi < 0.0) == (sign < 0.0), x, negative(x))
 }
 
@@ -173,11 +184,9 @@ fn horner<const N: usize>(coefficients: [Double; N], tail: f64, x: Double) -> Do
     sum
 }
 
-/// `log(2)` in two parts, whose product with an exponent of 2 is exact for the first.
-const LN_2_PARTS: [f64; 2] = [0.693_147_180_559_890_3, 5.497_923_018_708_371e-14];
 /// `1 / n!` from n = 3.
-const EXP: [f64; 8] = {
-    let mut terms = [0.0; 8];
+const EXP: [f64; 5] = {
+    let mut terms = [0.0; 5];
     let (mut n, mut factorial) = (0, 2.0);
     while n < terms.len() {
         factorial *= (n + 3) as f64;
@@ -189,56 +198,52 @@ const EXP: [f64; 8] = {
 /// Numbers up to this, in size, have exponentials whose parts are normal.
 const LARGEST_EXPONENT: f64 = 670.0;
 
-/// `exp(r) - 1` and `2^n` of `x = r + n log(2)`, where `r` is at most `log(2) / 2` in size, for
-/// numbers up to 1000.
+/// `2^(j / 64)`, `r` and `2^n` of `x = (64 n + j) log(2) / 64 + r`, for numbers up to 1000, where
+/// `r` is at most `log(2) / 128` in size, and `x` where that is nearest to zero.
 #[inline(always)]
-fn exp_parts(x: Double) -> (Double, f64) {
-    let shifted = x.hi.mul_add(LOG2_E, SHIFT);
+fn exp_parts(x: Double) -> (Double, Double, f64) {
+    let shifted = x.hi.mul_add(LOG2_E * STEPS as f64, SHIFT);
     let count = shifted - SHIFT;
-    let [first, second] = LN_2_PARTS;
-    // Exact, as is the product.
-    let rest = count.mul_add(-first, x.hi);
-    let small = product(count, second);
-    let rest = two_sum(rest, -small.hi);
-    let rest = quick_sum(rest.hi, rest.lo + (x.lo - small.lo));
-    (small_exp_m1(rest), power_of_2(shifted))
-}
-
-/// `exp(r) - 1` of `r` up to `log(2) / 2` in size.
-///
-/// With `u = 2^-53` and `|x| <= log(2) / 32`, the cubic and later terms are below `8e-5 x`. They
-/// have the errors of five roundings, three more when they are added, and lack `x.lo x^2 / 2`: in
-/// all `8.8e-4 u x`. Doubling the argument makes that at most 1.2 times as large in proportion to
-/// the result, also after 1 is subtracted from the power: below `2^-62.8`. What is left out of the
-/// series, and errors of `u^2`, are below `2^-80`.
-#[inline(always)]
-fn small_exp_m1(r: Double) -> Double {
-    // Of a sixteenth of it: x + x^2 / 2 + x^3 p(x).
-    let x = r.scaled(1.0 / 16.0);
-    let square = times(x, x);
-    let tail = (x.hi * square.hi) * polynomial(&EXP, x.hi);
-    let sum = quick_sum(x.hi, 0.5 * square.hi);
-    let start = quick_sum(sum.hi, sum.lo + (x.lo + (0.5 * square.lo + tail)));
-    // (1 + e)^2 - 1 = 2e + e^2.
-    let mut e = start;
-    for _ in 0..4 {
-        e = plus(e.scaled(2.0), times(e, e));
-    }
-    e
+    // Exact: a multiple of 2^-60, as numbers are that have a count, and below 2^-7.
+    let rest = count.mul_add(-STEP.hi, x.hi);
+    // With an error of at most 2^-97, and exact without a count.
+    let rest = quick_sum(rest, -(count * STEP.lo));
+    let rest = quick_sum(rest.hi, rest.lo + x.lo);
+    let bits = shifted.to_bits();
+    let power = POWERS[(bits % STEPS as u64) as usize];
+    (power, rest, f64::from_bits((bits / STEPS as u64).wrapping_add(1023) << 52))
 }
 
 /// The exponential function, without its rounding.
+///
+/// With `u = 2^-53`, all but `1 + r` of the series is at most `2^-16`, and has the errors of six
+/// roundings: `2^-66`. The terms that it lacks are below `2^-75`.
 #[inline(always)]
 pub(super) fn exp_of(x: Double) -> Double {
-    let (e, power) = exp_parts(x);
-    plus(Double::ONE, e).scaled(power)
+    let (power, r, scale) = exp_parts(x);
+    let rest = (r.hi * r.hi).mul_add(r.hi.mul_add(polynomial(&EXP, r.hi), 0.5), r.lo);
+    let term = product(power.hi, r.hi);
+    let sum = quick_sum(power.hi, term.hi);
+    let low = power.hi.mul_add(rest, power.lo.mul_add(r.hi, power.lo));
+    quick_sum(sum.hi, low + (sum.lo + term.lo)).scaled(scale)
 }
 
 /// The exponential function minus 1, without its rounding.
+///
+/// The cubic and later terms of the series for `r` are below `2^-17 r`, and have the errors of six
+/// roundings; they lack terms below `2^-68 r`. The power minus 1 is zero, or at least `1.9 r`, so
+/// that the sum has at most twice these errors in proportion: below `2^-66`.
 #[inline(always)]
 pub(super) fn exp_m1_of(x: Double) -> Double {
-    let (e, power) = exp_parts(x);
-    plus(two_sum(power, -1.0), e.scaled(power))
+    let (power, r, scale) = exp_parts(x);
+    let square = product(r.hi, r.hi);
+    let tail = (r.hi * square.hi) * polynomial(&EXP, r.hi);
+    let sum = quick_sum(r.hi, 0.5 * square.hi);
+    let low = r.lo + (r.hi.mul_add(r.lo, 0.5 * square.lo) + tail);
+    let e = quick_sum(sum.hi, sum.lo + low);
+    let power = power.scaled(scale);
+    let grown = two_sum(power.hi, -1.0);
+    plus(quick_sum(grown.hi, grown.lo + power.lo), times(power, e))
 }
 
 /// The exponential function.
@@ -554,22 +559,64 @@ pub fn tan(x: f64) -> Double {
     only_if(is_easy, result)
 }
 
-/// The angle of the point with ordinate `y` and abscissa `x`, of numbers of moderate size: a
-/// Newton step from an angle within some units in the last place.
+/// Arcs in the table of the inverse tangent, of which numbers up to 1 need the first half.
+const ARCS: usize = 64;
+/// `atan(j / 32)`.
+static ANGLES: [Double; ARCS] = {
+    let mut table = [Double::new(0.0, 0.0); ARCS];
+    let mut j = 1;
+    while j < ARCS {
+        // The tangent of the difference to the one before.
+        let divisor = (1024 + j * (j - 1)) as f64;
+        let step = Double::new(32.0, 0.0).over(Double::new(divisor, 0.0));
+        let square = step.times(step);
+        let (mut sum, mut n) = (Double::ONE.over(Double::new(25.0, 0.0)), 12);
+        while n > 0 {
+            n -= 1;
+            let term = Double::ONE.over(Double::new((2 * n + 1) as f64, 0.0));
+            sum = term.plus(square.times(sum).scaled(-1.0));
+        }
+        table[j] = table[j - 1].plus(step.times(sum));
+        j += 1;
+    }
+    table
+};
+/// `(-1)^n / (2n + 1)` from n = 1.
+const ATAN: [f64; 5] = [-1.0 / 3.0, 1.0 / 5.0, -1.0 / 7.0, 1.0 / 9.0, -1.0 / 11.0];
+
+/// The angle of the point with ordinate `y` and abscissa `x`, of numbers of moderate size.
+///
+/// `atan(t) = atan(c) + atan((t - c) / (1 + t c))` with the nearest multiple `c` of 1/32. The terms
+/// of the series after the first are below `2^-13` of it, and have the errors of five roundings:
+/// `2^-64`, where what is left out is below `2^-75`.
 #[inline(always)]
 pub(super) fn angle_of(y: Double, x: Double) -> Double {
-    let angle = lanes_trigonometric::atan2(y.hi, x.hi);
-    // Of the smaller angle to the next multiple of a right one, as the series needs it.
-    let ([near_sin, near_cos], turns, _) = sin_cos(angle);
-    let is_odd = is_odd(turns);
-    let sin = select(is_odd, near_cos, near_sin);
-    let cos = select(is_odd, near_sin, near_cos);
-    let sin = negated_if(sin, turns);
-    let cos = negated_if(cos, a_turn_ahead(turns));
-    let (opposite, adjacent) = (times(y, cos), times(x, sin));
-    let high = opposite.hi - adjacent.hi;
-    let step = (high + (opposite.lo - adjacent.lo)) / (x.hi * cos.hi + y.hi * sin.hi);
-    quick_sum(angle, step)
+    let sizes = [copysign(y, 1.0), copysign(x, 1.0)];
+    let is_steep = sizes[0].hi > sizes[1].hi;
+    let small = select(is_steep, sizes[1], sizes[0]);
+    let large = select(is_steep, sizes[0], sizes[1]);
+    let shifted = (small.hi / large.hi).mul_add(32.0, SHIFT);
+    let c = (shifted - SHIFT) * (1.0 / 32.0);
+    let below = product(c, large.hi);
+    // Exact: the numbers are within a factor of two, or one is zero.
+    let rest = small.hi - below.hi;
+    let numerator = quick_sum(rest, c.mul_add(-large.lo, small.lo - below.lo));
+    let beside = product(c, small.hi);
+    let sum = quick_sum(large.hi, beside.hi);
+    let denominator = Double::new(sum.hi, sum.lo + c.mul_add(small.lo, large.lo + beside.lo));
+    let inverse = 1.0 / denominator.hi;
+    let t = numerator.hi * inverse;
+    let rest =
+        (-t).mul_add(denominator.hi, numerator.hi) + (-t).mul_add(denominator.lo, numerator.lo);
+    let t = Double::new(t, rest * inverse);
+    let square = t.hi * t.hi;
+    let tail = (square * t.hi).mul_add(polynomial(&ATAN, square), (-square).mul_add(t.lo, t.lo));
+    let near = ANGLES[(shifted.to_bits() % ARCS as u64) as usize];
+    let sum = quick_sum(near.hi, t.hi);
+    let angle = quick_sum(sum.hi, sum.lo + (near.lo + tail));
+    let angle = select(is_steep, plus(HALF_PI, negative(angle)), angle);
+    let angle = select(x.hi < 0.0, plus(Double::PI, negative(angle)), angle);
+    copysign(angle, y.hi)
 }
 
 /// The angle of the point with ordinate `y` and abscissa `x`.
@@ -585,39 +632,26 @@ pub fn atan(x: f64) -> Double {
     atan2(x, 1.0)
 }
 
-/// The smaller acute angle of a right triangle with hypotenuse 1 and one leg `x`, by a Newton step,
-/// and if that is the angle opposite to `x`.
-#[inline(always)]
-fn smaller_angle(x: f64) -> (Double, bool) {
-    let size = x.abs();
-    let other = sqrt(times(two_sum(1.0, -size), two_sum(1.0, size)));
-    let is_opposite = size <= other.hi;
-    let leg = select(is_opposite, Double::new(size, 0.0), other);
-    let adjacent = select(is_opposite, other, Double::new(size, 0.0)).hi;
-    let angle = lanes_trigonometric::atan2(leg.hi, adjacent);
-    let sin = small_sin(Double::new(angle, 0.0));
-    let step = ((leg.hi - sin.hi) + (leg.lo - sin.lo)) / adjacent;
-    (quick_sum(angle, step), is_opposite)
-}
-
 /// A right angle.
 const HALF_PI: Double = Double::PI.scaled(0.5);
+
+/// The other leg of a right triangle with hypotenuse 1 and one leg `x`.
+#[inline(always)]
+fn other_leg(x: f64) -> Double {
+    sqrt(times(two_sum(1.0, -x), two_sum(1.0, x)))
+}
 
 /// The inverse sine.
 #[inline(always)]
 pub fn asin(x: f64) -> Double {
-    let (angle, is_opposite) = smaller_angle(x);
-    let angle = select(is_opposite, angle, plus(HALF_PI, negative(angle)));
-    only_if((x.abs() >= LEAST) & (x.abs() < 1.0), copysign(angle, x))
+    let angle = angle_of(Double::new(x, 0.0), other_leg(x));
+    only_if((x.abs() >= LEAST) & (x.abs() < 1.0), angle)
 }
 
 /// The inverse cosine.
 #[inline(always)]
 pub fn acos(x: f64) -> Double {
-    let (angle, is_opposite) = smaller_angle(x);
-    // Of the absolute value, and then the other one of the two that make up two right angles.
-    let angle = select(is_opposite, plus(HALF_PI, negative(angle)), angle);
-    let angle = select(x < 0.0, plus(Double::PI, negative(angle)), angle);
+    let angle = angle_of(other_leg(x), Double::new(x, 0.0));
     only_if((x.abs() >= LEAST) & (x.abs() < 1.0), angle)
 }
 

@@ -3,9 +3,9 @@
 use super::double::Double;
 
 /// Parts of a power of two in the table of the exponential function.
-const STEPS: usize = 64;
+pub(super) const STEPS: usize = 64;
 /// `log(2) / STEPS`.
-const STEP: Double = Double::LN_2.scaled(1.0 / STEPS as f64);
+pub(super) const STEP: Double = Double::LN_2.scaled(1.0 / STEPS as f64);
 
 /// `1 / n!`.
 const INVERSE_FACTORIALS: [Double; 30] = {
@@ -19,7 +19,7 @@ const INVERSE_FACTORIALS: [Double; 30] = {
 };
 
 /// `2^(i / STEPS)`.
-const POWERS: [Double; STEPS] = {
+pub(super) static POWERS: [Double; STEPS] = {
     let root = Double::ONE.plus(small_exp_m1(STEP));
     let mut table = [Double::ONE; STEPS];
     let mut i = 1;
@@ -33,7 +33,7 @@ const POWERS: [Double; STEPS] = {
 };
 
 /// `exp(x) - 1` for `|x|` of at most [`STEP`]: Taylor's series.
-const fn small_exp_m1(x: Double) -> Double {
+pub(super) const fn small_exp_m1(x: Double) -> Double {
     // In f64 where the terms are below 2^-46 of the sum.
     let mut tail = 0.0;
     let mut n = 11;

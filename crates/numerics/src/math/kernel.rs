@@ -524,6 +524,10 @@ impl<F: Inlined<f32, 1>, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyL
     }
 }
 
+/// Results at a time in memory of the loop itself. A loop that reads a table and writes to memory
+/// that it does not know is no loop of vectors.
+const ROUNDED: usize = 256;
+
 /// A loop by the faster form of a function, and by the exact one where that leaves the result open.
 struct RoundedLoop<'a, F> {
     results: &'a mut [f64],
@@ -537,15 +541,20 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
     #[inline(always)]
     fn run(self) {
         let RoundedLoop { results, xs, .. } = self;
-        for (result, &x) in results.iter_mut().zip(xs) {
-            *result = nearest(F::near([x]));
-        }
-        if results.iter().fold(false, |any, result| any | result.is_nan()) {
-            for (result, &x) in results.iter_mut().zip(xs) {
-                if result.is_nan() {
-                    *result = exact::<F>(x);
+        for (results, xs) in results.chunks_mut(ROUNDED).zip(xs.chunks(ROUNDED)) {
+            let mut block = [0.0; ROUNDED];
+            let block = &mut block[..xs.len()];
+            for (result, &x) in block.iter_mut().zip(xs) {
+                *result = nearest(F::near([x]), F::ERROR);
+            }
+            if block.iter().fold(false, |any, result| any | result.is_nan()) {
+                for (result, &x) in block.iter_mut().zip(xs) {
+                    if result.is_nan() {
+                        *result = exact::<F>(x);
+                    }
                 }
             }
+            results.copy_from_slice(block);
         }
     }
 
@@ -615,15 +624,21 @@ impl<F: Rounded<2>> Kernel for RoundedPairLoop<'_, F> {
     #[inline(always)]
     fn run(self) {
         let RoundedPairLoop { results, operands: [xs, ys], .. } = self;
-        for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
-            *result = nearest(F::near([x, y]));
-        }
-        if results.iter().fold(false, |any, result| any | result.is_nan()) {
-            for ((result, &x), &y) in results.iter_mut().zip(xs).zip(ys) {
-                if result.is_nan() {
-                    *result = F::exact([x, y]);
+        let operands = xs.chunks(ROUNDED).zip(ys.chunks(ROUNDED));
+        for (results, (xs, ys)) in results.chunks_mut(ROUNDED).zip(operands) {
+            let mut block = [0.0; ROUNDED];
+            let block = &mut block[..xs.len()];
+            for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
+                *result = nearest(F::near([x, y]), F::ERROR);
+            }
+            if block.iter().fold(false, |any, result| any | result.is_nan()) {
+                for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
+                    if result.is_nan() {
+                        *result = F::exact([x, y]);
+                    }
                 }
             }
+            results.copy_from_slice(block);
         }
     }
 

@@ -29,6 +29,8 @@ pub mod convert;
 pub mod double; // For the tests in `tests/it/math`.
 #[doc(hidden)]
 pub mod double_lanes; // For the tests in `tests/it/math`.
+#[doc(hidden)]
+pub mod double_lanes_erf; // For the tests in `tests/it/math`.
 pub mod element;
 mod elementary;
 #[doc(hidden)]

@@ -7,10 +7,11 @@ use super::double_lanes::{
     Acos, Acosh, Asin, Asinh, Atan, Atanh, Cbrt, Cos, Cosh, Exp, ExpM1, Log, Log1p, Logistic,
     Rounded, Rsqrt, Sin, Sinh, Tan, Tanh,
 };
+use super::double_lanes_erf::{Erf, Erfc};
 use super::kernel::SliceKernel;
 use super::pieces::{self, NativeFloat, Pieced};
 use super::single::Inlined;
-use super::{bessel, erf_rounded, gamma, lanes, one, scalar, single};
+use super::{bessel, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
 use num_complex::Complex;
@@ -95,9 +96,9 @@ unary_ops! {
     Cosine "cosine" real(one::cos), complex cos;
     CountLeadingZeros "count_leading_zeros";
     Digamma "digamma" real(gamma::digamma);
-    Erf "erf" real(one::erf) double(erf_rounded::erf);
+    Erf "erf" real(one::erf) double(exact::<Erf>);
     ErfInv "erf_inv" real(one::erf_inv);
-    Erfc "erfc" real(one::erfc) double(erf_rounded::erfc);
+    Erfc "erfc" real(one::erfc) double(exact::<Erfc>);
     Exponential "exponential" real(one::exp), complex exp;
     ExponentialMinusOne "exponential_minus_one" real(libm::expm1), complex exp_m1;
     Floor "floor" real(f64::floor);
@@ -259,6 +260,8 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Atan, DType::F64) => sink.map_rounded::<Atan>(),
         (UnaryOp::Cbrt, DType::F64) => sink.map_rounded::<Cbrt>(),
         (UnaryOp::Cosine, DType::F64) => sink.map_rounded::<Cos>(),
+        (UnaryOp::Erf, DType::F64) => sink.map_rounded::<Erf>(),
+        (UnaryOp::Erfc, DType::F64) => sink.map_rounded::<Erfc>(),
         (UnaryOp::Exponential, DType::F64) => sink.map_rounded::<Exp>(),
         (UnaryOp::ExponentialMinusOne, DType::F64) => sink.map_rounded::<ExpM1>(),
         (UnaryOp::Log, DType::F64) => sink.map_rounded::<Log>(),
