@@ -313,11 +313,13 @@ class Program:
         self._native.verify()
 
     def refine(
-        self, dims: Optional[dict[str, int]] = None, *, batch: Optional[int] = None, types: Optional[str] = None
+        self, dims: Optional[Mapping[str, int]] = None, *, batch: Optional[int] = None, types: Optional[str] = None
     ) -> Program:
         """A static program: `dims` are sizes by the names that the exporter gave dimensions, `batch` is the size of the first
         dimension of each argument where that is dynamic, and `types` are the types of all arguments, as in `tensor<2xf32>, i32`."""
-        return self._changed(self._native.refine(dims or {}, batch, types))
+        if dims is not None and not isinstance(dims, Mapping):
+            raise TypeError(f"sizes are a dictionary by names of dimensions, not {type(dims).__name__}; types of arguments are `types=`")
+        return self._changed(self._native.refine(dict(dims or {}), batch, types))
 
     def with_threads(self, threads: Optional[int]) -> Program:
         """The same program, whose runs use up to so many threads; `None` stands for one for each core. Results do not depend on it.
@@ -361,6 +363,8 @@ class Program:
         if isinstance(entry, str):
             entry = entry.removeprefix("@")
         functions = dict(self._settings.custom_calls)
+        if custom_calls is not None and not isinstance(custom_calls, Mapping):
+            raise TypeError(f"custom calls are a dictionary of functions by target, not {type(custom_calls).__name__}")
         for target, function in (custom_calls or {}).items():
             if not callable(function):
                 raise TypeError(f"the custom call {target!r} is computed by a function, not by {shortened(function)}")

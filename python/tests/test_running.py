@@ -157,6 +157,10 @@ class Options(unittest.TestCase):
         self.assertEqual((twice.refine()(2.0), twice.bind({"value": 3.0})()), (4.0, 6.0))
         with self.assertRaisesRegex(stablo.Error, "no batch to become 2"):
             twice.refine(batch=2)
+        with self.assertRaisesRegex(TypeError, "sizes are a dictionary by names of dimensions, not str; types of arguments are `types=`"):
+            twice.refine("tensor<f32>, tensor<f32>")
+        with self.assertRaisesRegex(TypeError, "custom calls are a dictionary of functions by target, not list"):
+            twice.with_options(custom_calls=[abs])
 
     def test_like_xla(self) -> None:
         program = stablo.parse("func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = stablehlo.add %x, %x : tensor<f32>  return %0 : tensor<f32> }")
