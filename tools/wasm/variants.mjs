@@ -1,5 +1,6 @@
 // Writes programs without arguments whose results have fused multiply-adds in all kinds of loops: products of
-// matrices and convolutions of many sizes, and functions of numbers. upstream.mjs compares their results.
+// matrices and convolutions of many sizes, of numbers for which it matters where they are rounded, and functions
+// of numbers. upstream.mjs compares their results.
 //
 //   node variants.mjs FOLDER
 
@@ -86,6 +87,97 @@ for (const name of [...FUNCTIONS.split(" ").map((f) => `stablehlo.${f}`), ...CHL
       `%special = stablehlo.constant dense<[0.0, -0.0, 1.0, -1.0, ${bits}]> : tensor<8x${element}>`,
       `%x = stablehlo.concatenate %special, %scaled, dim = 0 : (tensor<8x${element}>, ${type}) -> ${all}`,
       `%result = ${name} %x : ${name.startsWith("chlo") ? `${all} -> ` : ""}${all}`,
+    ]);
+  }
+}
+// Functions of pairs: all of special numbers and some others, by each other.
+for (const [element, special] of [
+  ["f32", "0x7F800000, 0xFF800000, 0x7FC00000, 0xFFC00000, 0x7F800001, 0x00000001, 0x80000001, 0x00800000, 0x7F7FFFFF"],
+  ["f64", "0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0x0000000000000001"],
+]) {
+  const numbers = `0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.0, -2.0, 3.0, -3.0, 1.0e30, -1.0e30, 16777217.0, 0.70710677, 1.4142135, 33.25, -33.0, 1.0e-20, ${special}`;
+  const count = numbers.split(",").length;
+  const [type, square] = [`tensor<${count}x${element}>`, `tensor<${count}x${count}x${element}>`];
+  for (const name of ["power", "atan2", "remainder", "divide"]) {
+    program(square, [
+      `%all = stablehlo.constant dense<[${numbers}]> : ${type}`,
+      `%a = stablehlo.broadcast_in_dim %all, dims = [0] : (${type}) -> ${square}`,
+      `%b = stablehlo.broadcast_in_dim %all, dims = [1] : (${type}) -> ${square}`,
+      `%result = stablehlo.${name} %a, %b : ${square}`,
+    ]);
+    const [many, a] = values("a", [4099], element);
+    const [, b] = values("b", [4099], element);
+    program(many, [...a, ...b, `%x = stablehlo.abs %a : ${many}`, `%result = stablehlo.${name} %x, %b : ${many}`]);
+  }
+}
+
+/** A number of 32 bits by its sign, exponent and the 23 bits after the first one. */
+function single(exponent, fraction) {
+  const scaled = exponent < -126 ? (2 ** 23 + fraction) >>> Math.min(24, -126 - exponent) : fraction;
+  const biased = exponent < -126 ? 0 : Math.min(exponent + 127, 254);
+  return ((random(2) << 31) | (biased << 23) | scaled) >>> 0;
+}
+/** Fractions with few bits, with bits at both ends, and any. */
+const fraction = () => choose([0, random(256) << 15, random(4096) << 11, random(8), 2 ** 23 - 1 - random(8), random(2 ** 23)]);
+/** Factors and summands whose products and sums are near ties, the least numbers, the largest ones, and any. */
+const KINDS = {
+  // A product of nearly half of the summand's last bit: (1 + e)(1 - e) is not 1 by less than f64 keeps.
+  ties: () => {
+    const [a, e] = [random(9) - 4, random(9)];
+    return [single(-a - 24 + random(3), e), single(a, e ? 2 ** 23 - 2 * e : 0), single(random(3) - 1, fraction())];
+  },
+  few: () => [single(random(8), random(256) << 15), single(random(8), random(256) << 15), single(8 + random(16), random(64) << 17)],
+  small: () => [single(-63 - random(14), fraction()), single(-63 - random(14), fraction()), single(-126 - random(25), fraction())],
+  // Likewise where the last bit is that of the least number.
+  depths: () => {
+    const [a, e] = [random(9) - 4, random(9)];
+    return [single(-a - 75 + random(3), e), single(a - 76, e ? 2 ** 23 - 2 * e : 0), single(-121 - random(20), fraction())];
+  },
+  least: () => [single(-100 - random(50), fraction()), single(-20 + random(40), fraction()), single(-120 - random(30), fraction())],
+  large: () => [single(62 + random(3), fraction()), single(62 + random(3), fraction()), single(124 + random(4), fraction())],
+  any: () => [0, 1, 2].map(() => ((random(2) << 31) | (random(256) << 23) | fraction()) >>> 0),
+};
+/** A constant of these bits. */
+function constant(name, shape, bits) {
+  const bytes = Buffer.from(Uint32Array.from(bits).buffer).toString("hex");
+  return `%${name} = stablehlo.constant dense<"0x${bytes}"> : tensor<${shape.join("x")}xf32>`;
+}
+const ONE = 0x3f800000;
+/** Sums of fewer products round these. */
+const DEPTH = 5;
+for (const make of Object.values(KINDS)) {
+  for (let i = 0; i < 4; i++) {
+    // Rows (z, x, 0, …) by columns (1, y, 0, …): each sum is z and a product, and all x meet all y.
+    const [rows, columns] = [97 + random(8), 97 + random(40)];
+    const rest = DEPTH - 2;
+    const a = Array.from({ length: rows }, make).flatMap(([x, , z]) => [z, x, ...Array(rest).fill(0)]);
+    const ys = Array.from({ length: columns }, () => make()[1]);
+    const type = `tensor<${rows}x${columns}xf32>`;
+    program(type, [
+      constant("a", [rows, DEPTH], a),
+      constant("b", [DEPTH, columns], [...ys.map(() => ONE), ...ys, ...Array(rest * columns).fill(0)]),
+      `%result = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<${rows}x${DEPTH}xf32>, tensor<${DEPTH}x${columns}xf32>) -> ${type}`,
+    ]);
+    // A vector by columns that lie side by side: chains of sums.
+    const [depth, count] = [DEPTH + random(9), 600];
+    const vector = Array.from({ length: depth }, (_, k) => (k ? make()[0] : ONE));
+    const weights = Array.from({ length: count }, () => vector.map((_, k) => make()[k ? 1 : 2])).flat();
+    program(`tensor<1x${count}xf32>`, [
+      constant("a", [1, depth], vector),
+      constant("b", [count, depth], weights),
+      `%result = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : (tensor<1x${depth}xf32>, tensor<${count}x${depth}xf32>) -> tensor<1x${count}xf32>`,
+    ]);
+    // Windows of one feature each: an element, and a product of the next one.
+    const [height, features] = [40, 40];
+    const image = Array.from({ length: height * features }, (_, at) => make()[Math.floor(at / features) % 2 ? 1 : 2]);
+    const kernel = [...Array(features).fill(ONE), ...Array.from({ length: features }, () => make()[0]), ...Array(rest * features).fill(0)];
+    const result = `tensor<1x${height - DEPTH + 1}x1x${features}xf32>`;
+    program(result, [
+      constant("a", [1, height, 1, features], image),
+      constant("b", [DEPTH, 1, 1, features], kernel),
+      `%result = stablehlo.convolution(%a, %b) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], ` +
+        `window = {stride = [1, 1]} {batch_group_count = 1 : i64, feature_group_count = ${features} : i64} : ` +
+        `(tensor<1x${height}x1x${features}xf32>, tensor<${DEPTH}x1x1x${features}xf32>) -> ${result}`,
     ]);
   }
 }

@@ -4,8 +4,9 @@
 //! instantiates it for the baseline and, on x86-64, for AVX2, so that the compiler vectorizes its
 //! loops and turns `mul_add` into one instruction where there is one. AArch64 has NEON and fused
 //! multiply-adds in its baseline. The baseline of x86-64 is a fallback, for which kernels share
-//! loops: see [`Kernel::run_shared`]. WebAssembly has vectors of 128 bits in its baseline, and fused
-//! multiply-adds where relaxed SIMD makes them so: loops with explicit vectors use them.
+//! loops: see [`Kernel::run_shared`]. WebAssembly has vectors of 128 bits in its baseline, which
+//! loops with explicit vectors use: fused multiply-adds where relaxed SIMD makes them so, and
+//! elsewhere exact ones of `f32` (`emulated`).
 
 #![allow(
     unsafe_code,
@@ -14,6 +15,8 @@
 
 mod columns;
 mod doubles;
+#[cfg(target_family = "wasm")]
+mod emulated;
 mod neighbours;
 mod pairs;
 mod peak;
@@ -179,6 +182,12 @@ impl Isa {
         return self.0 == Level::Relaxed;
         #[cfg(not(target_family = "wasm"))]
         return cfg!(target_arch = "aarch64") || self.has_avx2();
+    }
+
+    /// As [`Isa::has_vectors`], for `f32` and `i32`: in WebAssembly, exact multiply-adds take the
+    /// place of fused ones.
+    pub fn has_vectors_of_32_bits(self) -> bool {
+        cfg!(target_family = "wasm") || self.has_vectors()
     }
 
     /// Runs a kernel with these instructions.

@@ -262,7 +262,7 @@ pairs! {
 #[cfg(target_family = "wasm")]
 macro_rules! relaxed {
     (
-        $module:ident $ty:ident $zero:literal $lanes:literal
+        $module:ident $features:literal $ty:ident $zero:literal $lanes:literal
         $splat:ident $add:ident |$a:ident, $b:ident, $sum:ident| $fma:expr, $results:expr
     ) => {
         pub(crate) mod $module {
@@ -273,7 +273,7 @@ macro_rules! relaxed {
             pub(crate) const LANES: usize = $lanes;
 
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) fn zero() -> v128 {
                 splat($zero)
             }
@@ -281,7 +281,7 @@ macro_rules! relaxed {
             /// # Safety
             /// The pointer is readable for the elements of a vector.
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) unsafe fn load(from: *const $ty) -> v128 {
                 // SAFETY: the caller says so.
                 unsafe { v128_load(from.cast()) }
@@ -290,14 +290,14 @@ macro_rules! relaxed {
             /// # Safety
             /// The pointer is writable for the elements of a vector.
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) unsafe fn store(to: *mut $ty, elements: v128) {
                 // SAFETY: the caller says so.
                 unsafe { v128_store(to.cast(), elements) }
             }
 
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) fn fused_multiply_add($a: v128, $b: v128, $sum: v128) -> v128 {
                 $fma
             }
@@ -305,7 +305,7 @@ macro_rules! relaxed {
             /// Sums as results: zeros are positive, and each NaN is the quiet one without sign and
             /// payload.
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) fn results($sum: v128) -> v128 {
                 $results
             }
@@ -330,7 +330,7 @@ macro_rules! relaxed {
 
 #[cfg(target_family = "wasm")]
 relaxed! {
-    single f32 0.0 4 f32x4_splat f32x4_add
+    single "relaxed-simd" f32 0.0 4 f32x4_splat f32x4_add
     |a, b, sum| f32x4_relaxed_madd(a, b, sum), {
         let sum = add(sum, zero());
         v128_bitselect(sum, splat(f32::NAN), f32x4_eq(sum, sum))
@@ -338,7 +338,7 @@ relaxed! {
 }
 #[cfg(target_family = "wasm")]
 relaxed! {
-    double f64 0.0 2 f64x2_splat f64x2_add
+    double "relaxed-simd" f64 0.0 2 f64x2_splat f64x2_add
     |a, b, sum| f64x2_relaxed_madd(a, b, sum), {
         let sum = add(sum, zero());
         v128_bitselect(sum, splat(f64::NAN), f64x2_eq(sum, sum))
@@ -346,6 +346,14 @@ relaxed! {
 }
 #[cfg(target_family = "wasm")]
 relaxed! {
-    integer i32 0 4 i32x4_splat i32x4_add
+    integer "simd128" i32 0 4 i32x4_splat i32x4_add
     |a, b, sum| add(sum, i32x4_mul(a, b)), sum
+}
+#[cfg(target_family = "wasm")]
+relaxed! {
+    exact_single "simd128" f32 0.0 4 f32x4_splat f32x4_add
+    |a, b, sum| crate::simd::emulated::multiply_add(a, b, sum), {
+        let sum = add(sum, zero());
+        v128_bitselect(sum, splat(f32::NAN), f32x4_eq(sum, sum))
+    }
 }

@@ -63,7 +63,7 @@ mod vectors {
     /// keeps loops, and with them all sums in memory.
     #[cfg(target_family = "wasm")]
     macro_rules! written_out {
-        ($ty:ident $module:ident) => {
+        ($features:literal $ty:ident $module:ident) => {
             use super::FeatureWindows;
             use crate::simd::registers::$module::{
                 LANES, fused_multiply_add, load, results, store, zero,
@@ -72,7 +72,7 @@ mod vectors {
             /// # Safety
             /// The windows are checked, and there are `count` of them, with the features as a
             /// vector has lanes.
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
                 let features = windows.features;
                 let whole = count - count % 4;
@@ -209,7 +209,7 @@ mod vectors {
     }
 
     macro_rules! windowed {
-        ($($ty:ident $narrow:ident $wide:ident;)*) => {$(
+        ($($ty:ident $has:ident $narrow:ident $wide:ident;)*) => {$(
             impl Windowed for $ty {
                 #[inline(always)]
                 fn sum_windows(isa: Isa, windows: &mut FeatureWindows<'_, $ty>) -> bool {
@@ -221,7 +221,7 @@ mod vectors {
                             $wide::sum(windows, count);
                             return true;
                         }
-                        if isa.has_vectors() && windows.features >= registers::$narrow::LANES {
+                        if isa.$has() && windows.features >= registers::$narrow::LANES {
                             $narrow::sum(windows, count);
                             return true;
                         }
@@ -233,8 +233,8 @@ mod vectors {
     }
 
     windowed! {
-        f32 single wide_single;
-        f64 double wide_double;
+        f32 has_vectors_of_32_bits single wide_single;
+        f64 has_vectors double wide_double;
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -250,12 +250,34 @@ mod vectors {
         double "neon" f64 5;
     }
     #[cfg(target_family = "wasm")]
+    mod fused_single {
+        written_out! { "relaxed-simd" f32 single }
+    }
+    #[cfg(target_family = "wasm")]
+    mod exact_single {
+        written_out! { "simd128" f32 exact_single }
+    }
+    /// Sums of relaxed SIMD where that is fused, or of exact multiply-adds.
+    #[cfg(target_family = "wasm")]
     mod single {
-        written_out! { f32 single }
+        use super::{FeatureWindows, exact_single, fused_single};
+        use crate::simd::relaxed::is_fused;
+
+        /// # Safety
+        /// That of [`fused_single::sum`].
+        pub(super) unsafe fn sum(windows: &mut FeatureWindows<'_, f32>, count: usize) {
+            // SAFETY: the caller says so.
+            unsafe {
+                match is_fused() {
+                    true => fused_single::sum(windows, count),
+                    false => exact_single::sum(windows, count),
+                }
+            }
+        }
     }
     #[cfg(target_family = "wasm")]
     mod double {
-        written_out! { f64 double }
+        written_out! { "relaxed-simd" f64 double }
     }
 }
 

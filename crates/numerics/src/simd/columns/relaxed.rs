@@ -1,8 +1,10 @@
-//! Sums of the products of a vector with columns, with relaxed SIMD.
+//! Sums of the products of a vector with columns, with SIMD of WebAssembly.
 
 use super::{ColumnSums, Columns, GROUP};
+use crate::math::fused::fused_multiply_add_f32;
 use crate::simd::Isa;
-use crate::simd::relaxed::multiply_add_f32;
+use crate::simd::emulated;
+use crate::simd::relaxed::is_fused;
 use std::arch::wasm32::*;
 
 impl ColumnSums<f32> for f32 {
@@ -11,12 +13,16 @@ impl ColumnSums<f32> for f32 {
         isa: Isa,
         groups: [Columns<'_, f32>; N],
     ) -> Option<[[f32; W]; N]> {
-        if W != GROUP || !isa.has_vectors() {
+        if W != GROUP || !isa.has_vectors_of_32_bits() {
             return None;
         }
         let mut all = [[0.0; W]; N];
         for (all, group) in all.iter_mut().zip(&groups) {
-            all.copy_from_slice(&sums(group)?);
+            let sums = match is_fused() {
+                true => sums::<true>(group)?,
+                false => sums::<false>(group)?,
+            };
+            all.copy_from_slice(&sums);
         }
         Some(all)
     }
@@ -24,7 +30,7 @@ impl ColumnSums<f32> for f32 {
 
 /// The products of a vector with columns; `None` if these are too short.
 #[target_feature(enable = "relaxed-simd")]
-fn sums(columns: &Columns<'_, f32>) -> Option<[f32; GROUP]> {
+fn sums<const FUSED: bool>(columns: &Columns<'_, f32>) -> Option<[f32; GROUP]> {
     let Columns { vector, elements, stride, .. } = *columns;
     let last = stride.checked_mul(GROUP - 1)?;
     if elements.len() < last.checked_add(vector.len())? {
@@ -37,8 +43,8 @@ fn sums(columns: &Columns<'_, f32>) -> Option<[f32; GROUP]> {
         let first = elements.as_ptr().wrapping_add(4 * quad);
         // SAFETY: all columns have elements for these factors.
         unsafe {
-            low = add_four(factors, first, stride, low);
-            high = add_four(factors, first.wrapping_add(4 * stride), stride, high);
+            low = add_four::<FUSED>(factors, first, stride, low);
+            high = add_four::<FUSED>(factors, first.wrapping_add(4 * stride), stride, high);
         }
     }
     let mut sums = [0.0; GROUP];
@@ -50,7 +56,7 @@ fn sums(columns: &Columns<'_, f32>) -> Option<[f32; GROUP]> {
     for (column, sum) in sums.iter_mut().enumerate() {
         let elements = &elements[column * stride + 4 * quads.len()..];
         for (&factor, &element) in rest.iter().zip(elements) {
-            *sum = multiply_add_f32(factor, element, *sum);
+            *sum = fused_multiply_add_f32(factor, element, *sum);
         }
     }
     Some(sums)
@@ -62,7 +68,7 @@ fn sums(columns: &Columns<'_, f32>) -> Option<[f32; GROUP]> {
 /// The columns have these elements.
 #[inline]
 #[target_feature(enable = "relaxed-simd")]
-unsafe fn add_four(
+unsafe fn add_four<const FUSED: bool>(
     &[w, x, y, z]: &[f32; 4],
     column: *const f32,
     stride: usize,
@@ -87,8 +93,17 @@ unsafe fn add_four(
         i64x2_shuffle::<0, 2>(high_ab, high_cd),
         i64x2_shuffle::<1, 3>(high_ab, high_cd),
     );
-    let sums = f32x4_relaxed_madd(f32x4_splat(w), rows.0, sums);
-    let sums = f32x4_relaxed_madd(f32x4_splat(x), rows.1, sums);
-    let sums = f32x4_relaxed_madd(f32x4_splat(y), rows.2, sums);
-    f32x4_relaxed_madd(f32x4_splat(z), rows.3, sums)
+    let sums = multiply_add::<FUSED>(w, rows.0, sums);
+    let sums = multiply_add::<FUSED>(x, rows.1, sums);
+    let sums = multiply_add::<FUSED>(y, rows.2, sums);
+    multiply_add::<FUSED>(z, rows.3, sums)
+}
+
+#[inline]
+#[target_feature(enable = "relaxed-simd")]
+fn multiply_add<const FUSED: bool>(factor: f32, elements: v128, sums: v128) -> v128 {
+    match FUSED {
+        true => f32x4_relaxed_madd(f32x4_splat(factor), elements, sums),
+        false => emulated::multiply_add(f32x4_splat(factor), elements, sums),
+    }
 }

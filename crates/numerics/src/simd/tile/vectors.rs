@@ -578,7 +578,7 @@ fn kept<T, const N: usize>(pointers: [*const T; N]) -> [*const T; N] {
 }
 
 macro_rules! tiles {
-    ($($ty:ident $columns:literal $narrow:ident $wide:ident;)*) => {$(
+    ($($ty:ident $columns:literal $has:ident $narrow:ident $wide:ident;)*) => {$(
         impl Tile for $ty {
             const HAS_TILES: bool = true;
             const COLUMNS: usize = $columns;
@@ -593,7 +593,7 @@ macro_rules! tiles {
                 let panels = sums.len() / $columns;
                 let fits = sums.len() % $columns == 0
                     && are_long(columns, panels, row.len(), $columns);
-                if !isa.has_vectors() || !fits {
+                if !isa.$has() || !fits {
                     return false;
                 }
                 // SAFETY: the instructions were detected, and panels are long enough.
@@ -617,7 +617,7 @@ macro_rules! tiles {
                 /// Columns of a vector of AVX-512, or of two or four others.
                 const HALF: usize = $columns / 2;
                 let columns = factors.columns;
-                if !isa.has_vectors() || columns > $columns {
+                if !isa.$has() || columns > $columns {
                     return false;
                 }
                 let Some(mut checked) = Checked::new(factors, sums, $columns) else {
@@ -728,9 +728,9 @@ macro_rules! tiles {
 }
 
 tiles! {
-    f32 32 single wide_single;
-    f64 16 double wide_double;
-    i32 32 integer wide_integer;
+    f32 32 has_vectors_of_32_bits single wide_single;
+    f64 16 has_vectors double wide_double;
+    i32 32 has_vectors_of_32_bits integer wide_integer;
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -749,6 +749,48 @@ chains! {
     integer "neon" i32 32 1;
 }
 #[cfg(target_family = "wasm")]
-use relaxed::{double, integer, single};
+use relaxed::{double, integer};
 #[cfg(target_family = "wasm")]
 mod relaxed;
+
+/// Chains of relaxed SIMD where that is fused, or of exact multiply-adds.
+#[cfg(target_family = "wasm")]
+mod single {
+    use super::relaxed::{exact_single, single};
+    use super::{Checked, PanelColumns};
+    use crate::simd::relaxed::is_fused;
+    use std::ops::Range;
+
+    /// # Safety
+    /// As [`single::chains`].
+    pub(super) unsafe fn chains<
+        const R: usize,
+        const V: usize,
+        const COPY: bool,
+        const EVEN: bool,
+    >(
+        checked: &Checked<'_, f32>,
+        runs: &[Range<usize>],
+        at: [usize; 2],
+    ) {
+        // SAFETY: the caller says so.
+        unsafe {
+            match is_fused() {
+                true => single::chains::<R, V, COPY, EVEN>(checked, runs, at),
+                false => exact_single::chains::<R, V, COPY, EVEN>(checked, runs, at),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`single::row_chains`].
+    pub(super) unsafe fn row_chains(row: &[f32], columns: PanelColumns<'_, f32>, sums: &mut [f32]) {
+        // SAFETY: the caller says so.
+        unsafe {
+            match is_fused() {
+                true => single::row_chains(row, columns, sums),
+                false => exact_single::row_chains(row, columns, sums),
+            }
+        }
+    }
+}

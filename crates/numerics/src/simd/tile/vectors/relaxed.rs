@@ -1,15 +1,15 @@
-//! Chains of [`super`] with relaxed SIMD. Loops over vectors are written out: a build for size
-//! keeps loops, and with them all sums in memory.
+//! Chains of [`super`] with SIMD of WebAssembly, relaxed where that is fused. Loops over vectors
+//! are written out: a build for size keeps loops, and with them all sums in memory.
 
 use super::{Checked, PanelColumns, TILE_ROWS};
 
 /// A function that writes sums of a block with these runs, of these rows from `row` on, with two
 /// vectors of columns from `column` on. It copies these columns if `COPY`.
 macro_rules! rows {
-    ($name:ident $ty:ident $columns:literal: $($r:literal)*) => {
+    ($name:ident $features:literal $ty:ident $columns:literal: $($r:literal)*) => {
         /// # Safety
         /// These rows and columns are in the tile. If its sums are results, the columns are used.
-        #[target_feature(enable = "relaxed-simd")]
+        #[target_feature(enable = $features)]
         unsafe fn $name<const COPY: bool>(
             checked: &Checked<'_, $ty>,
             runs: &[Range<usize>],
@@ -82,12 +82,12 @@ macro_rules! rows {
 
 /// A function that writes the sums of a row with panels of these vectors.
 macro_rules! vectors {
-    ($ty:ident $columns:literal: $($v:literal)*) => {
+    ($features:literal $ty:ident $columns:literal: $($v:literal)*) => {
         /// Writes the sums of a row with whole panels.
         ///
         /// # Safety
         /// The panels have the columns of all sums, and rows for all elements.
-        #[target_feature(enable = "relaxed-simd")]
+        #[target_feature(enable = $features)]
         pub(crate) unsafe fn row_chains(
             row: &[$ty],
             PanelColumns { elements, stride, distance }: PanelColumns<'_, $ty>,
@@ -120,7 +120,7 @@ macro_rules! vectors {
 }
 
 macro_rules! chains {
-    ($($module:ident $ty:ident $columns:literal;)*) => {$(
+    ($($module:ident $features:literal $ty:ident $columns:literal;)*) => {$(
         pub(super) mod $module {
             use super::{Checked, PanelColumns, TILE_ROWS};
             use std::ops::Range;
@@ -128,9 +128,9 @@ macro_rules! chains {
                 LANES, add, fused_multiply_add, load, results, splat, store, store_first, zero,
             };
 
-            rows! { six $ty $columns: 0 1 2 3 4 5 }
-            rows! { three $ty $columns: 0 1 2 }
-            vectors! { $ty $columns: 0 1 2 3 4 5 6 7 }
+            rows! { six $features $ty $columns: 0 1 2 3 4 5 }
+            rows! { three $features $ty $columns: 0 1 2 }
+            vectors! { $features $ty $columns: 0 1 2 3 4 5 6 7 }
 
             /// Writes sums of `R` rows, three or six, from `row` on with `V` vectors of columns,
             /// two, from `column` on.
@@ -162,7 +162,8 @@ macro_rules! chains {
 }
 
 chains! {
-    single f32 32;
-    double f64 16;
-    integer i32 32;
+    single "relaxed-simd" f32 32;
+    exact_single "simd128" f32 32;
+    double "relaxed-simd" f64 16;
+    integer "simd128" i32 32;
 }
