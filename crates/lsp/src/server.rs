@@ -400,11 +400,11 @@ impl Server {
         let Some(document) = self.documents.get_mut(&uri) else { return };
         let is_current = document.version == version;
         match progress {
-            Progress::Errors { mut findings, value_types } => {
-                document.file.set_value_types(value_types);
-                if !is_current {
-                    return;
-                }
+            Progress::Types(types) => {
+                document.file.set_value_types(types);
+                return;
+            }
+            Progress::Errors(mut findings) if is_current => {
                 if !findings.iter().any(|finding| finding.severity == Severity::Error) {
                     // The lints follow; until then the former ones stand.
                     let former = std::mem::take(&mut document.findings).into_iter();
@@ -418,7 +418,7 @@ impl Server {
                 self.answer_waiting(&uri);
             }
             Progress::Failed if is_current => self.answer_waiting(&uri),
-            Progress::All { .. } | Progress::Failed => return,
+            Progress::Errors(_) | Progress::All { .. } | Progress::Failed => return,
         }
         if let Some(document) = self.documents.get_mut(&uri) {
             document.edited = None;

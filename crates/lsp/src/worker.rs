@@ -23,8 +23,10 @@ pub(crate) struct Outcome {
 
 /// The stages of a check.
 pub(crate) enum Progress {
-    /// Errors were found, or none; lints are still to come.
-    Errors { findings: Vec<Finding>, value_types: ValueTypes },
+    /// Errors were found, or none; the types of values and lints are still to come.
+    Errors(Vec<Finding>),
+    /// The types of values, for checks of parts.
+    Types(ValueTypes),
     /// All findings, and the program that was read.
     All { findings: Vec<Finding>, checked: Box<Checked> },
     /// The check stopped at a fault.
@@ -108,7 +110,8 @@ fn check(job: Job, jobs: &Mutex<Jobs>, sender: &Sender<Outcome>) {
         // The receiver is gone when the server ends.
         let _ = sender.send(Outcome { uri: uri.clone(), version, progress });
     };
-    send(Progress::Errors { findings: checked.errors(), value_types: checked.value_types() });
+    send(Progress::Errors(checked.errors()));
+    send(Progress::Types(checked.value_types()));
     if !is_cancelled() {
         send(Progress::All { findings: checked.all(), checked: Box::new(checked) });
     }

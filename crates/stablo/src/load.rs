@@ -174,7 +174,8 @@ impl LoadOptions {
             stop_at_first_error: self.stop_at_first_error,
             source_map: self.source_map,
         };
-        let has_former_ops = chlo::mhlo::may_be_in(source.text());
+        let has_former_ops = memmem::find(source.text().as_bytes(), b"mhlo.").is_some()
+            && chlo::mhlo::may_be_in(source.text());
         let parsed = mlir::text::parse(Arc::new(source), registry(), options);
         let mut loaded = Loaded {
             module: parsed.module,
