@@ -236,6 +236,8 @@ impl SliceKernel {
     /// them.
     pub fn binary(op: BinaryOp, dtype: DType) -> Option<SliceKernel> {
         let kernel = narrow::binary(op, dtype).or_else(|| dispatch_binary(op, dtype, Compile))?;
+        #[cfg(target_family = "wasm")]
+        let kernel = kernel.pairs_in_vectors(op);
         Some(kernel.named(Elementwise::Binary(op)))
     }
 

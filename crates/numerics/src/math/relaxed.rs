@@ -2,7 +2,8 @@
 //!
 //! The compiler makes no vectors of fused multiply-adds there, which are function calls to it.
 
-use super::kernel::{SliceKernel, cast_mut};
+use super::binary::BinaryOp;
+use super::kernel::{SliceKernel, cast, cast_mut};
 use super::lanes::{self, Lane};
 use super::unary::UnaryOp;
 use super::{lanes_erf, lanes_trigonometric};
@@ -34,6 +35,28 @@ impl SliceKernel {
             }
         };
         SliceKernel::of([TYPE; 3], 1, TYPE, run).with(within)
+    }
+
+    /// The kernel of an operation on pairs with its loop in explicit vectors, where there is one.
+    pub(super) fn pairs_in_vectors(self, op: BinaryOp) -> SliceKernel {
+        const TYPE: DType = DType::F32;
+        let function: fn(&mut [f32], [&[f32]; 2]) = match op {
+            BinaryOp::Atan2 => {
+                |results, pairs| of_pairs(results, pairs, lanes_trigonometric::atan2)
+            }
+            BinaryOp::Power => |results, pairs| of_pairs(results, pairs, lanes::pow),
+            _ => return self,
+        };
+        if !Isa::best().has_vectors() || self.operands() != [TYPE; 2] {
+            return self;
+        }
+        let within = self.within.clone();
+        let run = move |results: &mut [u8], operands: &[&[u8]]| {
+            let &[lhs, rhs] = operands else { return None };
+            function(cast_mut(results)?, [cast(lhs)?, cast(rhs)?]);
+            Some(())
+        };
+        SliceKernel::of([TYPE; 3], 2, TYPE, run).with(within)
     }
 }
 
@@ -95,6 +118,28 @@ fn overwrite(numbers: &mut [f32], f: impl Fn(Two) -> Two) -> bool {
     }
     run(numbers, f);
     true
+}
+
+/// Writes the results of a function of pairs.
+#[inline(always)]
+fn of_pairs(results: &mut [f32], operands: [&[f32]; 2], f: impl Fn(Two, Two) -> Two) {
+    #[target_feature(enable = "relaxed-simd")]
+    fn run(results: &mut [f32], [lhs, rhs]: [&[f32]; 2], f: impl Fn(Two, Two) -> Two) {
+        let wide = |pair: [f32; 2]| Two(f64x2_promote_low_f32x4(f32x4(pair[0], pair[1], 0.0, 0.0)));
+        let of_two = |lhs: [f32; 2], rhs: [f32; 2]| -> [f32; 2] {
+            let results = f32x4_demote_f64x2_zero(f(wide(lhs), wide(rhs)).0);
+            [f32x4_extract_lane::<0>(results), f32x4_extract_lane::<1>(results)]
+        };
+        let (pairs, last) = results.as_chunks_mut::<2>();
+        let ((lhs, last_lhs), (rhs, last_rhs)) = (lhs.as_chunks::<2>(), rhs.as_chunks::<2>());
+        for ((pair, &lhs), &rhs) in pairs.iter_mut().zip(lhs).zip(rhs) {
+            *pair = of_two(lhs, rhs);
+        }
+        for ((last, &lhs), &rhs) in last.iter_mut().zip(last_lhs).zip(last_rhs) {
+            [*last, _] = of_two([lhs; 2], [rhs; 2]);
+        }
+    }
+    run(results, operands, f);
 }
 
 /// Two numbers.
