@@ -354,22 +354,25 @@ fn random(seed: &mut u64, below: usize) -> usize {
     (*seed >> 33) as usize % below.max(1)
 }
 
-/// The next diagnostics of a version that do not change any more.
-fn settled(session: &mut Session, version: u64) -> Value {
-    loop {
-        let found = session.notification("textDocument/publishDiagnostics");
-        if found["version"] != version {
-            continue;
-        }
-        // A large text has those of its lints last, which a request does not wait for.
-        std::thread::sleep(std::time::Duration::from_millis(1500));
-        session
-            .request("textDocument/foldingRange", json!({"textDocument": {"uri": "file:///none"}}));
-        let of_it = |m: &&Value| m["params"]["version"] == version;
-        let last = session.notified.iter().rfind(of_it).map(|m| m["params"].clone());
-        session.notified.clear();
-        return last.unwrap_or(found)["diagnostics"].clone();
+/// The diagnostics of a text of this version that do not change any more.
+fn settled(session: &mut Session, uri: &str, version: u64) -> Value {
+    let of_it = |m: &Value| m["params"]["uri"] == uri && m["params"]["version"] == version;
+    let mut found = Value::Null;
+    while found["version"] != version || found["uri"] != uri {
+        found = session.notification("textDocument/publishDiagnostics");
     }
+    // The answer waits for the check of all of a large text. Diagnostics of its lints follow before
+    // any other answer.
+    for of in [uri, "file:///none"] {
+        let position = json!({"line": 0, "character": 0});
+        session.request(
+            "textDocument/hover",
+            json!({"textDocument": {"uri": of}, "position": position}),
+        );
+    }
+    let last = session.notified.iter().rfind(|m| of_it(m)).map(|m| m["params"].clone());
+    session.notified.clear();
+    last.unwrap_or(found)["diagnostics"].clone()
 }
 
 #[test]
@@ -456,11 +459,11 @@ fn edits_of_large_and_small_texts_have_the_diagnostics_of_fresh_ones() {
             let document = json!({"uri": "file:///edited.mlir", "version": version});
             session.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": [{"range": range, "text": typed}]}));
         }
-        let found = settled(&mut session, version);
+        let found = settled(&mut session, "file:///edited.mlir", version);
         let uri = "file:///fresh.mlir";
         let document = json!({"uri": uri, "languageId": "mlir", "version": 77, "text": text});
         session.notify("textDocument/didOpen", json!({"textDocument": document}));
-        let expected = settled(&mut session, 77);
+        let expected = settled(&mut session, uri, 77);
         let places = |list: &Value| -> Vec<String> {
             let list = list.as_array().expect("a list").iter();
             list.map(|d| format!("{} {} {}", d["range"], d["code"], d["message"])).collect()
