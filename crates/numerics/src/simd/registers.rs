@@ -315,7 +315,7 @@ macro_rules! relaxed {
             /// # Safety
             /// The pointer is writable for these elements.
             #[inline]
-            #[target_feature(enable = "relaxed-simd")]
+            #[target_feature(enable = $features)]
             pub(crate) unsafe fn store_first(to: *mut $ty, elements: v128, count: usize) {
                 let mut all = [$zero; LANES];
                 // SAFETY: the array has a vector, and the caller has room for its first elements.
