@@ -202,13 +202,11 @@ impl ComplexNear<f64, 1> for Logarithm {
         // The rest of the square, divided by the same power of two.
         let power = square.hi.to_bits().wrapping_sub(m.to_bits());
         let rest = square.lo * f64::from_bits((1023u64 << 52).wrapping_sub(power));
-        let numerator = two_sum(m - 1.0, rest);
-        let wide = two_sum(m, 1.0);
-        let denominator = quick_sum(wide.hi, wide.lo + rest);
-        let log = log_of(over(numerator, denominator), exponent).scaled(0.5);
+        let beside_one = two_sum(m - 1.0, rest);
+        let log = log_of(beside_one, exponent).scaled(0.5);
         let angle = angle_of(Double::new(z.im, 0.0), Double::new(z.re, 0.0));
         // The square has an error of 2^-104.
-        let is_precise = (exponent != 0.0) | (numerator.hi.abs() > 1.0 / (1u64 << 36) as f64);
+        let is_precise = (exponent != 0.0) | (beside_one.hi.abs() > 1.0 / (1u64 << 36) as f64);
         rounded_if(is_precise & is_moderate(z.re) & is_moderate(z.im), [log, angle], 1.25 * ERROR)
     }
 

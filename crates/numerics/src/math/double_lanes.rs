@@ -51,23 +51,23 @@ macro_rules! rounded {
 
 rounded! {
     Acos acos(x) ERROR;
-    Acosh acosh(x) ERROR;
+    Acosh acosh(x) part(65);
     Asin asin(x) ERROR;
-    Asinh asinh(x) ERROR;
+    Asinh asinh(x) part(65);
     Atan atan(x) part(64);
     Atan2 atan2(y x) part(64);
-    Atanh atanh(x) ERROR;
+    Atanh atanh(x) part(65);
     Cbrt cbrt(x) ERROR;
-    Cos cos(x) ERROR;
+    Cos cos(x) part(64);
     Cosh cosh(x) part(65);
     Exp exp(x) part(66);
     ExpM1 exp_m1(x) part(65);
-    Log log(x) ERROR;
-    Log1p log_1p(x) ERROR;
+    Log log(x) part(66);
+    Log1p log_1p(x) part(66);
     Logistic logistic(x) part(65);
     Pow pow(x y) part(64);
     Rsqrt rsqrt(x) ERROR;
-    Sin sin(x) ERROR;
+    Sin sin(x) part(64);
     Sinh sinh(x) part(64);
     Tan tan(x) ERROR;
     Tanh tanh(x) part(64);
@@ -167,21 +167,6 @@ pub(super) fn sqrt(x: Double) -> Double {
     let root = x.hi.sqrt();
     let rest = (-root).mul_add(root, x.hi) + x.lo;
     quick_sum(root, rest / (2.0 * root))
-}
-
-/// A polynomial with these first coefficients, the constant one first, where `tail` is the sum of
-/// the other terms divided by the power of `x` of the first of them.
-#[inline(always)]
-fn horner<const N: usize>(coefficients: [Double; N], tail: f64, x: Double) -> Double {
-    let mut sum = Double::new(tail, 0.0);
-    let mut n = N;
-    while n > 0 {
-        n -= 1;
-        // The last term is far smaller than the coefficient, and needs no rest.
-        let term = if n + 1 == N { Double::new(tail * x.hi, 0.0) } else { times(sum, x) };
-        sum = plus(coefficients[n], term);
-    }
-    sum
 }
 
 /// `1 / n!` from n = 3.
@@ -295,70 +280,86 @@ pub fn cosh(x: f64) -> Double {
     only_if(x.abs() <= LARGEST_EXPONENT, sum.scaled(0.5))
 }
 
-/// `2 / (2n + 1)` from n = 1: the terms of `log((1 + s) / (1 - s)) / s - 2` in powers of `s^2`.
-const LOG: [Double; 3] = {
-    let mut terms = [Double::ONE; 3];
-    let mut n = 0;
-    while n < terms.len() {
-        terms[n] = Double::new(2.0, 0.0).over(Double::new((2 * n + 3) as f64, 0.0));
-        n += 1;
+/// A number near the inverse of `1 + j / 128`, and the logarithm of its inverse.
+#[derive(Clone, Copy)]
+struct LogNode {
+    inverse: f64,
+    log: Double,
+}
+
+/// Nodes for j from 0 to 63 and from -64 to -1: between 1/2 and 3/2.
+static LOGS: [LogNode; 128] = {
+    let mut table = [LogNode { inverse: 1.0, log: Double::ZERO }; 128];
+    let mut i = 1;
+    while i < table.len() {
+        let j = if i < 64 { i as f64 } else { i as f64 - 128.0 };
+        let inverse = 1.0 / (1.0 + j / 128.0);
+        // 2 atanh(s) = 2 (s + s^3 / 3 + ...).
+        let one = Double::ONE;
+        let s = Double::new(1.0 - inverse, 0.0).over(one.plus(Double::new(inverse, 0.0)));
+        let square = s.times(s);
+        let (mut sum, mut n) = (Double::ZERO, 32);
+        while n > 0 {
+            n -= 1;
+            sum = one.over(Double::new((2 * n + 1) as f64, 0.0)).plus(square.times(sum));
+        }
+        table[i] = LogNode { inverse, log: s.times(sum).scaled(2.0) };
+        i += 1;
     }
-    terms
+    table
 };
-/// The rest of these terms from n = 2, and from n = 4, for `s` up to
-/// `(sqrt(2) - 1) / (sqrt(2) + 1)`: interpolated at Chebyshev's points.
-const LOG_FROM_2: [f64; 10] = [
-    0.4,
-    0.285_714_285_714_285_7,
-    0.222_222_222_222_221_57,
-    0.181_818_181_816_464_8,
-    0.153_846_153_783_802_92,
-    0.133_333_341_215_578,
-    0.117_646_453_172_702_89,
-    0.105_291_882_450_170_25,
-    0.094_419_169_127_394_25,
-    0.099_713_392_616_206_72,
-];
-const LOG_FROM_4: [f64; 9] = [
-    0.222_222_222_222_222_2,
-    0.181_818_181_818_181_77,
-    0.153_846_153_846_206_8,
-    0.133_333_333_314_895_97,
-    0.117_647_062_035_764_97,
-    0.105_262_843_993_503_64,
-    0.095_256_068_970_121_93,
-    0.086_359_633_520_659_03,
-    0.090_560_448_838_697_4,
-];
+/// `(-1)^(n + 1) / n` from n = 3.
+const LOG_FROM_3: [f64; 7] =
+    [1.0 / 3.0, -1.0 / 4.0, 1.0 / 5.0, -1.0 / 6.0, 1.0 / 7.0, -1.0 / 8.0, 1.0 / 9.0];
+/// The same from n = 4.
+const LOG_FROM_4: [f64; 7] =
+    [-1.0 / 4.0, 1.0 / 5.0, -1.0 / 6.0, 1.0 / 7.0, -1.0 / 8.0, 1.0 / 9.0, -1.0 / 10.0];
+const THIRD: Double = Double::ONE.over(Double::new(3.0, 0.0));
 
-/// `log(m * 2^exponent)`, where `m` is `(1 + s) / (1 - s)`.
+/// `log((1 + x) * 2^exponent)`, where `1 + x` is between the square roots of 1/2 and 2.
+///
+/// `1 + x` is a number near 1 over the inverse of a node. The cubic and later terms of its series
+/// are below `2^-16.5` of the first, and have the errors of six roundings: `2^-66`, where what is
+/// left out is below `2^-70`. The logarithm is not smaller than the first term.
 #[inline(always)]
-pub(super) fn log_of(s: Double, exponent: f64) -> Double {
-    let square = times(s, s);
-    let series = horner([LOG[0]], polynomial(&LOG_FROM_2, square.hi), square);
-    log_sum(s, times(series, square), exponent)
+pub(super) fn log_of(x: Double, exponent: f64) -> Double {
+    let (r, log) = log_parts(x);
+    let square = product(r.hi, r.hi);
+    let tail = (r.hi * square.hi) * polynomial(&LOG_FROM_3, r.hi);
+    let sum = quick_sum(r.hi, -0.5 * square.hi);
+    let low = (r.lo - r.hi.mul_add(r.lo, 0.5 * square.lo)) + tail;
+    log_sum(log, quick_sum(sum.hi, sum.lo + low), exponent)
 }
 
-/// [`log_of`] with an error of 2^-75 instead of [`ERROR`].
+/// [`log_of`] with an error of 2^-74: the cubic term has twice the precision, too.
 #[inline(always)]
-fn precise_log_of(s: Double, exponent: f64) -> Double {
-    let square = times(s, s);
-    let series = horner(LOG, polynomial(&LOG_FROM_4, square.hi), square);
-    log_sum(s, times(series, square), exponent)
+fn precise_log_of(x: Double, exponent: f64) -> Double {
+    let (r, log) = log_parts(x);
+    let square = times(r, r);
+    let cubic = times(times(square, r), THIRD);
+    let tail = (square.hi * square.hi) * polynomial(&LOG_FROM_4, r.hi);
+    let sum = quick_sum(r.hi, -0.5 * square.hi);
+    let rest = (r.lo - 0.5 * square.lo) + (cubic.lo + tail);
+    let sum = plus(sum, Double::new(cubic.hi, rest));
+    log_sum(log, sum, exponent)
 }
 
-/// `s * (2 + series) + exponent * log(2)`.
+/// `r` and `log` of `1 + x = (1 + r) exp(log)`, where `r` is at most `2^-7.5` in size, and `x` where
+/// that is nearest to zero.
 #[inline(always)]
-fn log_sum(s: Double, series: Double, exponent: f64) -> Double {
-    let log = plus(s.scaled(2.0), times(series, s));
+fn log_parts(x: Double) -> (Double, Double) {
+    let shifted = x.hi.mul_add(LOGS.len() as f64, SHIFT);
+    let LogNode { inverse, log } = LOGS[(shifted.to_bits() % LOGS.len() as u64) as usize];
+    let scaled = product(x.hi, inverse);
+    let sum = two_sum(scaled.hi, inverse - 1.0);
+    (quick_sum(sum.hi, sum.lo + x.lo.mul_add(inverse, scaled.lo)), log)
+}
+
+/// `exponent * log(2) + log + near`.
+#[inline(always)]
+fn log_sum(log: Double, near: Double, exponent: f64) -> Double {
     let power = product(exponent, LN_2[0]);
-    plus(Double::new(power.hi, exponent.mul_add(LN_2[1], power.lo)), log)
-}
-
-/// `(x - 1) / (x + 1)`.
-#[inline(always)]
-fn log_quotient(x: f64) -> Double {
-    over(Double::new(x - 1.0, 0.0), two_sum(x, 1.0))
+    plus(Double::new(power.hi, exponent.mul_add(LN_2[1], power.lo)), plus(log, near))
 }
 
 /// True for a positive normal number.
@@ -371,7 +372,7 @@ fn is_positive(x: f64) -> bool {
 #[inline(always)]
 pub fn log(x: f64) -> Double {
     let [m, exponent] = split(x);
-    only_if(is_positive(x), log_of(log_quotient(m), exponent))
+    only_if(is_positive(x), log_of(Double::new(m - 1.0, 0.0), exponent))
 }
 
 /// `log(1 + x)`, without its rounding, of numbers above -1 of moderate size.
@@ -383,10 +384,7 @@ fn log_1p_of(x: Double) -> Double {
     let power =
         f64::from_bits((1023u64 << 52).wrapping_sub(sum.hi.to_bits().wrapping_sub(m.to_bits())));
     let rest = (sum.lo + x.lo) * power;
-    let numerator = select(exponent == 0.0, x, two_sum(m - 1.0, rest));
-    let wide = two_sum(m, 1.0);
-    let denominator = quick_sum(wide.hi, wide.lo + rest);
-    log_of(over(numerator, denominator), exponent)
+    log_of(select(exponent == 0.0, x, two_sum(m - 1.0, rest)), exponent)
 }
 
 /// True for numbers of moderate size, whose squares and the rests of these are normal.
@@ -437,7 +435,7 @@ pub fn atanh(x: f64) -> Double {
 pub fn pow(x: f64, y: f64) -> Double {
     let size = x.abs();
     let [m, exponent] = split(size);
-    let log = precise_log_of(log_quotient(m), exponent);
+    let log = precise_log_of(Double::new(m - 1.0, 0.0), exponent);
     let high = product(log.hi, y);
     let scaled = quick_sum(high.hi, log.lo.mul_add(y, high.lo));
     let power = exp_of(scaled);
@@ -465,59 +463,91 @@ const LARGEST_ANGLE: f64 = (1u64 << 20) as f64;
 /// The rests of larger angles have to be at least this, or not all of it is known.
 const LEAST_REST: f64 = 1.0 / (1u64 << 30) as f64;
 /// `(-1)^(k / 2) / k!` of odd k from 3, and of even k from 2.
-const SIN: [Double; 10] = alternating(3);
-const COS: [Double; 10] = alternating(2);
-
-const fn alternating(first: usize) -> [Double; 10] {
-    let mut terms = [Double::ONE; 10];
-    let mut term = Double::ONE;
-    let (mut k, mut n) = (1, 0);
-    while n < terms.len() {
-        while k < first + 2 * n {
-            k += 1;
-            term = term.over(Double::new(k as f64, 0.0));
+const SIN: [f64; 3] = [-1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0];
+const COS: [f64; 3] = [-1.0 / 2.0, 1.0 / 24.0, -1.0 / 720.0];
+/// Angles in the table of sines and cosines.
+const TURNS: usize = 128;
+/// The sines and cosines of `j / 64` for j from 0 to 63 and from -64 to -1.
+static SIN_COS: [[Double; 2]; TURNS] = {
+    let mut table = [[Double::ZERO, Double::ONE]; TURNS];
+    // sin(1/64) and cos(1/64), by Taylor's series.
+    let [mut sin, mut cos] = [Double::ONE; 2];
+    let mut k = 20;
+    while k > 0 {
+        k -= 2;
+        let square = -1.0 / 4096.0;
+        let even = Double::new(square, 0.0).over(Double::new(((k + 1) * (k + 2)) as f64, 0.0));
+        let odd = Double::new(square, 0.0).over(Double::new(((k + 2) * (k + 3)) as f64, 0.0));
+        cos = Double::ONE.plus(cos.times(even));
+        sin = Double::ONE.plus(sin.times(odd));
+    }
+    sin = sin.scaled(1.0 / 64.0);
+    let mut j = 1;
+    while j <= TURNS / 2 {
+        let [before, beside] = table[j - 1];
+        let minus = before.times(sin).scaled(-1.0);
+        let next = [before.times(cos).plus(beside.times(sin)), beside.times(cos).plus(minus)];
+        table[TURNS - j] = [next[0].scaled(-1.0), next[1]];
+        if j < TURNS / 2 {
+            table[j] = next;
         }
-        let sign = if k / 2 % 2 == 1 { -1.0 } else { 1.0 };
-        terms[n] = term.scaled(sign);
-        n += 1;
+        j += 1;
     }
-    terms
+    table
+};
+
+/// A small angle as one of the table and what is left: at most 1/128.
+#[derive(Clone, Copy)]
+struct SmallAngle {
+    sin: Double,
+    cos: Double,
+    rest: Double,
+    /// The sine of the rest without it, and the cosine without 1.
+    sin_tail: f64,
+    cos_tail: f64,
 }
 
-/// The higher parts of the last terms.
-const fn tail_of<const N: usize>(terms: &[Double; 10]) -> [f64; N] {
-    let mut tail = [0.0; N];
-    let mut n = 0;
-    while n < N {
-        tail[n] = terms[terms.len() - N + n].hi;
-        n += 1;
+/// An angle of at most half a right one.
+///
+/// Without what is linear, the sum of a sine or cosine is at most `2^-15` of its largest term, and
+/// has the errors of six roundings; the sum is at least half of that term: `2^-64`. What is left out
+/// is below `2^-70`.
+#[inline(always)]
+fn small_angle(x: Double) -> SmallAngle {
+    let shifted = x.hi.mul_add(64.0, SHIFT);
+    let exact = x.hi - (shifted - SHIFT) * (1.0 / 64.0);
+    let rest = quick_sum(exact, x.lo);
+    let square = rest.hi * rest.hi;
+    let [sin, cos] = SIN_COS[(shifted.to_bits() % TURNS as u64) as usize];
+    let sin_tail = (rest.hi * square) * polynomial(&SIN, square);
+    let cos_tail = square.mul_add(polynomial(&COS, square), -(rest.hi * rest.lo));
+    SmallAngle { sin, cos, rest, sin_tail, cos_tail }
+}
+
+impl SmallAngle {
+    /// `a cos(rest) + b sin(rest)`, where `a` is zero or larger than the product with `b`.
+    #[inline(always)]
+    fn turned(self, a: Double, b: Double) -> Double {
+        let linear = product(b.hi, self.rest.hi);
+        let sum = quick_sum(a.hi, linear.hi);
+        let low = b.hi.mul_add(self.rest.lo, b.lo.mul_add(self.rest.hi, linear.lo));
+        let tail = b.hi.mul_add(self.sin_tail, a.hi.mul_add(self.cos_tail, a.lo + low));
+        quick_sum(sum.hi, sum.lo + tail)
     }
-    tail
+
+    /// The sine, or the cosine if the angle is to be turned by an odd number of right ones.
+    #[inline(always)]
+    fn sin_or_cos(self, is_cos: bool) -> Double {
+        let (a, b) =
+            (select(is_cos, self.cos, self.sin), select(is_cos, negative(self.sin), self.cos));
+        self.turned(a, b)
+    }
 }
 
-const SIN_TAIL: [f64; 8] = tail_of(&SIN);
-const COS_TAIL: [f64; 7] = tail_of(&COS);
-
-/// The sine of an angle of at most half a right one.
+/// What is left of an angle without the nearest multiple of a right one, that multiple in the low
+/// bits, and if it is precise enough.
 #[inline(always)]
-fn small_sin(x: Double) -> Double {
-    let square = times(x, x);
-    let series = horner([SIN[0], SIN[1]], polynomial(&SIN_TAIL, square.hi), square);
-    plus(x, times(times(series, square), x))
-}
-
-/// The cosine of an angle of at most half a right one.
-#[inline(always)]
-fn small_cos(x: Double) -> Double {
-    let square = times(x, x);
-    let series = horner([COS[0], COS[1], COS[2]], polynomial(&COS_TAIL, square.hi), square);
-    plus(Double::ONE, times(series, square))
-}
-
-/// The sine and the cosine of what is left of an angle without the nearest multiple of a right
-/// one, that multiple in the low bits, and if these are precise enough.
-#[inline(always)]
-pub(super) fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
+fn reduced(x: f64) -> (SmallAngle, f64, bool) {
     let shifted = x.mul_add(FRAC_2_PI, SHIFT);
     let count = shifted - SHIFT;
     let [first, second, third, fourth] = RIGHT_ANGLE;
@@ -527,7 +557,14 @@ pub(super) fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
     let rest = quick_sum(sum.hi, sum.lo + (rest.lo - count.mul_add(fourth, small.lo)));
     let is_whole = (count == 0.0) & (x.abs() >= LEAST);
     let is_easy = (is_whole | (rest.hi.abs() >= LEAST_REST)) & (x.abs() <= LARGEST_ANGLE);
-    ([small_sin(rest), small_cos(rest)], shifted, is_easy)
+    (small_angle(rest), shifted, is_easy)
+}
+
+/// The sine and the cosine of a [`reduced`] angle.
+#[inline(always)]
+pub(super) fn sin_cos(x: f64) -> ([Double; 2], f64, bool) {
+    let (angle, turns, is_easy) = reduced(x);
+    ([angle.sin_or_cos(false), angle.sin_or_cos(true)], turns, is_easy)
 }
 
 /// One more multiple of a right angle, as the cosine is ahead of the sine.
@@ -539,15 +576,15 @@ fn a_turn_ahead(turns: f64) -> f64 {
 /// The sine.
 #[inline(always)]
 pub fn sin(x: f64) -> Double {
-    let ([sin, cos], turns, is_easy) = sin_cos(x);
-    only_if(is_easy, negated_if(select(is_odd(turns), cos, sin), turns))
+    let (angle, turns, is_easy) = reduced(x);
+    only_if(is_easy, negated_if(angle.sin_or_cos(is_odd(turns)), turns))
 }
 
 /// The cosine.
 #[inline(always)]
 pub fn cos(x: f64) -> Double {
-    let ([sin, cos], turns, is_easy) = sin_cos(x);
-    only_if(is_easy, negated_if(select(is_odd(turns), sin, cos), a_turn_ahead(turns)))
+    let (angle, turns, is_easy) = reduced(x);
+    only_if(is_easy, negated_if(angle.sin_or_cos(!is_odd(turns)), a_turn_ahead(turns)))
 }
 
 /// The tangent.
