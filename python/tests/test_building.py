@@ -66,6 +66,8 @@ class Building(unittest.TestCase):
         other.function("tensor<f32>", "tensor<2xf32>", name="g")(lambda *values: kept.extend(values))
         attempts = [
             (lambda: builder.op("stablehlo.nope"), "stablehlo.nope"),
+            (lambda: builder.op("chlo.erff"), "there is no op `chlo.erff`; did you mean `chlo.erf`"),
+            (lambda: builder.op("erf"), "there is no op `erf`; did you mean `chlo.erf`"),
             (lambda: builder.abs(2.0), "an operand of stablehlo.abs has type float; it must be a value"),
             (lambda: builder.abs(kept[1]), "another builder"),
             (lambda: other.add(kept[1], kept[2]), "compatible types"),

@@ -8,6 +8,7 @@ use crate::ir::{
 };
 use crate::{Attribute, Diagnostic, Error, Module, Tensor, Type};
 use mlir::diag::counted;
+use mlir::nearest::nearest;
 use mlir::ods::{AttrConstraint, Presence};
 use mlir::types::Signedness;
 use mlir::verify::verify_inputs;
@@ -447,10 +448,17 @@ impl OpKind {
     fn def(&self, module: &Module) -> Result<&'static OpDef> {
         match &self.0 {
             Kind::Declared(def) => Ok(*def),
-            Kind::Named(name) => module
-                .registry()
-                .op(name)
-                .ok_or_else(|| Error::message("build", format!("there is no op `{name}`"))),
+            Kind::Named(name) => {
+                let registry = module.registry();
+                let unknown = || {
+                    let other = registry.synonym(name).or_else(|| registry.op_of_any_dialect(name));
+                    let near = other.or_else(|| nearest(name, registry.ops().map(|op| op.name)));
+                    let help = near.map(|near| format!("; did you mean `{near}`?"));
+                    let help = help.unwrap_or_default();
+                    Error::message("build", format!("there is no op `{name}`{help}"))
+                };
+                registry.op(name).ok_or_else(unknown)
+            }
         }
     }
 

@@ -60,3 +60,20 @@ fn errors_of_bytecode_name_the_file() {
         assert!(error.diagnostics()[0].message.starts_with("half.bc: "), "{error}");
     }
 }
+
+#[test]
+fn unknown_ops_that_are_built_have_a_suggestion() {
+    let mut module = stablo::new_module();
+    let mut builder = stablo::Builder::new(&mut module);
+    let vector = stablo::Type::tensor([2], stablo::Type::f32());
+    for (name, near) in
+        [("stablehlo.ad", "stablehlo.add"), ("chlo.erff", "chlo.erf"), ("erf", "chlo.erf")]
+    {
+        let built = builder.function("f", [vector.clone()], |b, arguments| {
+            Ok(vec![b.op(name).operands([arguments[0]]).value()?])
+        });
+        let error = built.map(|_| ()).unwrap_err().to_string();
+        let expected = format!("there is no op `{name}`; did you mean `{near}`?");
+        assert!(error.contains(&expected), "{error}");
+    }
+}
