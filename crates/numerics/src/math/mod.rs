@@ -8,12 +8,12 @@
 //! Arithmetic is exactly rounded in the type of the elements. The other functions of numbers of at
 //! most 32 bits are computed in `f64` and rounded once (`lanes.rs`); those of `f64` are correctly
 //! rounded by numbers of twice the precision (`rounded.rs` on `double.rs` and `elementary.rs`, and
-//! in vectors `double_lanes.rs`), except for a few from the `libm` crate. Many numbers of one or
-//! two bytes have vectors of `f64` (`narrow.rs`) or tables of all results (`table.rs`). Special
-//! functions are series in that precision, which polynomials stand in for where they are precise
-//! enough (`pieces.rs`). Functions of complex numbers are formulas in either precision
-//! (`precision.rs`, and in vectors `complex_lanes.rs`). So results have the same bits on every
-//! platform. `docs/accuracy.md` states their distance from the exact values.
+//! in vectors `double_lanes.rs` and `double_lanes_erf.rs`), except for a few from the `libm` crate.
+//! Many numbers of one or two bytes have vectors of `f64` (`narrow.rs`) or tables of all results
+//! (`table.rs`). Special functions are series in that precision, which polynomials stand in for
+//! where they are precise enough (`pieces.rs`). Functions of complex numbers are formulas in either
+//! precision (`precision.rs`, and in vectors `complex_lanes.rs`). So results have the same bits on
+//! every platform. `docs/accuracy.md` states their distance from the exact values.
 
 mod aligned;
 #[doc(hidden)]
