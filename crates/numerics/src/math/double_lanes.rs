@@ -125,12 +125,14 @@ pub(super) fn times(a: Double, b: Double) -> Double {
     quick_sum(high.hi, a.hi.mul_add(b.lo, a.lo.mul_add(b.hi, high.lo)))
 }
 
-/// `a / b`.
+/// `a / b`, where the inverse of `b` is normal: a product with it takes less time than to divide
+/// again.
 #[inline(always)]
 pub(super) fn over(a: Double, b: Double) -> Double {
-    let hi = a.hi / b.hi;
+    let inverse = 1.0 / b.hi;
+    let hi = a.hi * inverse;
     let rest = (-hi).mul_add(b.hi, a.hi) + (-hi).mul_add(b.lo, a.lo);
-    quick_sum(hi, rest / b.hi)
+    quick_sum(hi, rest * inverse)
 }
 
 /// `-x`.
@@ -641,11 +643,7 @@ pub(super) fn angle_of(y: Double, x: Double) -> Double {
     let beside = product(c, small.hi);
     let sum = quick_sum(large.hi, beside.hi);
     let denominator = Double::new(sum.hi, sum.lo + c.mul_add(small.lo, large.lo + beside.lo));
-    let inverse = 1.0 / denominator.hi;
-    let t = numerator.hi * inverse;
-    let rest =
-        (-t).mul_add(denominator.hi, numerator.hi) + (-t).mul_add(denominator.lo, numerator.lo);
-    let t = Double::new(t, rest * inverse);
+    let t = over(numerator, denominator);
     let square = t.hi * t.hi;
     let tail = (square * t.hi).mul_add(polynomial(&ATAN, square), (-square).mul_add(t.lo, t.lo));
     let near = ANGLES[(shifted.to_bits() % ARCS as u64) as usize];
