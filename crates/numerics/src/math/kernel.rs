@@ -7,16 +7,19 @@ use super::aligned::AlignedBytes;
 use super::binary::{BinaryOp, PairSink, dispatch_binary};
 use super::compare::Direction;
 use super::complex_lanes::{self, ComplexNear};
-use super::double_lanes::{Rounded, nearest};
+use super::double_lanes::Rounded;
 use super::element::ElementKernel;
+use super::loops::{
+    EasyLoop, InPlaceLoop, InlinedLoop, InlinedPairLoop, OneLoop, RoundedLoop, RoundedPairLoop,
+    TwoLoop, run,
+};
 use super::narrow;
 use super::pieces::{self, NativeFloat, Pieced};
 use super::single::Inlined;
-use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, exact, of_single};
+use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary, of_single};
 use super::within::MemoryKernel;
 use crate::dispatch::dispatch_storage;
 use crate::element::{Bitwise, ComplexElement};
-use crate::simd::{Isa, Kernel};
 use crate::tensor::allocate;
 use crate::{DType, Element, I1, Tensor, TensorError, shape};
 use bytemuck::Zeroable;
@@ -410,243 +413,6 @@ impl SliceKernel {
             }
             Ok(Tensor::from_storage(self.result, &shape, results))
         })
-    }
-}
-
-/// Runs a loop over elements of a type, with the widest instructions where there are many that
-/// compute with it. The condition is a constant: a loop over other types is compiled once.
-#[inline(always)]
-fn run<T: Element>(kernel: impl Kernel) {
-    if const { T::DTYPE.is_vectorized() } {
-        Isa::best().run(kernel);
-    } else {
-        kernel.run();
-    }
-}
-
-struct InPlaceLoop<'a, T, F> {
-    elements: &'a mut [T],
-    f: &'a F,
-}
-
-impl<T: Element, F: Fn(T) -> T> Kernel for InPlaceLoop<'_, T, F> {
-    #[inline(always)]
-    fn run(self) {
-        for x in self.elements {
-            *x = (self.f)(*x);
-        }
-    }
-
-    fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: InPlaceLoop<'_, T, &dyn Fn(T) -> T>) {
-            kernel.run();
-        }
-        let InPlaceLoop { elements, f } = self;
-        let f: &dyn Fn(T) -> T = f;
-        run(InPlaceLoop { elements, f: &f });
-    }
-}
-
-struct OneLoop<'a, T, R, F> {
-    results: &'a mut [R],
-    xs: &'a [T],
-    f: &'a F,
-}
-
-impl<T: Element, R: Element, F: Fn(T) -> R> Kernel for OneLoop<'_, T, R, F> {
-    #[inline(always)]
-    fn run(self) {
-        for (result, &x) in self.results.iter_mut().zip(self.xs) {
-            *result = (self.f)(x);
-        }
-    }
-
-    fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element, R: Element>(kernel: OneLoop<'_, T, R, &dyn Fn(T) -> R>) {
-            kernel.run();
-        }
-        let OneLoop { results, xs, f } = self;
-        let f: &dyn Fn(T) -> R = f;
-        run(OneLoop { results, xs, f: &f });
-    }
-}
-
-/// [`InPlaceLoop`] by a function that is inlined.
-struct InlinedLoop<'a, T, F> {
-    elements: &'a mut [T],
-    function: PhantomData<F>,
-}
-
-impl<T: Element, F: Inlined<T, 1>> Kernel for InlinedLoop<'_, T, F> {
-    #[inline(always)]
-    fn run(self) {
-        for x in self.elements {
-            *x = F::of([*x]);
-        }
-    }
-
-    fn run_shared(self) {
-        InPlaceLoop { elements: self.elements, f: &|x: T| F::of([x]) }.run_shared();
-    }
-}
-
-/// [`InlinedLoop`] from one memory to another for elements that are easy, and another function for
-/// the rest.
-struct EasyLoop<'a, F, E, G> {
-    results: &'a mut [f32],
-    xs: &'a [f32],
-    function: PhantomData<F>,
-    easy: &'a E,
-    other: &'a G,
-}
-
-impl<F: Inlined<f32, 1>, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyLoop<'_, F, E, G> {
-    #[inline(always)]
-    fn run(self) {
-        let EasyLoop { results, xs, easy, other, .. } = self;
-        for (result, &x) in results.iter_mut().zip(xs) {
-            *result = F::of([x]);
-        }
-        if xs.iter().fold(true, |all, &x| all & easy(x)) {
-            return;
-        }
-        for (result, &x) in results.iter_mut().zip(xs) {
-            if !easy(x) {
-                *result = other(x);
-            }
-        }
-    }
-
-    fn run_shared(self) {
-        let EasyLoop { results, xs, easy, other, .. } = self;
-        let f = |x| if easy(x) { F::of([x]) } else { other(x) };
-        OneLoop { results, xs, f: &f }.run_shared();
-    }
-}
-
-/// Results at a time in memory of the loop itself. A loop that reads a table and writes to memory
-/// that it does not know is no loop of vectors.
-const ROUNDED: usize = 256;
-
-/// A loop by the faster form of a function, and by the exact one where that leaves the result open.
-struct RoundedLoop<'a, F> {
-    results: &'a mut [f64],
-    xs: &'a [f64],
-    function: PhantomData<F>,
-}
-
-impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
-    const IS_WIDE: bool = true;
-
-    #[inline(always)]
-    fn run(self) {
-        let RoundedLoop { results, xs, .. } = self;
-        for (results, xs) in results.chunks_mut(ROUNDED).zip(xs.chunks(ROUNDED)) {
-            let mut block = [0.0; ROUNDED];
-            let block = &mut block[..xs.len()];
-            for (result, &x) in block.iter_mut().zip(xs) {
-                *result = nearest(F::near([x]), F::ERROR);
-            }
-            if block.iter().fold(false, |any, result| any | result.is_nan()) {
-                for (result, &x) in block.iter_mut().zip(xs) {
-                    if result.is_nan() {
-                        *result = exact::<F>(x);
-                    }
-                }
-            }
-            results.copy_from_slice(block);
-        }
-    }
-
-    fn run_baseline(self) {
-        OneLoop { results: self.results, xs: self.xs, f: &exact::<F> }.run_shared();
-    }
-}
-
-struct TwoLoop<'a, T, R, F> {
-    results: &'a mut [R],
-    operands: [&'a [T]; 2],
-    f: &'a F,
-}
-
-impl<T: Element, R: Element, F: Fn(T, T) -> R> Kernel for TwoLoop<'_, T, R, F> {
-    #[inline(always)]
-    fn run(self) {
-        let [xs, ys] = self.operands;
-        for ((result, &x), &y) in self.results.iter_mut().zip(xs).zip(ys) {
-            *result = (self.f)(x, y);
-        }
-    }
-
-    fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element, R: Element>(kernel: TwoLoop<'_, T, R, &dyn Fn(T, T) -> R>) {
-            kernel.run();
-        }
-        let TwoLoop { results, operands, f } = self;
-        let f: &dyn Fn(T, T) -> R = f;
-        run(TwoLoop { results, operands, f: &f });
-    }
-}
-
-/// As [`InlinedLoop`], of two numbers.
-struct InlinedPairLoop<'a, T, F> {
-    results: &'a mut [T],
-    operands: [&'a [T]; 2],
-    function: PhantomData<F>,
-}
-
-impl<T: Element, F: Inlined<T, 2>> Kernel for InlinedPairLoop<'_, T, F> {
-    #[inline(always)]
-    fn run(self) {
-        let [xs, ys] = self.operands;
-        for ((result, &x), &y) in self.results.iter_mut().zip(xs).zip(ys) {
-            *result = F::of([x, y]);
-        }
-    }
-
-    fn run_shared(self) {
-        let InlinedPairLoop { results, operands, .. } = self;
-        TwoLoop { results, operands, f: &|x: T, y: T| F::of([x, y]) }.run_shared();
-    }
-}
-
-/// As [`RoundedLoop`], of two numbers.
-struct RoundedPairLoop<'a, F> {
-    results: &'a mut [f64],
-    operands: [&'a [f64]; 2],
-    function: PhantomData<F>,
-}
-
-impl<F: Rounded<2>> Kernel for RoundedPairLoop<'_, F> {
-    const IS_WIDE: bool = true;
-
-    #[inline(always)]
-    fn run(self) {
-        let RoundedPairLoop { results, operands: [xs, ys], .. } = self;
-        let operands = xs.chunks(ROUNDED).zip(ys.chunks(ROUNDED));
-        for (results, (xs, ys)) in results.chunks_mut(ROUNDED).zip(operands) {
-            let mut block = [0.0; ROUNDED];
-            let block = &mut block[..xs.len()];
-            for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
-                *result = nearest(F::near([x, y]), F::ERROR);
-            }
-            if block.iter().fold(false, |any, result| any | result.is_nan()) {
-                for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
-                    if result.is_nan() {
-                        *result = F::exact([x, y]);
-                    }
-                }
-            }
-            results.copy_from_slice(block);
-        }
-    }
-
-    fn run_baseline(self) {
-        let f = |x, y| F::exact([x, y]);
-        TwoLoop { results: self.results, operands: self.operands, f: &f }.run_shared();
     }
 }
 

@@ -44,6 +44,7 @@ mod kernel;
 pub mod lanes;
 pub mod lanes_erf;
 pub mod lanes_trigonometric;
+mod loops;
 mod narrow;
 pub(crate) mod one;
 #[doc(hidden)]
