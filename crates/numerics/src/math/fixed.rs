@@ -116,7 +116,7 @@ impl Fixed {
     }
 
     /// The number in twice the precision of `f64`, brought into a range of a million.
-    fn value(self) -> Double {
+    pub(super) fn value(self) -> Double {
         const LIMIT: f64 = 1e6;
         let size = self.abs();
         if size.shifted(-20).0[FRACTION..].iter().any(|&word| word != 0) {
@@ -129,6 +129,37 @@ impl Fixed {
             let part = |x: f64, exponent| Double::from(libm::scalbn(x, exponent));
             part(high, exponent + 32) + (part(low, exponent) + sum)
         });
+        if self.is_negative() { -value } else { value }
+    }
+
+    /// The exponent of the highest bit of a positive number.
+    pub(super) fn exponent(self) -> i32 {
+        let top = self.0.iter().rposition(|&word| word != 0).unwrap_or(0);
+        64 * (top as i32 - FRACTION as i32) + 63 - self.0[top].leading_zeros() as i32
+    }
+
+    /// True if the number, which is not negative, is below a natural number.
+    pub(super) fn is_below(self, limit: f64) -> bool {
+        (self - Fixed::from(limit)).is_negative()
+    }
+
+    /// The product of a number that is not negative, of any size, and one below 2^63 in size.
+    pub(super) fn product(self, rhs: Fixed) -> Fixed {
+        // Below 2^62, the digits that a scale loses are at the end.
+        let shift = (self.exponent() - 62).max(0);
+        let (whole, factor) = (self.scaled(-shift), rhs.abs());
+        (whole * factor).scaled(shift).with_sign(rhs.is_negative())
+    }
+
+    /// The nearest number of `f64`, if the number is not a middle between two of them.
+    pub(super) fn nearest(self) -> f64 {
+        let size = self.abs();
+        let exponent = size.exponent();
+        // The integer of 53 bits, and the bit after it.
+        let scaled = size.shifted(53 - exponent);
+        let digits = scaled.0[FRACTION];
+        let mantissa = (digits >> 1) + (digits & 1);
+        let value = libm::scalbn(mantissa as f64, exponent - 52);
         if self.is_negative() { -value } else { value }
     }
 

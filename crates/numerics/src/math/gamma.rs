@@ -4,6 +4,7 @@
 //! NIST, *Digital Library of Mathematical Functions*, chapters 5 and 25.
 
 use super::double::{Double, polynomial};
+use super::{gamma_fixed, rounded};
 
 /// From here on, the asymptotic series have the precision of [`Double`].
 const ASYMPTOTIC: f64 = 16.0;
@@ -164,16 +165,41 @@ pub fn lgamma(x: f64) -> f64 {
         // x (log(x) - 1) is infinite.
         return f64::INFINITY;
     }
+    if x.abs() < gamma_fixed::TINY {
+        return -rounded::log(x.abs());
+    }
+    let (value, size, exponent) = wide_lgamma(x);
+    // Far above the error of the parts.
+    let error = size / (1u128 << 84) as f64;
+    let (above, below) = (value.hi + (value.lo + error), value.hi + (value.lo - error));
+    match above == below {
+        true => libm::scalbn(above, exponent),
+        false => gamma_fixed::lgamma(x),
+    }
+}
+
+/// The logarithm of the absolute value of the gamma function and the sum of the sizes of its parts,
+/// both without a power of two.
+fn wide_lgamma(x: f64) -> (Double, f64, i32) {
     if x > 0.0 {
         let (value, exponent) = positive_lgamma(Double::from(x));
-        return value.shifted_value(exponent);
+        return (value, size_of_parts(x, value), exponent);
     }
     // The reflection: gamma(x) gamma(1 - x) = pi / sin(pi x), where 1 - x = -x for large x.
-    if x.abs() < 1e-30 {
-        return (-Double::from(x.abs()).log()).value();
+    let (mirrored, exponent) = positive_lgamma(Double::ONE + Double::from(-x));
+    let mirrored = mirrored.shifted(exponent);
+    let reflection = LOG_PI - sin_cos_pi(x).0.abs().log();
+    let size = size_of_parts(1.0 - x, mirrored) + 4.0 + reflection.hi.abs();
+    (reflection - mirrored, size, 0)
+}
+
+/// A bound of the sizes of the parts of [`positive_lgamma`], which has `value` at a number.
+fn size_of_parts(x: f64, value: Double) -> f64 {
+    match x {
+        x if x < 2.5 => 8.0 * value.hi.abs(),
+        x if x < ASYMPTOTIC => 128.0,
+        _ => 4.0 * value.hi.abs(),
     }
-    let (mirrored, _) = positive_lgamma(Double::ONE + Double::from(-x));
-    (LOG_PI - sin_cos_pi(x).0.abs().log() - mirrored).value()
 }
 
 /// [`lgamma`] of a positive number up to 10^20.
@@ -211,9 +237,10 @@ fn positive_lgamma(x: Double) -> (Double, i32) {
     }
     let half = Double::from(0.5);
     if x.hi > 1e20 {
-        // The scale keeps the product from overflowing.
-        let log = x.log() - Double::ONE;
-        return (x.shifted(-100) * log, 100);
+        // The scale keeps the product from overflowing; the series is below the precision.
+        let log = x.log();
+        let rest = (HALF_LOG_TWO_PI - log.scaled(0.5)).shifted(-100);
+        return (x.shifted(-100) * (log - Double::ONE) + rest, 100);
     }
     let inverse = Double::ONE / argument;
     let series = polynomial(&STIRLING_TAIL, &STIRLING_HEAD, inverse * inverse) * inverse;

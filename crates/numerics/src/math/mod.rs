@@ -40,6 +40,7 @@ mod fixed;
 pub mod fused;
 #[doc(hidden)]
 pub mod gamma; // For the tests in `tests/it/math`.
+mod gamma_fixed;
 mod kernel;
 pub mod lanes;
 pub mod lanes_erf;

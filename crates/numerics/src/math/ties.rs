@@ -34,7 +34,7 @@ pub(crate) fn round(x: Double, compare: impl FnOnce(Double) -> Ordering) -> f64 
 }
 
 /// `exp(x - exponent * log(2))`, where the difference is at most 8 in size.
-fn scaled_exp(x: Fixed, exponent: i32) -> Fixed {
+pub(super) fn scaled_exp(x: Fixed, exponent: i32) -> Fixed {
     let rest = x - LN_2.times(f64::from(exponent));
     fixed::exp(Complex::new(rest, Fixed::ZERO)).re
 }
@@ -46,10 +46,11 @@ fn exp_near(x: Fixed, size: f64) -> Fixed {
 }
 
 /// `2 pi`.
-static TURN: LazyLock<Fixed> = LazyLock::new(|| fixed::log(Complex64::new(-1.0, 0.0)).im.scaled(1));
+pub(super) static TURN: LazyLock<Fixed> =
+    LazyLock::new(|| fixed::log(Complex64::new(-1.0, 0.0)).im.scaled(1));
 
 /// The cosine, and the sine as the imaginary part, of an angle of at most 8.
-fn on_circle(angle: Fixed) -> Complex<Fixed> {
+pub(super) fn on_circle(angle: Fixed) -> Complex<Fixed> {
     fixed::exp(Complex::new(Fixed::ZERO, angle))
 }
 
