@@ -3,9 +3,11 @@
 use crate::ball::Ball;
 use crate::bounds::Bounds;
 use crate::parallel::collect;
+use host::Charge;
 use numerics::math;
 use numerics::{DType, Element, Float, Integer, Tensor, TensorError, dispatch};
 use program::{EvalError, RuntimeValue};
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A real number of the program, and the floats that a conforming backend may compute for it.
@@ -45,13 +47,81 @@ impl Number {
     }
 }
 
+/// A vector of numbers that is shared, and charged to the budget of the thread that makes it.
+#[derive(Clone, Debug)]
+pub struct NumberList(Arc<ChargedNumbers>);
+
+#[derive(Debug)]
+struct ChargedNumbers {
+    numbers: Vec<Number>,
+    _charge: Option<Charge>,
+}
+
+impl From<Vec<Number>> for NumberList {
+    fn from(numbers: Vec<Number>) -> NumberList {
+        let charge = host::charge(numbers.capacity() * size_of::<Number>());
+        NumberList(Arc::new(ChargedNumbers { numbers, _charge: charge }))
+    }
+}
+
+impl Deref for NumberList {
+    type Target = [Number];
+
+    fn deref(&self) -> &[Number] {
+        &self.0.numbers
+    }
+}
+
+impl NumberList {
+    /// The numbers to be changed, copied if they are shared.
+    pub(crate) fn make_mut(&mut self) -> &mut [Number] {
+        if Arc::get_mut(&mut self.0).is_none() {
+            *self = self.to_vec().into();
+        }
+        match Arc::get_mut(&mut self.0) {
+            Some(own) => &mut own.numbers,
+            // Just made, it is not shared.
+            None => &mut [],
+        }
+    }
+}
+
+/// The elements of an array, which are read as numbers.
+pub(crate) enum NumberReader {
+    /// Floats that are what they say.
+    Floats(Vec<f64>),
+    /// Numbers.
+    Numbers(NumberList),
+}
+
+impl NumberReader {
+    /// The number of elements, or parts of them.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            NumberReader::Floats(values) => values.len(),
+            NumberReader::Numbers(numbers) => numbers.len(),
+        }
+    }
+
+    /// The number at a place, or the only one.
+    #[inline]
+    pub(crate) fn at(&self, i: usize) -> Number {
+        match self {
+            NumberReader::Floats(values) => {
+                Number::exact(values[if values.len() == 1 { 0 } else { i }])
+            }
+            NumberReader::Numbers(numbers) => numbers[if numbers.len() == 1 { 0 } else { i }],
+        }
+    }
+}
+
 /// The elements of an array.
 #[derive(Clone, Debug)]
 pub enum Elements {
     /// Known exactly.
     Exact(Tensor),
     /// Real numbers; of complex types, real and imaginary parts by turns.
-    Numbers(Arc<Vec<Number>>),
+    Numbers(NumberList),
 }
 
 /// A tensor whose elements are known exactly, or within bounds.
@@ -271,10 +341,23 @@ impl Array {
     ///
     /// # Errors
     /// If there is no memory.
-    pub fn numbers(&self) -> Result<Arc<Vec<Number>>, TensorError> {
+    pub fn numbers(&self) -> Result<NumberList, TensorError> {
         match &self.elements {
             Elements::Exact(tensor) => Ok(numbers_of(tensor)?.into()),
             Elements::Numbers(numbers) => Ok(numbers.clone()),
+        }
+    }
+
+    /// The elements as numbers, one at a time, which takes less memory where they are exact floats.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub(crate) fn reader(&self) -> Result<NumberReader, TensorError> {
+        match &self.elements {
+            Elements::Exact(tensor) if self.dtype.is_float() || self.dtype.is_complex() => {
+                Ok(NumberReader::Floats(to_f64s(&parts(tensor)?)?))
+            }
+            _ => Ok(NumberReader::Numbers(self.numbers()?)),
         }
     }
 

@@ -43,7 +43,7 @@ mod source;
 mod special;
 mod verdict;
 
-pub use array::{Array, Elements, Number};
+pub use array::{Array, Elements, Number, NumberList};
 pub use judgement::{
     Blames, DerivedBounds, Enclosure, Estimate, Growth, Judgement, Licence, OpError, Options,
     Truth, derive_bounds, enclose, judge, judge_expectations,

@@ -6,6 +6,7 @@ use crate::doubts::{Doubts, Kind};
 use crate::model::Model;
 use crate::precise;
 use crate::rules::{self, RoundingNumbers};
+use host::Host;
 use numerics::{DType, Tensor};
 use program::primitives;
 use program::{
@@ -13,6 +14,7 @@ use program::{
     Origin, Primitive, RuntimeValue, UNUSED,
 };
 use std::cell::Cell;
+use std::time::Duration;
 
 /// Receives the results of each op, and may replace them.
 pub(crate) trait Watch {
@@ -92,11 +94,13 @@ pub struct Limits {
     pub depth: usize,
     /// Maximum number of ops, counting repetitions.
     pub steps: Option<u64>,
+    /// The end of all runs, on the clock of the host.
+    pub end: Option<Duration>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { depth: 1000, steps: None }
+        Limits { depth: 1000, steps: None, end: None }
     }
 }
 
@@ -268,6 +272,12 @@ impl<'a> Machine<'a> {
             if self.limits.steps.is_some_and(|steps| self.steps > steps) {
                 let message = "the program executes more ops than it may";
                 return Err(EvalError::new("step_limit", message).at(instruction.origin));
+            }
+            if let Some(end) = self.limits.end
+                && Host::current().now().is_some_and(|now| now > end)
+            {
+                let message = "the judgement takes longer than it may";
+                return Err(EvalError::new("time_limit", message).at(instruction.origin));
             }
             self.step(instruction).map_err(|error| match error.place() {
                 None => error.at(instruction.origin),

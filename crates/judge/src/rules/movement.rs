@@ -1,13 +1,12 @@
 //! Movement: kernels move the numbers of elements.
 
 use super::{Op, Ruled, any_doubt};
-use crate::array::{Array, Elements, Number};
+use crate::array::{Array, Elements, Number, NumberList};
 use crate::machine::Machine;
 use crate::parallel::collect;
 use numerics::Tensor;
 use program::primitives::{self, Dynamic};
 use program::{Body, EvalError, Primitive, RuntimeValue};
-use std::sync::Arc;
 
 impl Op<'_> {
     /// True if the primitive moves an operand, rather than goes by it.
@@ -147,7 +146,7 @@ impl Op<'_> {
 struct Source {
     first: u32,
     end: u32,
-    numbers: Arc<Vec<Number>>,
+    numbers: NumberList,
     width: usize,
     doubts: Option<Vec<u32>>,
 }

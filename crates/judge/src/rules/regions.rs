@@ -2,9 +2,8 @@
 //! the slice, as in the interpreter.
 
 use super::Op;
-use crate::array::{Array, Elements, Number, Value, numbers_of, to_f64s};
+use crate::array::{Array, Elements, NumberList, Value, numbers_of, to_f64s};
 use program::{EvalError, Primitive};
-use std::sync::Arc;
 
 /// A part of an array: the index of its first element, and its sizes.
 struct Region<'a> {
@@ -65,7 +64,7 @@ fn start(
 }
 
 /// The numbers of an array without doubts; `None` if it has some.
-fn numbers(array: &Array) -> Result<Option<Arc<Vec<Number>>>, EvalError> {
+fn numbers(array: &Array) -> Result<Option<NumberList>, EvalError> {
     Ok(if array.doubts.is_none() { Some(array.numbers()?) } else { None })
 }
 
@@ -103,12 +102,12 @@ impl Op<'_> {
                 let width = array.width();
                 let Array { dtype, shape, elements, .. } = array;
                 let mut all = match elements {
-                    Elements::Exact(tensor) => Arc::new(numbers_of(&tensor)?),
+                    Elements::Exact(tensor) => numbers_of(&tensor)?.into(),
                     Elements::Numbers(numbers) => numbers,
                 };
                 let region = Region { shape: &shape, start, sizes: &update.shape };
                 let row = region.row() * width;
-                let (own, mut done) = (Arc::make_mut(&mut all), 0);
+                let (own, mut done) = (all.make_mut(), 0);
                 region.rows(|at| {
                     let at = at * width;
                     own[at..at + row].copy_from_slice(&new[done..done + row]);

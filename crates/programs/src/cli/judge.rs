@@ -5,6 +5,7 @@ use crate::device;
 use crate::format::output_format;
 use crate::inputs::Arguments;
 use crate::io::{CommandFailure, Io};
+use crate::limits::LimitFlags;
 use crate::op_measurement::MeasureArgs;
 use crate::recorded::RecordedRun;
 use crate::report_folder::{self, JudgedRun, ReducedCase};
@@ -13,7 +14,8 @@ use crate::trials::trouble;
 use stablo::arrays::npz;
 use stablo::judging::{self, Enclosure, Judgement, Model, Verdict};
 use stablo::{
-    DType, Device, DeviceSpec, Engine, Module, Program, RunOptions, RuntimeValue, Tensor, counted,
+    DType, Device, DeviceSpec, Engine, Host, Module, Program, RunOptions, RuntimeValue, Tensor,
+    counted,
 };
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
@@ -109,9 +111,8 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "N", default_value_t = 1000,
         value_parser = clap::value_parser!(u16).range(48..=1000))]
     bits: u16,
-    /// Fail if a run executes more ops than this, counting repetitions in loops and functions
-    #[arg(long, value_name = "N")]
-    max_steps: Option<u64>,
+    #[command(flatten)]
+    limits: LimitFlags,
     /// Output format
     #[arg(long, default_value = "human")]
     format: ReportFormat,
@@ -141,13 +142,13 @@ enum ReportFormat {
 /// If results are outside or cannot be decided, or something cannot be read.
 pub(crate) fn run(options: &JudgeArgs, io: &mut Io<'_>) -> Result<(), CommandFailure> {
     if options.ops {
-        return options.measure(io).map_err(trouble);
+        return options.limits.enforce(io, |io, _| options.measure(io)).map_err(trouble);
     }
     if options.measurement.is_given() {
         let message = "--points, --op, --seconds and --measured are of measurements: give --ops";
         return Err(CommandFailure::usage(message.to_string()));
     }
-    let verdict = options.run(io).map_err(trouble)?;
+    let verdict = options.limits.enforce(io, |io, _| options.run(io)).map_err(trouble)?;
     match verdict {
         Verdict::Inside => Ok(()),
         Verdict::Outside => Err(CommandFailure::reported()),
@@ -171,7 +172,9 @@ impl JudgeArgs {
         let function = stablo::entry_function(program.module(), entry)?;
         let arguments = Arguments::of(function);
         let inputs = arguments.inputs(&self.input, self.inputs.as_deref(), io)?;
-        let limits = judging::Limits { steps: self.max_steps, ..judging::Limits::default() };
+        let own = self.limits.of_run();
+        let end = own.time.and_then(|time| Host::current().now()?.checked_add(time));
+        let limits = judging::Limits { steps: own.steps, end, ..judging::Limits::default() };
         let options = judging::Options::default()
             .model(model)
             .limits(limits)

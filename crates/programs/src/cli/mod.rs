@@ -61,7 +61,7 @@ enum Command {
     /// Find the first op at which the values of two programs part
     Bisect(bisect::BisectArgs),
     /// Say of results of a backend if they are within the bounds of correct rounding
-    Judge(judge::JudgeArgs),
+    Judge(Box<judge::JudgeArgs>),
     /// Warn of what is valid, but probably not meant, or costs for nothing
     Lint(lint::LintArgs),
     /// Format programs in MLIR text
