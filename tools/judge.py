@@ -175,7 +175,8 @@ class Program:
 
     def add_op(self):
         kinds = ["unary"] * 3 + ["binary"] * 4 + ["reduce", "dot", "transpose", "slice",
-                 "broadcast", "select", "convert", "reverse", "concatenate", "maximum"]
+                 "broadcast", "select", "convert", "reverse", "concatenate", "maximum",
+                 "power", "fft"]
         getattr(self, "op_" + self.rng.choice(kinds))()
 
     def op_unary(self):
@@ -209,6 +210,61 @@ class Program:
         self.emit(name, [x, y], result,
                   f"{result.name} = stablehlo.{name} {x.name}, {y.name} : {x.type}",
                   lambda ops: [function(a, b) for a, b in zip(*ops)], "binary")
+
+    def op_power(self):
+        x = self.pick()
+        if x.dtype != self.dtype:
+            return
+        # Of numbers that are not negative, with an exponent that may be a constant.
+        others = [v for v in self.values if v.shape == x.shape and v.dtype == x.dtype]
+        base, exponent = self.new(x.shape), self.rng.choice(others)
+        self.emit("multiply", [x, x], base,
+                  f"{base.name} = stablehlo.multiply {x.name}, {x.name} : {x.type}",
+                  lambda ops: [a * a for a in ops[0]], "elementwise")
+        result = self.new(x.shape)
+        text, constant = "", self.rng.choice([None, 1.5, -1.5, 0.5, -0.25, 3.0])
+        if constant is not None:
+            exponent = Value(f"%exponent{len(self.ops)}", x.shape, self.dtype)
+            text = f"{exponent.name} = stablehlo.constant dense<{constant}> : {x.type}\n  "
+        text += f"{result.name} = stablehlo.power {base.name}, {exponent.name} : {x.type}"
+        if constant is None:
+            self.emit("power", [base, exponent], result, text,
+                      lambda ops: [a ** b for a, b in zip(*ops)], "function")
+        else:
+            self.emit("power", [base], result, text,
+                      lambda ops: [a ** mpfr(constant) for a in ops[0]], "function")
+
+    def op_fft(self):
+        x = self.pick(2)
+        if x is None or x.dtype not in ("f32", "f64") or self.dtype != x.dtype:
+            return
+        (m, n), is_real = x.shape, self.rng.random() < 0.5
+        if n > 24:
+            return
+        y = self.rng.choice([v for v in self.values if v.shape == x.shape and v.dtype == x.dtype])
+        result = self.new(x.shape)
+        ty = f"tensor<{m}x{n}xcomplex<{x.dtype}>>"
+        at, part = len(self.ops), "real" if is_real else "imag"
+        text = (f"%complex{at} = stablehlo.complex {x.name}, {y.name} : {ty}\n  "
+                f"%fft{at} = stablehlo.fft %complex{at}, type = FFT, length = [{n}] : ({ty}) -> {ty}\n  "
+                f"{result.name} = stablehlo.{part} %fft{at} : ({ty}) -> {x.type}")
+        with within(TRUTH):
+            angles = [2 * gmpy2.const_pi() * k / n for k in range(n)]
+            waves = [[f(angle) for angle in angles] for f in (gmpy2.cos, gmpy2.sin)]
+
+        def run(ops):
+            cos, sin = [[+value for value in wave] for wave in waves]
+
+            def element(row, k):
+                terms = []
+                for j in range(n):
+                    a, b, t = ops[0][row * n + j], ops[1][row * n + j], j * k % n
+                    terms += [a * cos[t], b * sin[t]] if is_real else [b * cos[t], -(a * sin[t])]
+                return self.sum(terms)
+
+            return [element(row, k) for row in range(m) for k in range(n)]
+
+        self.emit("fft", [x, y], result, text, run, "fft")
 
     def op_maximum(self):
         self.op_binary(self.rng.choice(["maximum", "minimum"]))
@@ -411,7 +467,7 @@ def check_mpfr(options):
         programs += 1
         kind = max((op.kind for op in program.ops),
                    key=["movement", "slice", "decision", "select", "convert", "elementwise",
-                        "binary", "function", "sum", "product"].index)
+                        "binary", "function", "sum", "product", "fft"].index)
         for index, value in enumerate(program.outputs()):
             column = lambda name: bounds[f"output_{index}_{name}"].ravel()
             hi, lo, error, low, high = map(column, ("truth", "rest", "error", "low", "high"))

@@ -340,9 +340,23 @@ pub fn flushed(bounds: Bounds, format: &FloatFormat) -> Bounds {
     bounds
 }
 
+/// True for numbers of at most 24 bits, whose products are exact in `f64`.
+#[inline(always)]
+fn is_short(x: f64) -> bool {
+    x.to_bits().trailing_zeros() >= 29
+}
+
 /// A product with the sign of its error.
+#[inline]
 fn times(a: f64, b: f64) -> Double {
     let product = a * b;
+    if is_short(a) && is_short(b) && (1e-250..1e250).contains(&product.abs()) {
+        return Double::new(product, 0.0);
+    }
+    times_of_any(product, a, b)
+}
+
+fn times_of_any(product: f64, a: f64, b: f64) -> Double {
     // Zero times infinity is a limit of products that are zero.
     if a == 0.0 || b == 0.0 {
         return Double::from(if product.is_nan() { 0.0 } else { product });
@@ -438,6 +452,10 @@ impl Bounds {
             }
             let product = times(self.low, other.low);
             return Image { low: product, high: product, nan: self.nan || other.nan };
+        }
+        if self.low >= 0.0 && other.low >= 0.0 && !nan {
+            let (low, high) = (times(self.low, other.low), times(self.high, other.high));
+            return Image { low, high, nan: self.nan || other.nan };
         }
         let mut image = Image { nan: self.nan || other.nan || nan, ..Image::EMPTY };
         for a in [self.low, self.high] {

@@ -642,42 +642,50 @@ fn exp_of(x: Ball) -> Ball {
 fn exp_m1_of(x: Ball, halvings: i32) -> Ball {
     let small = x.shifted(-halvings);
     let bound = small.magnitude();
-    // Σ x^k / k!, from the last term.
-    const TERMS: u32 = 13;
-    let mut sum = Ball::ZERO;
-    for k in (2..=TERMS).rev() {
-        sum = (Ball::ONE + sum) * small.over_small(k);
-    }
-    // The rest is at most x^14 / 14! (1 + x), relative to x.
+    // Σ x^(k - 1) / k!, from the last term.
+    const TERMS: usize = 13;
+    let tail = tail_of(small, TERMS - 7, |i| INVERSE_FACTORIALS[8 + i].hi);
+    let sum = (1..=7).rev().fold(tail, |sum, k| sum * small + INVERSE_FACTORIALS[k]);
+    // The rest is at most x^13 / 14! (1 + x).
     let rest = bound.powi(TERMS as i32) * 1.2e-11;
-    let mut value = (Ball::ONE + sum.widened(up(rest))) * small;
+    let mut value = sum.widened(up(rest)) * small;
     for _ in 0..halvings {
         value = value * (value + Ball::exact(2.0));
     }
     value
 }
 
-impl Ball {
-    /// The quotient by a small integer.
-    fn over_small(self, divisor: u32) -> Ball {
-        self * RECIPROCALS[divisor as usize]
+/// The polynomial of the last terms of a series, of which the precision of `f64` is enough, from
+/// its `count` coefficients, which are rounded.
+fn tail_of(x: Ball, count: usize, coefficient: impl Fn(usize) -> f64) -> Ball {
+    let around = x.hi.abs() + x.lo.abs() + x.radius;
+    let (mut sum, mut size, mut slope) = (0.0, 0.0, 0.0);
+    for i in (0..count).rev() {
+        let own = coefficient(i);
+        slope = slope * around + size;
+        sum = sum * x.hi + own;
+        size = size * around + own.abs();
     }
+    // Two roundings of each step, and ten of a coefficient, as factorials are rounded, too.
+    let error = size * ((2.0 * count as f64 + 12.0) * U) + slope * (x.lo.abs() + x.radius);
+    Ball::exact(sum).widened(up(error * 1.01))
 }
 
 /// The reciprocals of small integers.
 const RECIPROCALS: [Ball; 32] = reciprocals(false);
 
-/// `1 / (n (n - 1))` of small integers.
-const INVERSE_PRODUCTS: [Ball; 32] = reciprocals(true);
+/// The reciprocals of factorials.
+const INVERSE_FACTORIALS: [Ball; 32] = reciprocals(true);
 
-/// The reciprocals of `n`, or of its product with the integer below.
-const fn reciprocals(of_products: bool) -> [Ball; 32] {
+/// The reciprocals of `n`, or of its factorial, of which those from 19 on are rounded to `f64`.
+const fn reciprocals(of_factorials: bool) -> [Ball; 32] {
     use numerics::math::double::Double;
     let mut table = [Ball::ONE; 32];
-    let mut n = 2;
+    let (mut n, mut factorial) = (2, 1.0);
     while n < 32 {
-        let divisor = if of_products { n * (n - 1) } else { n };
-        let quotient = Double::ONE.over(Double::new(divisor as f64, 0.0));
+        factorial *= n as f64;
+        let divisor = if of_factorials { factorial } else { n as f64 };
+        let quotient = Double::ONE.over(Double::new(divisor, 0.0));
         // Of a quotient of two words, 15 U² at most.
         table[n] = Ball::constant(quotient.hi, quotient.lo, quotient.hi * 16.0 * U * U);
         n += 1;
@@ -692,10 +700,8 @@ fn log_1p_of(x: Ball) -> Ball {
     }
     let s = x.over(Ball::exact(2.0) + x);
     let square = s.square();
-    let mut sum = Ball::ZERO;
-    for k in (1..=8u32).rev() {
-        sum = (sum + RECIPROCALS[2 * k as usize + 1]) * square;
-    }
+    let tail = tail_of(square, 5, |i| RECIPROCALS[2 * (i + 4) + 1].hi);
+    let sum = (1..=3).rev().fold(tail, |sum, k| sum * square + RECIPROCALS[2 * k + 1]) * square;
     // The rest is below s^18 / 19 (1 - s²).
     let rest = square.magnitude().powi(9) * 0.06;
     (s + s) * (Ball::ONE + sum.widened(up(rest)))
@@ -712,17 +718,15 @@ fn small_atan(x: Ball) -> Ball {
 }
 
 /// `Σ (-1)^k x^(2k) / (2k + first)!`, relative to the first term, for `|x| < 0.8`.
-fn alternating(x: Ball, first: u32) -> Ball {
-    let square = x.square();
-    const TERMS: u32 = 13;
-    let mut sum = Ball::ZERO;
-    for k in (1..=TERMS).rev() {
-        let n = 2 * k + first;
-        sum = (Ball::ONE - sum) * (square * INVERSE_PRODUCTS[n as usize]);
-    }
+fn alternating(x: Ball, first: usize) -> Ball {
+    let square = -x.square();
+    const TERMS: usize = 13;
+    let factor = |k: usize| INVERSE_FACTORIALS[2 * k + first];
+    let tail = tail_of(square, TERMS - 8, |i| factor(9 + i).hi);
+    let sum = (1..=8).rev().fold(tail, |sum, k| sum * square + factor(k));
     // The first term left out, x^28 / 28!.
     let rest = square.magnitude().powi(TERMS as i32 + 1) * 3.3e-30;
-    (Ball::ONE - sum).widened(up(rest))
+    Ball::ONE + (sum * square).widened(up(rest))
 }
 
 fn sin_of(x: Ball) -> Ball {

@@ -5,7 +5,9 @@ use crate::doubts::Doubts;
 use crate::machine::{CheckRequirement, CheckedValue, Limits, Unwatched, Watch};
 use crate::model::Model;
 use crate::record::{Blame, Comparison, FoundResult, Record, Widths};
-use crate::runs::{BITS, Digits, FEW_BITS, MORE_BITS, MachineRun, is_told, refined, run};
+use crate::runs::{
+    BITS, Digits, FEW_BITS, MORE_BITS, MachineRun, is_told, refined, run, unknown_bits,
+};
 use crate::verdict::{self, DoubtAt, Output, Verdict};
 use analysis::Location;
 use interpreter::Program;
@@ -282,7 +284,8 @@ pub fn judge(
             let outputs = compared(program, &own.results, found, &own.doubts, options)?;
             let is_outside = outputs.iter().any(|output| output.verdict() == Verdict::Outside);
             let is_told = is_told(&own).map_err(|error| vec![program.diagnostic(&error)])?;
-            let truth = Truth { bits: FEW_BITS, unknown: 0 };
+            let unknown = unknown_bits(&own).map_err(|error| vec![program.diagnostic(&error)])?;
+            let truth = Truth { bits: FEW_BITS, unknown: unknown.1 };
             (is_told && !is_outside).then_some((own, relative, outputs, truth))
         }
         Some((own, relative)) => {

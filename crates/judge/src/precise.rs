@@ -8,7 +8,7 @@
 //! More digits are worth a bounded time: a run has a budget of work, and after it is spent the
 //! digits of balls.
 
-use crate::ball::{Ball, up};
+use crate::ball::{Ball, U, up};
 use dashu_float::round::mode::HalfEven;
 use dashu_float::{ConstCache, Context, FBig, FpResult, Repr};
 use std::cell::{Cell, RefCell};
@@ -16,9 +16,9 @@ use std::cell::{Cell, RefCell};
 /// At most this many numbers are kept, which takes about 300 MB.
 pub(crate) const MAX_NUMBERS: usize = 1 << 21;
 
-/// The work that runs with more digits may do, in operations, which take about half a microsecond
+/// The work that runs with more digits may do, in operations, which take about two microseconds
 /// each.
-pub(crate) const BUDGET: u64 = 2_000_000;
+pub(crate) const BUDGET: u64 = 400_000;
 
 /// The work of a function, in operations.
 const FUNCTION_WORK: u64 = 50;
@@ -181,8 +181,14 @@ impl DigitStore {
         }
         let rest = exact_sum(&value, &exact(-hi))?;
         let lo = to_f64(&rest);
-        let left = exact_sum(&rest, &exact(-lo))?;
-        let left = if left.significand().is_zero() { 0.0 } else { to_f64(&left).abs() + 1e-322 };
+        // Of an inexact number, a bound of what is left is as good.
+        let left = match radius > 0.0 {
+            true => lo.abs() * U + 1e-322,
+            false => {
+                let left = exact_sum(&rest, &exact(-lo))?;
+                if left.significand().is_zero() { 0.0 } else { to_f64(&left).abs() + 1e-322 }
+            }
+        };
         let around = if radius + left == 0.0 { 0.0 } else { up(radius + left) };
         let mut ball = Ball { hi, lo, radius: around, handle: 0 };
         if around > 0.0 {

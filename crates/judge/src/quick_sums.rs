@@ -12,11 +12,11 @@ use program::EvalError;
 pub(crate) const MAX_QUICK_TERMS: f64 = 65536.0;
 
 /// The largest sum of multiples of a unit whose partial sums all are exact, in such units.
-const EXACT: f64 = (1u64 << 53) as f64;
+pub(crate) const EXACT: f64 = (1u64 << 53) as f64;
 
 /// An upper bound of the error of sums in proportion to the sum of absolute values of terms, each
 /// of which may be a rounded product.
-fn roundoff(terms: f64) -> f64 {
+pub(crate) fn roundoff(terms: f64) -> f64 {
     (terms + 4.0) * U * 1.01
 }
 

@@ -13,7 +13,6 @@ use host::Host;
 use interpreter::Program;
 use mlir::diag::Diagnostics;
 use program::{EvalError, Origin, RuntimeValue};
-use std::sync::Arc;
 
 /// The values of a run, with its doubts.
 pub(crate) struct MachineRun {
@@ -111,7 +110,7 @@ const MAX_KEPT: usize = 100_000;
 
 /// The bits by which true values that have been computed are less well known than 24 bits beyond
 /// the last digit of their type, in all, and the number of elements whose last digit is unknown.
-fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
+pub(crate) fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
     let (mut bits, mut unknown) = (0.0, 0);
     for array in run.results.iter().chain(run.checked.iter().map(|checked| &checked.actual)) {
         let Some(format) = array.dtype.part().float_format() else { continue };
@@ -134,24 +133,30 @@ fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> {
 }
 
 /// True if true values are known to a 256th of their unit in the last place, decisions included, so
-/// that verdicts and distances are what they are with more digits.
+/// that verdicts and distances are what they are with more digits. Elements that may be infinite are
+/// undecided, whatever their true value is.
 pub(crate) fn is_told(run: &MachineRun) -> Result<bool, EvalError> {
     for array in &run.results {
         let codes = array.doubt_codes()?;
-        // An odd code is that of a doubt about a true value.
-        if codes.is_some_and(|codes| codes.iter().any(|code| code & 1 == 1)) {
-            return Ok(false);
-        }
-        let Some(format) = array.dtype.part().float_format() else { continue };
-        if array.tensor().is_some() {
-            continue;
-        }
-        let is_known = |number: &Number| {
-            let Ball { hi, radius, .. } = number.truth;
-            let unit = || numerics::ulp::unit_in_the_last_place(hi, format);
-            radius == 0.0 || (number.truth.is_finite() && radius <= unit() / 256.0)
+        let numbers = match array.dtype.part().float_format() {
+            Some(format) => Some((format, array.reader()?)),
+            None => None,
         };
-        if !array.numbers()?.iter().all(is_known) {
+        let (width, numbers) = (array.width(), numbers.as_ref());
+        let is_settled = |i: usize| {
+            // An odd code is that of a doubt about a true value.
+            let is_open = codes.as_ref().is_some_and(|codes| codes[i / width] & 1 == 1);
+            let Some((format, numbers)) = numbers else { return !is_open };
+            let Number { truth, bounds } = numbers.at(i);
+            if bounds.low == f64::NEG_INFINITY && bounds.high == f64::INFINITY {
+                return true;
+            }
+            let unit = || numerics::ulp::unit_in_the_last_place(truth.hi, format);
+            let is_known =
+                truth.radius == 0.0 || (truth.is_finite() && truth.radius <= unit() / 256.0);
+            is_known && !is_open
+        };
+        if !(0..array.len() * width).all(is_settled) {
             return Ok(false);
         }
     }
@@ -185,7 +190,7 @@ pub(crate) fn refined(
     let (mut missing, unknown) = unknown_bits(&own).map_err(failed)?;
     truth.unknown = unknown;
     // In proportion to what the interpreter does.
-    let mut budget = own.elements.clamp(precise::BUDGET / 4, precise::BUDGET);
+    let mut budget = (own.elements / 8).clamp(precise::BUDGET / 4, precise::BUDGET);
     for bits in MORE_BITS.into_iter().filter(|&bits| bits <= options.bits) {
         if missing == 0.0 {
             break;
@@ -218,7 +223,7 @@ fn without_handles(mut run: MachineRun) -> MachineRun {
     let checked = run.checked.iter_mut().map(|checked| &mut checked.actual);
     for array in run.results.iter_mut().chain(checked) {
         if let Elements::Numbers(numbers) = &mut array.elements {
-            Arc::make_mut(numbers).iter_mut().for_each(|number| number.truth.handle = 0);
+            numbers.make_mut().iter_mut().for_each(|number| number.truth.handle = 0);
         }
     }
     run

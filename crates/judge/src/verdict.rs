@@ -210,7 +210,7 @@ pub(crate) fn judge(
     let numbers = array.numbers()?;
     let codes = array.doubt_codes()?;
     let is_float = array.dtype.is_float() || array.dtype.is_complex();
-    let values: Vec<Number> = crate::array::numbers_of(found)?;
+    let values = crate::array::to_f64s(&crate::array::parts(found)?)?;
     let exact_equal = |i: usize| -> bool {
         let size = array.dtype.bytes();
         let at = i * size..(i + 1) * size;
@@ -254,7 +254,7 @@ pub(crate) fn judge(
         let mut widest_part = 0.0f64;
         for at in i * width_of..(i + 1) * width_of {
             let number = &stored(numbers[at], part);
-            let value = values[at].truth.hi;
+            let value = values[at];
             let wide = width(number, part);
             let inside = if is_float { number.bounds.contains(value) } else { exact_equal(i) };
             let verdict = match (code, inside) {
@@ -296,7 +296,7 @@ pub(crate) fn judge(
             Ok(Element {
                 index: position(i, &array.shape),
                 verdict,
-                found: values[at].truth.hi,
+                found: values[at],
                 truth: crate::digits::decimal(number.truth),
                 bounds: (number.bounds.low, number.bounds.high, number.bounds.nan),
                 others: others(array, i)?,

@@ -1,7 +1,7 @@
 //! Elementwise arithmetic.
 
-use super::functions::{atan2_image, function, gamma_image, power_image};
-use super::quick::QuickFunction;
+use super::functions::{atan2_image, function, gamma_image};
+use super::quick::{QuickFunction, quick_product, quick_quotient, quick_sum};
 use super::{Op, common_doubts, common_shape};
 use crate::alternatives::{MAX_ALTERNATIVES, of_tensors};
 use crate::array::{Array, Number, from_f64s, to_f64s};
@@ -24,10 +24,9 @@ fn zip(
     arrays: [&Array; 2],
     rule: impl Fn(Number, Number) -> Number + Sync,
 ) -> Result<Array, EvalError> {
-    let (lhs, rhs) = (arrays[0].numbers()?, arrays[1].numbers()?);
+    let (lhs, rhs) = (arrays[0].reader()?, arrays[1].reader()?);
     let n = if arrays[0].shape.is_empty() { rhs.len() } else { lhs.len() };
-    let at = |numbers: &[Number], i: usize| numbers[if numbers.len() == 1 { 0 } else { i }];
-    let numbers = collect(n, Number::UNKNOWN, |i| rule(at(&lhs, i), at(&rhs, i)));
+    let numbers = collect(n, Number::UNKNOWN, |i| rule(lhs.at(i), rhs.at(i)));
     let array = Array::of_numbers(dtype, common_shape(&arrays), numbers)?;
     Ok(array.with_doubts(common_doubts(&arrays)?))
 }
@@ -38,8 +37,8 @@ fn map(
     array: &Array,
     rule: impl Fn(&Number) -> Number + Sync,
 ) -> Result<Array, EvalError> {
-    let numbers = array.numbers()?;
-    let numbers = collect(numbers.len(), Number::UNKNOWN, |i| rule(&numbers[i]));
+    let numbers = array.reader()?;
+    let numbers = collect(numbers.len(), Number::UNKNOWN, |i| rule(&numbers.at(i)));
     let result = Array::of_numbers(dtype, array.shape.clone(), numbers)?;
     Ok(result.with_doubts(array.doubts.clone()))
 }
@@ -167,7 +166,8 @@ impl Op<'_> {
                     Number { truth, bounds: rounder.bounds(image) }
                 };
                 if let Some(quick) = QuickFunction::new(op).filter(|_| machine.is_quick(dtype)) {
-                    return quick.apply(x, has_truth, flushing, rounder, &proven).map(Some);
+                    let image = |n: &Number| function.image(n.bounds, Ball::NAN, Ball::NAN);
+                    return quick.apply(x, has_truth, flushing, rounder, &proven, &image).map(Some);
                 }
                 map(dtype, x, proven)
             }
@@ -276,7 +276,12 @@ impl Op<'_> {
         let rounder = Rounder::new(dtype, self.rounding(machine, op.name(), dtype));
         let (has_truth, flushing) = (machine.has_truth, Flushing::new(machine, dtype));
         let rules = BinaryRules { operands: [x, y], has_truth, flushing, rounder };
+        let is_basic = matches!(
+            op,
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide
+        );
         match op {
+            _ if is_basic && machine.is_quick(dtype) => rules.quick(op, self.is_same),
             BinaryOp::Add => rules.apply(|x, y| x + y, Bounds::plus),
             BinaryOp::Subtract => rules.apply(|x, y| x - y, |x, y| x.plus(y.negated())),
             BinaryOp::Multiply if self.is_same => {
@@ -284,7 +289,7 @@ impl Op<'_> {
             }
             BinaryOp::Multiply => rules.apply(|x, y| x * y, Bounds::times),
             BinaryOp::Divide => rules.apply(Ball::over, Bounds::over),
-            BinaryOp::Power => rules.apply(Ball::power, power_image),
+            BinaryOp::Power => rules.powers(machine.is_quick(dtype)),
             BinaryOp::Atan2 => rules.apply(Ball::atan2, atan2_image),
             BinaryOp::Remainder => rules.apply(remainder, remainder_image),
             BinaryOp::Zeta => rules.apply(Ball::zeta, |x, y| gamma_image(x, y, Ball::zeta)),
@@ -443,11 +448,11 @@ impl Op<'_> {
 }
 
 /// An operation on pairs of numbers.
-struct BinaryRules<'a> {
-    operands: [&'a Array; 2],
-    has_truth: bool,
-    flushing: Flushing,
-    rounder: Rounder,
+pub(super) struct BinaryRules<'a> {
+    pub operands: [&'a Array; 2],
+    pub has_truth: bool,
+    pub flushing: Flushing,
+    pub rounder: Rounder,
 }
 
 impl BinaryRules<'_> {
@@ -457,27 +462,61 @@ impl BinaryRules<'_> {
         truth: impl Fn(Ball, Ball) -> Ball + Sync,
         image: impl Fn(Bounds, Bounds) -> Image + Sync,
     ) -> Result<Array, EvalError> {
-        let BinaryRules { operands, has_truth, flushing, rounder } = *self;
-        let bounds = |x: Bounds, y: Bounds| {
-            let mut all = image(x, y);
-            if flushing.normal.is_some() {
-                let zeros = [x, y].map(|bounds| flushing.zero_of(bounds));
-                if let Some(zero) = zeros[0] {
-                    all = all.hull(image(zero, y));
-                }
-                if let Some(zero) = zeros[1] {
-                    all = all.hull(image(x, zero));
-                }
-                if let [Some(first), Some(second)] = zeros {
-                    all = all.hull(image(first, second));
-                }
-            }
-            rounder.bounds(all)
-        };
-        zip(operands[0].dtype, operands, |x, y| {
-            let truth = if has_truth { truth(x.truth, y.truth) } else { Ball::UNKNOWN };
-            Number { truth, bounds: bounds(x.bounds, y.bounds) }
+        self.zip(|x, y| {
+            let truth = if self.has_truth { truth(x.truth, y.truth) } else { Ball::UNKNOWN };
+            Number { truth, bounds: self.bounds(x.bounds, y.bounds, &image) }
         })
+    }
+
+    /// The results of basic arithmetic in a quick run.
+    fn quick(&self, op: BinaryOp, is_same: bool) -> Result<Array, EvalError> {
+        match op {
+            BinaryOp::Add => self.apply(quick_sum, Bounds::plus),
+            BinaryOp::Subtract => self.apply(|x, y| quick_sum(x, -y), |x, y| x.plus(y.negated())),
+            BinaryOp::Multiply if is_same => {
+                self.apply(|x, _| quick_product(x, x), |x, _| x.squared())
+            }
+            BinaryOp::Multiply => self.apply(quick_product, Bounds::times),
+            _ => self.apply(quick_quotient, Bounds::over),
+        }
+    }
+
+    /// The results for each pair.
+    pub(super) fn zip(
+        &self,
+        rule: impl Fn(Number, Number) -> Number + Sync,
+    ) -> Result<Array, EvalError> {
+        zip(self.operands[0].dtype, self.operands, rule)
+    }
+
+    /// The results.
+    pub(super) fn array(&self, numbers: Vec<Number>) -> Result<Array, EvalError> {
+        let operands = &self.operands;
+        let array = Array::of_numbers(operands[0].dtype, common_shape(operands), numbers)?;
+        Ok(array.with_doubts(common_doubts(operands)?))
+    }
+
+    /// The results for bounds, by their image.
+    pub(super) fn bounds(
+        &self,
+        x: Bounds,
+        y: Bounds,
+        image: impl Fn(Bounds, Bounds) -> Image,
+    ) -> Bounds {
+        let mut all = image(x, y);
+        if self.flushing.normal.is_some() {
+            let zeros = [x, y].map(|bounds| self.flushing.zero_of(bounds));
+            if let Some(zero) = zeros[0] {
+                all = all.hull(image(zero, y));
+            }
+            if let Some(zero) = zeros[1] {
+                all = all.hull(image(x, zero));
+            }
+            if let [Some(first), Some(second)] = zeros {
+                all = all.hull(image(first, second));
+            }
+        }
+        self.rounder.bounds(all)
     }
 }
 

@@ -7,25 +7,65 @@ use super::Op;
 use super::Ruled;
 use super::sums::ball;
 use crate::array::{Array, Number};
-use crate::ball::{Ball, up};
+use crate::ball::{Ball, U, up};
 use crate::bounds::{Bounds, Image, Rounding};
 use crate::functions::HALF_PI_BALL;
 use crate::machine::Machine;
 use crate::precise;
+use numerics::DType;
 use program::primitives::{Fft, Fourier};
+use std::ops::{Add, Mul, Neg, Sub};
 
-type Complex = [Ball; 2];
+/// The real numbers of a transform: balls, or floats whose error follows from the number of
+/// roundings.
+trait Real:
+    Copy
+    + Send
+    + Sync
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Neg<Output = Self>
+{
+    /// The nearest number to a ball.
+    fn of(ball: Ball) -> Self;
 
-fn plus(a: Complex, b: Complex) -> Complex {
+    /// The quotient by a natural number.
+    fn over_count(self, count: f64) -> Self;
+}
+
+impl Real for Ball {
+    fn of(ball: Ball) -> Ball {
+        ball
+    }
+
+    fn over_count(self, count: f64) -> Ball {
+        self.over(Ball::exact(count))
+    }
+}
+
+impl Real for f64 {
+    fn of(ball: Ball) -> f64 {
+        ball.hi
+    }
+
+    fn over_count(self, count: f64) -> f64 {
+        self / count
+    }
+}
+
+type Complex<R> = [R; 2];
+
+fn plus<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-fn times([a, b]: Complex, [c, d]: Complex) -> Complex {
+fn times<R: Real>([a, b]: Complex<R>, [c, d]: Complex<R>) -> Complex<R> {
     [a * c - b * d, a * d + b * c]
 }
 
 /// The roots of unity `exp(±2πi k / n)`.
-fn roots(n: usize, inverse: bool) -> Vec<Complex> {
+fn roots<R: Real>(n: usize, inverse: bool) -> Vec<Complex<R>> {
     let half_pi = precise::half_pi().unwrap_or(HALF_PI_BALL);
     let root = |k: usize| {
         let angle = (half_pi * Ball::exact(4.0 * k as f64)).over(Ball::exact(n as f64));
@@ -35,7 +75,7 @@ fn roots(n: usize, inverse: bool) -> Vec<Complex> {
                 .map(|(s, c)| (Ball::exact(s), Ball::exact(c)))[4 * k / n % 4],
             _ => angle.sin_cos(),
         };
-        [cos, if inverse { sin } else { -sin }]
+        [cos, if inverse { sin } else { -sin }].map(R::of)
     };
     (0..n).map(root).collect()
 }
@@ -45,16 +85,16 @@ fn smallest_factor(n: usize) -> usize {
 }
 
 /// The transform of `line`, of every `step`-th root.
-fn transform(line: &[Complex], roots: &[Complex], step: usize) -> Vec<Complex> {
+fn transform<R: Real>(line: &[Complex<R>], roots: &[Complex<R>], step: usize) -> Vec<Complex<R>> {
     let n = line.len();
     if n <= 1 {
         return line.to_vec();
     }
     let p = smallest_factor(n);
     let m = n / p;
-    let parts: Vec<Vec<Complex>> = (0..p)
+    let parts: Vec<Vec<Complex<R>>> = (0..p)
         .map(|r| {
-            let own: Vec<Complex> = line.iter().copied().skip(r).step_by(p).collect();
+            let own: Vec<Complex<R>> = line.iter().copied().skip(r).step_by(p).collect();
             transform(&own, roots, step * p)
         })
         .collect();
@@ -77,29 +117,29 @@ fn depth(mut n: usize) -> f64 {
     depth
 }
 
-/// A tensor of complex numbers with the sum of absolute values that its elements depend on.
-struct ComplexLines {
+/// A tensor of complex numbers.
+struct ComplexLines<R> {
     shape: Vec<usize>,
-    values: Vec<Complex>,
+    values: Vec<Complex<R>>,
 }
 
-impl ComplexLines {
+impl<R: Real> ComplexLines<R> {
     /// Transforms the lines along a dimension, each padded or cut to `length`.
-    fn along(&self, dimension: usize, length: usize, inverse: bool) -> ComplexLines {
+    fn along(&self, dimension: usize, length: usize, inverse: bool) -> ComplexLines<R> {
         let inner: usize = self.shape[dimension + 1..].iter().product();
         let size = self.shape[dimension];
         let outer: usize = self.shape[..dimension].iter().product();
-        let roots = roots(length, inverse);
+        let (roots, zero) = (roots::<R>(length, inverse), R::of(Ball::ZERO));
         let mut shape = self.shape.clone();
         shape[dimension] = length;
-        let mut values = vec![[Ball::ZERO; 2]; outer * length * inner];
+        let mut values = vec![[zero; 2]; outer * length * inner];
         for o in 0..outer {
             for i in 0..inner {
                 let at = |k: usize| match k < size {
                     true => self.values[(o * size + k) * inner + i],
-                    false => [Ball::ZERO; 2],
+                    false => [zero; 2],
                 };
-                let line: Vec<Complex> = (0..length).map(at).collect();
+                let line: Vec<Complex<R>> = (0..length).map(at).collect();
                 for (k, value) in transform(&line, &roots, 1).into_iter().enumerate() {
                     values[(o * length + k) * inner + i] = value;
                 }
@@ -110,7 +150,7 @@ impl ComplexLines {
 }
 
 /// The transform of numbers, as complex values of the shape of the result's complex side.
-fn fourier(fft: &Fft, shape: &[usize], values: Vec<Complex>) -> ComplexLines {
+fn fourier<R: Real>(fft: &Fft, shape: &[usize], values: Vec<Complex<R>>) -> ComplexLines<R> {
     let rank = shape.len();
     let first = rank - fft.lengths.len();
     let mut lines = ComplexLines { shape: shape.to_vec(), values };
@@ -131,7 +171,7 @@ fn fourier(fft: &Fft, shape: &[usize], values: Vec<Complex>) -> ComplexLines {
                 let [re, im] = own[if kept { k } else { length - k }];
                 // The first and the middle one are real.
                 let is_real = k == 0 || 2 * k == length;
-                let im = if is_real { Ball::ZERO } else { im };
+                let im = if is_real { R::of(Ball::ZERO) } else { im };
                 values.push([re, if kept { im } else { -im }]);
             }
         }
@@ -145,9 +185,8 @@ fn fourier(fft: &Fft, shape: &[usize], values: Vec<Complex>) -> ComplexLines {
     }
     if inverse {
         let count: usize = fft.lengths.iter().product();
-        let count = Ball::exact(count as f64);
         for value in &mut lines.values {
-            *value = value.map(|part| part.over(count));
+            *value = value.map(|part| part.over_count(count as f64));
         }
     }
     if fft.transform == Fourier::RealForward {
@@ -178,17 +217,6 @@ impl Op<'_> {
             return Ok(None);
         }
         let numbers = operand.numbers()?;
-        let complex = |value: &dyn Fn(&Number) -> Ball| -> Vec<Complex> {
-            match operand.width() {
-                2 => numbers.chunks_exact(2).map(|z| [value(&z[0]), value(&z[1])]).collect(),
-                _ => numbers.iter().map(|x| [value(x), Ball::ZERO]).collect(),
-            }
-        };
-        let truth = fourier(fft, &operand.shape, complex(&|n| n.truth));
-        let image = {
-            let _pause = precise::pause();
-            fourier(fft, &operand.shape, complex(&|n| ball(n.bounds).middle()))
-        };
         // The sums of absolute values and of radii over the transformed dimensions.
         let first = rank - fft.lengths.len();
         let block: usize = operand.shape[first..].iter().product();
@@ -211,6 +239,31 @@ impl Op<'_> {
         });
         let roundings: f64 = fft.lengths.iter().map(|&n| depth(n)).sum();
         let roundoff = machine.model.sum_roundoff(dtype);
+        // Errors of f64 are far below rounding to narrower types.
+        let is_narrow = dtype.part() != DType::F64;
+        let middles = complex(&numbers, operand, |n| ball(n.bounds).middle());
+        let image = match is_narrow {
+            true => self.with_few_digits(fft, operand, &middles, |row| sizes[row] * roundings),
+            false => {
+                let _pause = precise::pause();
+                fourier(fft, &operand.shape, middles)
+            }
+        };
+        let truths = complex(&numbers, operand, |n| n.truth);
+        let is_finite = numbers.iter().all(|n| n.truth.is_finite());
+        let truth = match machine.is_quick(dtype) && is_finite {
+            true => {
+                let sizes = sum(&|n| n.truth.magnitude());
+                let rests = sum(&|n| super::slopes::rest(n.truth));
+                let error = |row: usize| sizes[row] * roundings + rests[row] / U;
+                self.with_few_digits(fft, operand, &truths, error)
+            }
+            false if machine.has_truth => fourier(fft, &operand.shape, truths),
+            false => ComplexLines {
+                shape: image.shape.clone(),
+                values: vec![[Ball::UNKNOWN; 2]; image.values.len()],
+            },
+        };
         let result_block: usize = truth.shape[first..].iter().product();
         let rounding = Rounding { ulps: 0.5, ..self.rounding(machine, "fft", dtype) };
         let number = |at: usize, part: usize| {
@@ -230,5 +283,42 @@ impl Op<'_> {
         let results = (0..truth.values.len()).flat_map(|at| (0..parts).map(move |p| (at, p)));
         let results = results.map(|(at, part)| number(at, part)).collect();
         self.with_any_doubt(operands, Array::of_numbers(dtype, truth.shape.clone(), results)?)
+    }
+
+    /// The transform in `f64`, with errors of units roundoff by the block that is transformed.
+    fn with_few_digits(
+        &self,
+        fft: &Fft,
+        operand: &Array,
+        values: &[Complex<Ball>],
+        error: impl Fn(usize) -> f64,
+    ) -> ComplexLines<Ball> {
+        let values = values.iter().map(|value| value.map(|part| part.hi)).collect();
+        let ComplexLines { shape, values } = fourier::<f64>(fft, &operand.shape, values);
+        let first = operand.shape.len() - fft.lengths.len();
+        let block: usize = shape[first..].iter().product();
+        let ball = |(at, value): (usize, [f64; 2])| {
+            let error = error(at / block) * U * 1.01;
+            // Products may be below the range.
+            let error = if error == 0.0 { 0.0 } else { up(error + 1e-300) };
+            value.map(|part| match part.is_finite() {
+                true => Ball::exact(part).widened(error),
+                false => Ball::UNKNOWN,
+            })
+        };
+        let values = values.into_iter().enumerate().map(ball).collect();
+        ComplexLines { shape, values }
+    }
+}
+
+/// The elements of an operand as complex numbers.
+fn complex(
+    numbers: &[Number],
+    operand: &Array,
+    value: impl Fn(&Number) -> Ball,
+) -> Vec<Complex<Ball>> {
+    match operand.width() {
+        2 => numbers.chunks_exact(2).map(|z| [value(&z[0]), value(&z[1])]).collect(),
+        _ => numbers.iter().map(|x| [value(x), Ball::ZERO]).collect(),
     }
 }

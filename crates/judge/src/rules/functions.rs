@@ -196,8 +196,11 @@ pub(super) fn power_image(x: Bounds, y: Bounds) -> Image {
         return corner(base, exponent).or_nan(nan);
     }
     let corners = |x: Bounds, y: Bounds| {
-        let ends = [(x.low, y.low), (x.low, y.high), (x.high, y.low), (x.high, y.high)];
-        ends.into_iter().map(|(x, y)| corner(x, y)).fold(Image::EMPTY, Image::hull)
+        let of_point = |b: Bounds| if b.low == b.high { 1 } else { 2 };
+        let (xs, ys) = ([x.low, x.high], [y.low, y.high]);
+        let ends =
+            xs[..of_point(x)].iter().flat_map(|&x| ys[..of_point(y)].iter().map(move |&y| (x, y)));
+        ends.map(|(x, y)| corner(x, y)).fold(Image::EMPTY, Image::hull)
     };
     if x.low >= 0.0 && !(x.low == 0.0 && y.low <= 0.0) {
         return corners(x, y).or_nan(nan);

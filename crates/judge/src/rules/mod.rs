@@ -15,8 +15,10 @@ mod matrices;
 mod movement;
 mod normalization;
 mod order;
+mod powers;
 mod quantized;
 mod quick;
+mod quick_products;
 mod regions;
 mod sampled;
 mod slopes;
@@ -110,11 +112,12 @@ impl<'a> Op<'a> {
         });
         let arrays = operands.iter().filter_map(|value| value.array().ok()).map(Array::len);
         let count = arrays.chain(results).fold(0, usize::saturating_add);
-        if count <= SMALL || !self.computes_floats() {
+        let bytes = count.saturating_mul(size_of::<Number>());
+        let computes = self.computes_floats();
+        host::check(if computes { bytes } else { 0 }).map_err(numerics::TensorError::from)?;
+        if count <= SMALL || !computes {
             return Ok(());
         }
-        let bytes = count.saturating_mul(size_of::<Number>());
-        host::check(bytes).map_err(numerics::TensorError::from)?;
         let mut numbers: Vec<Number> = Vec::new();
         let reserved = numbers.try_reserve_exact(count);
         reserved.map_err(|_| numerics::TensorError::OutOfMemory { bytes })?;

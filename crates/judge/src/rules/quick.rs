@@ -9,7 +9,7 @@
 use super::elementwise::Flushing;
 use super::slopes::{image_near, rest, slope};
 use crate::array::{Array, Number};
-use crate::ball::Ball;
+use crate::ball::{Ball, U, up};
 use crate::bounds::{Bounds, Image, Rounder};
 use crate::parallel::fill;
 use numerics::DType;
@@ -17,10 +17,10 @@ use numerics::math::{SliceKernel, UnaryOp};
 use program::EvalError;
 
 /// The largest error of a function in proportion to its value.
-const ERROR: f64 = 1.0 / (1u64 << 49) as f64;
+pub(super) const ERROR: f64 = 1.0 / (1u64 << 49) as f64;
 
 /// Values closer to zero may have lost digits.
-const LEAST: f64 = 1e-290;
+pub(super) const LEAST: f64 = 1e-290;
 
 /// Elements are computed in blocks of this many, which caches hold.
 const BLOCK: usize = 512;
@@ -43,6 +43,8 @@ enum QuickArguments {
     /// The true value, and the ends of the bounds, or for functions that neither increase nor
     /// decrease the middle of the bounds, twice.
     Three([f64; 3]),
+    /// The true value only: the bounds are not finite, or not within the domain.
+    Truth(f64),
     /// The element is left to the proven function.
     None,
 }
@@ -75,7 +77,8 @@ impl QuickFunction {
         Some(QuickFunction { op, kernel: SliceKernel::unary(op, DType::F64)?, domain })
     }
 
-    /// The results; `proven` computes elements for which the kernel is not good enough.
+    /// The results; `proven` computes elements for which the kernel is not good enough, and `image`
+    /// the images of bounds that are not finite.
     pub(super) fn apply(
         &self,
         x: &Array,
@@ -83,17 +86,23 @@ impl QuickFunction {
         flushing: Flushing,
         rounder: Rounder,
         proven: &(dyn Fn(&Number) -> Number + Sync),
+        image: &(dyn Fn(&Number) -> Image + Sync),
     ) -> Result<Array, EvalError> {
-        let numbers = x.numbers()?;
-        let mut results = vec![Number::UNKNOWN; numbers.len()];
+        let all = x.reader()?;
+        let mut results = vec![Number::UNKNOWN; all.len()];
         fill(&mut results, |first, results| {
             let mut values = Vec::with_capacity(3 * BLOCK);
-            let own = numbers[first..first + results.len()].chunks(BLOCK);
-            for (numbers, results) in own.zip(results.chunks_mut(BLOCK)) {
+            let mut numbers = Vec::with_capacity(BLOCK);
+            for (index, results) in results.chunks_mut(BLOCK).enumerate() {
+                let start = first + index * BLOCK;
+                numbers.clear();
+                numbers.extend((start..start + results.len()).map(|i| all.at(i)));
                 values.clear();
-                for number in numbers {
+                for number in &numbers {
                     match self.arguments(number, has_truth, flushing) {
-                        QuickArguments::Point(x) | QuickArguments::Near(x) => values.push(x),
+                        QuickArguments::Point(x)
+                        | QuickArguments::Near(x)
+                        | QuickArguments::Truth(x) => values.push(x),
                         QuickArguments::Three(all) => values.extend(all),
                         QuickArguments::None => {}
                     }
@@ -109,7 +118,7 @@ impl QuickFunction {
                     }
                 };
                 let mut values = values.iter().copied();
-                for (number, result) in numbers.iter().zip(results) {
+                for (number, result) in numbers.iter().zip(results.iter_mut()) {
                     let quick = match self.arguments(number, has_truth, flushing) {
                         QuickArguments::Point(x) => {
                             values.next().and_then(|y| self.of_point(x, y, rounder))
@@ -121,6 +130,10 @@ impl QuickFunction {
                             let own = [(); 3].map(|()| values.next().unwrap_or(f64::NAN));
                             self.of_bounds(number, own, has_truth, rounder)
                         }
+                        QuickArguments::Truth(_) => values.next().and_then(|y| {
+                            let truth = self.truth(number.truth, y)?;
+                            Some(Number { truth, bounds: rounder.bounds(image(number)) })
+                        }),
                         QuickArguments::None => None,
                     };
                     *result = quick.filter(|_| is_computed).unwrap_or_else(|| proven(number));
@@ -137,8 +150,16 @@ impl QuickFunction {
         let is_inside = bounds.low >= least && bounds.high <= greatest && bounds.low <= bounds.high;
         // Functions of infinities are exact.
         let is_finite = bounds.low.is_finite() && bounds.high.is_finite();
-        if !is_inside || !is_finite || flushing.zero_of(bounds).is_some() {
+        if flushing.zero_of(bounds).is_some() {
             return QuickArguments::None;
+        }
+        if !is_inside || !is_finite {
+            let is_known = has_truth && truth.is_finite() && !bounds.is_empty();
+            let is_defined = (least..=greatest).contains(&truth.hi);
+            return match is_known && is_defined {
+                true => QuickArguments::Truth(truth.hi),
+                false => QuickArguments::None,
+            };
         }
         let is_float = truth.lo == 0.0 && truth.radius == 0.0 && truth.hi == bounds.low;
         if bounds.low == bounds.high && is_float && !bounds.nan {
@@ -230,6 +251,48 @@ impl QuickFunction {
         let radius = value.abs() * ERROR + 1.01 * slope * around;
         Some(Ball { radius, ..Ball::exact(value) })
     }
+}
+
+/// The sum to about 50 bits.
+#[inline(always)]
+pub(super) fn quick_sum(x: Ball, y: Ball) -> Ball {
+    let hi = x.hi + y.hi;
+    let rests = rest(x) + rest(y);
+    if !(rests > 0.0 && rests < f64::INFINITY && hi.is_finite()) {
+        return x + y;
+    }
+    Ball { radius: up(rests + hi.abs() * U), ..Ball::exact(hi) }
+}
+
+/// True if a product or quotient neither overflows nor loses digits.
+#[inline(always)]
+fn is_moderate(x: f64) -> bool {
+    (1e-250..1e250).contains(&x.abs())
+}
+
+/// The product to about 50 bits.
+#[inline(always)]
+pub(super) fn quick_product(x: Ball, y: Ball) -> Ball {
+    let (hi, a, b) = (x.hi * y.hi, rest(x), rest(y));
+    if !(a + b > 0.0 && a + b < f64::INFINITY && is_moderate(hi)) {
+        return x * y;
+    }
+    let spread = x.hi.abs() * b + y.hi.abs() * a + a * b;
+    Ball { radius: up(spread + hi.abs() * U), ..Ball::exact(hi) }
+}
+
+/// The quotient to about 50 bits.
+#[inline(always)]
+pub(super) fn quick_quotient(x: Ball, y: Ball) -> Ball {
+    let (hi, a, b) = (x.hi / y.hi, rest(x), rest(y));
+    let (size, divisor) = (hi.abs(), y.hi.abs());
+    let is_usual = a + b > 0.0 && a < f64::INFINITY && b < 1e-3 * divisor;
+    if !(is_usual && is_moderate(hi) && is_moderate(divisor)) {
+        return x.over(y);
+    }
+    // (x ± a) / (y ± b) - q = (x - q y ± (a + |q| b)) / (y ± b).
+    let apart = (a + size * b) / (divisor - b);
+    Ball { radius: up(apart + size * (U * 1.01)), ..Ball::exact(hi) }
 }
 
 /// The least and the greatest number that a value of a kernel may stand for; `None` if it tells

@@ -5,6 +5,7 @@
 //! Rump, *Improved error bounds for inner products in floating-point arithmetic*, 2013). Sums whose
 //! partial sums all are numbers of the type have no error.
 
+use super::quick_products::quick_products;
 use super::{Op, Ruled, any_doubt};
 use crate::array::{Array, Number, tensor};
 use crate::ball::{Ball, up};
@@ -18,19 +19,25 @@ use numerics::{DType, Tensor};
 use program::primitives::{self, Dynamic};
 use program::{Body, BodyShape, EvalError, Primitive, RuntimeValue};
 
-/// The least power of two of which all numbers are multiples; infinite if all are zero.
+/// The least power of two of which all numbers are multiples; infinite if all are zero, 0 if there
+/// are others than floats.
 fn granularity(numbers: &[Number]) -> f64 {
-    let unit = |x: f64| match x == 0.0 {
-        true => f64::INFINITY,
-        false => {
+    granularity_of(numbers.iter().map(|n| n.bounds.value().unwrap_or(f64::NAN)))
+}
+
+/// Likewise of floats.
+pub(super) fn granularity_of(numbers: impl Iterator<Item = f64>) -> f64 {
+    let unit = |x: f64| match x {
+        0.0 => f64::INFINITY,
+        x if !x.is_finite() => 0.0,
+        x => {
             let bits = x.abs().to_bits();
             let mantissa = bits & ((1 << 52) - 1) | u64::from(bits >> 52 != 0) << 52;
             let exponent = ((bits >> 52) as i32).max(1) - 1075;
             libm::scalbn(1.0, exponent + mantissa.trailing_zeros() as i32)
         }
     };
-    let unit_of = |n: &Number| n.bounds.value().filter(|x| x.is_finite()).map_or(0.0, unit);
-    numbers.iter().map(unit_of).fold(f64::INFINITY, f64::min)
+    numbers.map(unit).fold(f64::INFINITY, f64::min)
 }
 
 /// Bounds as a ball.
@@ -42,6 +49,11 @@ pub(super) fn ball(bounds: Bounds) -> Ball {
     }
 }
 
+/// True for types whose rounding is far above that of `f64`.
+fn is_narrow(dtype: DType) -> bool {
+    dtype.part() != DType::F64
+}
+
 fn is_same(numbers: &[Number]) -> bool {
     let same = |n: &Number| {
         n.truth.is_exact() && n.truth.lo == 0.0 && n.bounds.value() == Some(n.truth.hi)
@@ -50,15 +62,15 @@ fn is_same(numbers: &[Number]) -> bool {
 }
 
 /// The facts by which the error of a sum is bounded.
-struct Sum {
+pub(super) struct Sum {
     /// The sum of what a conforming backend adds, without rounding.
-    image: Ball,
+    pub image: Ball,
     /// The sum of absolute values.
-    size: f64,
+    pub size: f64,
     /// The number of terms that are not zero.
-    terms: f64,
+    pub terms: f64,
     /// All terms are multiples of this.
-    unit: f64,
+    pub unit: f64,
 }
 
 /// How sums are rounded.
@@ -108,7 +120,7 @@ impl SumRounding {
     }
 
     /// The results that conforming sums may have.
-    fn bounds(&self, sum: &Sum) -> Bounds {
+    pub(super) fn bounds(&self, sum: &Sum) -> Bounds {
         let Some(format) = self.dtype.float_format() else { return Bounds::ANY };
         if !sum.image.is_finite() {
             return Bounds::ANY;
@@ -210,8 +222,10 @@ impl Op<'_> {
         let sizes: Vec<f64> = sizes.as_slice::<f64>()?.to_vec();
         let unit = operands.iter().map(|(_, n)| granularity(n)).fold(f64::INFINITY, f64::min);
         let same = operands.iter().all(|(_, numbers)| is_same(numbers));
-        let is_quick = machine.is_quick(dtype) && most <= MAX_QUICK_TERMS;
-        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64| {
+        let has_few_terms = most <= MAX_QUICK_TERMS;
+        let is_quick = machine.is_quick(dtype) && has_few_terms;
+        let images_are_quick = is_quick || (has_few_terms && !same && is_narrow(dtype));
+        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64, is_quick: bool| {
             let lists: Vec<Vec<Ball>> =
                 operands.iter().map(|(_, n)| n.iter().map(value).collect()).collect();
             let lists: Vec<(&[usize], &[Ball])> =
@@ -224,11 +238,11 @@ impl Op<'_> {
         let images = {
             // These are true values, too, if operands are exact.
             let _pause = (!same).then(precise::pause);
-            balls(&|n| ball(n.bounds), unit)?
+            balls(&|n| ball(n.bounds), unit, images_are_quick)?
         };
         let truths = match (same, machine.has_truth) {
             (true, _) => images.clone(),
-            (false, true) => balls(&|n| n.truth, 0.0)?,
+            (false, true) => balls(&|n| n.truth, 0.0, is_quick)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         let special = self.special_sums(operands, kernel)?;
@@ -562,10 +576,18 @@ impl Op<'_> {
             let mut env = program::NoEvaluator;
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
-        let (a, b) = (lhs.numbers()?, rhs.numbers()?);
         let sums = SumRounding::new(self, machine, dtype, true);
+        if machine.has_truth && machine.is_quick(dtype) && !dtype.is_complex() {
+            let terms = contracted(self.primitive(), &lhs.shape);
+            let quick = quick_products([lhs, rhs], terms, &sums, &mut kernel)?;
+            if let Some((shape, numbers)) = quick {
+                let array = Array::of_numbers(dtype, shape, numbers)?;
+                return self.with_any_doubt(&[lhs, rhs], array);
+            }
+        }
+        let (a, b) = (lhs.numbers()?, rhs.numbers()?);
         let mut facts = |a: &[Number], b: &[Number]| {
-            let is_quick = machine.is_quick(dtype);
+            let is_quick = [machine.is_quick(dtype), is_narrow(dtype)];
             let operands: [(&[usize], _); 2] = [(&lhs.shape, a), (&rhs.shape, b)];
             Products::of(operands, machine.has_truth, is_quick, &mut kernel)
         };
@@ -612,6 +634,14 @@ impl Op<'_> {
     }
 }
 
+/// The number of products of each sum, if that follows from the shape of the first operand.
+fn contracted(primitive: &Primitive, shape: &[usize]) -> Option<f64> {
+    let Primitive::Dot(dot) = primitive else { return None };
+    let dimensions = &dot.dims.as_ref()?.lhs_contracting_dimensions;
+    let sizes = dimensions.iter().map(|&d| shape.get(usize::try_from(d).ok()?).copied());
+    sizes.map(|size| size.map(|size| size as f64)).product()
+}
+
 /// The facts about sums of products.
 struct Products {
     shape: Vec<usize>,
@@ -623,11 +653,12 @@ struct Products {
 }
 
 impl Products {
-    /// The sums that a kernel makes of products of two operands.
+    /// The sums that a kernel makes of products of two operands; few digits are enough for true
+    /// values, and for images.
     fn of(
         [(a_shape, a), (b_shape, b)]: [(&[usize], &[Number]); 2],
         has_truth: bool,
-        is_quick: bool,
+        is_quick: [bool; 2],
         kernel: &mut Kernel<'_>,
     ) -> Result<Products, EvalError> {
         let floats = |shape: &[usize], numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
@@ -642,7 +673,7 @@ impl Products {
         let terms = terms.to_vec::<f64>()?;
         // Products with zero are exact.
         let most = terms.iter().copied().fold(0.0, f64::max);
-        let is_quick = is_quick && most <= MAX_QUICK_TERMS;
+        let [is_quick, images_are_quick] = is_quick.map(|is| is && most <= MAX_QUICK_TERMS);
         let size = |n: &Number| match n.bounds.magnitude() {
             size if size.is_finite() => size,
             _ => 0.0,
@@ -651,7 +682,7 @@ impl Products {
         let sizes = absolute(sizes, most, kernel)?;
         let unit = granularity(a) * granularity(b);
         let unit = if unit.is_nan() { 0.0 } else { unit };
-        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64| {
+        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64, is_quick: bool| {
             let (a, b): (Vec<Ball>, Vec<Ball>) =
                 (a.iter().map(value).collect(), b.iter().map(value).collect());
             let operands: [(&[usize], &[Ball]); 2] = [(a_shape, &a), (b_shape, &b)];
@@ -664,11 +695,11 @@ impl Products {
         let images = {
             // These are true values, too, if operands are exact.
             let _pause = (!same).then(precise::pause);
-            balls(&|n| ball(n.bounds), unit)?
+            balls(&|n| ball(n.bounds), unit, if same { is_quick } else { images_are_quick })?
         };
         let truths = match (same, has_truth) {
             (true, _) => images.clone(),
-            (false, true) => balls(&|n| n.truth, 0.0)?,
+            (false, true) => balls(&|n| n.truth, 0.0, is_quick)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         Ok(Products { shape, images, truths, sizes, terms, unit })

@@ -88,27 +88,104 @@ fn few_digits_agree_with_all_digits() {
         let inputs = || vec![RuntimeValue::from(rows(low, high))];
         let [few, all] = [48, 106].map(|bits| enclosed(&program, inputs(), bits));
         assert_eq!((few.truth.bits, all.truth.bits), (48, 106), "{function}");
-        for (few, all) in few.results.iter().zip(&all.results) {
-            let (few, all) = (few.numbers().expect("numbers"), all.numbers().expect("numbers"));
-            for (few, all) in few.iter().zip(all.iter()) {
-                if few.truth.is_nan() && all.truth.is_nan() {
-                    assert!(few.bounds == all.bounds && few.bounds.is_empty(), "{function}");
-                    continue;
-                }
-                let apart = (few.truth.hi - all.truth.hi) + (few.truth.lo - all.truth.lo);
-                let most = few.truth.radius + all.truth.radius;
-                assert!(apart.abs() <= most * 1.001, "{function}: {few:?} and {all:?}");
-                assert!(few.truth.radius <= 1e-12 * few.truth.hi.abs().max(1.0), "{function}");
-                // At most a unit and a hundredth of the width more.
-                let room = 1.3e-7 * few.bounds.magnitude() + 0.02 * all.bounds.width();
-                let is_around = few.bounds.low <= all.bounds.low
-                    && few.bounds.low >= all.bounds.low - room
-                    && few.bounds.high >= all.bounds.high
-                    && few.bounds.high <= all.bounds.high + room;
-                assert!(is_around, "{function}: {:?} and {:?}", few.bounds, all.bounds);
+        agree(function, &few, &all, 1e-12);
+    }
+}
+
+/// Fails unless values and bounds with few digits are around values and bounds with all of them,
+/// and hardly wider. Radii are at most `share` of the largest value.
+fn agree(name: &str, few: &Enclosure, all: &Enclosure, share: f64) {
+    for (few, all) in few.results.iter().zip(&all.results) {
+        let (few, all) = (few.numbers().expect("numbers"), all.numbers().expect("numbers"));
+        let largest = all.iter().map(|n| n.truth.hi.abs()).fold(1.0, f64::max);
+        for (few, all) in few.iter().zip(all.iter()) {
+            if few.truth.is_nan() && all.truth.is_nan() {
+                assert!(few.bounds == all.bounds && few.bounds.is_empty(), "{name}");
+                continue;
             }
+            let apart = (few.truth.hi - all.truth.hi) + (few.truth.lo - all.truth.lo);
+            let most = few.truth.radius + all.truth.radius;
+            assert!(apart.abs() <= most * 1.001, "{name}: {few:?} and {all:?}");
+            assert!(few.truth.radius <= share * largest, "{name}: {few:?}");
+            // At most a unit and a hundredth of the width more.
+            let room = 1.3e-7 * few.bounds.magnitude() + 0.02 * all.bounds.width();
+            let is_around = few.bounds.low <= all.bounds.low
+                && few.bounds.low >= all.bounds.low - room
+                && few.bounds.high >= all.bounds.high
+                && few.bounds.high <= all.bounds.high + room;
+            assert!(is_around, "{name}: {:?} and {:?}", few.bounds, all.bounds);
         }
     }
+}
+
+#[test]
+fn few_digits_of_operations_agree_with_all_digits() {
+    const OPERATIONS: [&str; 11] = [
+        "stablehlo.add %sums, %first : tensor<400xf32>",
+        "stablehlo.subtract %sums, %others : tensor<400xf32>",
+        "stablehlo.multiply %sums, %others : tensor<400xf32>",
+        "stablehlo.multiply %sums, %sums : tensor<400xf32>",
+        "stablehlo.divide %first, %sums : tensor<400xf32>",
+        "stablehlo.divide %sums, %others : tensor<400xf32>",
+        "stablehlo.power %sums, %exponents : tensor<400xf32>",
+        "stablehlo.power %sums, %others : tensor<400xf32>",
+        "stablehlo.power %first, %others : tensor<400xf32>",
+        "stablehlo.dot_general %matrix, %exact, contracting_dims = [1] x [0]
+           : (tensor<20x20xf32>, tensor<20x20xf32>) -> tensor<20x20xf32>",
+        "stablehlo.dot_general %matrix, %matrix, contracting_dims = [1] x [1]
+           : (tensor<20x20xf32>, tensor<20x20xf32>) -> tensor<20x20xf32>",
+    ];
+    let row = "tensor<400xf32>";
+    for operation in OPERATIONS {
+        let ty = if operation.contains("dot") { "tensor<20x20xf32>" } else { row };
+        let text = format!(
+            "func.func @main(%x: tensor<400x3xf32>, %y: tensor<400x3xf32>) -> {ty} {{
+               %zero = stablehlo.constant dense<0.0> : tensor<f32>
+               %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+                 : (tensor<400x3xf32>, tensor<f32>) -> {row}
+               %others = stablehlo.reduce(%y init: %zero) applies stablehlo.add
+                 across dimensions = [1] : (tensor<400x3xf32>, tensor<f32>) -> {row}
+               %column = stablehlo.slice %x [0:400, 0:1]
+                 : (tensor<400x3xf32>) -> tensor<400x1xf32>
+               %first = stablehlo.reshape %column : (tensor<400x1xf32>) -> {row}
+               %exponents = stablehlo.constant dense<-1.5> : {row}
+               %matrix = stablehlo.reshape %sums : ({row}) -> tensor<20x20xf32>
+               %exact = stablehlo.reshape %first : ({row}) -> tensor<20x20xf32>
+               %0 = {operation}
+               return %0 : {ty}
+             }}"
+        );
+        let program = prepared(&text);
+        let inputs =
+            || [(0.01, 9.0), (0.5, 4.0)].map(|(low, high)| rows(low, high).into()).to_vec();
+        let [few, all] = [48, 106].map(|bits| enclosed(&program, inputs(), bits));
+        assert_eq!((few.truth.bits, all.truth.bits), (48, 106), "{operation}");
+        agree(operation, &few, &all, 1e-12);
+    }
+}
+
+/// The transform of 400 numbers, with primes among its factors, and back.
+#[test]
+fn few_digits_of_transforms_agree_with_all_digits() {
+    let text = "
+        func.func @main(%x: tensor<400x3xf32>)
+            -> (tensor<15x14xcomplex<f32>>, tensor<15x26xf32>) {
+          %zero = stablehlo.constant dense<0.0> : tensor<f32>
+          %sums = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1]
+            : (tensor<400x3xf32>, tensor<f32>) -> tensor<400xf32>
+          %part = stablehlo.slice %sums [0:390] : (tensor<400xf32>) -> tensor<390xf32>
+          %rows = stablehlo.reshape %part : (tensor<390xf32>) -> tensor<15x26xf32>
+          %0 = stablehlo.fft %rows, type = RFFT, length = [15, 26]
+            : (tensor<15x26xf32>) -> tensor<15x14xcomplex<f32>>
+          %1 = stablehlo.fft %0, type = IRFFT, length = [15, 26]
+            : (tensor<15x14xcomplex<f32>>) -> tensor<15x26xf32>
+          return %0, %1 : tensor<15x14xcomplex<f32>>, tensor<15x26xf32>
+        }";
+    let program = prepared(text);
+    let inputs = || vec![RuntimeValue::from(rows(-2.0, 3.0))];
+    let [few, all] = [48, 106].map(|bits| enclosed(&program, inputs(), bits));
+    // Some 43 roundings of sums of 390 numbers up to 3, there and back.
+    agree("fft", &few, &all, 1e-11);
 }
 
 #[test]
