@@ -251,6 +251,10 @@ class Program:
         with within(TRUTH):
             angles = [2 * gmpy2.const_pi() * k / n for k in range(n)]
             waves = [[f(angle) for angle in angles] for f in (gmpy2.cos, gmpy2.sin)]
+            # Multiples of a right angle are exact.
+            for k in (k for k in range(n) if 4 * k % n == 0):
+                waves[0][k], waves[1][k] = [(1, 0), (0, 1), (-1, 0), (0, -1)][4 * k // n]
+            waves = [[mpfr(value) for value in wave] for wave in waves]
 
         def run(ops):
             cos, sin = [[+value for value in wave] for wave in waves]

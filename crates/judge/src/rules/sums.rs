@@ -61,6 +61,14 @@ fn is_same(numbers: &[Number]) -> bool {
     numbers.iter().all(same)
 }
 
+/// An infinity or NaN that all conforming sums are.
+#[derive(Clone, Copy)]
+struct SpecialSum {
+    value: f64,
+    /// True if it is the true value, too.
+    is_true: bool,
+}
+
 /// The facts by which the error of a sum is bounded.
 pub(super) struct Sum {
     /// The sum of what a conforming backend adds, without rounding.
@@ -253,9 +261,10 @@ impl Op<'_> {
             let sum = Sum { image: images[i], size, terms: terms[i], unit };
             let mut number = Number { truth: truths[i], bounds: sums.bounds(&sum) };
             if let Some(special) = &special
-                && let Some(value) = special[i]
+                && let Some(SpecialSum { value, is_true }) = special[i]
             {
-                number = Number::exact(value);
+                let truth = if is_true { Ball::exact(value) } else { number.truth };
+                number = Number { truth, ..Number::exact(value) };
             }
             number
         };
@@ -267,7 +276,7 @@ impl Op<'_> {
         &self,
         operands: &[(&[usize], &[Number])],
         kernel: &mut Kernel<'_>,
-    ) -> Result<Option<Vec<Option<f64>>>, EvalError> {
+    ) -> Result<Option<Vec<Option<SpecialSum>>>, EvalError> {
         let special = |n: &Number| n.bounds.value().filter(|x| !x.is_finite());
         if !operands.iter().any(|(_, numbers)| numbers.iter().any(|n| special(n).is_some())) {
             return Ok(None);
@@ -285,14 +294,20 @@ impl Op<'_> {
             special(n).is_none()
                 && (n.bounds.nan || n.bounds.has_infinity() || !n.truth.is_finite())
         })?;
+        // Rounding may have led to them where the true value is another one.
+        let untrue = count(&|n| {
+            let is = |value: f64| n.truth.is_exact() && n.truth.hi.to_bits() == value.to_bits();
+            special(n).is_some_and(|value| !(is(value) || value.is_nan() && n.truth.is_nan()))
+        })?;
         let sum = |i: usize| {
+            let of = |value: f64| Some(SpecialSum { value, is_true: untrue[i] == 0.0 });
             if nans[i] > 0.0 || (positive[i] > 0.0 && negative[i] > 0.0) {
-                return Some(f64::NAN);
+                return of(f64::NAN);
             }
             if open[i] > 0.0 || (positive[i] == 0.0 && negative[i] == 0.0) {
                 return None;
             }
-            Some(if positive[i] > 0.0 { f64::INFINITY } else { f64::NEG_INFINITY })
+            of(if positive[i] > 0.0 { f64::INFINITY } else { f64::NEG_INFINITY })
         };
         Ok(Some((0..nans.len()).map(sum).collect()))
     }

@@ -1,5 +1,6 @@
 //! Runs of the judge with few digits say what runs with all of them say.
 
+use numerics::f16;
 use stablo::judging::{Elements, Enclosure, Options, Verdict};
 use stablo::{Engine, Program, RunOptions, RuntimeValue, Tensor};
 
@@ -238,5 +239,33 @@ fn updates_at_indices_are_those_of_the_interpreter() {
             let truth: Vec<f32> = numbers.iter().map(|number| number.truth.hi as f32).collect();
             assert_eq!(value, truth, "at {index}");
         }
+    }
+}
+
+/// The square of 2^-20 is zero in `f16`, so that all conforming backends compute infinity, which is
+/// not the true value, 40 log(2).
+#[test]
+fn infinite_sums_of_finite_numbers_have_finite_true_values() {
+    let text = "
+        func.func @main(%x: tensor<2xf16>) -> tensor<f16> {
+          %square = stablehlo.multiply %x, %x : tensor<2xf16>
+          %log = stablehlo.log %square : tensor<2xf16>
+          %abs = stablehlo.abs %log : tensor<2xf16>
+          %zero = stablehlo.constant dense<0.0> : tensor<f16>
+          %sum = stablehlo.reduce(%abs init: %zero) applies stablehlo.add across dimensions = [0]
+            : (tensor<2xf16>, tensor<f16>) -> tensor<f16>
+          return %sum : tensor<f16>
+        }";
+    let program = prepared(text);
+    let input = || {
+        let x = [(-20f32).exp2(), 1.0].map(f16::from_f32).to_vec();
+        vec![RuntimeValue::from(Tensor::from_vec([2], x).expect("two numbers"))]
+    };
+    for bits in [48, 106] {
+        let enclosure = enclosed(&program, input(), bits);
+        let number = enclosure.results[0].numbers().expect("a number")[0];
+        assert_eq!((number.bounds.low, number.bounds.high), (f64::INFINITY, f64::INFINITY));
+        let expected = 40.0 * std::f64::consts::LN_2;
+        assert!((number.truth.hi - expected).abs() < 1e-11, "{number:?}");
     }
 }
