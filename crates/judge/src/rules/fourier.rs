@@ -264,6 +264,9 @@ impl Op<'_> {
                 values: vec![[Ball::UNKNOWN; 2]; image.values.len()],
             },
         };
+        // Of infinities, algorithms differ in what they make.
+        let rows = numbers.chunks_exact(block * width);
+        let is_known: Vec<bool> = rows.map(|row| row.iter().all(|n| n.truth.is_finite())).collect();
         let result_block: usize = truth.shape[first..].iter().product();
         let rounding = Rounding { ulps: 0.5, ..self.rounding(machine, "fft", dtype) };
         let number = |at: usize, part: usize| {
@@ -277,7 +280,8 @@ impl Op<'_> {
                 }
                 false => Bounds::ANY,
             };
-            Number { truth: truth.values[at][part], bounds }
+            let truth = if is_known[row] { truth.values[at][part] } else { Ball::UNKNOWN };
+            Number { truth, bounds }
         };
         let parts = if dtype.is_complex() { 2 } else { 1 };
         let results = (0..truth.values.len()).flat_map(|at| (0..parts).map(move |p| (at, p)));
