@@ -18,7 +18,7 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 /// The real numbers of a transform: balls, or floats whose error follows from the number of
 /// roundings.
-trait Real:
+trait TransformNumber:
     Copy
     + Send
     + Sync
@@ -34,7 +34,7 @@ trait Real:
     fn over_count(self, count: f64) -> Self;
 }
 
-impl Real for Ball {
+impl TransformNumber for Ball {
     fn of(ball: Ball) -> Ball {
         ball
     }
@@ -44,7 +44,7 @@ impl Real for Ball {
     }
 }
 
-impl Real for f64 {
+impl TransformNumber for f64 {
     fn of(ball: Ball) -> f64 {
         ball.hi
     }
@@ -56,16 +56,16 @@ impl Real for f64 {
 
 type Complex<R> = [R; 2];
 
-fn plus<R: Real>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
+fn plus<R: TransformNumber>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
     [a[0] + b[0], a[1] + b[1]]
 }
 
-fn times<R: Real>([a, b]: Complex<R>, [c, d]: Complex<R>) -> Complex<R> {
+fn times<R: TransformNumber>([a, b]: Complex<R>, [c, d]: Complex<R>) -> Complex<R> {
     [a * c - b * d, a * d + b * c]
 }
 
 /// The roots of unity `exp(±2πi k / n)`.
-fn roots<R: Real>(n: usize, inverse: bool) -> Vec<Complex<R>> {
+fn roots<R: TransformNumber>(n: usize, inverse: bool) -> Vec<Complex<R>> {
     let half_pi = precise::half_pi().unwrap_or(HALF_PI_BALL);
     let root = |k: usize| {
         let angle = (half_pi * Ball::exact(4.0 * k as f64)).over(Ball::exact(n as f64));
@@ -85,7 +85,11 @@ fn smallest_factor(n: usize) -> usize {
 }
 
 /// The transform of `line`, of every `step`-th root.
-fn transform<R: Real>(line: &[Complex<R>], roots: &[Complex<R>], step: usize) -> Vec<Complex<R>> {
+fn transform<R: TransformNumber>(
+    line: &[Complex<R>],
+    roots: &[Complex<R>],
+    step: usize,
+) -> Vec<Complex<R>> {
     let n = line.len();
     if n <= 1 {
         return line.to_vec();
@@ -123,7 +127,7 @@ struct ComplexLines<R> {
     values: Vec<Complex<R>>,
 }
 
-impl<R: Real> ComplexLines<R> {
+impl<R: TransformNumber> ComplexLines<R> {
     /// Transforms the lines along a dimension, each padded or cut to `length`.
     fn along(&self, dimension: usize, length: usize, inverse: bool) -> ComplexLines<R> {
         let inner: usize = self.shape[dimension + 1..].iter().product();
@@ -150,7 +154,11 @@ impl<R: Real> ComplexLines<R> {
 }
 
 /// The transform of numbers, as complex values of the shape of the result's complex side.
-fn fourier<R: Real>(fft: &Fft, shape: &[usize], values: Vec<Complex<R>>) -> ComplexLines<R> {
+fn fourier<R: TransformNumber>(
+    fft: &Fft,
+    shape: &[usize],
+    values: Vec<Complex<R>>,
+) -> ComplexLines<R> {
     let rank = shape.len();
     let first = rank - fft.lengths.len();
     let mut lines = ComplexLines { shape: shape.to_vec(), values };
