@@ -90,7 +90,7 @@ def measure(stablo, name, text):
     server.request("initialize", {"capabilities": {"general": {"positionEncodings": ["utf-8"]}}})
     uri = "file:///speed.mlir"
     document = {"uri": uri, "languageId": "mlir", "version": 1, "text": text}
-    # What the client does before it writes is not the server's time.
+    # The work of the client before it writes is not part of the server's time.
     opened = packed("textDocument/didOpen", {"textDocument": document})
     start, cpu = time.perf_counter(), server.cpu()
     server.write(opened)

@@ -6,7 +6,7 @@ use crate::machine::{CheckRequirement, CheckedValue, Limits, Unwatched, Watch};
 use crate::model::Model;
 use crate::record::{Blame, Comparison, FoundResult, Record, Widths};
 use crate::runs::{
-    BITS, Digits, FEW_BITS, MORE_BITS, MachineRun, is_told, refined, run, unknown_bits,
+    BITS, Digits, FEW_BITS, MORE_BITS, MachineRun, is_decided, refined, run, unknown_bits,
 };
 use crate::verdict::{self, DoubtAt, Output, Verdict};
 use analysis::Location;
@@ -283,10 +283,10 @@ pub fn judge(
         Some((own, relative)) if own.is_quick && options.bits >= BITS => {
             let outputs = compared(program, &own.results, found, &own.doubts, options)?;
             let is_outside = outputs.iter().any(|output| output.verdict() == Verdict::Outside);
-            let is_told = is_told(&own).map_err(|error| vec![program.diagnostic(&error)])?;
+            let is_decided = is_decided(&own).map_err(|error| vec![program.diagnostic(&error)])?;
             let unknown = unknown_bits(&own).map_err(|error| vec![program.diagnostic(&error)])?;
             let truth = Truth { bits: FEW_BITS, unknown: unknown.1 };
-            (is_told && !is_outside).then_some((own, relative, outputs, truth))
+            (is_decided && !is_outside).then_some((own, relative, outputs, truth))
         }
         Some((own, relative)) => {
             let (own, truth) = refined(program, &inputs, options, own)?;

@@ -135,7 +135,7 @@ pub(crate) fn unknown_bits(run: &MachineRun) -> Result<(f64, usize), EvalError> 
 /// True if true values are known to a 256th of their unit in the last place, decisions included, so
 /// that verdicts and distances are what they are with more digits. Elements that may be infinite are
 /// undecided, whatever their true value is.
-pub(crate) fn is_told(run: &MachineRun) -> Result<bool, EvalError> {
+pub(crate) fn is_decided(run: &MachineRun) -> Result<bool, EvalError> {
     for array in &run.results {
         let codes = array.doubt_codes()?;
         let numbers = match array.dtype.part().float_format() {

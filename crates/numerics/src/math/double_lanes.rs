@@ -28,8 +28,9 @@ pub trait Rounded<const N: usize>: Copy + Send + Sync + 'static {
     fn exact(numbers: [f64; N]) -> f64;
 }
 
-macro_rules! rounded {
-    ($($name:ident $function:ident($($x:ident)*) $error:expr;)*) => {$(
+/// Functions with these errors, which a module has rounded for all numbers.
+macro_rules! rounded_functions {
+    ($exact:ident: $($name:ident $function:ident($($x:ident)*) $error:expr;)*) => {$(
         #[doc = concat!("`", stringify!($function), "`.")]
         #[derive(Clone, Copy)]
         pub struct $name;
@@ -43,13 +44,15 @@ macro_rules! rounded {
             }
 
             fn exact([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> f64 {
-                rounded::$function($($x),*)
+                $exact::$function($($x),*)
             }
         }
     )*};
 }
+pub(super) use rounded_functions;
 
-rounded! {
+rounded_functions! {
+    rounded:
     Acos acos(x) ERROR;
     Acosh acosh(x) part(65);
     Asin asin(x) ERROR;
@@ -511,9 +514,9 @@ struct SmallAngle {
 
 /// An angle of at most half a right one.
 ///
-/// Without what is linear, the sum of a sine or cosine is at most `2^-15` of its largest term, and
-/// has the errors of six roundings; the sum is at least half of that term: `2^-64`. What is left out
-/// is below `2^-70`.
+/// Without linear terms, the sum of a sine or cosine is at most `2^-15` of its largest term, and has
+/// the errors of six roundings; the sum is at least half of that term: `2^-64`. The terms that it
+/// lacks are below `2^-70`.
 #[inline(always)]
 fn small_angle(x: Double) -> SmallAngle {
     let shifted = x.hi.mul_add(64.0, SHIFT);
@@ -546,8 +549,8 @@ impl SmallAngle {
     }
 }
 
-/// What is left of an angle without the nearest multiple of a right one, that multiple in the low
-/// bits, and if it is precise enough.
+/// An angle without the nearest multiple of a right one, that multiple in the low bits, and if the
+/// angle is precise enough.
 #[inline(always)]
 fn reduced(x: f64) -> (SmallAngle, f64, bool) {
     let shifted = x.mul_add(FRAC_2_PI, SHIFT);

@@ -3,45 +3,18 @@
 
 use super::double::Double;
 use super::double_lanes::{
-    LEAST, Rounded, copysign, negative, only_if, part, plus, product, quick_sum, select, times,
+    LEAST, Rounded, copysign, negative, only_if, part, plus, product, quick_sum, rounded_functions,
+    select, times,
 };
 use super::elementary::small_exp_m1;
 use super::erf::TWO_OVER_ROOT;
 use super::erf_rounded;
 use super::lanes::SHIFT;
 
-/// `erf`.
-#[derive(Clone, Copy)]
-pub struct Erf;
-
-impl Rounded<1> for Erf {
-    const ERROR: f64 = part(66);
-
-    #[inline(always)]
-    fn near([x]: [f64; 1]) -> Double {
-        erf(x)
-    }
-
-    fn exact([x]: [f64; 1]) -> f64 {
-        erf_rounded::erf(x)
-    }
-}
-
-/// `erfc`.
-#[derive(Clone, Copy)]
-pub struct Erfc;
-
-impl Rounded<1> for Erfc {
-    const ERROR: f64 = part(63);
-
-    #[inline(always)]
-    fn near([x]: [f64; 1]) -> Double {
-        erfc(x)
-    }
-
-    fn exact([x]: [f64; 1]) -> f64 {
-        erf_rounded::erfc(x)
-    }
+rounded_functions! {
+    erf_rounded:
+    Erf erf(x) part(66);
+    Erfc erfc(x) part(63);
 }
 
 /// The functions at a number, and the derivative of the first.
@@ -54,7 +27,7 @@ struct Node {
 
 /// Nodes in an interval of length 1.
 const DENSITY: f64 = 64.0;
-/// The last node is at 6. What is after it is not read.
+/// The last node is at 6. The ones after it are not read.
 const LAST: usize = 6 * DENSITY as usize;
 /// The complementary error function of 6.
 const ERFC_OF_6: Double = Double::new(2.151_973_671_249_891_3e-17, 3.189_819_725_359_937_7e-34);
@@ -110,8 +83,8 @@ const TERMS: usize = 10;
 ///
 /// The series without `1 - c d` is at most `1.5e-3`, and has the errors of six roundings; the
 /// difference is at most 0.1 of the complementary function, so that this has an error below `2^-63`.
-/// Of the error function, these terms are at most `2^-15`, and its error `2^-66`. What is left out
-/// is below `2^-72`.
+/// Of the error function, these terms are at most `2^-15`, and its error `2^-66`. The terms
+/// that it lacks are below `2^-72`.
 #[inline(always)]
 fn node_and_difference(x: f64) -> (&'static Node, Double) {
     let shifted = x.mul_add(DENSITY, SHIFT);
