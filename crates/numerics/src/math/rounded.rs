@@ -3,7 +3,7 @@
 //!
 //! [`super::double_lanes`] has faster ones, which leave some numbers to these.
 
-use super::double::Double;
+use super::double::{Double, two_sum};
 use super::fixed::Fixed;
 use super::ties;
 use std::cmp::Ordering;
@@ -135,6 +135,9 @@ pub(crate) fn logistic(x: f64) -> f64 {
     if x > LARGE {
         return 1.0;
     }
+    if x < UNDERFLOW {
+        return 0.0;
+    }
     let (exp, exponent) = Double::from(x).exp();
     if x < -2.0 * LARGE {
         // 1 + exp(x) is 1 up to rounding.
@@ -157,17 +160,52 @@ pub(crate) fn rsqrt(x: f64) -> f64 {
 }
 
 /// Numbers beyond these have an exponential that is infinite or zero.
-const OVERFLOW: f64 = 710.0;
-const UNDERFLOW: f64 = -750.0;
+const OVERFLOW: f64 = 709.79;
+const UNDERFLOW: f64 = -745.14;
 
 /// The exponential function.
 pub(crate) fn exp(x: f64) -> f64 {
     if x.is_nan() {
         return x;
     }
-    let x = x.clamp(UNDERFLOW, OVERFLOW);
+    if x > OVERFLOW {
+        return f64::INFINITY;
+    }
+    if x < UNDERFLOW {
+        return 0.0;
+    }
+    if x.abs() <= 0.5 * f64::EPSILON {
+        // The square adds less than the last place of `x`, which decides ties.
+        let sum = two_sum(1.0, x);
+        return sum.hi + sum.lo.next_up();
+    }
+    if let Some(exp) = small_exp(x) {
+        return exp;
+    }
     let (exp, exponent) = Double::from(x).exp();
     round_scaled(exp, exponent, |y| ties::exp(Fixed::from(x), y, exponent))
+}
+
+/// The exponential of a small number, if its square tells how the result is rounded: it is near
+/// `1 + x`, which may lie in the middle between two numbers.
+fn small_exp(x: f64) -> Option<f64> {
+    if !(0.5 * f64::EPSILON..SMALL).contains(&x.abs()) {
+        return None;
+    }
+    // The next term of the series, and rounding errors, are below a fifth of the cube each.
+    let (first, cube) = (two_sum(1.0, x), (x * x * x).abs());
+    let second = two_sum(first.lo, 0.5 * x * x);
+    let sum = two_sum(first.hi, second.hi);
+    let half = if sum.hi > 1.0 || (sum.hi == 1.0 && sum.lo > 0.0) { 0.5 } else { 0.25 };
+    let outward = if sum.lo < 0.0 { -second.lo } else { second.lo };
+    // To the middle between the sum and the next number.
+    let distance = (half * f64::EPSILON - sum.lo.abs()) - outward;
+    match distance {
+        _ if distance.abs() <= cube => None,
+        0.0.. => Some(sum.hi),
+        _ if sum.lo < 0.0 => Some(sum.hi.next_down()),
+        _ => Some(sum.hi.next_up()),
+    }
 }
 
 /// The exponential function minus 1.
@@ -179,7 +217,9 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
     if x > 100.0 {
         return exp(x);
     }
-    let x = x.max(-100.0);
+    if x < -LARGE {
+        return -1.0;
+    }
     ties::round(Double::from(x).exp_m1(), |y| ties::exp_m1(x, y))
 }
 

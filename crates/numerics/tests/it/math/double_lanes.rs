@@ -323,6 +323,23 @@ fn powers_in_the_middle_are_rounded_to_even() {
     assert_eq!(powers.to_vec::<f64>().expect("f64"), squares);
 }
 
+/// `exp(x)` of multiples of 2^-54 lies near the middle between two numbers for many: its square
+/// decides. In units of 2^-109, `1 + x + x^2 / 2` is an integer, and the rest less than one.
+#[test]
+fn exponentials_near_one_are_rounded_by_the_square() {
+    let numbers: Vec<i128> = (-3000..3000).chain((0..2000).map(|i| (i - 1000) << 17 | 1)).collect();
+    let unit = 2f64.powi(-54);
+    let operands = numbers.iter().map(|&k| k as f64 * unit).collect();
+    let operands = Tensor::from_vec([numbers.len()], operands).expect("as many elements");
+    let results = unary(UnaryOp::Exponential, operands).expect("defined for floats");
+    for (&k, result) in numbers.iter().zip(results.to_vec::<f64>().expect("f64")) {
+        let exact = (1 << 109) + (k << 55) + k * k;
+        let spacing = if exact < 1 << 109 { 56 } else { 57 };
+        let rounded = (exact + (1 << (spacing - 1))) >> spacing;
+        assert_eq!(result, rounded as f64 * 2f64.powi(spacing - 109), "exp({k} / 2^54)");
+    }
+}
+
 /// A vector of numbers has the results that each has on its own, with numbers among them that are
 /// not computed in vectors.
 #[test]
