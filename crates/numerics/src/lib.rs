@@ -27,6 +27,7 @@ mod kept;
 pub mod math;
 #[doc(hidden)]
 pub mod pages; // For its tests.
+mod runs;
 pub mod shape;
 pub mod simd;
 mod tensor;

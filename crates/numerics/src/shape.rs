@@ -3,12 +3,12 @@
 //! pad).
 
 use crate::dispatch::dispatch_storage;
-use crate::simd::transpose;
+pub use crate::runs::Runs;
 use crate::tensor::allocate;
-use crate::transposes::{Blocks, MIN_SIDE};
+use crate::transposes::Blocks;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 /// The number of elements of a shape, or `None` if it does not fit. A shape with an empty dimension
 /// has none, however large its other dimensions are.
@@ -297,7 +297,7 @@ impl StridedView {
 
     /// The dimensions of sizes other than 1, neighbours merged where they are one run. A view
     /// with an empty dimension has one empty axis.
-    fn axes(&self) -> Vec<Axis> {
+    pub(crate) fn axes(&self) -> Vec<Axis> {
         if self.shape.contains(&0) {
             return vec![Axis { size: 0, stride: 1 }];
         }
@@ -320,7 +320,7 @@ impl StridedView {
     }
 
     /// The number of elements of the view, after a check that all lie inside of `len` elements.
-    fn check(&self, len: usize) -> Result<usize, TensorError> {
+    pub(crate) fn check(&self, len: usize) -> Result<usize, TensorError> {
         let count = num_elements(&self.shape).ok_or(TensorError::OutOfBounds)?;
         if count == 0 {
             return Ok(0);
@@ -353,7 +353,7 @@ impl StridedView {
         }
         if axes.last().is_some_and(|run| run.size < SHORT_RUN) {
             result.resize(count, T::zeroed());
-            Runs { offset: self.offset, axes }.read(source, 0, &mut result);
+            Runs::along(self.offset, axes).read(source, 0, &mut result);
             return Ok(result);
         }
         walk_runs(self.offset, &axes, |start, run| match run.stride {
@@ -376,7 +376,7 @@ impl StridedView {
         let axes = self.axes();
         match Blocks::of(&axes) {
             Some(blocks) => blocks.gather(self.offset, source, out),
-            None => Runs { offset: self.offset, axes }.read(source, 0, out),
+            None => Runs::along(self.offset, axes).read(source, 0, out),
         }
         Ok(())
     }
@@ -435,7 +435,7 @@ impl StridedView {
             blocks.walk(self.offset, |dense, strided| target[strided] = source[dense]);
             return Ok(());
         }
-        Runs { offset: self.offset, axes }.write(source, target);
+        Runs::along(self.offset, axes).write(source, target);
         Ok(())
     }
 
@@ -479,182 +479,8 @@ impl StridedView {
     }
 }
 
-/// A view to be read piece by piece, in row-major order of its shape.
-#[derive(Clone, Debug)]
-pub struct Runs {
-    offset: usize,
-    axes: Vec<Axis>,
-}
-
-impl Runs {
-    /// The runs of a view of `len` elements.
-    ///
-    /// # Errors
-    /// If the view reaches outside of them.
-    pub fn new(view: &StridedView, len: usize) -> Result<Runs, TensorError> {
-        view.check(len)?;
-        Ok(Runs { offset: view.offset, axes: view.axes() })
-    }
-
-    /// The distance of neighbours along the innermost dimension; 0 for a single element, repeated.
-    pub fn stride(&self) -> isize {
-        self.axes.last().map_or(0, |axis| axis.stride)
-    }
-
-    /// The position of the first element.
-    pub fn first(&self) -> usize {
-        self.offset
-    }
-
-    /// The position of the first element, if all are adjacent and in order.
-    pub fn contiguous(&self) -> Option<usize> {
-        matches!(self.axes[..], [] | [Axis { stride: 1, .. }]).then_some(self.offset)
-    }
-
-    /// The number of rows, and the elements of memory from one to the next, if rows follow each
-    /// other from the start of the memory and none reaches into the next one.
-    pub fn rows(&self) -> Option<[usize; 2]> {
-        let (first, inner) = self.axes.split_first()?;
-        let row = usize::try_from(first.stride).ok()?;
-        let last = inner.iter().try_fold(self.offset, |last, axis| {
-            let stride = usize::try_from(axis.stride).ok()?;
-            last.checked_add(axis.size.checked_sub(1)?.checked_mul(stride)?)
-        });
-        (last? < row).then_some([first.size, row])
-    }
-
-    /// The first ones of [`Runs::rows`].
-    pub fn first_rows(&self, count: usize) -> Runs {
-        let mut runs = self.clone();
-        runs.axes.first_mut().into_iter().for_each(|axis| axis.size = axis.size.min(count));
-        runs
-    }
-
-    /// After how many elements the same ones come again; `None` if they do not.
-    pub fn period(&self) -> Option<usize> {
-        let (first, rest) = self.axes.split_first()?;
-        (first.stride == 0).then(|| rest.iter().map(|axis| axis.size).product())
-    }
-
-    /// True if the view is of `rows` elements, each of which is repeated `row` times.
-    pub fn repeats_each(&self, rows: usize, row: usize) -> bool {
-        let is_axis = |axis: &Axis, size, stride| axis.size == size && axis.stride == stride;
-        matches!(&self.axes[..], [outer, inner]
-            if self.offset == 0 && is_axis(outer, rows, 1) && is_axis(inner, row, 0))
-    }
-
-    /// True if the view repeats one element.
-    pub fn is_splat(&self) -> bool {
-        self.axes.iter().all(|axis| axis.stride == 0)
-    }
-
-    /// Fills `out` with the elements of the view from position `start` on, of the elements that the
-    /// view was made for.
-    pub fn read<T: Pod>(&self, source: &[T], start: usize, out: &mut [T]) {
-        let Some((&run, outer)) = self.axes.split_last() else {
-            out.fill(source[self.offset]);
-            return;
-        };
-        if run.size == 0 {
-            return;
-        }
-        let (&lines, outer) = outer.split_last().unwrap_or((&Axis { size: 1, stride: 0 }, &[]));
-        let mut index: SmallVec<[usize; 6]> = smallvec![0; outer.len()];
-        let (mut rest, mut column) = (start / run.size, start % run.size);
-        let mut line = rest % lines.size;
-        rest /= lines.size;
-        let mut position = self.offset;
-        for (i, axis) in index.iter_mut().zip(outer).rev() {
-            *i = rest % axis.size;
-            rest /= axis.size;
-            position = at(position, *i, axis.stride);
-        }
-        let mut out = out;
-        while !out.is_empty() {
-            let first = at(position, line, lines.stride);
-            // The rest of a line, or all whole lines.
-            let count = (out.len() / run.size).min(lines.size - line);
-            let is_part = column > 0 || count == 0;
-            let len = if is_part { out.len().min(run.size - column) } else { count * run.size };
-            let (piece, tail) = out.split_at_mut(len);
-            out = tail;
-            if is_part {
-                read_run(source, at(first, column, run.stride), run.stride, piece);
-            } else {
-                read_lines(source, first, lines.stride, run, piece);
-            }
-            column = 0;
-            line += if is_part { 1 } else { count };
-            if line < lines.size {
-                continue;
-            }
-            line = 0;
-            for (i, axis) in index.iter_mut().zip(outer).rev() {
-                *i += 1;
-                position = position.wrapping_add_signed(axis.stride);
-                if *i < axis.size {
-                    break;
-                }
-                position = at(position, axis.size, -axis.stride);
-                *i = 0;
-            }
-        }
-    }
-
-    /// Writes elements to the places of the view, in its order.
-    pub fn write<T: Pod>(&self, source: &[T], target: &mut [T]) {
-        let mut rest = source;
-        walk_runs(self.offset, &self.axes, |start, run| {
-            let (head, tail) = rest.split_at(run.size.min(rest.len()));
-            rest = tail;
-            if run.stride == 1 {
-                target[start..start + head.len()].copy_from_slice(head);
-            } else {
-                for (i, &element) in head.iter().enumerate() {
-                    target[at(start, i, run.stride)] = element;
-                }
-            }
-        });
-    }
-
-    /// Writes elements of a type, given as bytes, to the places of the view, in its order.
-    ///
-    /// # Errors
-    /// If the bytes are not aligned for the type.
-    pub fn write_bytes(
-        &self,
-        dtype: DType,
-        source: &[u8],
-        target: &mut [u8],
-    ) -> Result<(), TensorError> {
-        dispatch_storage!(dtype, S => {
-            let (source, target) = elements::<S>(source, target)?;
-            self.write(source, target);
-            Ok(())
-        })
-    }
-
-    /// As [`Runs::read`], of elements of a type, given as bytes.
-    ///
-    /// # Errors
-    /// If the bytes are not aligned for the type.
-    pub fn read_bytes(
-        &self,
-        dtype: DType,
-        source: &[u8],
-        start: usize,
-        out: &mut [u8],
-    ) -> Result<(), TensorError> {
-        dispatch_storage!(dtype, S => {
-            let (source, out) = elements::<S>(source, out)?;
-            self.read(source, start, out);
-            Ok(())
-        })
-    }
-}
-
 /// Elements that are read and written, given as bytes that are aligned for them.
-fn elements<'a, T: Pod>(
+pub(crate) fn elements<'a, T: Pod>(
     source: &'a [u8],
     target: &'a mut [u8],
 ) -> Result<(&'a [T], &'a mut [T]), TensorError> {
@@ -670,100 +496,8 @@ pub(crate) fn at(start: usize, i: usize, stride: isize) -> usize {
     start.wrapping_add_signed((i as isize).wrapping_mul(stride))
 }
 
-/// Reads elements that are `stride` apart.
-#[inline]
-fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
-    match stride {
-        1 => out.copy_from_slice(&source[first..first + out.len()]),
-        0 => out.fill(source[first]),
-        -1 if !out.is_empty() => {
-            let run = &source[(first + 1).saturating_sub(out.len())..=first];
-            out.iter_mut().zip(run.iter().rev()).for_each(|(element, &x)| *element = x);
-        }
-        2 => read_columns::<T, 2>(source, first, out),
-        3 => read_columns::<T, 3>(source, first, out),
-        4 => read_columns::<T, 4>(source, first, out),
-        stride => {
-            for (i, element) in out.iter_mut().enumerate() {
-                *element = source[at(first, i, stride)];
-            }
-        }
-    }
-}
-
-/// Reads elements that are `N` apart.
-#[inline]
-fn read_columns<T: Pod, const N: usize>(source: &[T], first: usize, out: &mut [T]) {
-    let Some((last, others)) = out.split_last_mut() else { return };
-    *last = source[first + others.len() * N];
-    let rows = source[first..].as_chunks::<N>().0;
-    for (element, row) in others.iter_mut().zip(rows) {
-        *element = row[0];
-    }
-}
-
-/// Reads runs that are `distance` apart.
-fn read_lines<T: Pod>(source: &[T], first: usize, distance: isize, run: Axis, out: &mut [T]) {
-    match run.size {
-        2 => read_short_lines::<T, 2>(source, first, distance, run.stride, out),
-        3 => read_short_lines::<T, 3>(source, first, distance, run.stride, out),
-        4 => read_short_lines::<T, 4>(source, first, distance, run.stride, out),
-        _ if distance == 0 => {
-            // The same line, and then as much again as there is.
-            let mut done = run.size;
-            read_run(source, first, run.stride, &mut out[..done]);
-            while done < out.len() {
-                let len = done.min(out.len() - done);
-                out.copy_within(..len, done);
-                done += len;
-            }
-        }
-        MIN_SIDE.. if distance == 1 && run.stride > 1 => {
-            let size = [run.size, out.len() / run.size];
-            transpose((&source[first..], run.stride.unsigned_abs()), (out, run.size), size);
-        }
-        _ => {
-            for (i, line) in out.chunks_exact_mut(run.size).enumerate() {
-                read_run(source, at(first, i, distance), run.stride, line);
-            }
-        }
-    }
-}
-
-/// As [`read_lines`], for runs of `N` elements.
-fn read_short_lines<T: Pod, const N: usize>(
-    source: &[T],
-    first: usize,
-    distance: isize,
-    stride: isize,
-    out: &mut [T],
-) {
-    let lines = out.as_chunks_mut::<N>().0;
-    if distance == 0 {
-        let line = std::array::from_fn(|j| source[at(first, j, stride)]);
-        // This many at a time are whole vectors.
-        let (vectors, rest) = lines.as_chunks_mut::<16>();
-        vectors.fill([line; 16]);
-        rest.fill(line);
-        return;
-    }
-    // Adjacent elements: elements of this many rows in turn.
-    if distance == 1 && stride > 0 {
-        let count = lines.len();
-        let rows: [&[T]; N] = std::array::from_fn(|j| &source[at(first, j, stride)..][..count]);
-        for (i, line) in lines.iter_mut().enumerate() {
-            *line = std::array::from_fn(|j| rows[j][i]);
-        }
-        return;
-    }
-    for (i, line) in lines.iter_mut().enumerate() {
-        let start = at(first, i, distance);
-        *line = std::array::from_fn(|j| source[at(start, j, stride)]);
-    }
-}
-
 /// Calls `visit` with the start of each innermost run of the view, in order.
-fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
+pub(crate) fn walk_runs(offset: usize, axes: &[Axis], mut visit: impl FnMut(usize, Axis)) {
     let Some((&run, outer)) = axes.split_last() else {
         visit(offset, Axis { size: 1, stride: 1 });
         return;

@@ -35,6 +35,57 @@ fn views_repeat_after_a_period() {
     assert_eq!(period(&[12], &[1]), None);
 }
 
+/// Lines of few elements are read and written many at a time, from any element on.
+#[test]
+fn short_lines_are_read_and_written_as_defined() {
+    let source = iota(9000);
+    let shapes: [(&[usize], &[isize]); 9] = [
+        (&[7, 9, 3], &[27, 3, 1]),
+        (&[7, 9, 3], &[27, 3, 0]),
+        (&[7, 9, 3], &[27, -3, -1]),
+        (&[5, 4, 6], &[6, 0, 1]),
+        (&[5, 4, 6], &[4, 1, 0]),
+        (&[3, 40, 5], &[200, 1, 40]),
+        (&[3, 5, 2, 4], &[40, 0, 4, 1]),
+        (&[300, 3], &[1, 0]),
+        (&[2, 2, 2, 2, 2], &[31, 17, 0, -1, 5]),
+    ];
+    let sizes = [1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 25, 31, 33];
+    let lines = sizes.iter().flat_map(|&size| {
+        [(size as isize + 3, 1), (1, 0), (4, -1), (-5, -1), (1, 20), (0, 1), (20, 2)]
+            .map(|(distance, stride)| (vec![20, size], vec![distance, stride]))
+    });
+    let all = shapes.map(|(shape, strides)| (shape.to_vec(), strides.to_vec()));
+    for (shape, strides) in all.into_iter().chain(lines) {
+        let view = StridedView::new(300, shape.clone(), strides).unwrap();
+        let expected = check(&view, &source);
+        let runs = Runs::new(&view, source.len()).unwrap();
+        for start in 0..expected.len().min(70) {
+            for end in [start + 1, start + 3, (start + 41).min(expected.len()), expected.len()] {
+                let mut part = vec![-1; end.min(expected.len()) - start];
+                runs.read(&source, start, &mut part);
+                assert_eq!(part, expected[start..][..part.len()], "{view:?} from {start}");
+            }
+        }
+        // Places that differ from each other.
+        let mut distinct = expected.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() == expected.len() {
+            let mut target = vec![-1; source.len()];
+            let values: Vec<i32> = (0..expected.len() as i32).collect();
+            runs.write(&values, &mut target);
+            assert_eq!(by_definition(&view, &target), values, "{view:?}");
+            assert_eq!(target.iter().filter(|&&x| x != -1).count(), values.len(), "{view:?}");
+        }
+    }
+    // To the last element of the memory.
+    for (first, distance, stride) in [(60, 6, 1), (64, 6, -1), (60, 6, 0)] {
+        let view = StridedView::new(first, vec![2, 5], vec![distance, stride]).unwrap();
+        check(&view, &source[..71]);
+    }
+}
+
 #[test]
 fn transposes_of_several_blocks() {
     for shape in [[129, 300], [256, 128], [16, 1000]] {
