@@ -7,8 +7,8 @@
 
 use super::parallel::task_size;
 use numerics::budget::Scratch;
-use numerics::math::Direction;
-use numerics::simd::{Isa, Kernel};
+use numerics::math::{self, Direction};
+use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, Element, Integer, Tensor, TensorError};
 use program::Extremum;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,8 @@ const LANES: usize = 16;
 const WORK: usize = 8;
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 32;
+/// Short rows that are copied at a time.
+const COPIED: usize = 256;
 
 /// The extremum of each result's elements with its index, combined with the initial ones; `None`
 /// for other types of elements. Every order of the body gives these bits: the bits of the first
@@ -32,6 +34,24 @@ pub fn reduce(
     init: [&Tensor; 2],
     sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
+    // Other types of elements and indices have all of their values in these.
+    let [dtype, index] = [values.dtype(), indices.dtype()];
+    let wide = match dtype {
+        DType::BF16 | DType::F16 => DType::F32,
+        DType::I1 | DType::I8 | DType::I16 | DType::U8 | DType::U16 => DType::I32,
+        DType::U32 => DType::I64,
+        _ => dtype,
+    };
+    let place = if wide == DType::I64 && index == DType::I32 { DType::I64 } else { index };
+    if [wide, place] != [dtype, index] {
+        let of_type = |tensor: &Tensor, dtype| math::convert(tensor.clone(), dtype);
+        let pair = [of_type(values, wide)?, of_type(indices, place)?];
+        let init = [of_type(init[0], wide)?, of_type(init[1], place)?];
+        let Some([best, places]) = reduce(kind, pair.each_ref(), init.each_ref(), sizes)? else {
+            return Ok(None);
+        };
+        return Ok(Some([math::convert(best, dtype)?, math::convert(places, index)?]));
+    }
     dispatch_extremum!(values.dtype(), indices.dtype(), T, I => {
         let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
         let init = (init[0].item::<T>()?, init[1].item::<I>()?);
@@ -50,7 +70,7 @@ macro_rules! dispatch_extremum {
     ($values:expr, $indices:expr, $T:ident, $I:ident => $body:expr, else $other:expr) => {
         $crate::extremum::dispatch_extremum!(@arms $values, $indices, $T, $I, $body, $other,
             (F32 f32, I32 i32) (F32 f32, I64 i64) (F64 f64, I32 i32) (F64 f64, I64 i64)
-            (I32 i32, I32 i32))
+            (I32 i32, I32 i32) (I32 i32, I64 i64) (I64 i64, I64 i64))
     };
     (@arms $values:expr, $indices:expr, $T:ident, $I:ident, $body:expr, $other:expr,
         $(($dtype:ident $value:ty, $index:ident $place:ty))*) => {
@@ -82,26 +102,56 @@ pub(crate) fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
     let outs = outs.0.chunks_mut(size).zip(outs.1.chunks_mut(size));
     host::parallel(outs.enumerate().collect(), |(task, outs)| {
         let first = task * size;
-        match kind {
-            Extremum::Maximum => Isa::best().run(Extrema {
-                elements,
-                lines,
-                first,
-                init,
-                outs,
-                precedes: |x: T, y: T| x > y,
-            }),
-            Extremum::Minimum => Isa::best().run(Extrema {
-                elements,
-                lines,
-                first,
-                init,
-                outs,
-                precedes: |x: T, y: T| x < y,
-            }),
+        if !lines[0].are_short_rows() || outs.0.len() < LANES {
+            run(kind, elements, lines, first, init, outs);
+            return Ok(());
+        }
+        // Some rows at a time are copied as columns: then neighbours have lanes.
+        let mut rooms: (Scratch<T>, Scratch<I>) = (
+            Scratch::filled(COPIED * lines[0].count, T::default())?,
+            Scratch::filled(COPIED * lines[0].count, I::default())?,
+        );
+        let parts = outs.0.chunks_mut(COPIED).zip(outs.1.chunks_mut(COPIED));
+        for (part, outs) in parts.enumerate() {
+            let (first, rows) = (first + part * COPIED, outs.0.len());
+            let (values, by_rows) = lines[0].copy(elements.0, first, rows, &mut rooms.0);
+            let (indices, index_lines) = match lines[1].are_short_rows() {
+                true => lines[1].copy(elements.1, first, rows, &mut rooms.1),
+                false => (elements.1, lines[1]),
+            };
+            run(kind, (values, indices), [by_rows, index_lines], 0, init, outs);
         }
         Ok(())
     })
+}
+
+/// [`extrema`] of the results from number `first` on.
+fn run<T: Element + PartialOrd, I: Integer + Ord>(
+    kind: Extremum,
+    elements: (&[T], &[I]),
+    lines: [ReducedLines; 2],
+    first: usize,
+    init: (T, I),
+    outs: (&mut [T], &mut [I]),
+) {
+    match kind {
+        Extremum::Maximum => Isa::best().run(Extrema {
+            elements,
+            lines,
+            first,
+            init,
+            outs,
+            precedes: |x: T, y: T| x > y,
+        }),
+        Extremum::Minimum => Isa::best().run(Extrema {
+            elements,
+            lines,
+            first,
+            init,
+            outs,
+            precedes: |x: T, y: T| x < y,
+        }),
+    }
 }
 
 /// Where the elements of each result are.
@@ -147,6 +197,26 @@ impl ReducedLines {
     #[inline(always)]
     fn are_long_rows(&self) -> bool {
         self.distances[1] == 1 && self.count >= SHORT_ROW
+    }
+
+    /// True if the elements of a result are few neighbours, after those of the result before it.
+    fn are_short_rows(&self) -> bool {
+        self.count < SHORT_ROW && self.distances == [self.count, 1] && self.inner == self.len
+    }
+
+    /// The elements of short rows, of some results from number `first` on, with those of results
+    /// next to each other.
+    fn copy<'a, T: Element>(
+        &self,
+        elements: &[T],
+        first: usize,
+        rows: usize,
+        room: &'a mut [T],
+    ) -> (&'a [T], ReducedLines) {
+        let room = &mut room[..rows * self.count];
+        let elements = &elements[first * self.count..][..room.len()];
+        transpose((elements, self.count), (room, rows), [rows, self.count]);
+        (room, ReducedLines { len: rows, inner: rows, distances: [1, rows], ..*self })
     }
 
     /// Where the elements of a result begin.
@@ -371,6 +441,10 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
     fn run(self) {
         let Extrema { elements: (values, indices), lines: [lines, places], .. } = self;
         let Extrema { first, init, outs, precedes, .. } = self;
+        // Then the least index is the first one.
+        let are_ascending = places.distances == [0, 1]
+            && u32::try_from(lines.count).is_ok()
+            && indices[..lines.count].windows(2).all(|pair| pair[0] < pair[1]);
         let mut done = 0;
         while done < outs.0.len() {
             if !lines.are_long_rows() {
@@ -384,7 +458,10 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
                 done += 1;
             } else if lines.run(first + done, outs.0.len() - done) >= LANES {
                 let elements = (values, indices);
-                let (best, at) = side_by_side(elements, [lines, places], starts, &precedes);
+                let (best, at) = match are_ascending {
+                    true => first_ones(elements, lines, starts, &precedes),
+                    false => side_by_side(elements, [lines, places], starts, &precedes),
+                };
                 for i in 0..LANES {
                     (outs.0[done + i], outs.1[done + i]) =
                         combine(init, (best[i], at[i]), &precedes);
@@ -413,6 +490,29 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
         let Extrema { elements, lines, first, init, outs, precedes } = self;
         run(Extrema { elements, lines, first, init, outs, precedes: &precedes });
     }
+}
+
+/// As [`side_by_side`], where the indices of all results are the same, and ascend.
+#[inline(always)]
+fn first_ones<T: Element + PartialOrd, I: Integer + Ord>(
+    (values, indices): (&[T], &[I]),
+    lines: ReducedLines,
+    starts: [usize; 2],
+    precedes: &impl Fn(T, T) -> bool,
+) -> ([T; LANES], [I; LANES]) {
+    let mut best = lines.lanes(values, starts[0], 0);
+    let mut numbers = [0_u32; LANES];
+    for number in 1..lines.count {
+        let next = lines.lanes(values, starts[0], number);
+        for i in 0..LANES {
+            let (p, q) = (best[i], next[i]);
+            // Nothing precedes the first NaN, nor equals it.
+            let is_taken = precedes(q, p) | (is_nan(q) & !is_nan(p));
+            best[i] = if is_taken | (p == q) { q } else { p };
+            numbers[i] = if is_taken { number as u32 } else { numbers[i] };
+        }
+    }
+    (best, numbers.map(|number| indices[starts[1] + number as usize]))
 }
 
 /// The extrema of [`LANES`] results whose elements and indices begin at `starts`.
