@@ -16,6 +16,9 @@ const FAR: usize = 64;
 const TOGETHER: usize = 1024;
 /// The minimum number of windows in a part of a line: the elements of a line of the cache.
 const MIN_COLUMNS: usize = 16;
+/// The same if windows of whole lines are next to each other: calls for short lines take longer
+/// than their elements.
+const MIN_TOGETHER: usize = 128;
 
 /// The distance between the elements of windows, if it takes less to combine neighbours, then
 /// neighbours of these, and so on, for all windows together.
@@ -46,7 +49,19 @@ pub fn combine_windows<T: Element>(
         // Windows below each other share elements, and none with their neighbours.
         let rows = (lines - 1) * down + count;
         let near = host::machine().l2.bytes / 4 / size_of::<T>() / (rows * stride);
-        let width = near.max(MIN_COLUMNS).min(task_size(line, rows * work, MIN_COLUMNS));
+        let least = if stride == 1 && down == 1 { MIN_TOGETHER } else { MIN_COLUMNS };
+        let width = near.max(least).min(task_size(line, rows * work, least));
+        if width >= line && stride == 1 && down == 1 {
+            // Lines next to each other are one.
+            let tasks = line_starts.chunks(lines).zip(out.chunks_mut(lines * line)).collect();
+            return host::parallel(tasks, |(starts, out): (&[usize], &mut [T])| {
+                let rows = (0..rows).map(|row| &elements[starts[0] + row * step..][..line]);
+                let mut room = Subtrees::new(rows.len() * line, out.len())?;
+                let first = std::iter::once(0);
+                room.combine(operation, (rows, init), first, (1, count, line), &mut [out]);
+                Ok(())
+            });
+        }
         let mut tasks = Vec::new();
         for (starts, out) in line_starts.chunks(lines).zip(out.chunks_mut(lines * line)) {
             let mut parts: Vec<_> =

@@ -11,7 +11,7 @@ use super::sums::{Addition, Combine, Commutative, WindowLines, combine_columns, 
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
-use numerics::shape::{Indices, StridedView, num_elements};
+use numerics::shape::{Indices, Runs, StridedView, num_elements};
 use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
@@ -510,13 +510,62 @@ fn combine_windows_of<T: Element>(
     out: &mut [T],
 ) {
     let WindowLines { line_starts, stride, taps } = windows;
+    let line = out.len() / line_starts.len();
     if taps.len() <= SHORT_WINDOW {
-        operation.chain(elements, windows, out);
+        match common_distance(line_starts) {
+            Some(distance) if stride == 1 && line < SHORT_LINE && distance < 2 * SHORT_LINE => {
+                chain_short_lines(operation, elements, windows, distance, out);
+            }
+            _ => operation.chain(elements, windows, out),
+        }
         return;
     }
-    let line = out.len() / line_starts.len();
     for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
         combine_columns(elements, stride, taps.len(), &|i| start + taps[i], operation, out);
+    }
+}
+
+/// Lines of fewer windows are combined together if they are at equal distances.
+const SHORT_LINE: usize = 64;
+/// Windows that are combined at a time then.
+const TOGETHER: usize = 2048;
+
+/// The distance of neighbours among several numbers, if that is the same for all.
+fn common_distance(starts: &[usize]) -> Option<usize> {
+    let &[first, second, ..] = starts else { return None };
+    let distance = second.checked_sub(first)?;
+    let is_common = |pair: &[usize]| pair[1].checked_sub(pair[0]) == Some(distance);
+    starts.windows(2).all(is_common).then_some(distance)
+}
+
+/// Combines the elements of windows in short lines as one line, with the windows between them,
+/// whose results are dropped.
+fn chain_short_lines<T: Element>(
+    operation: &dyn Combine<T>,
+    elements: &[T],
+    windows: WindowLines<'_>,
+    distance: usize,
+    out: &mut [T],
+) {
+    let WindowLines { line_starts, taps, .. } = windows;
+    let line = out.len() / line_starts.len();
+    if line == distance {
+        let windows = WindowLines { line_starts: &line_starts[..1], stride: 1, taps };
+        return operation.chain(elements, windows, out);
+    }
+    let lines = (TOGETHER / distance.max(1)).max(1);
+    let len = (lines - 1) * distance + line;
+    let rows = StridedView::new(0, [lines, line], [distance as isize, 1]);
+    let rows = rows.and_then(|rows| Runs::new(&rows, len));
+    let (Some(&init), Ok(rows)) = (out.first(), rows) else {
+        return operation.chain(elements, windows, out);
+    };
+    let mut room = [init; TOGETHER + 2 * SHORT_LINE];
+    for (starts, out) in line_starts.chunks(lines).zip(out.chunks_mut(lines * line)) {
+        let all = &mut room[..(starts.len() - 1) * distance + line];
+        all.fill(init);
+        operation.chain(elements, WindowLines { line_starts: &starts[..1], stride: 1, taps }, all);
+        rows.read(&room[..len], 0, out);
     }
 }
 

@@ -171,8 +171,41 @@ fn num_taps(window: &[WindowDim]) -> usize {
     window.iter().fold(1, |n, dim| n.saturating_mul(dim.size as usize))
 }
 
+/// Lines of fewer windows are merged with those of the dimension before.
+const SHORT_LINE: usize = 64;
+
+/// The shape and the windows with short dimensions at the end that windows see one element of
+/// merged into the one before, if there is a window from each of its elements on: the elements of a
+/// window are further apart then.
+fn merged(shape: &[usize], window: &[WindowDim]) -> (Vec<usize>, Vec<WindowDim>) {
+    let (mut shape, mut window) = (shape.to_vec(), window.to_vec());
+    while let ([.., outer, size], [.., before, last]) = (&shape[..], &window[..]) {
+        let has_one = (last.size, last.stride, last.pad_low, last.pad_high) == (1, 1, 0, 0)
+            && last.base_dilation == 1;
+        let is_dense = before.stride == 1 && before.base_dilation == 1;
+        let times = |x: i64| i64::try_from(*size).ok().and_then(|size| x.checked_mul(size));
+        let (Some(pad_low), Some(pad_high), Some(window_dilation), Some(all)) = (
+            times(before.pad_low),
+            times(before.pad_high),
+            times(before.window_dilation),
+            outer.checked_mul(*size),
+        ) else {
+            break;
+        };
+        if !has_one || !is_dense || *size >= SHORT_LINE || *size == 0 {
+            break;
+        }
+        let dim = WindowDim { pad_low, pad_high, window_dilation, ..*before };
+        (shape.truncate(shape.len() - 2), window.truncate(window.len() - 2));
+        (shape.push(all), window.push(dim));
+    }
+    (shape, window)
+}
+
 /// The number of lines of windows and of the elements of a window.
 fn places(shape: &[usize], window: &[WindowDim]) -> Result<usize, EvalError> {
+    let (shape, window) = merged(shape, window);
+    let (shape, window) = (&shape[..], &window[..]);
     let counts = num_windows(shape, window)?;
     let lines = num_elements(&counts[..line_of(&counts)]).unwrap_or(usize::MAX);
     Ok(lines.saturating_add(num_taps(window)))
@@ -241,6 +274,8 @@ impl WindowReduction {
         shape: &[usize],
         window: &[WindowDim],
     ) -> Result<Option<WindowReduction>, EvalError> {
+        let (shape, window) = merged(shape, window);
+        let (shape, window) = (&shape[..], &window[..]);
         let counts = num_windows(shape, window)?;
         let elements = num_elements(shape).unwrap_or(0);
         let rows = num_elements(&counts).unwrap_or(0);
