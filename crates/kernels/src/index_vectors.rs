@@ -433,18 +433,44 @@ impl GatherKernel {
             }
             return Ok(());
         }
-        for (&[vector, selected], target) in windows.vectors.iter().zip(self.targets.iter()) {
+        let source = |&[vector, selected]: &[usize; 2]| {
             let mut source = selected;
             for entry in &windows.entries {
                 let start = read(vector + entry.offset)?;
                 source += start.clamp(0, entry.last) as usize * entry.stride;
             }
+            Ok::<usize, TensorError>(source)
+        };
+        if self.are_side_by_side() {
+            // The elements of all windows with a number, which are neighbours in the result.
+            let mut sources = Scratch::new(windows.vectors.len())?;
+            for vector in windows.vectors.iter() {
+                sources.push(source(vector)?);
+            }
+            let first = self.targets.first().map_or(0, |first| *first);
+            for (from, to) in self.from.iter().zip(self.to.iter()) {
+                let result = &mut result[(first + to) * size..][..sources.len() * bytes];
+                for (source, to) in sources.iter().zip(result.chunks_exact_mut(bytes)) {
+                    to.copy_from_slice(&operand[(source + from) * size..][..bytes]);
+                }
+            }
+            return Ok(());
+        }
+        for (vector, target) in windows.vectors.iter().zip(self.targets.iter()) {
+            let source = source(vector)?;
             for (from, to) in self.from.iter().zip(self.to.iter()) {
                 let (from, to) = ((source + from) * size, (target + to) * size);
                 result[to..to + bytes].copy_from_slice(&operand[from..from + bytes]);
             }
         }
         Ok(())
+    }
+
+    /// True if the runs of one window after the other, with the same number in each, are neighbours
+    /// in the result, and the runs of a window are not.
+    fn are_side_by_side(&self) -> bool {
+        let next = |pair: &[usize]| pair[1] == pair[0] + self.run;
+        self.targets.len() > 1 && self.from.len() > 1 && self.targets.windows(2).all(next)
     }
 }
 
