@@ -45,15 +45,35 @@ impl Windows {
         convolution: &Convolution<'_>,
         sizes: Arc<ConvSizes>,
     ) -> Result<Windows, EvalError> {
-        let mut tables = Vec::with_capacity(convolution.window.len());
-        for axis in 0..convolution.window.len() {
-            tables.push(positions(convolution, &sizes, axis)?);
-        }
-        let last = match tables.pop() {
-            Some(table) => table,
-            None => Scratch::filled(1, Some(0))?,
+        let Some(last) = convolution.window.len().checked_sub(1) else {
+            let mut ends = Scratch::new(1)?;
+            ends.push(1);
+            let runs = Scratch::filled(1, Run { to: 0, from: 0, len: 1 })?;
+            return Ok(Windows { sizes, outer: Vec::new(), runs, ends });
         };
-        let width = sizes.kernel_spatial.last().map_or(1, |&width| width);
+        let mut outer = Vec::with_capacity(last);
+        for axis in 0..last {
+            outer.push(positions(convolution, &sizes, axis)?);
+        }
+        let [outputs, width] = [sizes.output_spatial[last], sizes.kernel_spatial[last]];
+        let dim = &convolution.window[last];
+        if (dim.base_dilation, dim.window_dilation) == (1, 1) {
+            // A run each, or none.
+            let (mut runs, mut ends) = (Scratch::new(outputs)?, Scratch::new(outputs)?);
+            let size = sizes.input_spatial[last] as i128;
+            let mut start = -i128::from(dim.pad_low);
+            for _ in 0..outputs {
+                let (from, end) = (start.max(0), (start + width as i128).min(size));
+                if from < end {
+                    let [to, from, len] = [from - start, from, end - from].map(|at| at as usize);
+                    runs.push(Run { to, from, len });
+                }
+                ends.push(runs.len());
+                start += i128::from(dim.stride);
+            }
+            return Ok(Windows { sizes, outer, runs, ends });
+        }
+        let last = positions(convolution, &sizes, last)?;
         let (mut runs, mut ends) = (Scratch::new(last.len())?, Scratch::new(last.len())?);
         for window in last.chunks_exact(width.max(1)) {
             let mut run: Option<Run> = None;
@@ -69,7 +89,7 @@ impl Windows {
             runs.extend(run);
             ends.push(runs.len());
         }
-        Ok(Windows { sizes, outer: tables, runs, ends })
+        Ok(Windows { sizes, outer, runs, ends })
     }
 
     /// The number of results along the last spatial dimension.
@@ -147,8 +167,13 @@ fn positions(
     for output in 0..outputs as i128 {
         for w in 0..window_size {
             let at: i128 = output * stride + w * window_dilation - low;
-            let inside = at >= 0 && at % base_dilation == 0 && at / base_dilation < size;
-            table.push(inside.then_some((at / base_dilation) as usize));
+            // Divisions of this size take long.
+            let at = match base_dilation {
+                1 => Some(at),
+                _ => (at % base_dilation == 0).then(|| at / base_dilation),
+            };
+            let inside = at.filter(|&at| at >= 0 && at < size);
+            table.push(inside.map(|at| at as usize));
         }
     }
     Ok(table)

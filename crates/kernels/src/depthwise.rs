@@ -133,25 +133,33 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
     #[inline(always)]
     fn sum_neighbours(self, step: impl Fn(T, T, T) -> T) {
         let FeatureWindows { input, weights, taps, step: distance, out, .. } = self.line;
+        let furthest = taps.iter().map(|tap| tap.input).max().unwrap_or(0);
         for (first, out) in (0..).step_by(C).zip(out.chunks_mut(C)) {
-            let mut sums = [T::ZERO; C];
-            for tap in taps {
-                let weight = weights[tap.weight];
-                let input = &input[tap.input + first * distance..];
-                match (distance, input.first_chunk::<C>()) {
-                    (1, Some(input)) if out.len() == C => {
-                        for (sum, &x) in sums.iter_mut().zip(input) {
-                            *sum = step(*sum, x, weight);
-                        }
-                    }
-                    _ => {
-                        let input = input.iter().step_by(distance.max(1));
-                        for (sum, &x) in sums[..out.len()].iter_mut().zip(input) {
-                            *sum = step(*sum, x, weight);
-                        }
+            // Windows after the last one may be computed, too, where there is input for them.
+            let has_input = distance == 1 && furthest + first + C <= input.len();
+            let sums = if has_input {
+                let mut sums = [T::ZERO; C];
+                for tap in taps {
+                    let weight = weights[tap.weight];
+                    let mut next = [T::ZERO; C];
+                    next.copy_from_slice(&input[tap.input + first..][..C]);
+                    for (sum, &x) in sums.iter_mut().zip(&next) {
+                        *sum = step(*sum, x, weight);
                     }
                 }
-            }
+                sums
+            } else {
+                let mut sums = [T::ZERO; C];
+                for tap in taps {
+                    let weight = weights[tap.weight];
+                    let input = &input[tap.input + first * distance..];
+                    let input = input.iter().step_by(distance.max(1));
+                    for (sum, &x) in sums[..out.len()].iter_mut().zip(input) {
+                        *sum = step(*sum, x, weight);
+                    }
+                }
+                sums
+            };
             for (out, sum) in out.iter_mut().zip(sums) {
                 *out = sum.finish();
             }
