@@ -6,6 +6,7 @@ mod scaled;
 pub use scaled::{ScaleLayout, ScaledDot};
 
 use super::converted::{MAX_CONVERTED, convert_into, converted, is_convertible};
+use super::few_results;
 use super::kernel::{Form, Kernel, RowWise, expect_bytes};
 use super::matmul::{self, Product};
 use super::narrow_integers;
@@ -222,6 +223,11 @@ fn multiply(
         }
         let left = left.over::<T>(a, left.strides)?;
         let right = right.over::<T>(b, [right.strides[1], right.strides[0]])?;
+        if few_results::are_few::<T>([m, k, n]) {
+            let products = left.into_iter().zip(right).zip(cast_mut(out)?.chunks_exact_mut(m * n));
+            products.for_each(|((a, b), out)| few_results::multiply([m, k, n], a, b, out));
+            return Ok(());
+        }
         let products = left.iter().zip(right);
         let panels = packed::<T, C>(panels, [k, n])?;
         let products =

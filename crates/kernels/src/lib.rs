@@ -25,6 +25,7 @@ pub mod extremum; // For its tests.
 mod extremum_kernel;
 #[doc(hidden)]
 pub mod features; // For its tests.
+mod few_results;
 mod fft;
 #[doc(hidden)]
 pub mod fft_lines; // For its tests.

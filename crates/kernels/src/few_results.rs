@@ -1,0 +1,80 @@
+//! Products of long and narrow matrices, which have few results with many products each.
+
+use super::accumulator::Accumulator;
+use super::matmul::BLOCK;
+use super::rows::Matrix;
+use super::tree::Tree;
+use numerics::DType;
+use numerics::simd::{Isa, Kernel};
+
+/// At most this many rows and columns.
+const SIDE: usize = 4;
+
+/// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles of
+/// usual sizes would be mostly empty, and a vector has its own loops.
+pub(crate) fn are_few<T: Accumulator>([m, k, n]: [usize; 3]) -> bool {
+    let is_float = const { matches!(T::DTYPE, DType::F32 | DType::F64) };
+    let sides = 2..=SIDE;
+    is_float && sides.contains(&m) && sides.contains(&n) && k >= BLOCK
+}
+
+/// Writes the product of a matrix of `m` x `k` elements and one of `k` x `n`, as
+/// [`matmul`](super::matmul) defines it.
+///
+/// # Panics
+/// If an element is outside of the memory.
+pub(crate) fn multiply<T: Accumulator>(
+    [m, k, n]: [usize; 3],
+    a: Matrix<'_, T>,
+    b: Matrix<'_, T>,
+    out: &mut [T],
+) {
+    Isa::best().run(FewResults { m, k, n, a, b, out });
+}
+
+struct FewResults<'a, T> {
+    m: usize,
+    k: usize,
+    n: usize,
+    a: Matrix<'a, T>,
+    b: Matrix<'a, T>,
+    out: &'a mut [T],
+}
+
+impl<T: Accumulator> Kernel for FewResults<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let FewResults { m, k, n, a, b, out } = self;
+        // What has no row or column is computed with the last one.
+        let places = |stride: usize, count: usize| -> [usize; SIDE] {
+            std::array::from_fn(|i| i.min(count - 1) * stride)
+        };
+        let (rows, columns) = (places(a.strides[0], m), places(b.strides[1], n));
+        let mut tree = Tree::new();
+        let merge = |mut left: [[T; SIDE]; SIDE], right: [[T; SIDE]; SIDE]| {
+            for (left, right) in left.iter_mut().zip(right) {
+                left.iter_mut().zip(right).for_each(|(x, y)| *x = x.add(y));
+            }
+            left
+        };
+        for start in (0..k).step_by(BLOCK) {
+            let mut sums = [[T::ZERO; SIDE]; SIDE];
+            for l in start..k.min(start + BLOCK) {
+                let a = &a.elements[l * a.strides[1]..];
+                let b = &b.elements[l * b.strides[0]..];
+                let y: [T; SIDE] = columns.map(|at| b[at]);
+                for (sums, at) in sums.iter_mut().zip(rows) {
+                    let x = a[at];
+                    for (sum, y) in sums.iter_mut().zip(y) {
+                        *sum = sum.multiply_add(x, y);
+                    }
+                }
+            }
+            tree.push(sums, merge);
+        }
+        let sums = tree.finish(merge).unwrap_or([[T::ZERO; SIDE]; SIDE]);
+        for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
+            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
+        }
+    }
+}
