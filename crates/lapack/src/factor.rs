@@ -2,7 +2,12 @@
 
 use crate::lanes::{InlineBuffer, in_lanes, subtract_product};
 use crate::matrix::{Matrix, MatrixEntry, Precision, Scalar};
+use crate::product::subtract;
 use numerics::simd::{Isa, Kernel};
+use std::ops::Range;
+
+/// Rows, or unknowns, whose products with others are subtracted from the rest together.
+const BLOCK: usize = 32;
 
 /// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
 /// upper triangle. The other triangle is neither read nor written.
@@ -40,7 +45,14 @@ impl<T: Scalar> Kernel for Upper<'_, T> {
     fn run(self) {
         let Upper { a, outcome } = self;
         let n = a.rows();
+        // The first row of the block that is computed, whose rows are subtracted from each other.
+        let mut start = 0;
         for k in 0..n {
+            if k == start + BLOCK {
+                subtract_block(a, start..k);
+                start = k;
+            }
+            let end = (start + BLOCK).min(n);
             let square = a[(k, k)].re();
             if square.is_nan() || square <= 0.0 {
                 *outcome = Err(k + 1);
@@ -51,10 +63,36 @@ impl<T: Scalar> Kernel for Upper<'_, T> {
             a.row_mut(k)[k + 1..].iter_mut().for_each(|x| *x = x.over(diagonal));
             let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
             let above = &head[k * n..];
-            for (i, row) in (k + 1..).zip(rest.chunks_exact_mut(n)) {
+            for (i, row) in (k + 1..end).zip(rest.chunks_exact_mut(n)) {
                 let factor = above[i].conj();
                 in_lanes(&mut row[i..], &above[i..], |x, y| x - factor * y);
             }
+        }
+    }
+}
+
+/// Subtracts the products of some rows of the factor from the upper triangle of the rows below.
+#[inline(always)]
+fn subtract_block<T: Scalar>(a: &mut Matrix<T>, rows: Range<usize>) {
+    let (n, depth) = (a.rows(), rows.len());
+    let (head, rest) = a.elements_mut().split_at_mut(rows.end * n);
+    let above = &head[rows.start * n..];
+    let mut factors = Vec::with_capacity(BLOCK * depth);
+    for (nth, part) in rest.chunks_mut(BLOCK * n).enumerate() {
+        let first = rows.end + nth * BLOCK;
+        let after = (first + BLOCK).min(n);
+        factors.clear();
+        for i in first..after {
+            factors.extend(above.iter().skip(i).step_by(n).map(|x| x.conj()));
+        }
+        for (i, row) in (first..after).zip(part.chunks_exact_mut(n)) {
+            for above in above.chunks_exact(n) {
+                let factor = above[i].conj();
+                in_lanes(&mut row[i..after], &above[i..after], |x, y| x - factor * y);
+            }
+        }
+        if after < n {
+            subtract((&mut part[after..], n), n - after, &factors, (&above[after..], n), depth);
         }
     }
 }
@@ -101,31 +139,58 @@ impl<T: MatrixEntry> Kernel for Solve<'_, T> {
         };
         let order = |nth: usize| if forward { nth } else { n - 1 - nth };
         let left = |i: usize| if forward { i + 1..n } else { 0..i };
+        let block = if T::IS_BLOCKED && n > 2 * BLOCK { BLOCK } else { n };
+        // The unknowns of the block that begins with number `nth`, and those that it leaves.
+        let within = |nth: usize| match forward {
+            true => nth..(nth + block).min(n),
+            false => (n - nth).saturating_sub(block)..n - nth,
+        };
+        let after = |nth: usize| match forward {
+            true => within(nth).end..n,
+            false => 0..within(nth).start,
+        };
         if system.left_side {
             let stride = b.columns();
             if stride == 0 {
                 return;
             }
             let mut factors = InlineBuffer::new(n);
-            for i in (0..n).map(order) {
-                if !system.unit_diagonal {
-                    let diagonal = element(i, i);
-                    b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
+            let (mut many, mut solved_rows) = (Vec::new(), Vec::new());
+            for start in (0..n).step_by(block) {
+                let range = within(start);
+                for i in (start..start + range.len()).map(order) {
+                    if !system.unit_diagonal {
+                        let diagonal = element(i, i);
+                        b.row_mut(i).iter_mut().for_each(|x| *x = x.over(diagonal));
+                    }
+                    let (before, from) = b.elements_mut().split_at_mut(i * stride);
+                    let (solved, after) = from.split_at_mut(stride);
+                    let left = if forward { i + 1..range.end } else { range.start..i };
+                    let (rest, solved) = match forward {
+                        true => (&mut after[..left.len() * stride], &*solved),
+                        false => (&mut before[left.start * stride..], &*solved),
+                    };
+                    let factors = factors.first(left.len());
+                    let step = if transposed { 1 } else { n };
+                    let first = if transposed { i * n + left.start } else { left.start * n + i };
+                    let column = a.elements()[first.min(n * n)..].iter().step_by(step);
+                    for (factor, &x) in factors.iter_mut().zip(column) {
+                        *factor = if system.conjugated { x.conj() } else { x };
+                    }
+                    match *solved {
+                        [y] => in_lanes(rest, factors, |x, factor| x - factor * y),
+                        _ => subtract_product(rest, stride, 0..stride, factors, solved),
+                    }
                 }
-                let (before, from) = b.elements_mut().split_at_mut(i * stride);
-                let (solved, after) = from.split_at_mut(stride);
-                let (rest, solved) = (if forward { after } else { before }, &*solved);
-                let factors = factors.first(left(i).len());
-                let step = if transposed { 1 } else { n };
-                let first = if transposed { i * n + left(i).start } else { left(i).start * n + i };
-                let column = a.elements()[first.min(n * n)..].iter().step_by(step);
-                for (factor, &x) in factors.iter_mut().zip(column) {
-                    *factor = if system.conjugated { x.conj() } else { x };
-                }
-                match *solved {
-                    [y] => in_lanes(rest, factors, |x, factor| x - factor * y),
-                    _ => subtract_product(rest, stride, 0..stride, factors, solved),
-                }
+                // From all other rows, in the order in which they were solved.
+                let rest = after(start);
+                let solved = (start..start + range.len()).map(order);
+                many.clear();
+                rest.clone().for_each(|i| many.extend(solved.clone().map(|j| element(i, j))));
+                solved_rows.clear();
+                solved.for_each(|j| solved_rows.extend_from_slice(b.row(j)));
+                let rows = &mut b.elements_mut()[rest.start * stride..rest.end * stride];
+                subtract((rows, stride), stride, &many, (&solved_rows, stride), range.len());
             }
             return;
         }
@@ -135,16 +200,33 @@ impl<T: MatrixEntry> Kernel for Solve<'_, T> {
             let row = factors.row_mut(i)[left(i)].iter_mut();
             row.zip(left(i)).for_each(|(x, j)| *x = element(j, i));
         }
-        for line in 0..b.rows() {
-            let row = b.row_mut(line);
-            for i in (0..n).map(order) {
-                if !system.unit_diagonal {
-                    row[i] = row[i].over(element(i, i));
+        let (mut many, mut rows) = (Vec::new(), Vec::new());
+        for start in (0..n).step_by(block) {
+            let range = within(start);
+            let solved = (start..start + range.len()).map(order);
+            for line in 0..b.rows() {
+                let row = b.row_mut(line);
+                for i in solved.clone() {
+                    if !system.unit_diagonal {
+                        row[i] = row[i].over(element(i, i));
+                    }
+                    let solved = row[i];
+                    let left = if forward { i + 1..range.end } else { range.start..i };
+                    let factors = &factors.row(i)[left.clone()];
+                    in_lanes(&mut row[left], factors, |x, factor| x - factor * solved);
                 }
-                let solved = row[i];
-                let factors = &factors.row(i)[left(i)];
-                in_lanes(&mut row[left(i)], factors, |x, factor| x - factor * solved);
             }
+            let rest = after(start);
+            if rest.is_empty() {
+                continue;
+            }
+            many.clear();
+            (0..b.rows()).for_each(|line| many.extend(solved.clone().map(|j| b[(line, j)])));
+            rows.clear();
+            solved.for_each(|j| rows.extend_from_slice(&factors.row(j)[rest.clone()]));
+            let columns = rest.len();
+            let b = (b.elements_mut().get_mut(rest.start..).unwrap_or_default(), n);
+            subtract(b, columns, &many, (&rows, columns), range.len());
         }
     }
 }
@@ -170,32 +252,74 @@ impl<T: Scalar> Kernel for Eliminate<'_, T> {
         let Eliminate { a, pivots, info } = self;
         let (m, n) = (a.rows(), a.columns());
         let mut factors = InlineBuffer::new(m);
-        for k in 0..m.min(n) {
-            // The first of the largest.
-            let mut best = (k, a[(k, k)].abs1());
-            for (i, row) in (k + 1..).zip(a.elements()[(k + 1) * n..].chunks_exact(n)) {
-                let size = row[k].abs1();
-                if size > best.1 {
-                    best = (i, size);
+        let steps = m.min(n);
+        // Large matrices lose the products of some rows together.
+        let block = if T::IS_BLOCKED && steps > 2 * BLOCK { BLOCK } else { steps.max(1) };
+        for start in (0..steps).step_by(block) {
+            let end = (start + block).min(steps);
+            let until = if block < steps { end } else { n };
+            let mut is_regular = true;
+            for k in start..end {
+                // The first of the largest.
+                let mut best = (k, a[(k, k)].abs1());
+                for (i, row) in (k + 1..).zip(a.elements()[(k + 1) * n..].chunks_exact(n)) {
+                    let size = row[k].abs1();
+                    if size > best.1 {
+                        best = (i, size);
+                    }
                 }
+                pivots.push(best.0 as i32 + 1);
+                a.swap_rows(k, best.0);
+                let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
+                let row = &head[k * n..];
+                let diagonal = row[k];
+                if diagonal == T::ZERO {
+                    *info = if *info == 0 { k as i32 + 1 } else { *info };
+                    is_regular = false;
+                    continue;
+                }
+                let factors = factors.first(m - 1 - k);
+                for (below, factor) in rest.chunks_exact_mut(n).zip(&mut *factors) {
+                    below[k] = below[k].over(diagonal);
+                    *factor = below[k];
+                }
+                subtract_product(rest, n, k + 1..until, factors, &row[k + 1..until]);
             }
-            pivots.push(best.0 as i32 + 1);
-            a.swap_rows(k, best.0);
-            let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
-            let row = &head[k * n..];
-            let diagonal = row[k];
-            if diagonal == T::ZERO {
-                *info = if *info == 0 { k as i32 + 1 } else { *info };
-                continue;
+            if until < n {
+                eliminate_rest(a, start..end, is_regular);
             }
-            let factors = factors.first(m - 1 - k);
-            for (below, factor) in rest.chunks_exact_mut(n).zip(&mut *factors) {
-                below[k] = below[k].over(diagonal);
-                *factor = below[k];
-            }
-            subtract_product(rest, n, k + 1..n, factors, &row[k + 1..]);
         }
     }
+}
+
+/// Subtracts products of some rows from the columns after these of the rows below, with the factors
+/// that stand there. A row without a pivot is not subtracted: not all rows of a block have one if
+/// it is not regular.
+#[inline(always)]
+fn eliminate_rest<T: Scalar>(a: &mut Matrix<T>, rows: Range<usize>, is_regular: bool) {
+    let n = a.columns();
+    for k in rows.clone() {
+        let (head, rest) = a.elements_mut().split_at_mut((k + 1) * n);
+        let row = &head[k * n..];
+        if row[k] == T::ZERO {
+            continue;
+        }
+        let within = if is_regular { rows.end - k - 1 } else { usize::MAX };
+        for below in rest.chunks_exact_mut(n).take(within) {
+            let factor = below[k];
+            in_lanes(&mut below[rows.end..], &row[rows.end..n], |x, y| x - factor * y);
+        }
+    }
+    if !is_regular {
+        return;
+    }
+    let (head, rest) = a.elements_mut().split_at_mut(rows.end * n);
+    let columns = rows.end..n;
+    let factors: Vec<T> =
+        rest.chunks_exact(n).flat_map(|row| &row[rows.clone()]).copied().collect();
+    let rest = rest.get_mut(columns.start..).unwrap_or_default();
+    let above = &head[rows.start * n + columns.start..];
+    subtract((rest, n), columns.len(), &factors, (above, n), rows.len());
 }
 
 /// A tridiagonal matrix.

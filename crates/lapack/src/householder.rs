@@ -3,6 +3,7 @@
 //! A reflection is `I - tau * v * v^H` with `v[0] = 1`; its adjoint takes a column to a multiple of
 //! the first axis.
 
+use crate::block_reflector::{BLOCK, BlockReflector};
 use crate::lanes::{add_products, for_panels, in_lanes, read_panel, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot, largest, norm, norm_beside, power_of_two_near};
 use numerics::simd::{Isa, Kernel};
@@ -135,6 +136,12 @@ impl<T: Scalar> Reflections<'_, T> {
         reversed: bool,
         adjoint: bool,
     ) {
+        if is_large(a) && self.taus.len() >= MIN_TOGETHER && columns.len() >= MIN_TOGETHER {
+            for block in blocks(self.taus.len(), reversed) {
+                self.block(block, reversed, adjoint).apply(a, columns.clone());
+            }
+            return;
+        }
         if is_large(a) {
             return Isa::best().run(LeftAll { reflections: self, a, columns, reversed, adjoint });
         }
@@ -143,6 +150,27 @@ impl<T: Scalar> Reflections<'_, T> {
             reflect_left(a, first, columns.clone(), &self.vectors.row(k)[first..], tau);
         }
     }
+
+    /// The product of some of the reflections.
+    fn block(&self, range: Range<usize>, reversed: bool, adjoint: bool) -> BlockReflector<T> {
+        let first = range.start + self.offset;
+        let vector = |k: usize| &self.vectors.row(range.start + k)[first + k..];
+        let tau = |tau: &T| if adjoint { tau.conj() } else { *tau };
+        let taus: Vec<T> = self.taus[range.clone()].iter().map(tau).collect();
+        BlockReflector::new(first, self.vectors.columns() - first, vector, &taus, reversed)
+    }
+}
+
+/// Fewer reflections, or reflections of fewer columns, are applied one by one.
+const MIN_TOGETHER: usize = 8;
+
+/// Parts of some reflections that are applied together: the last ones first if `reversed`.
+fn blocks(count: usize, reversed: bool) -> impl Iterator<Item = Range<usize>> {
+    let number = count.div_ceil(BLOCK);
+    (0..number).map(move |nth| {
+        let start = BLOCK * if reversed { number - 1 - nth } else { nth };
+        start..(start + BLOCK).min(count)
+    })
 }
 
 /// True if a cache close to the processor does not hold a matrix. The kernel of complex numbers is
@@ -282,6 +310,21 @@ fn read_vector<T: Scalar>(a: &Matrix<T>, k: usize, offset: usize, v: &mut Vec<T>
     }
 }
 
+/// The vectors of `count` reflections that stand in the columns of `a`, shifted down by `offset`,
+/// as rows.
+fn vectors_of<T: Scalar>(a: &Matrix<T>, count: usize, offset: usize) -> Matrix<T> {
+    let mut vectors = Matrix::zeros(count, a.rows());
+    for k in 0..count {
+        let row = &mut vectors.row_mut(k)[k + offset..];
+        let rows = a.elements()[(k + offset) * a.columns()..].chunks_exact(a.columns());
+        row.iter_mut().zip(rows).for_each(|(to, row)| *to = row[k]);
+        if let Some(first) = row.first_mut() {
+            *first = T::ONE;
+        }
+    }
+    vectors
+}
+
 /// Reflects `c` by the reflections whose vectors stand in the columns of `a`, shifted down by
 /// `offset`, as [`Reflections::reflect`] does.
 pub(crate) fn reflect_by<T: Scalar>(
@@ -293,15 +336,7 @@ pub(crate) fn reflect_by<T: Scalar>(
 ) {
     let columns = 0..c.columns();
     if is_large(c) {
-        let mut vectors = Matrix::zeros(taus.len(), a.rows());
-        for k in 0..taus.len() {
-            let row = &mut vectors.row_mut(k)[k + offset..];
-            let rows = a.elements()[(k + offset) * a.columns()..].chunks_exact(a.columns());
-            row.iter_mut().zip(rows).for_each(|(to, row)| *to = row[k]);
-            if let Some(first) = row.first_mut() {
-                *first = T::ONE;
-            }
-        }
+        let vectors = vectors_of(a, taus.len(), offset);
         let all = Reflections { vectors: &vectors, offset, taus };
         return all.reflect(c, columns, reversed, adjoint);
     }
@@ -312,33 +347,78 @@ pub(crate) fn reflect_by<T: Scalar>(
     }
 }
 
-/// Columns of a large matrix that [`geqrf`] makes triangular before it reflects the next ones by
-/// all of these.
-const BLOCK: usize = 16;
-
 /// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
 /// stands above.
 pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut taus = Vec::with_capacity(m.min(n));
     let mut v = Vec::with_capacity(m);
-    let block = if is_large(a) { BLOCK } else { n.max(1) };
-    // Rows that later blocks need.
-    let mut vectors = Matrix::zeros(if n > block { m.min(n) } else { 0 }, m);
-    for start in (0..n).step_by(block) {
-        let end = (start + block).min(n);
-        let earlier = Reflections { vectors: &vectors, offset: 0, taus: &taus };
-        earlier.reflect(a, start..end, false, true);
-        for k in start..end.min(m) {
+    if !is_large(a) || n < 2 * BLOCK {
+        for k in 0..m.min(n) {
             let tau = reflect_column(a, k..m, k, &mut v);
-            reflect_left(a, k, k + 1..end, &v, tau.conj());
+            reflect_left(a, k, k + 1..n, &v, tau.conj());
             taus.push(tau);
-            if end < n {
-                vectors.row_mut(k)[k..].copy_from_slice(&v);
-            }
+        }
+        return taus;
+    }
+    for start in (0..m.min(n)).step_by(BLOCK) {
+        let (end, rows) = ((start + BLOCK).min(m.min(n)), m - start);
+        // Some columns by themselves, and then the others by all reflections of these.
+        let columns = if end == m { start..n } else { start..end };
+        let part = a.elements()[start * n..].chunks_exact(n);
+        let part = part.flat_map(|row| &row[columns.clone()]).copied().collect();
+        let mut panel = Matrix::new(rows, columns.len(), part);
+        let mut vectors = Matrix::zeros(end - start, rows);
+        for k in 0..end - start {
+            let tau = reflect_column(&mut panel, k..rows, k, &mut v);
+            reflect_rest(&mut panel, k, &v, tau.conj());
+            vectors.row_mut(k)[k..].copy_from_slice(&v);
+            taus.push(tau);
+        }
+        let places = a.elements_mut()[start * n..].chunks_exact_mut(n);
+        for (row, part) in places.zip(panel.elements().chunks_exact(columns.len())) {
+            row[columns.clone()].copy_from_slice(part);
+        }
+        if columns.end < n {
+            let adjoints: Vec<T> = taus[start..].iter().map(|tau| tau.conj()).collect();
+            let vector = |k: usize| &vectors.row(k)[k..];
+            let block = BlockReflector::new(start, rows, vector, &adjoints, false);
+            block.apply(a, columns.end..n);
         }
     }
     taus
+}
+
+/// Reflects the columns after column `k`, from row `k` on.
+fn reflect_rest<T: Scalar>(a: &mut Matrix<T>, k: usize, v: &[T], tau: T) {
+    if a.columns() == BLOCK {
+        return Isa::best().run(Rest { a, k, v, tau });
+    }
+    reflect_left(a, k, k + 1..a.columns(), v, tau);
+}
+
+/// [`reflect_rest`] of a matrix of [`BLOCK`] columns: all of them in registers, where the sums of
+/// the first ones are nothing.
+struct Rest<'a, T> {
+    a: &'a mut Matrix<T>,
+    k: usize,
+    v: &'a [T],
+    tau: T,
+}
+
+impl<T: Scalar> Kernel for Rest<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Rest { a, k, v, tau } = self;
+        let rows = &mut a.elements_mut()[k * BLOCK..];
+        let factors = v.iter().map(|v| v.conj());
+        let mut sums = add_products([T::ZERO; BLOCK], rows, BLOCK, factors);
+        sums[..=k].fill(T::ZERO);
+        for (row, &v) in rows.as_chunks_mut::<BLOCK>().0.iter_mut().zip(v) {
+            let (before, factor) = (*row, tau * v);
+            *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+        }
+    }
 }
 
 /// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a
@@ -397,7 +477,17 @@ pub(crate) fn product<T: Scalar>(
     columns: usize,
 ) -> Matrix<T> {
     let mut q = Matrix::identity(a.rows(), columns);
-    reflect_by((a, offset), taus, &mut q, true, false);
+    if !is_large(a) || taus.len() < MIN_TOGETHER {
+        reflect_by((a, offset), taus, &mut q, true, false);
+        return q;
+    }
+    let vectors = vectors_of(a, taus.len(), offset);
+    let all = Reflections { vectors: &vectors, offset, taus };
+    for block in blocks(taus.len(), true) {
+        // Columns before these have zeros from its first row on.
+        let first = (block.start + offset).min(columns);
+        all.block(block, true, false).apply(&mut q, first..columns);
+    }
     q
 }
 

@@ -2,19 +2,21 @@
 //! results, so that programs which were exported with calls of LAPACK find what they expect.
 //!
 //! Functions have LAPACK's names without the letter of the element type. They compute in double
-//! precision, one matrix at a time, in plain loops without blocking: results have the same bits on
-//! every machine.
+//! precision, one matrix at a time, in plain loops; factors and reflections of large matrices in
+//! blocks of a constant size. Results have the same bits on every machine.
 //!
 //! The algorithms are from the *LAPACK Users' Guide* and of G. Golub and C. Van Loan, *Matrix
 //! Computations*; each function cites what is peculiar. Where LAPACK divides large problems
 //! (`stedc` and `bdsdc` above 25 rows, `laqr0` above 75) these functions iterate as for small ones:
 //! vectors may then differ from LAPACK's in their sign or phase.
 
+mod block_reflector;
 mod eigen;
 mod factor;
 mod householder;
 mod lanes;
 mod matrix;
+mod product;
 mod rotation;
 mod schur;
 mod schur_complex;

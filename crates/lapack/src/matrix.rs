@@ -1,5 +1,6 @@
 //! Matrices in rows, and the numbers that they hold.
 
+use crate::product::Subtraction;
 use num_complex::Complex64;
 use std::array::from_fn;
 use std::fmt::Debug;
@@ -7,11 +8,21 @@ use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAss
 
 /// Entries of matrices of triangular systems: numbers, or those of several matrices at one place.
 pub trait MatrixEntry: Copy + Debug + Default + Sub<Output = Self> + Mul<Output = Self> {
+    /// True if large matrices are computed in blocks.
+    const IS_BLOCKED: bool = true;
+
     /// The complex conjugate.
     fn conj(self) -> Self;
 
     /// The quotient, without needless overflow.
     fn over(self, divisor: Self) -> Self;
+
+    /// Subtracts a product of matrices.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "the trait is not to be implemented elsewhere")]
+    fn subtract_product(subtraction: Subtraction<'_, Self>) {
+        subtraction.by_rows();
+    }
 }
 
 /// Real numbers of four matrices, with which the same is done at the same time.
@@ -37,6 +48,9 @@ impl Mul for Four {
 }
 
 impl MatrixEntry for Four {
+    // Only small matrices have such entries.
+    const IS_BLOCKED: bool = false;
+
     #[inline(always)]
     fn conj(self) -> Four {
         self
@@ -94,6 +108,10 @@ impl MatrixEntry for f64 {
     }
     fn over(self, divisor: f64) -> f64 {
         self / divisor
+    }
+    #[allow(private_interfaces, reason = "as in the trait")]
+    fn subtract_product(subtraction: Subtraction<'_, f64>) {
+        subtraction.by_tiles();
     }
 }
 
