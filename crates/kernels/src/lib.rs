@@ -54,6 +54,7 @@ mod quantize;
 mod random_numbers;
 #[doc(hidden)]
 pub mod reduce; // For its tests.
+mod reduce_parts;
 mod reduction;
 #[doc(hidden)]
 pub mod rng; // For its tests.

@@ -5,6 +5,7 @@ use super::fused::Registers;
 use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
 use super::parallel::task_size;
 use super::reduce::{Layout, combine_converted, is_common, sum_type};
+use super::reduce_parts::{combine_in_parts, may_have_parts};
 use numerics::budget::reserve;
 use numerics::math::{AlignedBytes, BinaryOp};
 use numerics::shape::num_elements;
@@ -59,11 +60,11 @@ impl Reduction {
         // Products of some of the sizes fit if that of all does, and none is 0.
         let elements = num_elements(operand).filter(|&n| n > 0)?;
         let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
-        if wide != dtype && elements > MAX_CONVERTED {
-            return None;
-        }
         let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let inner = operand[end..].iter().product();
+        if wide != dtype && elements > MAX_CONVERTED && !(is_run && may_have_parts(op, inner)) {
+            return None;
+        }
         let between = match is_run {
             true => None,
             false => Some(between(operand, &reduced)?),
@@ -85,8 +86,16 @@ impl Reduction {
         if let Some(sizes) = self.between {
             return self.run_between(sizes, input, init, out);
         }
-        let layout = Layout::Columns(self.inner);
-        combine_converted(self.op, [self.dtype, self.wide], input, init, &layout, out)
+        let (types, layout) = ([self.dtype, self.wide], Layout::Columns(self.inner));
+        if self.is_converted()
+            && self.elements > MAX_CONVERTED
+            && combine_in_parts(self.op, types, [self.rows, self.inner], input, init, out)?
+        {
+            return Ok(());
+        }
+        let copied = if self.is_converted() { self.elements * self.wide.bytes() } else { 0 };
+        let _reserved = reserve::<u8>(copied)?;
+        combine_converted(self.op, types, input, init, &layout, out)
     }
 
     /// As [`Reduction::run`]: the elements of some results are brought together first.

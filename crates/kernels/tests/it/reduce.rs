@@ -3,7 +3,7 @@
 use kernels::long_windows::combine_windows;
 use kernels::{Reduction, Tree};
 use numerics::math::BinaryOp;
-use numerics::{DType, Tensor};
+use numerics::{DType, Tensor, bf16};
 use program::BodyShape;
 
 #[test]
@@ -131,5 +131,56 @@ fn results_between_the_dimensions_that_are_reduced() {
         }
         // Not with results before all of these.
         assert!(Reduction::new(body, DType::F32, &shape, &[1, 3]).is_none());
+    }
+}
+
+/// Many elements are converted some at a time: sums of trees, and extrema, with initial values that
+/// may be combined with each part and others.
+#[test]
+fn elements_that_are_converted_in_parts() {
+    let add = |x: f32, y: f32| x + y;
+    for (shape, dimensions) in [([100, 90], 1), ([90, 100], 0), ([1, 20_000], 1), ([3000, 7], 0)] {
+        let [rows, columns] = shape;
+        let numbers: Vec<f32> =
+            (0..rows * columns).map(|i| (i * 37 % 101) as f32 / 8.0 - 5.0).collect();
+        let input = Tensor::from_vec(shape, numbers.iter().map(|&x| bf16::from_f32(x)).collect());
+        let input = input.expect("small");
+        let results = if dimensions == 0 { columns } else { rows };
+        let of = |result: usize| -> Vec<f32> {
+            let place = |i: usize| match dimensions {
+                0 => i * columns + result,
+                _ => result * columns + i,
+            };
+            (0..numbers.len() / results).map(|i| numbers[place(i)]).collect()
+        };
+        for (op, init) in [
+            (BinaryOp::Add, 0.0),
+            (BinaryOp::Add, 0.5),
+            (BinaryOp::Maximum, 2.0),
+            (BinaryOp::Maximum, -9.0),
+        ] {
+            let body = BodyShape::Binary { op, swapped: false };
+            let reduction = Reduction::new(body, DType::BF16, &shape, &[dimensions]);
+            let reduction = reduction.expect("a common operation");
+            let expected: Vec<bf16> = (0..results)
+                .map(|result| {
+                    let elements = of(result);
+                    if op == BinaryOp::Maximum {
+                        return bf16::from_f32(elements.into_iter().fold(init, f32::max));
+                    }
+                    let mut tree = Tree::new();
+                    elements.into_iter().for_each(|x| tree.push(x, add));
+                    bf16::from_f32(init + tree.finish(add).expect("elements"))
+                })
+                .collect();
+            for workers in [1, 2] {
+                let _entered = host::Host::default().with_workers(workers).enter();
+                let mut found = Tensor::zeros(DType::BF16, [results]).expect("small");
+                let init = Tensor::scalar(bf16::from_f32(init));
+                let out = found.bytes_mut().expect("unshared");
+                reduction.run(input.bytes(), init.bytes(), out).expect("valid");
+                assert_eq!(found.to_vec::<bf16>().expect("bf16"), expected, "{shape:?} {op:?}");
+            }
+        }
     }
 }
