@@ -409,6 +409,16 @@ impl Lowering<'_> {
             (ShiftRightLogical, I32 | U32) => Op::ShiftRightU32,
             (ShiftRightLogical, I64 | U64) => Op::ShiftRightU64,
             (ShiftRightArithmetic, I32 | U32) => Op::ShiftRightI32,
+            (ShiftRightArithmetic, I64 | U64) => {
+                // Bits that are the sign are zeros while the others move.
+                return self.zip(x, y, |code, x, by| {
+                    let (zero, negative) = (code.splat8(0), code.shift_right8(x, 63));
+                    let sign = code.pair(Op::SubtractI64, zero, negative);
+                    let x = code.pair(Op::Xor, x, sign);
+                    let shifted = code.pair(Op::ShiftRightU64, x, by);
+                    code.pair(Op::Xor, shifted, sign)
+                });
+            }
             (Multiply, I64 | U64) => return self.zip(x, y, multiply8),
             (Multiply, C64) => return self.zip(x, y, multiply_complex),
             (Complex, F32) => return self.complex(x, y),
