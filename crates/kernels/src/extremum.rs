@@ -199,13 +199,13 @@ impl ReducedLines {
         self.distances[1] == 1 && self.count >= SHORT_ROW
     }
 
-    /// True if the elements of a result are few neighbours, after those of the result before it.
+    /// True if the elements of a result are few neighbours, one result after the other.
     fn are_short_rows(&self) -> bool {
         self.count < SHORT_ROW && self.distances == [self.count, 1] && self.inner == self.len
     }
 
-    /// The elements of short rows, of some results from number `first` on, with those of results
-    /// next to each other.
+    /// Copies short rows, of some results from number `first` on, as columns: elements of neighbouring
+    /// results are neighbours.
     fn copy<'a, T: Element>(
         &self,
         elements: &[T],
@@ -458,10 +458,12 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
                 done += 1;
             } else if lines.run(first + done, outs.0.len() - done) >= LANES {
                 let elements = (values, indices);
-                let (best, at) = match are_ascending {
+                let first = match are_ascending {
                     true => first_ones(elements, lines, starts, &precedes),
-                    false => side_by_side(elements, [lines, places], starts, &precedes),
+                    false => None,
                 };
+                let (best, at) = first
+                    .unwrap_or_else(|| side_by_side(elements, [lines, places], starts, &precedes));
                 for i in 0..LANES {
                     (outs.0[done + i], outs.1[done + i]) =
                         combine(init, (best[i], at[i]), &precedes);
@@ -492,27 +494,45 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
     }
 }
 
-/// As [`side_by_side`], where the indices of all results are the same, and ascend.
+/// As [`side_by_side`], where the indices of all results are the same, and ascend. `None` if there
+/// is a NaN.
 #[inline(always)]
 fn first_ones<T: Element + PartialOrd, I: Integer + Ord>(
     (values, indices): (&[T], &[I]),
     lines: ReducedLines,
     starts: [usize; 2],
     precedes: &impl Fn(T, T) -> bool,
-) -> ([T; LANES], [I; LANES]) {
+) -> Option<([T; LANES], [I; LANES])> {
+    // Loops over one comparison each become vectors.
     let mut best = lines.lanes(values, starts[0], 0);
-    let mut numbers = [0_u32; LANES];
-    for number in 1..lines.count {
+    let mut ordered = [true; LANES];
+    for number in 0..lines.count {
         let next = lines.lanes(values, starts[0], number);
-        for i in 0..LANES {
-            let (p, q) = (best[i], next[i]);
-            // Nothing precedes the first NaN, nor equals it.
-            let is_taken = precedes(q, p) | (is_nan(q) & !is_nan(p));
-            best[i] = if is_taken | (p == q) { q } else { p };
-            numbers[i] = if is_taken { number as u32 } else { numbers[i] };
+        for ((best, ordered), x) in best.iter_mut().zip(&mut ordered).zip(next) {
+            *best = if precedes(x, *best) { x } else { *best };
+            *ordered &= !is_nan(x);
         }
     }
-    (best, numbers.map(|number| indices[starts[1] + number as usize]))
+    if ordered.contains(&false) {
+        return None;
+    }
+    let (mut numbers, mut last) = ([0_u32; LANES], best);
+    for number in (0..lines.count).rev() {
+        let next = lines.lanes(values, starts[0], number);
+        for ((found, x), best) in numbers.iter_mut().zip(next).zip(best) {
+            *found = if x == best { number as u32 } else { *found };
+        }
+    }
+    // Zeros are equal with other bits.
+    if best.contains(&T::ZERO) {
+        for number in 0..lines.count {
+            let next = lines.lanes(values, starts[0], number);
+            for ((last, x), best) in last.iter_mut().zip(next).zip(best) {
+                *last = if x == best { x } else { *last };
+            }
+        }
+    }
+    Some((last, numbers.map(|number| indices[starts[1] + number as usize])))
 }
 
 /// The extrema of [`LANES`] results whose elements and indices begin at `starts`.

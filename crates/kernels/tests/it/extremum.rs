@@ -1,8 +1,8 @@
 //! Tests of `extremum.rs`.
 
 use kernels::extremum::{choose, combine, reduce};
-use numerics::Tensor;
-use numerics::math::Direction;
+use numerics::math::{Direction, convert};
+use numerics::{DType, Tensor};
 use program::Extremum;
 
 /// Sizes before, along and after the reduced dimension: long and short rows, and columns.
@@ -61,6 +61,36 @@ fn extrema_are_folds_of_the_body() {
                     assert_eq!(found.to_bits(), value.to_bits(), "{sizes:?} of {range}");
                     assert_eq!(places.as_slice::<i32>().unwrap()[result], place, "{sizes:?}");
                 }
+            }
+        }
+    }
+}
+
+/// Other types are compared as types that have all of their values.
+#[test]
+fn extrema_of_other_types() {
+    for sizes in sizes() {
+        let len: usize = sizes.iter().product();
+        let values: Vec<i64> = (0..len).map(|i| (i * i / 3 + 5 * i) as i64 % 11 - 5).collect();
+        let indices: Vec<i64> = (0..len).map(|i| (i / sizes[2] % sizes[1]) as i64).collect();
+        let all = Tensor::from_vec(sizes, values.clone()).unwrap();
+        let places = Tensor::from_vec(sizes, indices.clone()).unwrap();
+        let expected: Vec<(i64, i64)> = pairs(sizes, &values, &indices)
+            .into_iter()
+            .map(|pairs| pairs.into_iter().max_by_key(|&(x, at)| (x, -at)).unwrap())
+            .collect();
+        for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16] {
+            for index in [DType::I32, DType::I64] {
+                let of = |tensor: &Tensor, dtype| convert(tensor.clone(), dtype).unwrap();
+                let tensors = [of(&all, dtype), of(&places, index)];
+                let init = [of(&Tensor::scalar(-100i64), dtype), of(&Tensor::scalar(0i64), index)];
+                let found =
+                    reduce(Extremum::Maximum, tensors.each_ref(), init.each_ref(), sizes).unwrap();
+                let [best, places] = found.unwrap();
+                assert_eq!((best.dtype(), places.dtype()), (dtype, index));
+                let wide = [best, places].map(|t| of(&t, DType::I64).to_vec::<i64>().unwrap());
+                let found: Vec<_> = wide[0].iter().copied().zip(wide[1].clone()).collect();
+                assert_eq!(found, expected, "{sizes:?} of {dtype} and {index}");
             }
         }
     }
