@@ -16,7 +16,7 @@ const FAR: usize = 64;
 const TOGETHER: usize = 1024;
 /// The minimum number of windows in a part of a line: the elements of a line of the cache.
 const MIN_COLUMNS: usize = 16;
-/// The same if windows of whole lines are next to each other: calls for short lines take longer
+/// The same if lines of windows are adjacent: calls for short lines take longer
 /// than their elements.
 const MIN_TOGETHER: usize = 128;
 
@@ -52,7 +52,7 @@ pub fn combine_windows<T: Element>(
         let least = if stride == 1 && down == 1 { MIN_TOGETHER } else { MIN_COLUMNS };
         let width = near.max(least).min(task_size(line, rows * work, least));
         if width >= line && stride == 1 && down == 1 {
-            // Lines next to each other are one.
+            // Adjacent lines are one.
             let tasks = line_starts.chunks(lines).zip(out.chunks_mut(lines * line)).collect();
             return host::parallel(tasks, |(starts, out): (&[usize], &mut [T])| {
                 let rows = (0..rows).map(|row| &elements[starts[0] + row * step..][..line]);

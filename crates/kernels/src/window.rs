@@ -171,7 +171,7 @@ fn num_taps(window: &[WindowDim]) -> usize {
     window.iter().fold(1, |n, dim| n.saturating_mul(dim.size as usize))
 }
 
-/// Lines of fewer windows are merged with those of the dimension before.
+/// Dimensions of fewer windows are merged into the dimension before.
 const SHORT_LINE: usize = 64;
 
 /// The shape and the windows with short dimensions at the end that windows see one element of
@@ -196,8 +196,10 @@ fn merged(shape: &[usize], window: &[WindowDim]) -> (Vec<usize>, Vec<WindowDim>)
             break;
         }
         let dim = WindowDim { pad_low, pad_high, window_dilation, ..*before };
-        (shape.truncate(shape.len() - 2), window.truncate(window.len() - 2));
-        (shape.push(all), window.push(dim));
+        shape.truncate(shape.len() - 2);
+        shape.push(all);
+        window.truncate(window.len() - 2);
+        window.push(dim);
     }
     (shape, window)
 }
@@ -325,9 +327,15 @@ impl WindowReduction {
         let taps = positions(&sizes, |index| dot(index, &tap_steps))?;
         let stride = steps.get(line).copied().unwrap_or(1);
         let outer = &counts[..line.min(counts.len())];
-        let line_starts = match &edges {
-            None => positions(outer, |index| dot(index, &steps))?,
-            Some(edges) => positions(outer, |index| edges.start(index).unwrap_or(AT_EDGE))?,
+        let line_starts = match (&edges, outer) {
+            // Of many short lines.
+            (None, &[count]) => {
+                let mut starts = Scratch::new(count)?;
+                starts.extend((0..count).map(|i| i.saturating_mul(steps[0])));
+                starts.into_vec()
+            }
+            (None, _) => positions(outer, |index| dot(index, &steps))?,
+            (Some(edges), _) => positions(outer, |index| edges.start(index).unwrap_or(AT_EDGE))?,
         };
         let wide = type_of_sums(dtype, window);
         Ok(Some(WindowReduction {

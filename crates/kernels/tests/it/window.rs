@@ -36,6 +36,13 @@ fn windows_see_padding_and_holes() {
         (vec![60, 6], vec![dim(60, 1, 59, 0, 1, 1), whole]),
         (vec![5, 16], vec![whole, dim(16, 1, 15, 0, 1, 1)]),
         (vec![4, 4, 1], vec![dim(2, 1, 1, 0, 1, 1), dim(2, 1, 1, 0, 1, 1), whole]),
+        // Short lines.
+        (vec![300, 3], vec![dim(3, 1, 1, 1, 1, 1), whole]),
+        (vec![700, 5], vec![whole, dim(2, 1, 0, 1, 1, 1)]),
+        (vec![1500, 2], vec![whole, dim(2, 1, 1, 0, 1, 1)]),
+        (vec![90, 2, 3], vec![dim(60, 1, 59, 0, 1, 1), whole, whole]),
+        (vec![100, 17], vec![dim(100, 1, 99, 0, 1, 1), whole]),
+        (vec![3, 40, 4], vec![dim(2, 1, 0, 0, 1, 1), dim(3, 1, 1, 1, 1, 2), whole]),
         (vec![3, 70], vec![dim(1, 2, 1, 1, 1, 1), dim(3, 2, 0, 0, 1, 1)]),
         // Taps so far from each other that places overflow.
         (vec![5, 40], vec![dim(3, 1, 1 << 60, 1 << 60, 1, 1 << 60), whole]),
