@@ -1,7 +1,7 @@
 //! Tests of `contract.rs`.
 
 use kernels::fused::Registers;
-use kernels::{DotKernel, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, dot_general};
+use kernels::{DotKernel, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, Tree, dot_general};
 use numerics::shape::StridedView;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
@@ -52,6 +52,45 @@ fn products_of_many_small_matrices() {
             let _entered = host::Host::default().with_workers(workers).enter();
             let found = dot_general(left.clone(), right.clone(), &numbers, DType::F32).unwrap();
             assert!(found == expected, "{count} of {m} x {k} x {n}, {workers} threads");
+        }
+    }
+}
+
+/// Long and narrow matrices have the sums of all products: chains of 256, combined in a tree.
+#[test]
+fn few_results_of_many_products() {
+    for (m, k, n) in [(2, 600, 2), (3, 256, 4), (4, 1000, 3), (2, 5000, 4)] {
+        let left = |i: usize, l: usize| 1.0 / (1.0 + ((i * 7 + l * 29) % 37) as f32);
+        let right = |l: usize, j: usize| 0.3 - 1.0 / (1.0 + ((j * 5 + l * 31) % 41) as f32);
+        let expected: Vec<f32> = (0..m * n)
+            .map(|at| {
+                let mut tree = Tree::new();
+                for start in (0..k).step_by(256) {
+                    let range = start..k.min(start + 256);
+                    let step = |sum: f32, l| left(at / n, l).mul_add(right(l, at % n), sum);
+                    tree.push(range.fold(0.0, step), |x, y| x + y);
+                }
+                tree.finish(|x, y| x + y).expect("products")
+            })
+            .collect();
+        let of = |shape: [usize; 2], element: &dyn Fn(usize) -> f32| {
+            let elements = (0..shape[0] * shape[1]).map(element).collect();
+            Tensor::from_vec(shape, elements).expect("as many elements")
+        };
+        let lefts =
+            [of([m, k], &|at| left(at / k, at % k)), of([k, m], &|at| left(at % m, at / m))];
+        let rights =
+            [of([k, n], &|at| right(at / n, at % n)), of([n, k], &|at| right(at % k, at / k))];
+        for (a, a_contracting) in lefts.iter().zip([1, 0]) {
+            for (b, b_contracting) in rights.iter().zip([0, 1]) {
+                let numbers = DotDims {
+                    lhs_contracting_dimensions: vec![a_contracting],
+                    rhs_contracting_dimensions: vec![b_contracting],
+                    ..DotDims::default()
+                };
+                let found = dot_general(a.clone(), b.clone(), &numbers, DType::F32).expect("valid");
+                assert_eq!(found.to_vec::<f32>().expect("f32"), expected, "{m} x {k} x {n}");
+            }
         }
     }
 }
