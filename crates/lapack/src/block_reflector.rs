@@ -44,7 +44,7 @@ impl<T: Scalar> BlockReflector<T> {
             let column = vectors[k * depth + k..].iter_mut().step_by(depth);
             column.zip(v).for_each(|(to, &x)| *to = x);
         }
-        // Minus the products of the vectors with each other.
+        // The negated products of all pairs of vectors.
         let mut products = vec![T::ZERO; depth * depth];
         subtract((&mut products, depth), depth, &adjoints, (&vectors, depth), len);
         let mut t = Matrix::zeros(depth, depth);

@@ -45,7 +45,7 @@ impl<T: Scalar> Kernel for Upper<'_, T> {
     fn run(self) {
         let Upper { a, outcome } = self;
         let n = a.rows();
-        // The first row of the block that is computed, whose rows are subtracted from each other.
+        // The first row of the block that is computed: later rows wait for its products.
         let mut start = 0;
         for k in 0..n {
             if k == start + BLOCK {
@@ -140,7 +140,7 @@ impl<T: MatrixEntry> Kernel for Solve<'_, T> {
         let order = |nth: usize| if forward { nth } else { n - 1 - nth };
         let left = |i: usize| if forward { i + 1..n } else { 0..i };
         let block = if T::IS_BLOCKED && n > 2 * BLOCK { BLOCK } else { n };
-        // The unknowns of the block that begins with number `nth`, and those that it leaves.
+        // The unknowns of the block that begins with number `nth`, and the remaining ones.
         let within = |nth: usize| match forward {
             true => nth..(nth + block).min(n),
             false => (n - nth).saturating_sub(block)..n - nth,

@@ -1,7 +1,7 @@
 //! Products of matrices, which blocked decompositions subtract.
 //!
 //! Each element loses one product after the other, in order and without fused operations: so a
-//! block has the bits that as many separate steps would give.
+//! block has the bits of separate steps.
 
 use crate::matrix::MatrixEntry;
 use numerics::simd::{Doubles, DoublesArray, DoublesKernel, Isa};
@@ -55,9 +55,9 @@ impl Subtraction<'_, f64> {
     pub(crate) fn by_tiles(self) {
         let isa = Isa::best();
         if <[f64; 8]>::is_compiled(isa) {
-            isa.run_doubles(Tiles::<8>(self));
+            isa.run_doubles(VectorTiles::<8>(self));
         } else if <[f64; 4]>::is_compiled(isa) {
-            isa.run_doubles(Tiles::<4>(self));
+            isa.run_doubles(VectorTiles::<4>(self));
         } else {
             self.by_rows();
         }
@@ -65,9 +65,9 @@ impl Subtraction<'_, f64> {
 }
 
 /// A subtraction with vectors of `L` numbers.
-struct Tiles<'a, const L: usize>(Subtraction<'a, f64>);
+struct VectorTiles<'a, const L: usize>(Subtraction<'a, f64>);
 
-impl<const L: usize> DoublesKernel for Tiles<'_, L>
+impl<const L: usize> DoublesKernel for VectorTiles<'_, L>
 where
     [f64; L]: DoublesArray,
 {
@@ -76,7 +76,7 @@ where
     #[inline(always)]
     fn run<V: Doubles<Array = [f64; L]>, Q: Doubles<Array = [f64; 4]>>(self) {
         let Subtraction { c: (c, stride), columns, a, b: (b, b_stride), depth } = self.0;
-        // Some columns of `b`, next to each other, which all rows of `a` meet.
+        // Some columns of `b`, packed, which all rows of `a` meet.
         let mut strip = vec![[[0.0; L]; 2]; depth];
         for first in (0..columns).step_by(2 * L) {
             let width = (2 * L).min(columns - first);
