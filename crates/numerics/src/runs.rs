@@ -268,6 +268,10 @@ fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
         2 => read_columns::<T, 2>(source, first, out),
         3 => read_columns::<T, 3>(source, first, out),
         4 => read_columns::<T, 4>(source, first, out),
+        5.. => {
+            let elements = source[first..].iter().step_by(stride.unsigned_abs());
+            out.iter_mut().zip(elements).for_each(|(element, &x)| *element = x);
+        }
         stride => {
             for (i, element) in out.iter_mut().enumerate() {
                 *element = source[at(first, i, stride)];

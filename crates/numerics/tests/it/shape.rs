@@ -67,7 +67,7 @@ fn short_lines_are_read_and_written_as_defined() {
                 assert_eq!(part, expected[start..][..part.len()], "{view:?} from {start}");
             }
         }
-        // Places that differ from each other.
+        // All places differ.
         let mut distinct = expected.clone();
         distinct.sort_unstable();
         distinct.dedup();
