@@ -211,8 +211,10 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
         () => parts,
     };
     let row_parts = row_parts.min(rows / least).max(1);
-    // A thread that has the same panels for every vector finds them in its cache.
-    let parts = if rows == 1 && is_packed { workers } else { parts };
+    // A thread that has the same columns for every vector finds them in its cache.
+    let caches = workers.saturating_mul(host::machine().l2.bytes);
+    let is_cached = columns.saturating_mul(depth) <= 2 * caches / size_of::<T>();
+    let parts = if rows == 1 && (is_packed || is_cached) { workers } else { parts };
     let column_parts = parts.div_ceil(row_parts).min(panels);
     // Parts of tiles are less of a loss than uneven tasks.
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R.div_ceil(3));

@@ -8,10 +8,13 @@ use numerics::simd::{
     ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP, transpose,
 };
 use numerics::{DType, Number, Widen};
+use std::cell::Cell;
 
 /// Results that are summed at a time where columns are neighbours: in the first-level cache of
 /// every machine beside the rows that are read.
 const RESULTS: usize = 1024;
+/// Results of whole panels that are summed at a time: chains that hide the latency of additions.
+const PANEL_RESULTS: usize = 128;
 /// Columns that are read at a time where the elements of a column are neighbours: no more than a
 /// first-level cache has ways, as columns are often a power of two apart.
 const COLUMNS: usize = GROUP;
@@ -139,28 +142,24 @@ pub(crate) fn with_panels<T: Accumulator>(
     columns: PanelColumns<'_, T>,
     out: &mut [T],
 ) -> bool {
-    for (chunk, out) in out.chunks_mut(RESULTS).enumerate() {
-        let first = chunk * RESULTS / T::COLUMNS * columns.distance;
-        let block = |block: usize| PanelColumns {
-            elements: &columns.elements[first + block * BLOCK * columns.stride..],
-            ..columns
-        };
-        if a.len() <= BLOCK {
-            if !T::row_chains(isa, a, block(0), out) {
+    let groups = out.len().div_ceil(PANEL_RESULTS);
+    let is_backward = is_backward(columns.elements, size_of_val(out).saturating_mul(a.len()));
+    let mut tree = Tree::new();
+    for i in 0..groups {
+        let first = PANEL_RESULTS * if is_backward { groups - 1 - i } else { i };
+        let end = out.len().min(first + PANEL_RESULTS);
+        let out = &mut out[first..end];
+        for (block, a) in a.chunks(BLOCK).enumerate() {
+            let start = first / T::COLUMNS * columns.distance + block * BLOCK * columns.stride;
+            let block = PanelColumns { elements: &columns.elements[start..], ..columns };
+            let mut sums = [T::ZERO; PANEL_RESULTS];
+            if !T::row_chains(isa, a, block, &mut sums[..out.len()]) {
                 return false;
             }
-            continue;
+            tree.push(sums, add_columns);
         }
-        let mut tree = Tree::new();
-        for (number, a) in a.chunks(BLOCK).enumerate() {
-            let mut sums = vec![T::ZERO; out.len()];
-            if !T::row_chains(isa, a, block(number), &mut sums) {
-                return false;
-            }
-            tree.push(sums, add_rows);
-        }
-        if let Some(sums) = tree.finish(add_rows) {
-            out.copy_from_slice(&sums);
+        if let Some(sums) = tree.finish(add_columns) {
+            out.copy_from_slice(&sums[..out.len()]);
         }
     }
     true
@@ -276,57 +275,77 @@ fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
 }
 
 /// Writes the products of columns that are summed `W` at a time in registers, and returns how many
-/// these are: two chains at a time, of two groups of columns if these are short, else of two blocks
-/// of a group.
+/// these are.
 #[inline(always)]
 fn in_registers<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize>(
+    isa: Isa,
+    a: &[T],
+    b: (&[S], usize),
+    scales: ColumnScales<'_, T>,
+    out: &mut [T],
+) -> usize {
+    // Two chains where one would wait for its sums, and not for the memory of long columns.
+    let are_paired = W < WIDE_GROUP || a.len() <= BLOCK;
+    let done = if are_paired { in_groups::<T, S, W, 2>(isa, a, b, scales, out, 0) } else { 0 };
+    in_groups::<T, S, W, 1>(isa, a, b, scales, out, done)
+}
+
+/// As [`in_registers`], of columns from `done` on, `N` groups at a time.
+#[inline(always)]
+fn in_groups<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const N: usize>(
     isa: Isa,
     a: &[T],
     (b, stride): (&[S], usize),
     scales: ColumnScales<'_, T>,
     out: &mut [T],
+    done: usize,
 ) -> usize {
-    // The elements of a vector from `row` on, with those of some columns from `column` on.
-    let group = |vector, row: usize, column: usize, columns: usize| {
-        let (next, scales) = (columns.saturating_mul(stride), scales.from(row, column));
-        Columns { vector, elements: &b[column * stride + row..], stride, next, scales }
-    };
-    let mut done = 0;
-    if a.len() <= BLOCK {
-        while out.len() - done >= 2 * W {
-            let groups = [done, done + W].map(|column| group(a, 0, column, 2 * W));
-            let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
-            out[done..done + 2 * W].copy_from_slice(sums.as_flattened());
-            done += 2 * W;
-        }
+    let out = out[done..].as_chunks_mut::<W>().0.as_chunks_mut::<N>().0;
+    if out.is_empty() {
+        return done;
     }
+    let bytes = (out.len() * N * W * size_of::<S>()).saturating_mul(a.len());
+    let is_backward = is_backward(&b[done * stride..], bytes);
+    let next = (N * W).wrapping_mul(stride);
+    let next = if is_backward { next.wrapping_neg() } else { next };
     let mut tree = Tree::new();
-    for out in out[done..].as_chunks_mut::<W>().0 {
-        for (pair, a) in a.chunks(2 * BLOCK).enumerate() {
-            let row = 2 * pair * BLOCK;
-            let (left, right) = a.split_at(a.len().min(BLOCK));
-            if left.len() == right.len() {
-                let groups = [group(left, row, done, W), group(right, row + BLOCK, done, W)];
-                let Some(sums) = T::column_chains::<W, 2>(isa, groups) else { return done };
-                sums.into_iter().for_each(|sums| tree.push(sums, add_columns));
-                continue;
-            }
-            for (vector, row) in [(left, row), (right, row + BLOCK)] {
-                if !vector.is_empty() {
-                    let group = group(vector, row, done, W);
-                    let Some([sums]) = T::column_chains::<W, 1>(isa, [group]) else {
-                        return done;
-                    };
-                    tree.push(sums, add_columns);
-                }
-            }
+    for i in 0..out.len() {
+        let at = if is_backward { out.len() - 1 - i } else { i };
+        for (block, vector) in a.chunks(BLOCK).enumerate() {
+            let row = block * BLOCK;
+            let groups = std::array::from_fn(|n| {
+                let column = done + (N * at + n) * W;
+                let (elements, scales) = (&b[column * stride + row..], scales.from(row, column));
+                Columns { vector, elements, stride, next, scales }
+            });
+            let Some(sums) = T::column_chains::<W, N>(isa, groups) else { return done };
+            tree.push(sums, add_groups);
         }
-        if let Some(sums) = tree.finish(add_columns) {
-            out.copy_from_slice(&sums);
+        if let Some(sums) = tree.finish(add_groups) {
+            out[at] = sums;
         }
-        done += W;
     }
-    done
+    done + out.len() * N * W
+}
+
+/// True if columns of these bytes should be read from the last one on, because this thread read them
+/// from the first one on before: of more than the second-level cache holds, it has the last ones.
+fn is_backward<S>(columns: &[S], bytes: usize) -> bool {
+    const FACTORS: usize = 16;
+    thread_local! {
+        /// Where columns begin that were read from the first one on.
+        static FORWARD: [Cell<usize>; FACTORS] = const { [const { Cell::new(0) }; FACTORS] };
+    }
+    if bytes <= host::machine().l2.bytes / 2 {
+        return false;
+    }
+    let start = columns.as_ptr().addr();
+    FORWARD.with(|forward| {
+        let before = &forward[(start >> 6) % FACTORS];
+        let is_backward = before.get() == start;
+        before.set(if is_backward { 0 } else { start });
+        is_backward
+    })
 }
 
 /// Chains of the products of the elements of `a` with the elements of `count` columns, which become
@@ -360,6 +379,13 @@ fn chains<T: Accumulator, S: Widen<T>>(
 
 fn add_columns<T: Number, const W: usize>(left: [T; W], right: [T; W]) -> [T; W] {
     std::array::from_fn(|j| left[j].add(right[j]))
+}
+
+fn add_groups<T: Number, const W: usize, const N: usize>(
+    left: [[T; W]; N],
+    right: [[T; W]; N],
+) -> [[T; W]; N] {
+    std::array::from_fn(|n| add_columns(left[n], right[n]))
 }
 
 /// The products of a few vectors, rows of `a`, with the columns of `b`, which is read once. One of
@@ -440,12 +466,6 @@ fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: 
 ) -> usize {
     let columns = out.len() / M;
     let depth = vectors[0].len();
-    let add = |mut left: [[T; W]; M], right: [[T; W]; M]| {
-        for (left, right) in left.iter_mut().zip(right) {
-            *left = add_columns(*left, right);
-        }
-        left
-    };
     let mut done = first;
     let mut tree = Tree::new();
     while columns - done >= W {
@@ -457,9 +477,9 @@ fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: 
             let group =
                 Columns { vector: vectors[0], elements, stride, next, scales: ColumnScales::NONE };
             let Some(sums) = T::shared_chains::<W, M>(isa, vectors, group) else { return done };
-            tree.push(sums, add);
+            tree.push(sums, add_groups);
         }
-        if let Some(sums) = tree.finish(add) {
+        if let Some(sums) = tree.finish(add_groups) {
             for (out, sums) in out.chunks_exact_mut(columns).zip(&sums) {
                 let out = &mut out[done..done + W];
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());

@@ -159,7 +159,9 @@ fn deep_products() {
 #[test]
 fn bits_do_not_depend_on_the_machine_model() {
     // Of the last one, no cache holds all rows.
-    let sizes = [(1, 700, 90), (70, 300, 65), (60, 1100, 40), (3, 5, 2000), (420, 1500, 70)];
+    let vectors = [(1, 700, 90), (1, 300, 400)];
+    let matrices = [(70, 300, 65), (60, 1100, 40), (3, 5, 2000), (420, 1500, 70)];
+    let sizes = vectors.into_iter().chain(matrices);
     for (m, k, n) in sizes {
         let number = |bits| float(bits, false) as f32;
         let (a, b) = (numbers(m * k, 5, number), numbers(k * n, 6, number));
@@ -179,7 +181,9 @@ fn bits_do_not_depend_on_the_machine_model() {
                     let host = host::Host::default().with_workers(workers).with_machine(machine);
                     let _entered = host.enter();
                     let packed = pack::<f32, 32>(right, None, [k, n]).unwrap().unwrap();
-                    for panels in [None, Some(bytemuck::cast_slice(&packed))] {
+                    let packed = Some(bytemuck::cast_slice(&packed));
+                    // The second time, a vector's columns are read from the last one on.
+                    for panels in [None, None, packed, packed] {
                         let mut out = vec![0f32; m * n];
                         let product = Product { panels, ..product };
                         multiply::<f32, TILE_ROWS, 32>(&[product], k, &mut out).unwrap();
