@@ -77,7 +77,7 @@ impl Failure {
     pub fn of(code: Code) -> impl Fn(stablo::Error) -> Failure {
         move |error| {
             let is_memory =
-                error.diagnostics().iter().any(|d| matches!(&*d.label, "memory" | "limit"));
+                error.diagnostics().iter().any(|d| matches!(&*d.label, "memory" | "memory_limit"));
             let code = if is_memory { Code::ResourceExhausted } else { code };
             Failure::new(code, error.to_string())
         }

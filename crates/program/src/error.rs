@@ -75,7 +75,11 @@ impl std::error::Error for EvalError {}
 
 impl From<TensorError> for EvalError {
     fn from(error: TensorError) -> EvalError {
-        let label = if matches!(error, TensorError::Budget(_)) { "memory_limit" } else { "tensor" };
+        let label = match error {
+            TensorError::Budget(_) => "memory_limit",
+            TensorError::OutOfMemory { .. } => "memory",
+            _ => "tensor",
+        };
         EvalError::new(label, error.to_string())
     }
 }

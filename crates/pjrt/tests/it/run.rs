@@ -94,6 +94,25 @@ fn donors_that_no_result_fits_stay() {
     }
 }
 
+/// Clients tell an error of memory by its code, 8.
+#[test]
+fn values_that_no_memory_holds_are_an_error_of_resources() {
+    let client = client(1);
+    let text = "func.func @main(%x: tensor<f32>) -> tensor<1099511627776x64xf32> {
+      %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<1099511627776x64xf32>
+      return %0 : tensor<1099511627776x64xf32>
+    }";
+    let program = compile(&client, text).unwrap();
+    let x = buffer(&client, &[], &[1.0]);
+    let failure = execute(&program, &[x]).and_then(|result| elements(result, 1));
+    let (code, message) = failure.err().unwrap();
+    assert_eq!(
+        (code, message.contains("no memory for 281474976710656 bytes")),
+        (8, true),
+        "{message}"
+    );
+}
+
 /// The place, the caret and the label of the diagnostic are in the message.
 #[test]
 fn wrong_programs_are_refused_with_the_diagnostic() {
