@@ -18,7 +18,7 @@ use pjrt_abi::{
 };
 use stablo::{Bytes, DType, Tensor};
 use std::cell::Cell;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Element type and shape of a buffer, and the order of its elements.
@@ -101,6 +101,8 @@ pub struct Buffer {
     extent: Arc<BufferExtent>,
     /// True for the token of an execution, which has no elements to read.
     is_token: bool,
+    /// True if the elements are in memory of the client, which may change it later on.
+    is_lent: bool,
     /// `None` once it is deleted or donated.
     contents: Mutex<Option<Contents>>,
     /// Values that other frameworks use, whatever becomes of the buffer.
@@ -128,6 +130,7 @@ impl Buffer {
             memory,
             extent,
             is_token: false,
+            is_lent: false,
             contents: Mutex::new(Some(Contents { value, bytes, device })),
             shared: Mutex::default(),
         }
@@ -136,6 +139,18 @@ impl Buffer {
     /// The buffer, which says that it is a token if it is.
     pub fn with_token(self, is_token: bool) -> Buffer {
         Buffer { is_token, ..self }
+    }
+
+    /// The addresses of the elements if they are in memory of the client.
+    pub fn lent(&self) -> Option<Range<usize>> {
+        if !self.is_lent {
+            return None;
+        }
+        let range = |tensor: &Tensor| {
+            let bytes = tensor.bytes().as_ptr_range();
+            bytes.start.addr()..bytes.end.addr()
+        };
+        Some(self.value().ok()?.wait_for(range).ok()).flatten()
     }
 
     pub fn extent(&self) -> Arc<BufferExtent> {
@@ -203,9 +218,22 @@ impl Buffer {
     /// A buffer with the same value in another memory.
     fn copy_to(&self, memory: Handle<Memory>) -> Outcome<Handle<Buffer>> {
         memory.get()?;
-        let copy = Buffer::new(memory, self.extent(), self.value()?);
+        let value = match self.lent() {
+            Some(lent) => Arc::new(Promise::from(own_copy(self.tensor()?, &[lent]))),
+            None => self.value()?,
+        };
+        let copy = Buffer::new(memory, self.extent(), value);
         Ok(give(copy.with_token(self.is_token)))
     }
+}
+
+/// The tensor, in memory that no client changes: a copy if it is in one of these ranges.
+pub(crate) fn own_copy(tensor: Tensor, lent: &[Range<usize>]) -> Outcome<Tensor> {
+    let start = tensor.bytes().as_ptr().addr();
+    if !lent.iter().any(|range| range.contains(&start)) {
+        return Ok(tensor);
+    }
+    Ok(Tensor::copied(tensor.dtype(), tensor.shape(), tensor.bytes())?)
 }
 
 /// The memory for a new buffer: that of a client's arguments, or the device's default.
@@ -219,6 +247,12 @@ fn memory_of(memory: Handle<Memory>, device: Handle<Device>) -> Outcome<Handle<M
 /// Gives a client a buffer with a value that is there.
 fn give_buffer(memory: Handle<Memory>, shape: Shape, value: Outcome<Tensor>) -> Handle<Buffer> {
     give(Buffer::new(memory, BufferExtent::new(shape), Arc::new(Promise::from(value))))
+}
+
+/// As [`give_buffer`], of elements in memory of the client.
+fn give_lent(memory: Handle<Memory>, shape: Shape, tensor: Tensor) -> Handle<Buffer> {
+    let value = Arc::new(Promise::from(Ok(tensor)));
+    give(Buffer { is_lent: true, ..Buffer::new(memory, BufferExtent::new(shape), value) })
 }
 
 pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
@@ -240,12 +274,12 @@ pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
     let is_dense = strides == transfer::row_major(&sizes, element);
     let is_lent = [IMMUTABLE_ZERO_COPY, MUTABLE_ZERO_COPY].contains(&args.host_buffer_semantics);
     let data = Foreign(args.data.cast_mut());
-    let is_aligned = !data.0.is_null() && data.0.addr().is_multiple_of(ALIGNMENT);
+    let is_aligned = !data.0.is_null() && data.0.addr().is_multiple_of(LENT_ALIGNMENT);
     if is_lent && is_aligned && is_dense && len >= LEAST_LENT {
         let done = Arc::new(Promise::<()>::default());
         let lent = Lent { data, len, done: done.clone() };
         let tensor = Tensor::from_bytes(shape.dtype, &sizes, Bytes::from_owner(Arc::new(lent)))?;
-        args.buffer = give_buffer(memory, shape, Ok(tensor));
+        args.buffer = give_lent(memory, shape, tensor);
         args.done_with_host_buffer = Event::of(done);
         return Ok(());
     }
@@ -256,7 +290,11 @@ pub(crate) fn from_host(args: &mut ClientBufferFromHostBuffer) -> Outcome {
     Ok(())
 }
 
-/// The alignment at which arrays of clients are used where they are, as by XLA on CPUs.
+/// The alignment at which arrays of hosts are used where they are, as by XLA on CPUs: an array that
+/// NumPy makes seldom has it, so that programs that write such an array afterwards work.
+const LENT_ALIGNMENT: usize = 64;
+
+/// The alignment that views must have.
 const ALIGNMENT: usize = 16;
 
 /// The least number of bytes that are not copied.
@@ -379,15 +417,18 @@ pub(crate) fn view(args: &mut ClientCreateViewOfDeviceBuffer) -> Outcome {
         on_delete: args.on_delete_callback,
         argument: Foreign(args.on_delete_callback_arg),
     };
-    let tensor = match strides {
+    args.buffer = match strides {
         // The view is dropped once its elements are copied.
-        Some(strides) => transfer::read(view.data.0, shape.dtype, &shape.sizes, Some(&strides))?,
+        Some(strides) => {
+            let tensor = transfer::read(view.data.0, shape.dtype, &shape.sizes, Some(&strides));
+            give_buffer(memory, shape, Ok(tensor?))
+        }
         None => {
             let bytes = Bytes::from_owner(Arc::new(view));
-            Tensor::from_bytes(shape.dtype, shape.sizes_in_memory(), bytes)?
+            let tensor = Tensor::from_bytes(shape.dtype, shape.sizes_in_memory(), bytes)?;
+            give_lent(memory, shape, tensor)
         }
     };
-    args.buffer = give_buffer(memory, shape, Ok(tensor));
     Ok(())
 }
 

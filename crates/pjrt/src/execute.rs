@@ -4,7 +4,7 @@
 //! from the shards of devices, results divided into shards. Replicas run as processes, and so do
 //! partitions that have other values of what the program states to be the same on all.
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, own_copy};
 use crate::debug;
 use crate::device::Device;
 use crate::error::{Code, Failure, Outcome};
@@ -16,6 +16,7 @@ use crate::queue;
 use pjrt_abi::{ExecuteContextCreate, ExecuteContextDestroy, ExecuteOptions, LoadedExecute};
 use stablo::dialects::sdy::COPIES_DIFFER;
 use stablo::{DType, Grid, Observer, RuntimeValue, Tensor, with_large_stack};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
@@ -333,13 +334,33 @@ fn give_results(
     Ok(())
 }
 
+/// The addresses of the arguments that are in memory of the client.
+fn lent(buffers: &[Handle<Buffer>]) -> Vec<Range<usize>> {
+    let lent = |buffer: &Handle<Buffer>| buffer.get_if_any()?.lent();
+    buffers.iter().filter_map(lent).collect()
+}
+
+/// Runs the program, whose results are in memory that no client changes.
+fn run_apart(
+    compiled: &Compiled,
+    inputs: Vec<Vec<Value>>,
+    lent: &[Range<usize>],
+) -> Outcome<Vec<Vec<Tensor>>> {
+    let own = |results: Vec<Tensor>| results.into_iter().map(|own| own_copy(own, lent)).collect();
+    run_on_devices(compiled, inputs)?.into_iter().map(own).collect()
+}
+
 /// Starts an execution on the thread for that, and returns what the results of each device will be.
-fn enqueue(compiled: &Arc<Compiled>, inputs: Vec<Vec<Value>>) -> Outcome<Vec<Vec<Value>>> {
+fn enqueue(
+    compiled: &Arc<Compiled>,
+    inputs: Vec<Vec<Value>>,
+    lent: Vec<Range<usize>>,
+) -> Outcome<Vec<Vec<Value>>> {
     let promises = || compiled.results.iter().map(|_| Value::default()).collect();
     let outputs: Vec<Vec<Value>> = inputs.iter().map(|_| promises()).collect();
     let (compiled, places) = (compiled.clone(), outputs.clone());
     queue::enqueue(Box::new(move || {
-        let run = AssertUnwindSafe(|| compiled.timed(|| run_on_devices(&compiled, inputs)));
+        let run = AssertUnwindSafe(|| compiled.timed(|| run_apart(&compiled, inputs, &lent)));
         let results = catch_unwind(run).unwrap_or_else(|panic| Err(Failure::panic(&*panic)));
         match results {
             Ok(results) => {
@@ -394,23 +415,28 @@ pub(crate) fn execute(args: &mut LoadedExecute) -> Outcome {
     let ready = |tensor| Arc::new(Promise::from(Ok(tensor)));
     if let ([list], [device], [places]) = (lists, devices, places) {
         // As below, with less to do.
+        let lent = lent(array(*list, args.num_args)?);
         let inputs = inputs_of(list)?;
         if queue::is_inline(compiled, is_ready(&inputs)) {
             let results = compiled.timed(|| run_on_device(compiled, inputs))?;
             events.iter_mut().for_each(|event| *event = Event::ready());
-            return give_results(compiled, *device, results.into_iter().map(ready), *places);
+            let results = results.into_iter().map(|own| own_copy(own, &lent));
+            let results = results.collect::<Outcome<Vec<Tensor>>>()?.into_iter().map(ready);
+            return give_results(compiled, *device, results, *places);
         }
-        let outputs = enqueue(compiled, vec![inputs])?.pop().unwrap_or_default();
+        let outputs = enqueue(compiled, vec![inputs], lent)?.pop().unwrap_or_default();
         complete(events, outputs.last());
         return give_results(compiled, *device, outputs, *places);
     }
+    let lists_of = |&list: &*const Handle<Buffer>| Ok(lent(array(list, args.num_args)?));
+    let lent = lists.iter().map(lists_of).collect::<Outcome<Vec<_>>>()?.concat();
     let inputs = lists.iter().map(inputs_of).collect::<Outcome<Vec<_>>>()?;
     let outputs: Vec<Vec<Value>> =
         if queue::is_inline(compiled, inputs.iter().all(|own| is_ready(own))) {
-            let results = compiled.timed(|| run_on_devices(compiled, inputs))?;
+            let results = compiled.timed(|| run_apart(compiled, inputs, &lent))?;
             results.into_iter().map(|own| own.into_iter().map(ready).collect()).collect()
         } else {
-            enqueue(compiled, inputs)?
+            enqueue(compiled, inputs, lent)?
         };
     complete(events, outputs.first().and_then(|own| own.last()));
     for ((own, &places), &device) in outputs.into_iter().zip(places).zip(devices) {

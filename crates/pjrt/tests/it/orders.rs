@@ -141,11 +141,11 @@ fn an_order_is_chosen_where_the_program_leaves_it_open() {
 fn memory_of_the_client_is_used_where_it_is() {
     let client = client(1);
     const COUNT: usize = 1 << 14;
-    let numbers = vec![1.5f32; COUNT];
-    let mut create = buffer(&client, &[1], &[0.0]);
-    (create.data, create.dims) = (numbers.as_ptr().cast(), [COUNT as i64].as_ptr());
-    create.host_buffer_semantics = IMMUTABLE_ZERO_COPY;
-    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
+    let memory = aligned(COUNT);
+    let numbers = &memory.1;
+    let mut create = lend(&client, numbers);
+    let dims = [COUNT as i64];
+    create.dims = dims.as_ptr();
     let is_done = |event| {
         let mut ready: EventIsReady = args();
         ready.event = event;
@@ -155,7 +155,6 @@ fn memory_of_the_client_is_used_where_it_is() {
     let mut pointer: BufferPointer = args();
     pointer.buffer = create.buffer;
     call(Slot::Buffer_UnsafePointer, &mut pointer).unwrap();
-    // Allocations of this size are aligned.
     assert_eq!(pointer.pointer, numbers.as_ptr().addr());
     assert!(!is_done(create.done_with_host_buffer));
     let text = format!(
@@ -167,7 +166,7 @@ fn memory_of_the_client_is_used_where_it_is() {
     let program = compile(&client, &text).unwrap();
     let result = execute(&program, &[create]).unwrap();
     assert_eq!(elements(result, COUNT).unwrap(), vec![-1.5; COUNT]);
-    assert_eq!(numbers, vec![1.5; COUNT]);
+    assert_eq!(**numbers, [1.5; COUNT]);
     let mut destroy: BufferDestroy = args();
     destroy.buffer = create.buffer;
     call(Slot::Buffer_Destroy, &mut destroy).unwrap();
@@ -179,7 +178,7 @@ fn memory_of_the_client_is_used_where_it_is() {
     call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
     let result = execute(&program, &[create]).unwrap();
     assert_eq!(elements(result, COUNT).unwrap(), vec![-1.5; COUNT]);
-    assert_eq!(numbers, vec![1.5; COUNT]);
+    assert_eq!(**numbers, [1.5; COUNT]);
     assert!(is_done(create.done_with_host_buffer));
 }
 
@@ -247,4 +246,71 @@ fn tokens_have_a_type_of_their_own() {
     let mut argument: ClientBufferFromHostBuffer = args();
     argument.buffer = ty.buffer;
     assert_eq!(elements(execute(&program, &[argument]).unwrap(), 1).unwrap(), [2.5]);
+}
+
+/// Numbers at an address that is a multiple of 64, and the memory that has them.
+fn aligned(count: usize) -> (Vec<f32>, &'static mut [f32]) {
+    let mut memory = vec![1.5f32; count + 16];
+    let start = memory.as_ptr().align_offset(64);
+    // SAFETY: the memory, which goes along, has this number of elements from there on.
+    let numbers = unsafe { std::slice::from_raw_parts_mut(memory.as_mut_ptr().add(start), count) };
+    (memory, numbers)
+}
+
+/// A buffer of numbers that the client does not change until it hears that it may.
+fn lend(client: &ClientCreate, numbers: &[f32]) -> ClientBufferFromHostBuffer {
+    let mut create = buffer(client, &[1], &[0.0]);
+    let dims = [numbers.len() as i64];
+    (create.data, create.dims) = (numbers.as_ptr().cast(), dims.as_ptr());
+    create.host_buffer_semantics = IMMUTABLE_ZERO_COPY;
+    call(Slot::Client_BufferFromHostBuffer, &mut create).unwrap();
+    create
+}
+
+/// Results that are an argument, or a part of one, stay as they are if the client writes its memory.
+#[test]
+fn results_are_not_in_memory_of_the_client() {
+    let client = client(2);
+    const COUNT: usize = 1 << 14;
+    for (half, donated) in [(false, ""), (true, ""), (false, "{tf.aliasing_output = 0 : i32}")] {
+        let result = if half { COUNT / 2 } else { COUNT };
+        let body = match half {
+            true => format!(
+                "%0 = stablehlo.slice %x [0:{result}] : (tensor<{COUNT}xf32>) -> tensor<{result}xf32>
+                 return %0"
+            ),
+            false => "return %x".to_string(),
+        };
+        let text = format!(
+            "func.func @main(%x: tensor<{COUNT}xf32> {donated}) -> tensor<{result}xf32> {{
+               {body} : tensor<{result}xf32>
+             }}"
+        );
+        let program = compile(&client, &text).unwrap();
+        let (_memory, numbers) = aligned(COUNT);
+        let lent = lend(&client, numbers);
+        let found = execute(&program, &[lent]).unwrap();
+        assert_eq!(elements(found, result).unwrap(), vec![1.5; result], "{text}");
+        numbers.fill(7.0);
+        assert_eq!(elements(found, result).unwrap(), vec![1.5; result], "{text}");
+    }
+    // A copy on another device is one.
+    let (_memory, numbers) = aligned(COUNT);
+    let lent = lend(&client, numbers);
+    let mut copy: BufferCopyToDevice = args();
+    copy.buffer = lent.buffer;
+    copy.device = buffer_on(&client, 1, &[1], &[0.0]).device;
+    call(Slot::Buffer_CopyToDevice, &mut copy).unwrap();
+    numbers.fill(7.0);
+    assert_eq!(elements(copy.copy, COUNT).unwrap(), vec![1.5; COUNT]);
+}
+
+/// Memory that is aligned to less than 64 bytes is copied, as by XLA.
+#[test]
+fn other_memory_of_the_client_is_copied() {
+    let client = client(1);
+    let (_memory, numbers) = aligned((1 << 14) + 4);
+    let lent = lend(&client, &numbers[4..]);
+    numbers.fill(7.0);
+    assert_eq!(elements(lent.buffer, 1 << 14).unwrap(), vec![1.5; 1 << 14]);
 }
