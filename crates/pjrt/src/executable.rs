@@ -4,6 +4,7 @@ use crate::cache;
 use crate::client::Client;
 use crate::debug;
 use crate::device::{Device, MEMORY_KINDS};
+use crate::device_program::device_program;
 use crate::divided;
 use crate::error::{Code, Failure, Outcome};
 use crate::handle::{Handle, Resolve, array, array_mut, bytes, give, int, parts, structure, text};
@@ -79,6 +80,8 @@ pub struct Compiled {
     fingerprint: String,
     lists: Lists,
     cost: OnceLock<NamedValues>,
+    /// The program as text, which clients ask for several times.
+    text: OnceLock<String>,
 }
 
 /// Storage of the arrays that clients get.
@@ -237,6 +240,7 @@ impl Compiled {
             fingerprint,
             lists,
             cost: OnceLock::new(),
+            text: OnceLock::new(),
         })
     }
 
@@ -307,17 +311,22 @@ impl Compiled {
     /// The program as text, with the shardings of arguments and results as XLA writes them.
     fn to_text(&self) -> Outcome<String> {
         let own = self.program.module();
+        let divided = (self.options.num_replicas == 1 && !self.calls_host)
+            .then(|| device_program(own, self.options.num_partitions, self.has_terms))
+            .flatten();
         let has_shardy = stablo::walk(own)
             .any(|op| op.name().starts_with("sdy.") && !op.is_any(&[sdy::MeshOp::DEF]));
-        let mut module = match has_shardy {
+        let mut module = match divided {
+            Some(module) => module,
             // Clients cannot read ops of Shardy here: they get a call with the same types.
-            true => {
+            None if has_shardy => {
                 stablo::load("program", self.stand_in()).map_err(Failure::of(Code::Internal))?
             }
-            false => Module::clone(own),
+            None => Module::clone(own),
         };
         // Nothing computes what is not used: clients look for that.
-        stablo::run_pipeline(&mut module, "cse").map_err(Failure::of(Code::Internal))?;
+        stablo::run_pipeline(&mut module, "cse,trivial-dce")
+            .map_err(Failure::of(Code::Internal))?;
         if self.options.num_partitions > 1 {
             let text = |own: &Parameter| match &own.distribution {
                 Some(distribution) => distribution.to_text(),
@@ -581,7 +590,13 @@ pub(crate) fn logical_ids(args: &mut LoadedLogicalIds) -> Outcome {
 pub(crate) fn optimized_program(args: &mut ExecutableOptimizedProgram) -> Outcome {
     let compiled = &args.executable.get()?.0;
     let program = array_mut(args.program, 1)?;
-    let text = with_large_stack(|| compiled.to_text())?;
+    let text = match compiled.text.get() {
+        Some(text) => text,
+        None => {
+            let text = with_large_stack(|| compiled.to_text())?;
+            compiled.text.get_or_init(|| text)
+        }
+    };
     let program = &mut program[0];
     let room = program.code_size;
     (program.format, program.format_size) = parts(b"mlir");

@@ -16,7 +16,7 @@ use stablo::ir::{OpRef, Trait, Value};
 use std::collections::BTreeMap;
 
 /// A dimension of a value: the value's number and the dimension's.
-type Place = (usize, usize);
+pub(crate) type Place = (usize, usize);
 
 /// Factors of all ops: their places, and whether the op keeps shapes.
 #[derive(Default)]
@@ -47,23 +47,55 @@ impl ShardingFactors {
     }
 }
 
-/// The factors of one op.
-struct Op<'p, 'm> {
-    all: &'p mut Propagation<'m>,
+/// The factors of one op. Its values have numbers: operands first, then results.
+pub(crate) struct OpFactors {
+    /// The shapes of operands and results; `None` for those that are no tensors of static shape.
+    shapes: Vec<Option<Vec<usize>>>,
     operands: Vec<Option<usize>>,
     results: Vec<Option<usize>>,
     keeps_shapes: bool,
+    /// The places of each factor.
+    pub places: Vec<Vec<Place>>,
+    /// Pairs of an operand and a result that is made of it element by element.
+    derived: Vec<(usize, usize)>,
+}
+
+impl OpFactors {
+    /// The factors of an op without regions that shardings pass, by the shapes of its operands and
+    /// results.
+    pub(crate) fn of(op: OpRef<'_>, shapes: Vec<Option<Vec<usize>>>) -> OpFactors {
+        let number = |index: usize| shapes[index].is_some().then_some(index);
+        let count = op.operands().len();
+        let mut own = OpFactors {
+            operands: (0..count).map(number).collect(),
+            results: (count..shapes.len()).map(number).collect(),
+            keeps_shapes: false,
+            places: Vec::new(),
+            derived: Vec::new(),
+            shapes,
+        };
+        own.add(op);
+        own
+    }
 }
 
 /// Adds the factors of an op without regions that shardings pass.
 pub(crate) fn operation<'m>(all: &mut Propagation<'m>, call: usize, op: OpRef<'m>) {
-    let nodes = |all: &mut Propagation<'m>, values: &[Value]| -> Vec<Option<usize>> {
-        values.iter().map(|&value| all.node(call, value)).collect()
-    };
-    let results: Vec<Value> = op.results().collect();
-    let (operands, results) = (nodes(all, op.operands()), nodes(all, &results));
-    let mut own = Op { all, operands, results, keeps_shapes: false };
-    own.add(op);
+    let values: Vec<Value> = op.operands().iter().copied().chain(op.results()).collect();
+    let nodes: Vec<Option<usize>> = values.iter().map(|&value| all.node(call, value)).collect();
+    let shapes = nodes.iter().map(|node| Some(all.shape((*node)?))).collect();
+    let own = OpFactors::of(op, shapes);
+    let node = |value: usize| nodes.get(value).copied().flatten();
+    for places in &own.places {
+        let known: Vec<Place> =
+            places.iter().filter_map(|&(value, dim)| Some((node(value)?, dim))).collect();
+        all.factors().push(&known, own.keeps_shapes);
+    }
+    for (from, to) in own.derived {
+        if let Some((from, to)) = node(from).zip(node(to)) {
+            all.derive(from, to);
+        }
+    }
 }
 
 /// The dimensions from 0 on that a list does not have.
@@ -76,22 +108,21 @@ fn dims(list: &[i64]) -> impl Iterator<Item = usize> {
     list.iter().map(|&dim| dim as usize)
 }
 
-impl Op<'_, '_> {
-    fn shape(&self, node: Option<usize>) -> Vec<usize> {
-        node.map_or(Vec::new(), |node| self.all.shape(node))
+impl OpFactors {
+    fn shape(&self, value: Option<usize>) -> Vec<usize> {
+        value.and_then(|value| self.shapes[value].clone()).unwrap_or_default()
     }
 
-    /// Adds the factor of dimensions; values without a node are left out.
+    /// Adds the factor of dimensions; values without a shape are left out.
     fn link(&mut self, places: &[(Option<usize>, usize)]) {
-        let shape = |node: usize| self.all.shape(node).len();
-        let known: Vec<Place> = places
-            .iter()
-            .filter_map(|&(node, dim)| {
-                node.filter(|&node| dim < shape(node)).map(|node| (node, dim))
-            })
-            .collect();
-        let is_pass_through = self.keeps_shapes;
-        self.all.factors().push(&known, is_pass_through);
+        let rank = |value: usize| self.shapes[value].as_ref().map_or(0, Vec::len);
+        let known = places.iter().filter_map(|&(value, dim)| {
+            value.filter(|&value| dim < rank(value)).map(|value| (value, dim))
+        });
+        let known: Vec<Place> = known.collect();
+        if known.len() > 1 {
+            self.places.push(known);
+        }
     }
 
     /// Links each dimension of all values that have one shape.
@@ -135,7 +166,7 @@ impl Op<'_, '_> {
                     && self.operands.contains(&Some(from))
                     && self.results.contains(&Some(to))
                 {
-                    self.all.derive(from, to);
+                    self.derived.push((from, to));
                 }
             }
         } else if op.is_any(&[OptimizationBarrierOp::DEF, CustomCallOp::DEF]) {

@@ -12,9 +12,11 @@ mod cache;
 #[doc(hidden)]
 pub mod call; // For tests, as the others.
 mod client;
+mod combine;
 mod debug;
 mod deferred;
 mod device;
+mod device_program;
 mod divided;
 mod error;
 mod event;
@@ -32,6 +34,7 @@ mod partitioned;
 mod platform;
 mod propagation;
 mod queue;
+mod splits;
 #[doc(hidden)]
 pub mod table;
 mod terms;

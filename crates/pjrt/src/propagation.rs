@@ -81,13 +81,23 @@ pub(crate) fn value_shardings<'m>(
     function: OpRef<'m>,
     values: &[Value],
 ) -> Vec<Option<Attribute>> {
-    let (all, _) = Propagation::of(module, function);
+    all_shardings(module, function, values).0
+}
+
+/// The shardings of [`value_shardings`] and of [`result_shardings`].
+pub(crate) fn all_shardings<'m>(
+    module: &'m Module,
+    function: OpRef<'m>,
+    values: &[Value],
+) -> (Vec<Option<Attribute>>, Vec<Option<Attribute>>) {
+    let (all, results) = Propagation::of(module, function);
     let mut nodes: HashMap<Value, (usize, usize)> = HashMap::new();
     for (&(call, value), &node) in &all.numbers {
         let first = nodes.entry(value).or_insert((call, node));
         *first = (*first).min((call, node));
     }
-    values.iter().map(|value| all.sharding(nodes.get(value)?.1)).collect()
+    let of_values = values.iter().map(|value| all.sharding(nodes.get(value)?.1)).collect();
+    (of_values, results.iter().map(|&node| all.even_sharding(node)).collect())
 }
 
 /// The name of an axis, and the size of its part if it is one.

@@ -23,6 +23,9 @@ use stablo::ir::{BlockId, OpId, OpRef, RegionId, Value};
 use stablo::{Attribute, Builder, Module, Tensor, Type};
 use std::collections::HashMap;
 
+/// The attribute of a slice that is the shard of a process: the axes that split each dimension.
+pub(crate) const SHARD: &str = "stablo.shard";
+
 /// The axes along which a value is unreduced, `#sdy.axis_ref`s; empty for reduced values.
 type Axes = Vec<Attribute>;
 
@@ -43,6 +46,11 @@ pub(crate) fn prepare(module: &mut Module, devices: usize) -> Outcome<bool> {
     if devices < 2 || !has_terms(module) {
         return Ok(false);
     }
+    separate(module, devices)
+}
+
+/// As [`prepare`], of a program that may have unreduced values within alone.
+pub(crate) fn separate(module: &mut Module, devices: usize) -> Outcome<bool> {
     let mut own = module.clone();
     if stablo::run_pipeline(&mut own, "inline").is_err() {
         return Ok(false);
@@ -87,13 +95,19 @@ fn has_terms(module: &Module) -> bool {
     shardings.filter_map(unreduced).any(|axes| !axes.is_empty())
 }
 
+/// True if any value of the program is stated to be unreduced.
+pub(crate) fn has_inner_terms(module: &Module) -> bool {
+    let is_unreduced = |own: &Attribute| unreduced(own).is_none_or(|axes| !axes.is_empty());
+    stablo::walk(module).filter_map(|op| op.attr("sharding")).any(is_unreduced)
+}
+
 /// Those axes of the first list that the second does not have.
 fn without(axes: &Axes, others: &Axes) -> Axes {
     axes.iter().filter(|axis| !others.contains(axis)).cloned().collect()
 }
 
 /// True if an op with one computation adds, as reductions and scatters do.
-fn adds(op: OpRef<'_>) -> bool {
+pub(crate) fn adds(op: OpRef<'_>) -> bool {
     let module = op.module();
     let block = op.regions().first().and_then(|&body| module.entry(body));
     let Some((block, last)) = block.and_then(|b| Some((b, module.terminator(b)?))) else {
@@ -109,7 +123,7 @@ fn adds(op: OpRef<'_>) -> bool {
 }
 
 /// True for constants all elements of which are zero.
-fn is_zero_constant(module: &Module, value: Value) -> bool {
+pub(crate) fn is_zero_constant(module: &Module, value: Value) -> bool {
     let constant = module.defining_op(value).and_then(ConstantOp::cast);
     let tensor = constant.and_then(|own| own.value().to_tensor()?.ok());
     tensor.is_some_and(|own| Tensor::zeros(own.dtype(), own.shape()).is_ok_and(|zero| zero == own))
@@ -581,7 +595,10 @@ impl<'m> TermEditor<'m> {
             }
             starts.push(self.own(table)?);
         }
-        let slice = self.builder.op(DynamicSliceOp::DEF);
+        let axes =
+            |dim| dims.iter().find(|own| own.0 == dim).map_or(Axes::new(), |own| own.1.clone());
+        let split = (0..sizes.len()).map(|dim| Attribute::array(axes(dim))).collect();
+        let slice = self.builder.op(DynamicSliceOp::DEF).attribute(SHARD, Attribute::array(split));
         let slice = slice.operands([value]).operands(starts.iter().copied());
         let shard = slice.attribute("slice_sizes", Attribute::i64_array(sizes)).value()?;
         Ok((shard, starts))

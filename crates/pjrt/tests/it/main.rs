@@ -6,6 +6,7 @@ mod client;
 mod contract;
 mod copies;
 mod deferred;
+mod device_programs;
 mod devices;
 mod layout;
 mod orders;
