@@ -30,15 +30,18 @@ INTEGERS = ("int8", "int32", "int64", "uint32")
 
 
 class Case:
-    """A function and the shapes and types of its arguments; `below` bounds integer arguments."""
+    """A function and the shapes and types of its arguments; `below` bounds integer arguments, and `value` is that of all floats, if given."""
 
-    def __init__(self, name, function, *arguments, below=100):
-        self.name, self.function, self.arguments, self.below = name, function, arguments, below
+    def __init__(self, name, function, *arguments, below=100, value=None):
+        self.name, self.function, self.arguments, self.below, self.value = name, function, arguments, below, value
 
     def arrays(self):
         rng = np.random.default_rng(0)
         for shape, dtype in self.arguments:
             dtype = jnp.dtype(dtype)
+            if self.value is not None:
+                yield np.full(shape, self.value, dtype)
+                continue
             if jnp.issubdtype(dtype, jnp.complexfloating):
                 yield (rng.uniform(0.1, 0.9, shape) + 1j * rng.uniform(0.1, 0.9, shape)).astype(dtype)
             elif jnp.issubdtype(dtype, jnp.integer):
@@ -85,6 +88,15 @@ def cases():
     yield from inner()
     yield from small()
     yield from in_loops()
+    # Numbers that take other ways through functions than most.
+    functions = {name: unary[name] for name in ("exp", "log", "log1p", "expm1", "tanh", "sin", "sqrt", "rsqrt", "cbrt", "logistic", "erf", "lgamma", "atan")}
+    functions |= {"power": lambda x: x ** jnp.asarray(1.7, x.dtype), "squared": lambda x: x ** jnp.asarray(2.0, x.dtype), "atan2": lambda x: jnp.arctan2(x, x)}
+    values = {"zero": 0.0, "one": 1.0, "negative": -1.5, "large": 1e30, "infinite": np.inf, "below": -np.inf, "nan": np.nan, "tiny": 1e-16}
+    for (name, function), (label, value), dtype in itertools.product(functions.items(), values.items(), ("float32", "float64", "bfloat16")):
+        yield Case(f"values/{name}/{label}/{dtype}", function, ((10_000,), dtype), value=value)
+    for name, function in functions.items():
+        yield Case(f"values/{name}/subnormal/float32", function, ((10_000,), "float32"), value=1e-40)
+        yield Case(f"values/{name}/subnormal/float64", function, ((10_000,), "float64"), value=1e-310)
 
 
 def reductions():
