@@ -439,7 +439,7 @@ fn write_lines<T: Pod>(source: &[T], target: &mut [T], first: usize, distance: i
             for (i, line) in source.chunks(run.size).enumerate() {
                 let start = at(first, i, distance);
                 match usize::try_from(stride) {
-                    Ok(stride) if stride > 0 => {
+                    Ok(stride) if stride > 0 && line.len() >= 8 => {
                         let places = target[start..].iter_mut().step_by(stride);
                         places.zip(line).for_each(|(place, &x)| *place = x);
                     }

@@ -165,6 +165,10 @@ pub fn lgamma(x: f64) -> f64 {
         // x (log(x) - 1) is infinite.
         return f64::INFINITY;
     }
+    // Counts of one.
+    if x == 1.0 || x == 2.0 {
+        return 0.0;
+    }
     if x.abs() < gamma_fixed::TINY {
         return -rounded::log(x.abs());
     }

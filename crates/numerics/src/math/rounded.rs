@@ -315,6 +315,10 @@ pub(crate) fn acos(x: f64) -> f64 {
 pub(crate) fn pow(base: f64, exponent: f64) -> f64 {
     let is_special = |x: f64| x == 0.0 || !x.is_finite();
     let is_integer = exponent.round_ties_even() == exponent;
+    let is_odd = is_integer && (0.5 * exponent).round_ties_even() != 0.5 * exponent;
+    if base == 0.0 && exponent > 0.0 {
+        return if is_odd { base } else { 0.0 };
+    }
     let is_real = base > 0.0 || is_integer;
     if is_special(base) || is_special(exponent) || base.abs() == 1.0 || !is_real {
         return libm::pow(base, exponent);
@@ -324,6 +328,5 @@ pub(crate) fn pow(base: f64, exponent: f64) -> f64 {
     let (power, power_of_two) = log.exp();
     let compare = |y| ties::pow(base.abs(), exponent, y, power_of_two);
     let power = round_scaled(power, power_of_two, compare);
-    let is_odd = is_integer && (0.5 * exponent).round_ties_even() != 0.5 * exponent;
     if is_odd { power.copysign(base) } else { power }
 }

@@ -323,6 +323,28 @@ fn powers_in_the_middle_are_rounded_to_even() {
     assert_eq!(powers.to_vec::<f64>().expect("f64"), squares);
 }
 
+#[test]
+fn powers_of_zero_are_those_of_ieee_754() {
+    let infinity = f64::INFINITY;
+    for (base, exponent, expected) in [
+        (0.0, 2.0, 0.0),
+        (-0.0, 2.0, 0.0),
+        (-0.0, 3.0, -0.0),
+        (-0.0, 0.5, 0.0),
+        (-0.0, 1e300, 0.0),
+        (-0.0, infinity, 0.0),
+        (0.0, 0.0, 1.0),
+        (-0.0, -1.0, -infinity),
+        (-0.0, -2.0, infinity),
+    ] {
+        let operands = [base, exponent].map(Tensor::scalar);
+        let [base_operand, exponent_operand] = operands;
+        let power = binary(BinaryOp::Power, base_operand, exponent_operand).expect("of floats");
+        let power = power.item::<f64>().expect("a scalar");
+        assert_eq!(power.to_bits(), f64::to_bits(expected), "{base} to the power of {exponent}");
+    }
+}
+
 /// `exp(x)` of multiples of 2^-54 lies near the middle between two numbers for many: its square
 /// decides. In units of 2^-109, `1 + x + x^2 / 2` is an integer, and the rest less than one.
 #[test]
