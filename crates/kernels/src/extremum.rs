@@ -19,6 +19,8 @@ const LANES: usize = 16;
 const WORK: usize = 8;
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 32;
+/// Rows of fewer neighbours are compared where they are.
+const MIN_COPIED: usize = 8;
 /// Short rows that are copied at a time.
 const COPIED: usize = 256;
 
@@ -201,7 +203,9 @@ impl ReducedLines {
 
     /// True if the elements of a result are few neighbours, one result after the other.
     fn are_short_rows(&self) -> bool {
-        self.count < SHORT_ROW && self.distances == [self.count, 1] && self.inner == self.len
+        (MIN_COPIED..SHORT_ROW).contains(&self.count)
+            && self.distances == [self.count, 1]
+            && self.inner == self.len
     }
 
     /// Copies short rows, of some results from number `first` on, as columns: elements of neighbouring
@@ -443,6 +447,7 @@ impl<T: Element + PartialOrd, I: Integer + Ord, F: Fn(T, T) -> bool> Kernel
         let Extrema { first, init, outs, precedes, .. } = self;
         // Then the least index is the first one.
         let are_ascending = places.distances == [0, 1]
+            && lines.distances[0] == 1
             && u32::try_from(lines.count).is_ok()
             && indices[..lines.count].windows(2).all(|pair| pair[0] < pair[1]);
         let mut done = 0;

@@ -231,6 +231,9 @@ pub fn gather(
     Ok(result)
 }
 
+/// Fewer windows are copied one by one.
+const MIN_WINDOWS: usize = 4;
+
 /// A [`gather`] of tensors of known types.
 #[derive(Debug)]
 pub struct GatherKernel {
@@ -470,7 +473,9 @@ impl GatherKernel {
     /// in the result, and the runs of a window are not.
     fn are_side_by_side(&self) -> bool {
         let next = |pair: &[usize]| pair[1] == pair[0] + self.run;
-        self.targets.len() > 1 && self.from.len() > 1 && self.targets.windows(2).all(next)
+        self.targets.len() >= MIN_WINDOWS
+            && self.from.len() > 1
+            && self.targets.windows(2).all(next)
     }
 }
 
