@@ -188,8 +188,14 @@ impl<'m> Partitioner<'m> {
         if mesh != self.mesh || dims.len() != rank {
             return None;
         }
-        let part = |axis: &Attribute| self.mesh.axis_ref(axis);
-        dims.iter().map(|(axes, _)| axes.iter().map(part).collect()).collect()
+        dims.iter().map(|(axes, _)| self.parts(axes)).collect()
+    }
+
+    /// The axes that divide a dimension: those of one device do not.
+    fn parts(&self, axes: &[Attribute]) -> Option<Vec<AxisPart>> {
+        let parts = axes.iter().map(|axis| self.mesh.axis_ref(axis));
+        let parts: Vec<AxisPart> = parts.collect::<Option<_>>()?;
+        Some(parts.into_iter().filter(|part| part.size != 1).collect())
     }
 
     /// Rewrites the function that runs.
@@ -317,8 +323,7 @@ impl<'m> Partitioner<'m> {
             self.dead.push(id);
             return Some(());
         } else if let Some(split) = op.attr(SHARD).and_then(Attribute::as_array) {
-            let part = |axis: &Attribute| self.mesh.axis_ref(axis);
-            let dim = |axes: &Attribute| axes.as_array()?.iter().map(part).collect();
+            let dim = |axes: &Attribute| self.parts(axes.as_array()?);
             let tiles: Tiles = split.iter().map(dim).collect::<Option<_>>()?;
             let (operand, location) = (op.operand(0), op.location());
             self.builder.insert_before(id).set_location(location);

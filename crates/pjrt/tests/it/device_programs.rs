@@ -308,3 +308,61 @@ fn terms_are_added_where_the_value_is_needed() {
         return %4";
     check(&[("8x4", "-,y"), ("4x8", "y,-")], body, &[("8x8", "-,-")], [1, 0, 0]);
 }
+
+/// An axis of one device divides nothing, and needs no exchange.
+#[test]
+fn axes_of_one_device_divide_nothing() {
+    let client = client(4);
+    let text = "module {
+      sdy.mesh @mesh = <[\"x\"=4, \"y\"=1]>
+      func.func @main(%a: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {\"y\"}]>})
+          -> (tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{\"x\"}, {}]>}) {
+        %0 = stablehlo.reverse %a, dims = [1] : tensor<8x4xf32>
+        return %0 : tensor<8x4xf32>
+      }
+    }";
+    let found = optimized(&compile_with(&client, text, &devices(5, 4)).unwrap());
+    assert_eq!(collectives(&found), [0, 0, 0], "{found}");
+    assert!(found.contains("(%arg0: tensor<2x4xf32>) -> tensor<2x4xf32>"), "{found}");
+}
+
+/// Clients can read the text, whatever the shardings and functions.
+#[test]
+fn other_programs_have_a_text() {
+    let client = client(4);
+    for (meshes, split, body) in [
+        // Half of an axis.
+        ("@mesh = <[\"x\"=4]>", "[{\"x\":(1)2}, {}]", "%0 = stablehlo.negate %a : tensor<8x4xf32>"),
+        // A function that calls itself.
+        (
+            "@mesh = <[\"x\"=4]>",
+            "[{\"x\"}, {}]",
+            "%0 = call @f(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>",
+        ),
+        // No dimension is divided.
+        ("@mesh = <[\"x\"=4]>", "[{}, {}]", "%0 = stablehlo.negate %a : tensor<8x4xf32>"),
+    ] {
+        let text = format!(
+            "module {{
+               sdy.mesh {meshes}
+               func.func private @f(%a: tensor<8x4xf32>) -> tensor<8x4xf32> {{
+                 %c = stablehlo.constant dense<false> : tensor<i1>
+                 %0 = \"stablehlo.if\"(%c) ({{
+                   %1 = func.call @f(%a) : (tensor<8x4xf32>) -> tensor<8x4xf32>
+                   stablehlo.return %1 : tensor<8x4xf32>
+                 }}, {{
+                   stablehlo.return %a : tensor<8x4xf32>
+                 }}) : (tensor<i1>) -> tensor<8x4xf32>
+                 return %0 : tensor<8x4xf32>
+               }}
+               func.func @main(%a: tensor<8x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, {split}>}})
+                   -> tensor<8x4xf32> {{
+                 {body}
+                 return %0 : tensor<8x4xf32>
+               }}
+             }}"
+        );
+        let found = optimized(&compile_with(&client, &text, &devices(5, 4)).unwrap());
+        stablo::load("text", found.as_str()).unwrap_or_else(|error| panic!("{error}\n{found}"));
+    }
+}
