@@ -4,6 +4,7 @@ use crate::graph::{Graph, MAX_DEPTH, Node, Region, Value, blocks, free_slots, ne
 use program::{BlockId, Code, FunctionId, Primitive, Slot, UNUSED, primitives};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 
 impl<'c> Graph<'c> {
     /// The graph of a function; `None` if it cannot be planned.
@@ -15,6 +16,7 @@ impl<'c> Graph<'c> {
             repeated: FxHashMap::default(),
             broadcasts: FxHashMap::default(),
             calls: Vec::new(),
+            function_effects: RefCell::default(),
             body: Region::default(),
         };
         if !plannable(code)[function.index()] {

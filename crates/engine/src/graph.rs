@@ -8,6 +8,7 @@ use program::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Functions that nest deeper are not planned, and calls that do are not inlined.
@@ -29,6 +30,8 @@ pub(crate) struct Graph<'c> {
     pub broadcasts: FxHashMap<Value, Tensor>,
     /// The calls around inlined nodes: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
+    /// The effects of functions that are called.
+    pub function_effects: RefCell<FunctionEffects>,
     /// The function.
     pub body: Region,
 }
@@ -133,7 +136,10 @@ impl Graph<'_> {
         let blocks = match node.primitive.kind() {
             // Its regions have the nodes of its blocks.
             Kind::Control if !node.regions.is_empty() => Effects::None,
-            _ => effects_of_blocks(self.code, &node.primitive, MAX_DEPTH),
+            _ => {
+                let known = &mut self.function_effects.borrow_mut();
+                effects_of_blocks(self.code, &node.primitive, MAX_DEPTH, known)
+            }
         };
         own.max(inner).max(blocks)
     }
@@ -187,23 +193,57 @@ impl Node {
     }
 }
 
+/// The effects of functions that were asked for, by their numbers.
+pub(crate) type FunctionEffects = FxHashMap<usize, Effects>;
+
 /// The effects of the blocks and functions that a primitive runs, which nest at most `depth`
 /// levels.
-fn effects_of_blocks(code: &Code, primitive: &Primitive, depth: usize) -> Effects {
-    let of = |callee| {
-        let block = match callee {
-            Callee::Block(block) => Some(block),
-            Callee::Function(function) => code.function(function).body,
-        };
-        let Some((block, depth)) = block.zip(depth.checked_sub(1)) else {
-            return Effects::External;
-        };
-        let instructions = code.instructions_of(code.block(block)).iter();
-        let effects = instructions
-            .map(|i| i.primitive.effects().max(effects_of_blocks(code, &i.primitive, depth)));
-        effects.max().unwrap_or(Effects::None)
+fn effects_of_blocks(
+    code: &Code,
+    primitive: &Primitive,
+    depth: usize,
+    known: &mut FunctionEffects,
+) -> Effects {
+    let of = |callee| match (callee, depth.checked_sub(1)) {
+        (_, None) => Effects::External,
+        (Callee::Block(block), Some(depth)) => effects_of_block(code, block, depth, known),
+        (Callee::Function(function), Some(depth)) => {
+            effects_of_function(code, function, depth, known)
+        }
     };
     primitive.blocks().into_iter().map(of).max().unwrap_or(Effects::None)
+}
+
+/// As [`effects_of_blocks`], of the instructions of a block.
+fn effects_of_block(
+    code: &Code,
+    block: BlockId,
+    depth: usize,
+    known: &mut FunctionEffects,
+) -> Effects {
+    let instructions = code.instructions_of(code.block(block)).iter();
+    let effects = instructions
+        .map(|i| i.primitive.effects().max(effects_of_blocks(code, &i.primitive, depth, known)));
+    effects.max().unwrap_or(Effects::None)
+}
+
+/// As [`effects_of_blocks`], of a function, once: functions that each call the next one twice would
+/// take time that doubles with each of them. One that calls itself may do anything.
+fn effects_of_function(
+    code: &Code,
+    function: FunctionId,
+    depth: usize,
+    known: &mut FunctionEffects,
+) -> Effects {
+    let Some(body) = code.function(function).body else { return Effects::External };
+    if let Some(&effects) = known.get(&function.index()) {
+        return effects;
+    }
+    // What its calls of itself find.
+    known.insert(function.index(), Effects::External);
+    let effects = effects_of_block(code, body, depth, known);
+    known.insert(function.index(), effects);
+    effects
 }
 
 /// The blocks that a primitive runs, except control flow.

@@ -8,7 +8,7 @@ use mlir::types::MAX_RANK;
 use mlir::{Attribute, Module, Type};
 use numerics::Bytes;
 use stablo::dialects::func::FuncOp;
-use stablo::{BytecodeOptions, LoadOptions, Version};
+use stablo::{BytecodeOptions, LoadOptions, RuntimeValue, Tensor, Version};
 use std::fmt::Write;
 
 /// The first error of a program, if it is not valid.
@@ -200,6 +200,56 @@ fn inlining_that_grows_exponentially_is_an_error() {
     let mut module = calls(60, 2);
     let error = stablo::run_pipeline(&mut module, "inline").unwrap_err();
     assert!(error.diagnostics()[0].message.contains("more than 262144 ops"), "{error}");
+}
+
+/// Neither a branch of 2^40 calls that is not taken, nor endless recursion of functions that call
+/// twice takes time to plan.
+#[test]
+fn calls_that_grow_exponentially_are_planned() {
+    let functions = |levels: usize, last: &str| -> String {
+        let function = |i: usize| {
+            let next = if i + 1 < levels { format!("f{}", i + 1) } else { last.to_owned() };
+            format!(
+                "func.func private @f{i}(%0: tensor<f32>) -> tensor<f32> {{
+                    %1 = func.call @{next}(%0) : (tensor<f32>) -> tensor<f32>
+                    %2 = func.call @{next}(%1) : (tensor<f32>) -> tensor<f32>
+                    return %2 : tensor<f32>
+                }}\n"
+            )
+        };
+        (0..levels).map(function).collect()
+    };
+    let run = |text: String| {
+        let module = LoadOptions::default().load("m.mlir", text).into_result().unwrap();
+        let one = RuntimeValue::Tensor(Tensor::scalar(1.0_f32));
+        stablo::run(&module, "main", vec![one]).map(|results| results.len())
+    };
+    let branch = format!(
+        r#"func.func @main(%0: tensor<f32>) -> tensor<f32> {{
+            %is_greater = stablehlo.compare GT, %0, %0 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+            %r = "stablehlo.if"(%is_greater) ({{
+                %1 = func.call @f0(%0) : (tensor<f32>) -> tensor<f32>
+                stablehlo.return %1 : tensor<f32>
+            }}, {{
+                stablehlo.return %0 : tensor<f32>
+            }}) : (tensor<i1>) -> tensor<f32>
+            return %r : tensor<f32>
+        }}
+        func.func private @last(%0: tensor<f32>) -> tensor<f32> {{ return %0 : tensor<f32> }}
+        {}"#,
+        functions(40, "last")
+    );
+    assert_eq!(run(branch).unwrap(), 1);
+    let recursion = format!(
+        "func.func @main(%0: tensor<f32>) -> tensor<f32> {{
+            %1 = func.call @f0(%0) : (tensor<f32>) -> tensor<f32>
+            return %1 : tensor<f32>
+        }}
+        {}",
+        functions(3, "f1")
+    );
+    let error = run(recursion).unwrap_err().to_string();
+    assert!(error.contains("nest deeper than 1000 levels"), "{error}");
 }
 
 #[test]
