@@ -208,8 +208,8 @@ impl ReducedLines {
             && self.inner == self.len
     }
 
-    /// Copies short rows, of some results from number `first` on, as columns: elements of neighbouring
-    /// results are neighbours.
+    /// Copies short rows, of some results from number `first` on, as columns: elements of
+    /// neighbouring results are neighbours.
     fn copy<'a, T: Element>(
         &self,
         elements: &[T],

@@ -10,8 +10,8 @@ use numerics::simd::{Isa, Kernel};
 /// At most this many rows and columns.
 const SIDE: usize = 4;
 
-/// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles of
-/// usual sizes would be mostly empty, and a vector has its own loops.
+/// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles
+/// of usual sizes would be mostly empty, and a vector has its own loops.
 pub(crate) fn are_few<T: Accumulator>([m, k, n]: [usize; 3]) -> bool {
     let is_float = const { matches!(T::DTYPE, DType::F32 | DType::F64) };
     let sides = 2..=SIDE;

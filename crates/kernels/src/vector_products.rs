@@ -328,8 +328,8 @@ fn in_groups<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const 
     done + out.len() * N * W
 }
 
-/// True if columns of these bytes should be read from the last one on, because this thread read them
-/// from the first one on before: of more than the second-level cache holds, it has the last ones.
+/// True if columns of these bytes should be read from the last one on, because this thread read
+/// them from the first one on before: of more than the second-level cache holds, it has the last ones.
 fn is_backward<S>(columns: &[S], bytes: usize) -> bool {
     const FACTORS: usize = 16;
     thread_local! {

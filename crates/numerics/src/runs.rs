@@ -19,7 +19,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Runs along the dimensions of a view that was checked, from the position of its first element.
+    /// Runs along the dimensions of a checked view, from the position of its first element.
     pub(crate) fn along(offset: usize, axes: Vec<Axis>) -> Runs {
         Runs { offset, axes }
     }
@@ -157,8 +157,8 @@ impl Runs {
         Some(count)
     }
 
-    /// As [`Runs::read`], where the innermost dimensions are few elements at the same distances from
-    /// their first one again and again.
+    /// As [`Runs::read`], where the innermost dimensions are few elements at the same distances
+    /// from their first one again and again.
     fn read_patterns<T: Pod>(&self, source: &[T], start: usize, out: &mut [T], small: usize) {
         let (outer, inner) = self.axes.split_at(self.axes.len() - small);
         let mut pattern: SmallVec<[usize; PATTERN]> = smallvec![0];
@@ -374,8 +374,8 @@ fn read_short_lines<T: Pod, const N: usize>(
     }
 }
 
-/// As [`read_lines`], for runs of at most `N` elements that are adjacent in memory, in either order,
-/// or the same one.
+/// As [`read_lines`], for runs of at most `N` elements that are adjacent in memory, in either
+/// order, or the same one.
 fn read_blocks<T: Pod, const N: usize>(
     source: &[T],
     first: usize,

@@ -54,7 +54,7 @@ fn shard(whole: &Tensor, split: &str, device: usize) -> Tensor {
     Tensor::from_vec(sizes.clone(), (0..count).map(element).collect::<Vec<f32>>()).unwrap()
 }
 
-/// The text of the program of a device, after it has been compared with the program on whole tensors.
+/// The text of a device's program, after it has been compared with the program on whole tensors.
 fn checked(arguments: &[Sharded], body: &str, results: &[Sharded], helpers: &str) -> String {
     let mut declared = Vec::new();
     for (at, &own) in arguments.iter().enumerate() {

@@ -267,7 +267,7 @@ fn lend(client: &ClientCreate, numbers: &[f32]) -> ClientBufferFromHostBuffer {
     create
 }
 
-/// Results that are an argument, or a part of one, stay as they are if the client writes its memory.
+/// Results that are an argument, or a part of one, stay if the client writes its memory.
 #[test]
 fn results_are_not_in_memory_of_the_client() {
     let client = client(2);
