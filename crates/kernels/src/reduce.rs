@@ -513,7 +513,7 @@ fn combine_windows_of<T: Element>(
     let line = out.len() / line_starts.len();
     if taps.len() <= SHORT_WINDOW {
         match common_distance(line_starts) {
-            Some(distance) if stride == 1 && line < SHORT_LINE && distance < 2 * SHORT_LINE => {
+            Some(distance) if stride == 1 && line < SHORT_LINE && distance < line + GAP => {
                 chain_short_lines(operation, elements, windows, distance, out);
             }
             _ => operation.chain(elements, windows, out),
@@ -525,8 +525,11 @@ fn combine_windows_of<T: Element>(
     }
 }
 
-/// Lines of fewer windows are combined together if they are at equal distances.
+/// Lines of fewer windows are combined together if they are at equal distances, with fewer windows
+/// than [`GAP`] between them.
 const SHORT_LINE: usize = 64;
+/// Windows that a vector combines.
+const GAP: usize = 16;
 /// Windows that are combined at a time then.
 const TOGETHER: usize = 2048;
 
