@@ -397,8 +397,8 @@ fn reflect_rest<T: Scalar>(a: &mut Matrix<T>, k: usize, v: &[T], tau: T) {
     reflect_left(a, k, k + 1..a.columns(), v, tau);
 }
 
-/// [`reflect_rest`] of a matrix of [`BLOCK`] columns: all of them in registers, where the sums of
-/// the first ones are nothing.
+/// [`reflect_rest`] of a matrix of [`BLOCK`] columns: all of them in
+/// registers, where the first columns stay as they are.
 struct Rest<'a, T> {
     a: &'a mut Matrix<T>,
     k: usize,
@@ -412,11 +412,13 @@ impl<T: Scalar> Kernel for Rest<'_, T> {
         let Rest { a, k, v, tau } = self;
         let rows = &mut a.elements_mut()[k * BLOCK..];
         let factors = v.iter().map(|v| v.conj());
-        let mut sums = add_products([T::ZERO; BLOCK], rows, BLOCK, factors);
-        sums[..=k].fill(T::ZERO);
+        let sums = add_products([T::ZERO; BLOCK], rows, BLOCK, factors);
         for (row, &v) in rows.as_chunks_mut::<BLOCK>().0.iter_mut().zip(v) {
             let (before, factor) = (*row, tau * v);
-            *row = from_fn(|lane| before[lane] - factor * sums[lane]);
+            *row = from_fn(|lane| match lane > k {
+                true => before[lane] - factor * sums[lane],
+                false => before[lane],
+            });
         }
     }
 }

@@ -361,6 +361,10 @@ fn columns_of_large_matrices_are_as_if_alone() {
     let taus = geqrf(&mut factors);
     assert_eq!(geqrf(&mut first), taus[..7]);
     assert_eq!(first, factors.leading(110, 7));
+    let mut infinite = a.clone();
+    infinite[(50, 10)] = f64::INFINITY;
+    geqrf(&mut infinite);
+    assert_eq!(infinite.leading(110, 10), factors.leading(110, 10), "an infinity is not spread");
     let q = orgqr(&factors, &taus, 100);
     assert_eq!(orgqr(&factors, &taus, 7), q.leading(110, 7));
     orthonormal(&q);
