@@ -4,6 +4,7 @@ use super::accumulator::Accumulator;
 use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::tree::Tree;
+use super::vector_products::add_groups;
 use numerics::DType;
 use numerics::simd::{Isa, Kernel};
 
@@ -11,7 +12,7 @@ use numerics::simd::{Isa, Kernel};
 const SIDE: usize = 4;
 
 /// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles
-/// of usual sizes would be mostly empty, and a vector has its own loops.
+/// of usual sizes would be mostly empty, and vectors have other loops.
 pub(crate) fn are_few<T: Accumulator>([m, k, n]: [usize; 3]) -> bool {
     let is_float = const { matches!(T::DTYPE, DType::F32 | DType::F64) };
     let sides = 2..=SIDE;
@@ -45,18 +46,12 @@ impl<T: Accumulator> Kernel for FewResults<'_, T> {
     #[inline(always)]
     fn run(self) {
         let FewResults { m, k, n, a, b, out } = self;
-        // What has no row or column is computed with the last one.
+        // Missing rows and columns repeat the last one.
         let places = |stride: usize, count: usize| -> [usize; SIDE] {
             std::array::from_fn(|i| i.min(count - 1) * stride)
         };
         let (rows, columns) = (places(a.strides[0], m), places(b.strides[1], n));
         let mut tree = Tree::new();
-        let merge = |mut left: [[T; SIDE]; SIDE], right: [[T; SIDE]; SIDE]| {
-            for (left, right) in left.iter_mut().zip(right) {
-                left.iter_mut().zip(right).for_each(|(x, y)| *x = x.add(y));
-            }
-            left
-        };
         for start in (0..k).step_by(BLOCK) {
             let mut sums = [[T::ZERO; SIDE]; SIDE];
             for l in start..k.min(start + BLOCK) {
@@ -70,9 +65,9 @@ impl<T: Accumulator> Kernel for FewResults<'_, T> {
                     }
                 }
             }
-            tree.push(sums, merge);
+            tree.push(sums, add_groups);
         }
-        let sums = tree.finish(merge).unwrap_or([[T::ZERO; SIDE]; SIDE]);
+        let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; SIDE]; SIDE]);
         for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
             out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
         }

@@ -328,12 +328,12 @@ fn in_groups<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const 
     done + out.len() * N * W
 }
 
-/// True if columns of these bytes should be read from the last one on, because this thread read
-/// them from the first one on before: of more than the second-level cache holds, it has the last ones.
+/// True if columns of these bytes should be read in reverse order, because this thread read them in
+/// order before. If the second-level cache cannot hold all of them, it holds the last columns.
 fn is_backward<S>(columns: &[S], bytes: usize) -> bool {
     const FACTORS: usize = 16;
     thread_local! {
-        /// Where columns begin that were read from the first one on.
+        /// The addresses of columns that were read in order.
         static FORWARD: [Cell<usize>; FACTORS] = const { [const { Cell::new(0) }; FACTORS] };
     }
     if bytes <= host::machine().l2.bytes / 2 {
@@ -381,7 +381,8 @@ fn add_columns<T: Number, const W: usize>(left: [T; W], right: [T; W]) -> [T; W]
     std::array::from_fn(|j| left[j].add(right[j]))
 }
 
-fn add_groups<T: Number, const W: usize, const N: usize>(
+/// The sums of each two elements.
+pub(crate) fn add_groups<T: Number, const W: usize, const N: usize>(
     left: [[T; W]; N],
     right: [[T; W]; N],
 ) -> [[T; W]; N] {

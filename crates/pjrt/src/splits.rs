@@ -1,7 +1,7 @@
 //! Dimensions along which each device computes its part of an op from its parts of the operands.
 
 use crate::factors::{OpFactors, Place};
-use crate::terms::is_zero_constant;
+use crate::terms::{combining_op, is_zero_constant};
 use stablo::dialects::stablehlo::{
     AddOp, AndOp, BroadcastInDimOp, ConcatenateOp, ConstantOp, ConvolutionOp, CustomCallOp,
     DotGeneralOp, DynamicUpdateSliceOp, IotaOp, MaximumOp, MinimumOp, OrOp, PadOp, ReduceOp,
@@ -15,7 +15,7 @@ const IDENTITIES: [&str; 4] =
 
 /// A dimension of an op.
 pub(crate) struct OpSplit {
-    /// The dimensions of values that are its own: operands have the first numbers, then results.
+    /// The dimensions of values that it stands for: operands have the first numbers, then results.
     pub places: Vec<Place>,
     /// True if devices have terms of the results, which a reduction over devices puts together.
     pub is_reduced: bool,
@@ -90,7 +90,7 @@ fn batch_splits(batch: usize, shapes: &[Option<Vec<usize>>]) -> Vec<OpSplit> {
     all
 }
 
-/// The dimensions of a scatter: those that updates have whole, and batch dimensions.
+/// The dimensions of a scatter that updates cover, and its batch dimensions.
 fn scatter_places(scatter: ScatterOp<'_>, shapes: &[Option<Vec<usize>>]) -> Vec<Vec<Place>> {
     let numbers = scatter.scatter_dimension_numbers();
     let count = scatter.num_results();
@@ -172,18 +172,7 @@ fn is_exact(op: OpRef<'_>, places: &[Place], shapes: &[Option<Vec<usize>>]) -> b
 /// True if a sum or the like over parts, and then over their results, each with the initial value,
 /// is that over all.
 fn can_be_repeated(op: OpRef<'_>) -> bool {
-    let module = op.module();
-    let block = op.regions().first().and_then(|&body| module.entry(body));
-    let Some((block, last)) = block.and_then(|b| Some((b, module.terminator(b)?))) else {
-        return false;
-    };
-    let (&[left, right], &[returned]) = (module.arguments(block), last.operands()) else {
-        return false;
-    };
-    let Some(body) = module.defining_op(returned) else { return false };
-    if !matches!(body.operands(), &[a, b] if [[a, b], [b, a]].contains(&[left, right])) {
-        return false;
-    }
+    let Some(body) = combining_op(op) else { return false };
     body.is_any(&[MaximumOp::DEF, MinimumOp::DEF, AndOp::DEF, OrOp::DEF])
-        || body.is(AddOp::DEF) && is_zero_constant(module, op.operand(1))
+        || body.is(AddOp::DEF) && is_zero_constant(op.module(), op.operand(1))
 }

@@ -108,18 +108,21 @@ fn without(axes: &Axes, others: &Axes) -> Axes {
 
 /// True if an op with one computation adds, as reductions and scatters do.
 pub(crate) fn adds(op: OpRef<'_>) -> bool {
+    combining_op(op).is_some_and(|sum| sum.is(AddOp::DEF))
+}
+
+/// The op that combines both arguments of the first region, if that is all the region does.
+pub(crate) fn combining_op(op: OpRef<'_>) -> Option<OpRef<'_>> {
     let module = op.module();
-    let block = op.regions().first().and_then(|&body| module.entry(body));
-    let Some((block, last)) = block.and_then(|b| Some((b, module.terminator(b)?))) else {
-        return false;
+    let block = module.entry(*op.regions().first()?)?;
+    let (&[left, right], &[returned]) =
+        (module.arguments(block), module.terminator(block)?.operands())
+    else {
+        return None;
     };
-    let (&[left, right], &[returned]) = (module.arguments(block), last.operands()) else {
-        return false;
-    };
-    let sum = module.defining_op(returned).filter(|sum| sum.is(AddOp::DEF));
-    sum.is_some_and(
-        |sum| matches!(sum.operands(), &[a, b] if [[a, b], [b, a]].contains(&[left, right])),
-    )
+    let body = module.defining_op(returned)?;
+    let combines = matches!(body.operands(), &[a, b] if [[a, b], [b, a]].contains(&[left, right]));
+    combines.then_some(body)
 }
 
 /// True for constants all elements of which are zero.
