@@ -239,7 +239,7 @@ fn effects_of_function(
     if let Some(&effects) = known.get(&function.index()) {
         return effects;
     }
-    // What its calls of itself find.
+    // The result of recursive calls.
     known.insert(function.index(), Effects::External);
     let effects = effects_of_block(code, body, depth, known);
     known.insert(function.index(), effects);

@@ -13,9 +13,9 @@ pub(crate) const BLOCK: usize = 16;
 pub(crate) struct BlockReflector<T> {
     /// The row of matrices that the first element of vectors meets.
     first: usize,
-    /// The adjoints of the vectors, one after the other, with zeros in front of shorter ones,
+    /// The adjoints of the vectors as rows, with zeros in front of shorter vectors.
     adjoints: Vec<T>,
-    /// and the vectors, side by side.
+    /// The vectors as columns.
     vectors: Vec<T>,
     /// The rows of `t`.
     factor: Vec<T>,
@@ -49,7 +49,7 @@ impl<T: Scalar> BlockReflector<T> {
         subtract((&mut products, depth), depth, &adjoints, (&vectors, depth), len);
         let mut t = Matrix::zeros(depth, depth);
         for (i, &tau) in taus.iter().enumerate() {
-            // Those in the other order are the adjoint of the product of their adjoints.
+            // The product in the other order is the adjoint of the product of the adjoints.
             let tau = if reversed { tau } else { tau.conj() };
             for row in 0..i {
                 let mut sum = T::ZERO;

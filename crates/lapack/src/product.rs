@@ -17,7 +17,7 @@ pub(crate) struct Subtraction<'a, T> {
     pub columns: usize,
     /// Rows of `depth` adjacent elements each.
     pub a: &'a [T],
-    /// As many rows, of `columns` elements each, and the distance between them.
+    /// `depth` rows of `columns` elements each, and the distance between rows.
     pub b: (&'a [T], usize),
     /// The number of products of each element.
     pub depth: usize,

@@ -1,4 +1,4 @@
-//! Sums over devices that need not wait for each other become one.
+//! Merges independent sums over devices.
 
 use crate::terms::adds;
 use stablo::dialects::stablehlo::AllReduceOp;
@@ -6,8 +6,8 @@ use stablo::ir::{BlockId, OpId, OpRef, Value};
 use stablo::{Attribute, Builder, Module, Type};
 use std::collections::{HashMap, HashSet};
 
-/// Makes one `all_reduce` of those that add values of one element type along the same axes, where
-/// the first of their results is used. Each has a channel of its own afterwards.
+/// Merges `all_reduce` ops that add values of one element type along the same axes, at the first
+/// use of one of their results. Channels are distinct afterwards.
 pub(crate) fn combine_sums(module: &mut Module) -> stablo::Result<()> {
     let mut blocks: Vec<BlockId> = Vec::new();
     for op in stablo::walk(module).filter(|op| op.is(AllReduceOp::DEF)) {

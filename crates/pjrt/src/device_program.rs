@@ -113,8 +113,8 @@ fn shard_type(ty: &Type, tiles: &Tiles) -> Type {
 }
 
 impl<'m> Partitioner<'m> {
-    /// Finds the tiles of all values. `None` if these cannot be told, as those of several meshes
-    /// and of unreduced values.
+    /// Finds the tiles of all values. `None` if these are unknown, as with several meshes and with
+    /// unreduced values.
     fn new(module: &'m mut Module, devices: usize, has_terms: bool) -> Option<Partitioner<'m>> {
         let view = &*module;
         let meshes = stablo::walk(view).filter_map(sdy::MeshOp::cast);
@@ -191,7 +191,7 @@ impl<'m> Partitioner<'m> {
         dims.iter().map(|(axes, _)| self.parts(axes)).collect()
     }
 
-    /// The axes that divide a dimension: those of one device do not.
+    /// The axes that divide a dimension, which excludes axes of size 1.
     fn parts(&self, axes: &[Attribute]) -> Option<Vec<AxisPart>> {
         let parts = axes.iter().map(|axis| self.mesh.axis_ref(axis));
         let parts: Vec<AxisPart> = parts.collect::<Option<_>>()?;
@@ -297,7 +297,7 @@ impl<'m> Partitioner<'m> {
         Some(())
     }
 
-    /// The tiles that a value is to have: those of propagation, but none among single devices.
+    /// The tiles that a value is to have: by propagation, or none in manual computations.
     fn wanted(&self, value: Value) -> Tiles {
         match self.wanted.get(&value) {
             Some(tiles) if !self.is_manual => tiles.clone(),
@@ -481,7 +481,7 @@ impl<'m> Partitioner<'m> {
         let splits = if self.is_manual { Vec::new() } else { splits(op, &shapes) };
         let (last, first): (Vec<_>, Vec<_>) = splits.into_iter().partition(|own| own.is_reduced);
         for split in first.into_iter().chain(last) {
-            // Axes of results come first; of operands that are reduced, those that they have.
+            // Axes of results come first; reduced operands keep their axes.
             let axes =
                 split.places.iter().map(|&(value, dim)| match value.checked_sub(num_operands) {
                     Some(result) => wanted[result][dim].clone(),
@@ -543,7 +543,7 @@ impl<'m> Partitioner<'m> {
         Some(())
     }
 
-    /// Changes the attributes of an op that state sizes to those of shards.
+    /// Changes sizes in the attributes of an op to the sizes of shards.
     fn adapt(&mut self, id: OpId, operands: &[Tiles], result: &Tiles) -> Option<()> {
         let op = self.module().op(id);
         // Sizes of all of a dimension; others, such as 1 of a batch dimension, stay.
@@ -616,7 +616,7 @@ impl<'m> Partitioner<'m> {
 
     /// A value with other tiles, by cuts and gathers.
     fn exchanged(&mut self, mut own: Value, mut from: Tiles, tiles: &Tiles) -> Option<Value> {
-        // What is cut first need not be gathered.
+        // Values are cut first, so that less is gathered.
         let all = |from: &Tiles| from.concat();
         let mut cut = from.clone();
         for (dim, axes) in tiles.iter().enumerate() {

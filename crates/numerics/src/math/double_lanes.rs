@@ -514,9 +514,9 @@ struct SmallAngle {
 
 /// An angle of at most half a right one.
 ///
-/// Without linear terms, the sum of a sine or cosine is at most `2^-15` of its largest term, and has
-/// the errors of six roundings; the sum is at least half of that term: `2^-64`. The terms that it
-/// lacks are below `2^-70`.
+/// Without linear terms, the sum of a sine or cosine is at most `2^-15` of its largest term, and
+/// has the errors of six roundings; the sum is at least half of that term: `2^-64`. The omitted
+/// terms are below `2^-70`.
 #[inline(always)]
 fn small_angle(x: Double) -> SmallAngle {
     let shifted = x.hi.mul_add(64.0, SHIFT);
