@@ -43,6 +43,7 @@ mod movement;
 #[doc(hidden)]
 pub mod narrow; // For its tests.
 mod narrow_integers;
+mod operations;
 mod order;
 mod padded;
 mod panels;

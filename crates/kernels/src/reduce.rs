@@ -1,18 +1,19 @@
 //! `reduce`: folding of dimensions with a region.
 
 use super::accumulator::Accumulator;
-use super::body::{Combiner, dispatch_operation, operation_type};
+use super::body::Combiner;
 use super::converted::{convert_into, converted};
 use super::extremum;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
+use super::operations::{on_bits, operation, operation_type};
 use super::parallel::task_size;
-use super::sums::{Addition, Combine, Commutative, WindowLines, combine_columns, combine_rows};
+use super::sums::{Combine, WindowLines, combine_columns, combine_rows};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, Runs, StridedView, num_elements};
-use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
+use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 
@@ -235,8 +236,7 @@ fn combine(
 
 /// True for an operation on elements of a type that [`combine_into`] computes.
 pub(super) fn is_common(op: BinaryOp, dtype: DType) -> bool {
-    let nothing = combine_into(op, dtype, &[], &[], &Layout::Columns(1), &mut []);
-    !matches!(nothing, Ok(None))
+    operation(op, dtype).is_some()
 }
 
 /// The type in which elements are combined one by one.
@@ -264,54 +264,19 @@ fn combine_into(
         (input, init): (&[u8], &[u8]),
         layout: &Layout<'_>,
         out: &mut [u8],
-    ) -> Result<Option<()>, TensorError> {
+    ) -> Result<(), TensorError> {
         let misaligned = |_| TensorError::OutOfBounds;
         let input = bytemuck::try_cast_slice::<u8, T>(input).map_err(misaligned)?;
         let &[init] = bytemuck::try_cast_slice::<u8, T>(init).map_err(misaligned)? else {
             return Err(TensorError::OutOfBounds);
         };
         let out = bytemuck::try_cast_slice_mut::<u8, T>(out).map_err(misaligned)?;
-        combine_typed(operation, input, init, layout, out).map(Some)
+        combine_typed(operation, input, init, layout, out)
     }
-    let (is_commutative, operands) = (is_commutative(op, dtype), (input, init));
-    let combined = match (op, dtype) {
-        (BinaryOp::Add, DType::F32) => {
-            run::<f32>(&Addition(<f32 as Number>::add), operands, layout, out)?
-        }
-        // Booleans are bytes of 0 or 1.
-        (BinaryOp::Or | BinaryOp::Add | BinaryOp::Maximum, DType::I1) => {
-            run::<u8>(&Commutative(|x, y| x | y), operands, layout, out)?
-        }
-        (BinaryOp::And | BinaryOp::Multiply | BinaryOp::Minimum, DType::I1) => {
-            run::<u8>(&Commutative(|x, y| x & y), operands, layout, out)?
-        }
-        (BinaryOp::Add, DType::I64) => {
-            run::<i64>(&Commutative(i64::wrapping_add), operands, layout, out)?
-        }
-        _ => dispatch_operation!(
-            op,
-            dtype,
-            |T, f| if is_commutative {
-                run::<T>(&Commutative(f), operands, layout, out)
-            } else {
-                run::<T>(&f, operands, layout, out)
-            },
-            else return Ok(None)
-        )?,
-    };
+    let Some(operation) = operation(op, dtype) else { return Ok(None) };
+    on_bits!(operation, |o| run(o, (input, init), layout, out))?;
     quiet_nans(dtype, out);
-    Ok(combined)
-}
-
-/// True if the order of elements makes no difference: for what is exact, but for the payloads of
-/// NaNs, which results do not have.
-fn is_commutative(op: BinaryOp, dtype: DType) -> bool {
-    match op {
-        BinaryOp::Maximum | BinaryOp::Minimum => !dtype.is_complex(),
-        BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => true,
-        BinaryOp::Add | BinaryOp::Multiply => dtype.is_integer() || dtype.is_boolean(),
-        _ => false,
-    }
+    Ok(Some(()))
 }
 
 /// As [`combine_into`], of elements of the first type that are combined in the second one.

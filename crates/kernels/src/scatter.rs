@@ -1,10 +1,11 @@
 //! `scatter`: updates of windows of a tensor at positions given by index vectors.
 
-use super::body::{Combiner, dispatch_operation, operation_type};
+use super::body::Combiner;
 use super::index_vectors::{
     IndexDims, IndexEntry, IndexedWindows, dims, equal_steps, others, pick, positions, with_indices,
 };
 use super::kernel::{Form, Kernel, expect_bytes};
+use super::operations::{Operation, on_bits, operation, operation_type};
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::math::BinaryOp;
@@ -431,10 +432,10 @@ impl ScatterKernel {
         let scatter = ScatterKernel { body, dtype, elements, targets };
         let is_common = match body {
             BodyShape::Values => true,
-            BodyShape::Binary { op, .. } if operation_type(dtype) == dtype => dispatch_operation!(
-                op, dtype, |T, f| { let _: &dyn Combine<T> = &f; true }, else false
-            ),
-            BodyShape::Binary { .. } | BodyShape::Block => false,
+            BodyShape::Binary { op, .. } => {
+                operation_type(dtype) == dtype && operation(op, dtype).is_some()
+            }
+            BodyShape::Block => false,
         };
         is_common.then_some(scatter)
     }
@@ -529,12 +530,8 @@ impl ScatterKernel {
                 let updates = &updates[run.start * size..run.end * size];
                 result[to * size..][..updates.len()].copy_from_slice(updates);
             }),
-            BodyShape::Binary { op, .. } => dispatch_operation!(
-                op, self.dtype, |T, f| update::<T>(&f, (targets, indices), result, updates),
-                else Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
-            ),
-            BodyShape::Block => {
-                Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            BodyShape::Binary { .. } | BodyShape::Block => {
+                on_bits!(self.combine()?, |o| update(o, (targets, indices), result, updates))
             }
         }
     }
@@ -546,18 +543,6 @@ impl ScatterKernel {
         result: &mut [u8],
         updates: &[u8],
     ) -> Result<(), TensorError> {
-        fn update<T: Element>(
-            operation: &dyn Combine<T>,
-            targets: &[usize],
-            result: &mut [u8],
-            updates: &[u8],
-        ) -> Result<(), TensorError> {
-            let misaligned = |_| TensorError::OutOfBounds;
-            let elements = bytemuck::try_cast_slice_mut(result).map_err(misaligned)?;
-            let updates = bytemuck::try_cast_slice(updates).map_err(misaligned)?;
-            operation.merge_at(elements, targets, updates);
-            Ok(())
-        }
         let size = self.dtype.bytes();
         match self.body {
             BodyShape::Values => {
@@ -569,15 +554,31 @@ impl ScatterKernel {
                 }
                 Ok(())
             }
-            BodyShape::Binary { op, .. } => dispatch_operation!(
-                op, self.dtype, |T, f| update::<T>(&f, targets, result, updates),
-                else Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
-            ),
-            BodyShape::Block => {
-                Err(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+            BodyShape::Binary { .. } | BodyShape::Block => {
+                on_bits!(self.combine()?, |o| merge_at(o, targets, result, updates))
             }
         }
     }
+
+    /// What combines elements with updates.
+    fn combine(&self) -> Result<Operation, TensorError> {
+        let operation = self.operation().and_then(|op| operation(op, self.dtype));
+        operation.ok_or(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
+    }
+}
+
+/// Combines rows of neighbouring elements, one for each target, given as bytes.
+fn merge_at<T: Element>(
+    operation: &dyn Combine<T>,
+    targets: &[usize],
+    result: &mut [u8],
+    updates: &[u8],
+) -> Result<(), TensorError> {
+    let misaligned = |_| TensorError::OutOfBounds;
+    let elements = bytemuck::try_cast_slice_mut(result).map_err(misaligned)?;
+    let updates = bytemuck::try_cast_slice(updates).map_err(misaligned)?;
+    operation.merge_at(elements, targets, updates);
+    Ok(())
 }
 
 /// Copies rows of `N` bytes, or of any number for 0, to their targets, by elements of `size` bytes.
@@ -629,15 +630,6 @@ pub fn apply_updates(
     updates: Vec<Tensor>,
     body: &mut Combiner<'_>,
 ) -> Result<Vec<Tensor>, EvalError> {
-    fn update<T: Element>(
-        operation: &dyn Combine<T>,
-        result: &mut Tensor,
-        targets: &[usize],
-        updates: &Tensor,
-    ) -> Result<bool, TensorError> {
-        operation.merge_at(result.make_mut::<T>()?, targets, updates.as_slice::<T>()?);
-        Ok(true)
-    }
     if body.shape == BodyShape::Values {
         for (result, updates) in results.iter_mut().zip(&updates) {
             result.put(targets, updates)?;
@@ -654,11 +646,13 @@ pub fn apply_updates(
             results.into_iter().map(|t| math::convert(t, dtype)).collect()
         };
         results = convert(results, wide)?;
-        let done = dispatch_operation!(
-            op, wide, |T, f| update::<T>(&f, &mut results[0], targets, &updates), else Ok(false)
-        )?;
+        let operation = operation(op, wide);
+        if let Some(operation) = &operation {
+            let (result, updates) = (results[0].bytes_mut()?, updates.bytes());
+            on_bits!(*operation, |o| merge_at(o, targets, result, updates))?;
+        }
         results = convert(results, dtype)?;
-        if done {
+        if operation.is_some() {
             return Ok(results);
         }
     }

@@ -8,7 +8,7 @@
 //! `docs/accuracy.md` states it for other implementations.
 
 use super::tree::Tree;
-use numerics::Element;
+use numerics::{DType, Element};
 use numerics::simd::{Isa, Kernel, add_eights};
 use std::cell::RefCell;
 
@@ -84,16 +84,16 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     fn merge(&self, left: &mut [T], right: &[T]) {
         let merge = Merge { left, right, f: *self };
         // A call takes longer than a few elements.
-        if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T>(merge) }
+        if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T, F>(merge) }
     }
 
     fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
-        run::<T>(MergeInto { left, right, out, f: *self });
+        run::<T, F>(MergeInto { left, right, out, f: *self });
     }
 
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
         if targets.len() < values.len() {
-            return run::<T>(MergeRowsAt { elements, targets, values, f: *self });
+            return run::<T, F>(MergeRowsAt { elements, targets, values, f: *self });
         }
         for (&target, &value) in targets.iter().zip(values) {
             if let Some(element) = elements.get_mut(target) {
@@ -103,19 +103,19 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
-        run::<T>(MergeRows { rows, out, f: *self });
+        run_rows::<T, F>(MergeRows { rows, out, f: *self });
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
-        run::<T>(MergeAdjacent { elements, columns, out, f: *self });
+        run_rows::<T, F>(MergeAdjacent { elements, columns, out, f: *self });
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        run::<T>(SummedRows { elements, len, out, f: *self });
+        run_rows::<T, F>(SummedRows { elements, len, out, f: *self });
     }
 
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
-        run::<T>(Chain { elements, windows, out, f: *self });
+        run::<T, F>(Chain { elements, windows, out, f: *self });
     }
 }
 
@@ -152,9 +152,9 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
         if len < 2 * LANES {
             self.0.combine_rows(elements, len, out);
         } else if len < 8 * MANY_LANES {
-            run::<T>(RowsInLanes::<T, F, LANES> { elements, len, out, f: self.0 });
+            run::<T, F>(RowsInLanes::<T, F, LANES> { elements, len, out, f: self.0 });
         } else {
-            run::<T>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
+            run::<T, F>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
         }
     }
 
@@ -234,13 +234,23 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     }
 }
 
-/// Runs a loop over elements of a type, with the widest instructions where many compute with it.
-/// The condition is a constant: a loop over other types is compiled once.
-fn run<T: Element>(kernel: impl Kernel) {
-    if const { T::DTYPE.is_vectorized() } {
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it and
+/// with an operation that is a type `F`, not a pointer. The condition is a constant: other loops are
+/// compiled once.
+fn run<T: Element, F>(kernel: impl Kernel) {
+    if const { T::DTYPE.is_vectorized() && size_of::<F>() == 0 } {
         Isa::best().run(kernel);
     } else {
         kernel.run();
+    }
+}
+
+/// As [`run`], for loops over rows: those of narrow floats are added as `f32`.
+fn run_rows<T: Element, F>(kernel: impl Kernel) {
+    if const { matches!(T::DTYPE, DType::BF16 | DType::F16) } {
+        kernel.run_shared();
+    } else {
+        run::<T, F>(kernel);
     }
 }
 
