@@ -1,7 +1,7 @@
 //! The types in which products are summed.
 
 use numerics::simd::{ColumnSums, Tile, Windowed};
-use numerics::{Complex32, Complex64, I1, Number};
+use numerics::{Complex32, Complex64, Number};
 
 /// The types in which products are summed.
 pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
@@ -78,4 +78,4 @@ macro_rules! exact {
 
 floats!(f32 0x7FC0_0000 f64 0x7FF8_0000_0000_0000);
 complex!(Complex32 Complex64);
-exact!(I1 i32 i64);
+exact!(i32 i64);

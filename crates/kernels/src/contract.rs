@@ -64,7 +64,8 @@ pub(super) fn distinct(
 
 /// The type in which products of elements of two types are summed, to be converted to that of the
 /// result at the end: the widest of the three. Small floats are summed in f32, and integers in i32
-/// or i64, of which they are the low bits.
+/// or i64, of which they are the low bits. Booleans are summed in f32, where a sum of zeros and ones
+/// is zero only without ones, however many there are.
 ///
 /// Source: XLA.
 pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
@@ -79,6 +80,7 @@ pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
         (Family::Signed | Family::Unsigned, bits) if bits <= 32 => DType::I32,
         (Family::Signed | Family::Unsigned, _) => DType::I64,
         (Family::Float, bits) if bits < 32 => DType::F32,
+        (Family::Boolean, _) => DType::F32,
         _ => widest,
     }
 }
@@ -90,8 +92,7 @@ macro_rules! dispatch_sum {
         $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
             (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
             (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8)
-            (I1 numerics::I1, 2, 16) (C64 numerics::Complex32, 2, 8)
-            (C128 numerics::Complex64, 2, 4))
+            (C64 numerics::Complex32, 2, 8) (C128 numerics::Complex64, 2, 4))
     };
     (@arms $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr,
         $(($variant:ident $ty:path, $rows:expr, $columns:literal))*) => {

@@ -8,8 +8,8 @@
 //! `docs/accuracy.md` states it for other implementations.
 
 use super::tree::Tree;
-use numerics::{DType, Element};
 use numerics::simd::{Isa, Kernel, add_eights};
+use numerics::{DType, Element};
 use std::cell::RefCell;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.

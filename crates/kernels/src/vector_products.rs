@@ -69,7 +69,7 @@ impl<T: Accumulator + ColumnSums<S>, S: Widen<T>> Kernel for VectorProduct<'_, T
 /// True if elements that are stored so may have scales: integers whose products are summed as
 /// floats.
 fn has_scales<T: Accumulator, S: Widen<T>>() -> bool {
-    const { matches!(S::DTYPE, DType::I8 | DType::U8 | DType::I16 | DType::U16) }
+    const { matches!(S::DTYPE, DType::I8 | DType::U8) }
 }
 
 /// An element in a row and a column with its scale, if it has one.

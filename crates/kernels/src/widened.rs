@@ -339,8 +339,6 @@ impl WidenedProducts<'_> {
             let multiply: Option<StoredProduct> = match matrix.dtype {
                 DType::I8 | DType::I4 | DType::I2 => Some(multiply_stored::<i8>),
                 DType::U8 | DType::U4 | DType::U2 => Some(multiply_stored::<u8>),
-                DType::I16 => Some(multiply_stored::<i16>),
-                DType::U16 => Some(multiply_stored::<u16>),
                 DType::BF16 => Some(multiply_stored::<bf16>),
                 DType::F16 => Some(multiply_stored::<f16>),
                 DType::F32 => Some(multiply_stored::<f32>),

@@ -4,7 +4,7 @@ use kernels::accumulator::Accumulator;
 use kernels::matmul::{BLOCK, Product, Results, multiply, pack};
 use kernels::rows::Matrix;
 use numerics::simd::{Isa, TILE_ROWS};
-use numerics::{Complex32, Complex64, I1, Tensor};
+use numerics::{Complex32, Complex64, Tensor};
 
 /// The definition, for one result.
 fn defined<T: Accumulator>(a: &[T], b: &[T]) -> T {
@@ -143,7 +143,6 @@ fn every_path_gives_the_bits_of_the_definition() {
         });
         check::<i32, 16>(seed, |bits| bits as i32);
         check::<i64, 8>(seed, |bits| bits.wrapping_mul(bits) as i64);
-        check::<I1, 16>(seed, |bits| I1::from(bits & 3 == 0));
     }
 }
 

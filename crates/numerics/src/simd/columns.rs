@@ -7,7 +7,7 @@
 mod relaxed;
 
 use super::Isa;
-use crate::{Complex32, Complex64, I1, bf16, f16};
+use crate::{Complex32, Complex64, bf16, f16};
 
 /// Columns that are summed at a time with AVX2.
 pub const GROUP: usize = 8;
@@ -213,9 +213,8 @@ macro_rules! column_sums {
 
 #[cfg(not(target_family = "wasm"))]
 column_sums!(f32);
-column_sums!(bf16 f16 i8 u8 i16 u16);
+column_sums!(bf16 f16 i8 u8);
 impl ColumnSums<f64> for f64 {}
-impl ColumnSums<I1> for I1 {}
 impl ColumnSums<i32> for i32 {}
 impl ColumnSums<i64> for i64 {}
 impl ColumnSums<Complex32> for Complex32 {}
@@ -357,7 +356,7 @@ mod words {
         ($($ty:ident $right_256:ident $right_512:ident)*) => {$(
             // SAFETY: a whole number of them is a word.
             unsafe impl Words for $ty {
-                const PER_WORD: usize = size_of::<u32>() / size_of::<$ty>();
+                const PER_WORD: usize = 4;
                 const IS_SCALED: bool = true;
 
                 #[inline(always)]
@@ -365,16 +364,13 @@ mod words {
                     // SAFETY: the caller says so.
                     unsafe {
                         // At the upper end of the word, and from there to the lower one.
-                        let upper = match (Self::PER_WORD, e) {
-                            (4, 0) => _mm256_slli_epi32::<24>(words),
-                            (4, 1) | (2, 0) => _mm256_slli_epi32::<16>(words),
-                            (4, 2) => _mm256_slli_epi32::<8>(words),
+                        let upper = match e {
+                            0 => _mm256_slli_epi32::<24>(words),
+                            1 => _mm256_slli_epi32::<16>(words),
+                            2 => _mm256_slli_epi32::<8>(words),
                             _ => words,
                         };
-                        _mm256_cvtepi32_ps(match Self::PER_WORD {
-                            4 => $right_256::<24>(upper),
-                            _ => $right_256::<16>(upper),
-                        })
+                        _mm256_cvtepi32_ps($right_256::<24>(upper))
                     }
                 }
 
@@ -382,16 +378,13 @@ mod words {
                 unsafe fn wide(words: __m512i, e: usize) -> __m512 {
                     // SAFETY: likewise.
                     unsafe {
-                        let upper = match (Self::PER_WORD, e) {
-                            (4, 0) => _mm512_slli_epi32::<24>(words),
-                            (4, 1) | (2, 0) => _mm512_slli_epi32::<16>(words),
-                            (4, 2) => _mm512_slli_epi32::<8>(words),
+                        let upper = match e {
+                            0 => _mm512_slli_epi32::<24>(words),
+                            1 => _mm512_slli_epi32::<16>(words),
+                            2 => _mm512_slli_epi32::<8>(words),
                             _ => words,
                         };
-                        _mm512_cvtepi32_ps(match Self::PER_WORD {
-                            4 => $right_512::<24>(upper),
-                            _ => $right_512::<16>(upper),
-                        })
+                        _mm512_cvtepi32_ps($right_512::<24>(upper))
                     }
                 }
             }
@@ -401,8 +394,6 @@ mod words {
     integers! {
         i8 _mm256_srai_epi32 _mm512_srai_epi32
         u8 _mm256_srli_epi32 _mm512_srli_epi32
-        i16 _mm256_srai_epi32 _mm512_srai_epi32
-        u16 _mm256_srli_epi32 _mm512_srli_epi32
     }
 
     /// Adds products of elements from `k` on to chains, one by one.

@@ -5,7 +5,7 @@
 //! multiply most.
 
 use super::Isa;
-use crate::{Complex32, Complex64, I1};
+use crate::{Complex32, Complex64};
 use std::ops::Range;
 
 /// Rows of a tile in vector registers.
@@ -231,7 +231,6 @@ impl Tile for f32 {}
 impl Tile for f64 {}
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Tile for i32 {}
-impl Tile for I1 {}
 impl Tile for i64 {}
 impl Tile for Complex32 {}
 impl Tile for Complex64 {}

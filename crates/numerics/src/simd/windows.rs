@@ -1,7 +1,7 @@
 //! Sums of products of neighbouring windows with weights of their features, in registers.
 
 use super::Isa;
-use crate::{Complex32, Complex64, I1};
+use crate::{Complex32, Complex64};
 
 /// Where the factors of a product are, for the first feature of the first window.
 #[derive(Clone, Copy, Debug)]
@@ -285,7 +285,6 @@ mod vectors {
 impl Windowed for f32 {}
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm")))]
 impl Windowed for f64 {}
-impl Windowed for I1 {}
 impl Windowed for i32 {}
 impl Windowed for i64 {}
 impl Windowed for Complex32 {}

@@ -97,8 +97,6 @@ fn columns_that_are_too_short() {
 fn columns_of_scaled_integers() {
     scaled_chains(|i| ((i * 40503) >> 3) as i8);
     scaled_chains(|i| ((i * 40503) >> 3) as u8);
-    scaled_chains(|i| (i * 40503) as i16);
-    scaled_chains(|i| (i * 40503) as u16);
 }
 
 fn scaled_chains<S: Widen<f32>>(element: impl Fn(usize) -> S)
