@@ -1,7 +1,10 @@
 //! The types in which products are summed.
 
-use numerics::simd::{ColumnSums, Tile, Windowed};
-use numerics::{Complex32, Complex64, Number};
+use super::complex_products;
+use super::matmul::{Call, Product, Results};
+use numerics::simd::{ColumnSums, Isa, TILE_ROWS, Tile, Windowed};
+use numerics::{Complex32, Complex64, Number, TensorError};
+use std::ops::Range;
 
 /// The types in which products are summed.
 pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
@@ -14,6 +17,22 @@ pub trait Accumulator: Number + Tile + Windowed + ColumnSums<Self> {
 
     /// The sum as a result: quiet, and zero is positive.
     fn finish(self) -> Self;
+
+    /// Writes a part of a product, `R` rows and `C` columns of results at a time. Copies of columns
+    /// are used again in the same call.
+    ///
+    /// # Errors
+    /// If there is no memory for a copy of columns.
+    fn compute<const R: usize, const C: usize>(
+        product: &Product<'_, Self>,
+        isa: Isa,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        out: &mut Results<'_, Self>,
+        call: Option<Call>,
+    ) -> Result<(), TensorError> {
+        product.compute_tiles::<R, C>(isa, rows, columns, out, call)
+    }
 }
 
 macro_rules! floats {
@@ -36,7 +55,7 @@ macro_rules! floats {
 }
 
 macro_rules! complex {
-    ($($ty:ident)*) => {$(
+    ($($ty:ident $columns:literal)*) => {$(
         impl Accumulator for $ty {
             #[inline(always)]
             fn multiply_add(self, a: $ty, b: $ty) -> $ty {
@@ -52,6 +71,17 @@ macro_rules! complex {
             #[inline(always)]
             fn finish(self) -> $ty {
                 $ty::new(self.re.finish(), self.im.finish())
+            }
+            fn compute<const R: usize, const C: usize>(
+                product: &Product<'_, $ty>,
+                isa: Isa,
+                rows: Range<usize>,
+                columns: Range<usize>,
+                out: &mut Results<'_, $ty>,
+                _call: Option<Call>,
+            ) -> Result<(), TensorError> {
+                let compute = complex_products::compute::<_, TILE_ROWS, $columns>;
+                compute(product, isa, rows, columns, out)
             }
         }
     )*};
@@ -77,5 +107,5 @@ macro_rules! exact {
 }
 
 floats!(f32 0x7FC0_0000 f64 0x7FF8_0000_0000_0000);
-complex!(Complex32 Complex64);
+complex!(Complex32 32 Complex64 16);
 exact!(i32 i64);

@@ -92,7 +92,8 @@ macro_rules! dispatch_sum {
         $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
             (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
             (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8)
-            (C64 numerics::Complex32, 2, 8) (C128 numerics::Complex64, 2, 4))
+            (C64 numerics::Complex32, numerics::simd::TILE_ROWS, 8)
+            (C128 numerics::Complex64, numerics::simd::TILE_ROWS, 4))
     };
     (@arms $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr,
         $(($variant:ident $ty:path, $rows:expr, $columns:literal))*) => {

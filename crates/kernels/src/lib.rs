@@ -8,6 +8,7 @@ mod batch_norm;
 mod blocking;
 mod body;
 mod collective;
+mod complex_products;
 mod contract;
 mod conv_features_first;
 mod conv_kernels;

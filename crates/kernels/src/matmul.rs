@@ -61,7 +61,7 @@ struct CopiedPanels {
 
 /// A call of [`multiply`], while which factors do not change.
 #[derive(Clone, Copy, PartialEq)]
-struct Call(usize);
+pub struct Call(usize);
 
 impl Call {
     /// One that is equal to no other.
@@ -82,7 +82,7 @@ pub enum Results<'o, T> {
 impl<'o, T> Results<'o, T> {
     /// A part of a row.
     #[inline(always)]
-    fn part(&mut self, row: usize, columns: Range<usize>) -> &mut [T] {
+    pub(crate) fn part(&mut self, row: usize, columns: Range<usize>) -> &mut [T] {
         match self {
             Results::Strided(elements, stride) => &mut elements[row * *stride..][columns],
             Results::Rows(rows) => &mut rows[row][columns],
@@ -133,7 +133,7 @@ pub fn pack<T: Accumulator, const C: usize>(
     order: Option<&RowOrder>,
     [depth, columns]: [usize; 2],
 ) -> Result<Option<AlignedBytes>, TensorError> {
-    if !T::HAS_TILES {
+    if const { !T::HAS_TILES } {
         return Ok(None);
     }
     let width = columns.next_multiple_of(C);
@@ -249,7 +249,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     // A thread that takes neighbouring tasks may have copied the columns of the next one.
     let call = (row_parts > 1).then(Call::new);
     host::parallel(tasks, |(product, rows, columns, mut results)| {
-        product.compute_part::<R, C>(isa, rows, columns, &mut results, call)
+        T::compute::<R, C>(product, isa, rows, columns, &mut results, call)
     })
 }
 
@@ -271,7 +271,7 @@ impl<T: Accumulator> Product<'_, T> {
         columns: Range<usize>,
         out: &mut Results<'_, T>,
     ) -> Result<(), TensorError> {
-        self.compute_part::<R, C>(isa, rows, columns, out, None)
+        T::compute::<R, C>(self, isa, rows, columns, out, None)
     }
 
     /// Writes a part of a row, if the columns are copied to panels and there are instructions for
@@ -322,8 +322,8 @@ impl<T: Accumulator> Product<'_, T> {
         (ahead, &columns[..columns.len().min(next * column_stride)])
     }
 
-    /// As [`Product::compute`]. Copies of columns are used again in the same call.
-    fn compute_part<const R: usize, const C: usize>(
+    /// As [`Product::compute`], in tiles. Copies of columns are used again in the same call.
+    pub(crate) fn compute_tiles<const R: usize, const C: usize>(
         &self,
         isa: Isa,
         rows: Range<usize>,

@@ -53,6 +53,12 @@ impl RowOrder {
         }
         Some(RowOrder { rows, run, starts })
     }
+
+    /// Each row, with the place of its first element, in the order of memory.
+    pub(crate) fn places(&self) -> impl Iterator<Item = (usize, usize)> {
+        let runs = self.rows.chunks(self.run).zip(&self.starts);
+        runs.flat_map(|(rows, &start)| rows.iter().map(|&row| row as usize).zip(start..))
+    }
 }
 
 /// Columns of `b`: each panel has the columns of a tile.

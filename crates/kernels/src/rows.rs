@@ -173,6 +173,24 @@ impl Segments {
         self.before.resize(blocks, self.depth);
     }
 
+    /// Those of `depth` neighbouring complex numbers, as pairs of real ones.
+    pub fn pairs(depth: usize) -> Segments {
+        let mut segments = Segments::default();
+        segments.push(0..depth, 0);
+        segments.doubled()
+    }
+
+    /// The same of pairs of elements.
+    pub fn doubled(&self) -> Segments {
+        let Segments { runs, ends, before, depth } = self;
+        Segments {
+            runs: runs.iter().map(|run| 2 * run.start..2 * run.end).collect(),
+            ends: ends.clone(),
+            before: before.iter().map(|products| 2 * products).collect(),
+            depth: 2 * depth,
+        }
+    }
+
     /// The number of blocks.
     #[inline(always)]
     pub fn blocks(&self) -> usize {

@@ -248,12 +248,16 @@ fn with_columns<T: Accumulator + ColumnSums<S>, S: Widen<T>>(
     out: &mut [T],
 ) {
     let (b, column_stride) = (b.elements, b.strides[1]);
-    let mut done = in_registers::<T, S, WIDE_GROUP>(isa, a, (b, column_stride), scales, out);
-    if done < out.len() {
-        // `b` may end with the last element of the last column.
-        let rest = (&b[done * column_stride..], column_stride);
-        let scales = scales.from(0, done);
-        done += in_registers::<T, S, GROUP>(isa, a, rest, scales, &mut out[done..]);
+    let mut done = 0;
+    // There are instructions for these sums alone.
+    if const { matches!(T::DTYPE, DType::F32) } {
+        done = in_registers::<T, S, WIDE_GROUP>(isa, a, (b, column_stride), scales, out);
+        if done < out.len() {
+            // `b` may end with the last element of the last column.
+            let rest = (&b[done * column_stride..], column_stride);
+            let scales = scales.from(0, done);
+            done += in_registers::<T, S, GROUP>(isa, a, rest, scales, &mut out[done..]);
+        }
     }
     if done == out.len() {
         return;
