@@ -3,7 +3,7 @@
 use crate::terms::adds;
 use stablo::dialects::stablehlo::AllReduceOp;
 use stablo::ir::{BlockId, OpId, OpRef, Value};
-use stablo::{Attribute, Builder, Module, Type};
+use stablo::{Attribute, Builder, CollectiveAttrs, Module, Type};
 use std::collections::{HashMap, HashSet};
 
 /// Merges `all_reduce` ops that add values of one element type along the same axes, at the first
@@ -52,10 +52,7 @@ pub(crate) fn channel_handle(channel: i64) -> stablo::Result<Attribute> {
 
 /// The channel of a collective.
 fn channel(op: OpRef<'_>) -> Option<i64> {
-    let text = op.attr("channel_handle")?.to_string();
-    let rest = text.split_once("handle = ")?.1;
-    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    rest[..end].parse().ok()
+    CollectiveAttrs::of(op).channel
 }
 
 /// The last channel that a collective of the program uses.

@@ -104,6 +104,7 @@ pub use devices::{Device, DeviceOption, DeviceProgram, DeviceSpec, run_on_device
 pub use engine::{Program, plan_passes};
 pub use error::{Error, LimitKind, Result, has_errors};
 pub use explain::{Explanation, checks, constraints, explain, first_version, lints};
+pub use hlo::attrs::CollectiveAttrs;
 pub use hlo::custom_calls::is_known as is_known_custom_call;
 pub use hlo::distribution::Distribution;
 pub use host::stack_left;
