@@ -17,6 +17,9 @@ use std::collections::HashMap;
 
 /// The maximum number of values that are looked at: the others stay open.
 const MAX_VALUES: usize = 1 << 20;
+/// The maximum number of ops that are looked at, those of functions once for each call: functions
+/// that each call the next one twice have 2^n of them.
+const MAX_OPS: usize = 1 << 18;
 /// The maximum nesting of calls that are followed.
 const MAX_CALLS: usize = 32;
 /// The maximum number of values that are looked at for axes outside of dimensions.
@@ -59,6 +62,7 @@ pub(crate) struct Propagation<'m> {
     /// The first value of each sharding group.
     groups: HashMap<i64, usize>,
     num_calls: usize,
+    num_ops: usize,
     /// The axes of manual computations, with the axes of enclosing ones, by numbers; empty at 0.
     manual_axes: Vec<Vec<String>>,
     /// The number for the computation whose ops are added.
@@ -135,6 +139,7 @@ impl<'m> Propagation<'m> {
             meshes: HashMap::new(),
             groups: HashMap::new(),
             num_calls: 0,
+            num_ops: 0,
             manual_axes: vec![Vec::new()],
             manual: 0,
         };
@@ -271,6 +276,10 @@ impl<'m> Propagation<'m> {
     /// Adds the ops of a block.
     fn block(&mut self, call: usize, block: BlockId, depth: usize) {
         for op in self.module.ops(block) {
+            if self.num_ops >= MAX_OPS {
+                return;
+            }
+            self.num_ops += 1;
             self.op(call, op, depth);
         }
     }

@@ -242,3 +242,41 @@ fn calls_that_python_divides_need_it() {
     assert_eq!(code, 12, "{message}");
     assert!(message.contains("needs JAX with the Python package stablo"), "{message}");
 }
+
+/// Functions of which each calls the next one twice are as many ops as a program without calls of
+/// 2^40, of which some are looked at.
+#[test]
+fn calls_that_grow_exponentially_are_compiled() {
+    let functions: String = (0..40)
+        .map(|i| {
+            let next = if i < 39 { format!("f{}", i + 1) } else { "last".to_owned() };
+            format!(
+                "func.func private @f{i}(%0: tensor<4xf32>) -> tensor<4xf32> {{
+                   %1 = func.call @{next}(%0) : (tensor<4xf32>) -> tensor<4xf32>
+                   %2 = func.call @{next}(%1) : (tensor<4xf32>) -> tensor<4xf32>
+                   return %2 : tensor<4xf32>
+                 }}\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        r#"sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%0: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}]>}})
+            -> tensor<4xf32> {{
+          %false = stablehlo.constant dense<false> : tensor<i1>
+          %r = "stablehlo.if"(%false) ({{
+            %1 = func.call @f0(%0) : (tensor<4xf32>) -> tensor<4xf32>
+            stablehlo.return %1 : tensor<4xf32>
+          }}, {{
+            stablehlo.return %0 : tensor<4xf32>
+          }}) : (tensor<i1>) -> tensor<4xf32>
+          return %r : tensor<4xf32>
+        }}
+        func.func private @last(%0: tensor<4xf32>) -> tensor<4xf32> {{ return %0 : tensor<4xf32> }}
+        {functions}"#
+    );
+    let client = client(4);
+    let program = compile_with(&client, &text, &devices(5, 4)).unwrap();
+    let text = optimized(&program);
+    assert!(text.contains("spmd_output_sharding = \"{devices=[4]0,1,2,3}\""), "{text}");
+}
