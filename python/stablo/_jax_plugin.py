@@ -16,6 +16,7 @@ import os
 import sys
 import traceback
 import weakref
+from functools import partial
 from typing import Any
 
 import ml_dtypes
@@ -373,15 +374,24 @@ def _importing(original: Any, set_view_order: Any) -> Any:
     That one asks plugins for a kind of copy which it does not pass on to them, and lists the
     dimensions of views in memory that it has freed.
     """
-    read = ctypes.pythonapi.PyCapsule_GetPointer
-    read.restype, read.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    read, is_named = ctypes.pythonapi.PyCapsule_GetPointer, ctypes.pythonapi.PyCapsule_IsValid
+    read.restype = ctypes.c_void_p
+    read.argtypes = is_named.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+    # The tensor of a capsule. The versioned struct has four words before it: version, context,
+    # deleter and flags.
+    def tensor_of(capsule: Any) -> _DLTensor:
+        versioned = b"dltensor_versioned"
+        if is_named(capsule, versioned):
+            return _DLTensor.from_address(read(capsule, versioned) + 32)
+        return _DLTensor.from_address(read(capsule, b"dltensor"))
 
     # Older releases have no argument for copies.
     def take(capsule: Any, device: Any, stream: Any, *rest: Any) -> Any:
         copy = rest[0] if rest else None
         if getattr(device, "device_kind", None) != PLATFORM:
             return original(capsule, device, stream, *rest)
-        tensor = _DLTensor.from_address(read(capsule, b"dltensor"))
+        tensor = tensor_of(capsule)
         if not tensor.is_on_cpu():
             return original(capsule, device, stream, *rest)
         if copy or (copy is None and not tensor.is_aligned()):
@@ -401,11 +411,12 @@ def _importing(original: Any, set_view_order: Any) -> Any:
 def _take_arrays(library: ctypes.CDLL) -> None:
     """Makes arrays of other frameworks, by DLPack, reach stablo."""
     module = getattr(importlib.import_module("jax._src.lib"), "_jax", None)
-    original = getattr(module, "dlpack_managed_tensor_to_buffer", None)
+    name = "dlpack_managed_tensor_to_buffer"
+    original = getattr(module, name, None)
     if original is not None:
         set_view_order = library.stablo_pjrt_set_view_order
         set_view_order.argtypes = [ctypes.POINTER(ctypes.c_int64), ctypes.c_size_t]
-        setattr(module, original.__name__, _importing(original, set_view_order))
+        setattr(module, name, _importing(original, set_view_order))
 
 
 def _is_stablo(sharding: Any) -> bool:
@@ -459,10 +470,12 @@ def _take_colocated_functions() -> None:
     else:
         sys.meta_path.insert(0, _ColocatedFinder())
     api = importlib.import_module("jax._src.api")
-    original = getattr(api, "_check_string_compatible_sharding", None)
+    name = "_check_string_compatible_sharding"
+    # A function, or from JAX 0.12 on a cache of one.
+    original = getattr(api, name, None)
     if original is not None:
         check = lambda sharding: None if _is_stablo(sharding) else original(sharding)
-        setattr(api, original.__name__, check)
+        setattr(api, name, check)
 
 
 # Kept for as long as programs may call them.
@@ -514,13 +527,30 @@ def _answer_for_cpu(client: Any) -> None:
         setattr(xla_client, "encode_inspect_sharding_callback", _inspector_key)
 
 
+def _register(bridge: Any, path: str) -> None:
+    """Registers the plugin, and has `_answer_for_cpu` called with its client."""
+    register = partial(bridge.register_plugin, PLATFORM, priority=-100, library_path=path)
+    make_client = getattr(bridge, "make_pjrt_c_api_client", None)
+    if make_client is None:
+        # JAX before 0.7: there, `jax.devices("cpu")` finds no platform.
+        register(options=_options())
+        return
+
+    def factory() -> Any:
+        client = make_client(PLATFORM, options=_options())
+        _answer_for_cpu(client)
+        return client
+
+    register(factory=factory)
+
+
 def initialize() -> None:
     """Registers the platform with JAX, if it is chosen."""
     bridge = _xla_bridge()
     if PLATFORM not in (bridge.config.jax_platforms.value or "").split(","):
         return
     path = _library()
-    bridge.register_plugin(PLATFORM, priority=-100, library_path=path, options=_options())
+    _register(bridge, path)
     library = ctypes.CDLL(path)
     library.stablo_pjrt_set_call_python(_CALL_PYTHON)
     library.stablo_pjrt_set_call_in_place(_CALL_IN_PLACE)
@@ -528,6 +558,3 @@ def initialize() -> None:
     library.stablo_pjrt_set_partition(_PARTITION)
     _take_arrays(library)
     _take_colocated_functions()
-    # Releases before 0.7 have no hooks: there, `jax.devices("cpu")` finds no platform.
-    if hasattr(bridge, "register_backend_initialization_hook"):
-        bridge.register_backend_initialization_hook(_answer_for_cpu)
