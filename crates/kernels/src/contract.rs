@@ -86,14 +86,21 @@ pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
 }
 
 /// Evaluates an expression for the type of a sum, one that [`accumulation`] gives, with `T` bound
-/// to it, and `R` and `C` to the rows and columns of a tile of results that registers hold.
+/// to it, and `R` and `C` to the rows and columns of a tile of results that registers hold;
+/// `dispatch_sum!(real ...)` for those of real numbers.
 macro_rules! dispatch_sum {
+    (real $dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
+        $crate::contract::dispatch_sum!(@real $dtype, $T, $R, $C, $body,)
+    };
     ($dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
-        $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
-            (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
-            (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8)
+        $crate::contract::dispatch_sum!(@real $dtype, $T, $R, $C, $body,
             (C64 numerics::Complex32, numerics::simd::TILE_ROWS, 8)
             (C128 numerics::Complex64, numerics::simd::TILE_ROWS, 4))
+    };
+    (@real $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr, $($complex:tt)*) => {
+        $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
+            (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
+            (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8) $($complex)*)
     };
     (@arms $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr,
         $(($variant:ident $ty:path, $rows:expr, $columns:literal))*) => {
@@ -276,7 +283,7 @@ pub struct DotKernel {
     lhs: Matrices,
     rhs: Matrices,
     is_swapped: bool,
-    /// True if elements are converted some at a time, while they are multiplied.
+    /// True if elements are converted some at a time, while they are multiplied, to real numbers.
     is_streamed: bool,
     /// The shape of the result.
     shape: Vec<usize>,
@@ -317,7 +324,7 @@ impl DotKernel {
             lhs: Matrices::of(lhs.1, &contraction.lhs)?,
             rhs: Matrices::of(rhs.1, &contraction.rhs)?,
             is_swapped: false,
-            is_streamed: is_converted && is_large,
+            is_streamed: is_converted && is_large && !sum_type.is_complex(),
             shape: contraction.shape,
         };
         let is_swapped = n < FEW_COLUMNS && n < m;

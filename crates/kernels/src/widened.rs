@@ -15,7 +15,7 @@ use super::vector_products::{VectorProduct, VectorsProduct};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::simd::{ColumnScales, ColumnSums, Isa, Kernel, WIDE_GROUP};
-use numerics::{DType, Element, Family, TensorError, Widen, bf16, f16};
+use numerics::{DType, Element, TensorError, Widen, bf16, f16};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
@@ -308,7 +308,7 @@ pub(crate) struct WidenedProducts<'a> {
     pub lhs: WidenedFactor<'a>,
     /// The right factors, one for each left one.
     pub rhs: WidenedFactor<'a>,
-    /// The type of sums.
+    /// The type of sums, of real numbers.
     pub sum: DType,
     /// The type of results.
     pub result: DType,
@@ -348,7 +348,7 @@ impl WidenedProducts<'_> {
                 return self.vectors(multiply, vector, matrix, out);
             }
         }
-        dispatch_sum!(self.sum, T, R, C => self.matrices::<T, R, C>(out))
+        dispatch_sum!(real self.sum, T, R, C => self.matrices::<T, R, C>(out))
     }
 
     /// The products of vectors with matrices, by the function for the type of their elements.
@@ -412,10 +412,8 @@ impl WidenedProducts<'_> {
     ) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let (count, bytes) = (self.lhs.starts.len(), self.result.bytes());
-        // The product of a matrix and a few columns goes the other way round. The sums of real
-        // numbers are the same both ways.
-        let is_real = self.sum.family() != Family::Complex;
-        let is_swapped = is_real && n < FEW_COLUMNS && n < m;
+        // The product of a matrix and a few columns goes the other way round.
+        let is_swapped = n < FEW_COLUMNS && n < m;
         let (rows, columns) = if is_swapped { (n, m) } else { (m, n) };
         let results = task_size(count * m * n, result_work::<T>(rows, k), 1);
         let parts = (m * n).div_ceil(results);
