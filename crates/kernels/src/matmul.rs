@@ -240,7 +240,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     if is_by_columns {
         tasks.sort_by_key(|(.., columns, _)| columns.start);
     }
-    if is_packed && row_parts == 1 {
+    if (is_packed || is_by_columns) && row_parts == 1 {
         // Helpers begin with the last task. They, too, go on with the columns after the ones they
         // had, which are prefetched.
         let own = tasks.len().div_ceil(workers);
@@ -439,8 +439,9 @@ impl<T: Accumulator> Product<'_, T> {
                     if is_first {
                         isa.run(Pack { b, order: self.order, width, depth, panels });
                     }
-                    // Columns that are copied after these.
-                    let next = if is_first { group.min(end - first_column - width) } else { 0 };
+                    // Columns that are copied after these, in this task or the next one.
+                    let after = self.columns - first_column - width;
+                    let next = if is_first { group.min(after) } else { 0 };
                     let (ahead, next) = self.after_columns::<C>(b, width, next);
                     let panels = match ready {
                         Some(ready) => Panels::Copied(&ready[first_column / C * depth..]),
