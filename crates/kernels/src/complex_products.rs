@@ -7,15 +7,19 @@
 use super::accumulator::Accumulator;
 use super::direct::DirectRow;
 use super::matmul::{FEW, Product, Results};
+use super::panels::RowOrder;
 use super::rows::{Matrix, RowScratch, Rows, Segments, SomeRows};
 use super::vector_products::VectorProduct;
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
-use numerics::simd::{ColumnScales, Isa};
-use numerics::{Complex, TensorError, budget::Scratch};
+use numerics::simd::{ColumnScales, Isa, transpose};
+use numerics::{Complex, Element, TensorError, budget::Scratch};
 use std::ops::{Neg, Range};
 
 /// Rows that are multiplied at a time.
 const ROWS: usize = 192;
+/// At most this many rows are multiplied as vectors, each of which reads all rows of the right
+/// factor: to copy these takes longer.
+const MAX_VECTORS: usize = 6;
 
 /// As [`Product::compute`], with `R` rows and `C` columns of real results at a time.
 ///
@@ -33,9 +37,13 @@ where
     Complex<P>: Accumulator,
 {
     let &Product { depth, a, b, order, .. } = product;
-    let is_vector =
-        rows.len() == 1 && b.strides.contains(&1) && !a.has_segments() && order.is_none();
-    if depth <= FEW || is_vector {
+    let most = match b.strides {
+        [_, 1] => MAX_VECTORS,
+        [1, _] => 1,
+        _ => 0,
+    };
+    let are_vectors = rows.len() <= most && !a.has_segments() && order.is_none();
+    if depth <= FEW || are_vectors {
         let elements = &b.elements[columns.start * b.strides[1]..];
         let b = Matrix { elements, ..b };
         let mut scratch = RowScratch::default();
@@ -52,12 +60,23 @@ where
     // Half of the second-level cache holds the columns that are copied at a time.
     let near = host::machine().l2.bytes / 2 / size_of::<P>();
     let wide = (near / (4 * depth) / C).max(1) * C;
-    let mut copy = Scratch::filled(4 * depth * wide.min(columns.len()), P::ZERO)?;
+    let most = depth * wide.min(columns.len());
+    let mut copy = Scratch::filled(4 * most, P::ZERO)?;
+    // Neighbours in columns become neighbours in rows before.
+    let is_turned = b.strides[0] == 1 && b.strides[1] != 1 && order.is_none();
+    let mut in_rows = Scratch::filled(if is_turned { most } else { 0 }, Element::ZERO)?;
     let mut scratch = RowScratch::default();
     for first_column in columns.clone().step_by(wide) {
         let width = wide.min(columns.end - first_column);
         let copy = &mut copy[..4 * depth * width];
-        copy_columns(product, first_column, width, copy);
+        let elements = &b.elements[first_column * b.strides[1]..];
+        let b = if is_turned {
+            transpose((elements, b.strides[1]), (&mut in_rows, width), [width, depth]);
+            Matrix { elements: &in_rows[..], strides: [width, 1] }
+        } else {
+            Matrix { elements, ..b }
+        };
+        copy_columns(b, order, [depth, width], copy);
         let at = 2 * (first_column - columns.start);
         for first in rows.clone().step_by(ROWS) {
             let range = first..rows.end.min(first + ROWS);
@@ -74,29 +93,31 @@ where
     Ok(())
 }
 
-/// Copies some columns of the right factor, two rows of real numbers for each one.
+/// Copies columns of a right factor, two rows of real numbers for each one.
 fn copy_columns<P: Accumulator + Neg<Output = P>>(
-    product: &Product<'_, Complex<P>>,
-    first: usize,
-    width: usize,
+    b: Matrix<'_, Complex<P>>,
+    order: Option<&RowOrder>,
+    [depth, width]: [usize; 2],
     copy: &mut [P],
-) where
-    Complex<P>: Accumulator,
-{
-    let Matrix { elements, strides: [row_stride, column_stride] } = product.b;
-    let elements = &elements[first * column_stride..];
+) {
+    let Matrix { elements, strides: [row_stride, column_stride] } = b;
     let mut copy_row = |at: usize, row: usize| {
-        let columns = elements[at..].iter().step_by(column_stride.max(1));
         let (as_it_is, turned) = copy[4 * row * width..][..4 * width].split_at_mut(2 * width);
         let pairs = as_it_is.as_chunks_mut().0.iter_mut().zip(turned.as_chunks_mut().0);
-        for ((as_it_is, turned), column) in pairs.zip(columns) {
-            *as_it_is = [column.re, column.im];
-            *turned = [-column.im, column.re];
+        let copy_pair =
+            |((as_it_is, turned), column): ((&mut [P; 2], &mut [P; 2]), &Complex<P>)| {
+                *as_it_is = [column.re, column.im];
+                *turned = [-column.im, column.re];
+            };
+        // Neighbours become vectors.
+        match column_stride {
+            1 => pairs.zip(&elements[at..at + width]).for_each(copy_pair),
+            stride => pairs.zip(elements[at..].iter().step_by(stride.max(1))).for_each(copy_pair),
         }
     };
-    match product.order {
+    match order {
         Some(order) => order.places().for_each(|(row, at)| copy_row(at, row)),
-        None => (0..product.depth).for_each(|row| copy_row(row * row_stride, row)),
+        None => (0..depth).for_each(|row| copy_row(row * row_stride, row)),
     }
 }
 
