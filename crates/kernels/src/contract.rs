@@ -87,8 +87,12 @@ pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
 
 /// Evaluates an expression for the type of a sum, one that [`accumulation`] gives, with `T` bound
 /// to it, and `R` and `C` to the rows and columns of a tile of results that registers hold;
-/// `dispatch_sum!(real ...)` for those of real numbers.
+/// `dispatch_sum!(real ...)` for those of real numbers, `dispatch_sum!(float ...)` for those of
+/// floating-point numbers alone.
 macro_rules! dispatch_sum {
+    (float $dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
+        $crate::contract::dispatch_sum!(@float $dtype, $T, $R, $C, $body,)
+    };
     (real $dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
         $crate::contract::dispatch_sum!(@real $dtype, $T, $R, $C, $body,)
     };
@@ -98,9 +102,13 @@ macro_rules! dispatch_sum {
             (C128 numerics::Complex64, numerics::simd::TILE_ROWS, 4))
     };
     (@real $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr, $($complex:tt)*) => {
+        $crate::contract::dispatch_sum!(@float $dtype, $T, $R, $C, $body,
+            (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8) $($complex)*)
+    };
+    (@float $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr, $($others:tt)*) => {
         $crate::contract::dispatch_sum!(@arms $dtype, $T, $R, $C, $body,
             (F32 f32, numerics::simd::TILE_ROWS, 32) (F64 f64, numerics::simd::TILE_ROWS, 16)
-            (I32 i32, numerics::simd::TILE_ROWS, 32) (I64 i64, 2, 8) $($complex)*)
+            $($others)*)
     };
     (@arms $dtype:expr, $T:ident, $R:ident, $C:ident, $body:expr,
         $(($variant:ident $ty:path, $rows:expr, $columns:literal))*) => {

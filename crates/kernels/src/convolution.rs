@@ -554,7 +554,7 @@ impl PreparedConvolution {
         weights.resize(rhs.len());
         let input = gathered(self.dtype, lhs, self.input.as_ref(), input)?;
         let weights = gathered(self.dtype, rhs, Some(kernel), weights)?;
-        dispatch_sum!(self.dtype, T, R, C => {
+        dispatch_sum!(float self.dtype, T, R, C => {
             let (input, weights) = (elements::<T>(input)?, elements(weights)?);
             let out = bytemuck::try_cast_slice_mut(out).map_err(|_| TensorError::OutOfBounds)?;
             let sizes = &*self.sizes;
