@@ -49,7 +49,10 @@ def programs():
 def alone():
     """What programs need the plugin's part in Python for."""
     array = np.arange(16, dtype=np.float32)
-    np.testing.assert_array_equal(np.from_dlpack(jnp.from_dlpack(array)), array)
+    # JAX before 0.8 takes arrays in row-major order alone.
+    others = [array] + [array.reshape(2, 8).T] * (jax.__version_info__ >= (0, 8))
+    for other in others:
+        np.testing.assert_array_equal(np.asarray(jnp.from_dlpack(other)), other)
     shape = jax.ShapeDtypeStruct(array.shape, array.dtype)
     called = jax.jit(lambda x: jax.pure_callback(np.cumsum, shape, x + 1))(array)
     np.testing.assert_array_equal(called, np.cumsum(array + 1))

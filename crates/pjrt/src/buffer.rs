@@ -517,11 +517,12 @@ pub(crate) fn to_host(args: &mut BufferToHostBuffer) -> Outcome {
         return Ok(());
     }
     let element = shape.dtype.bytes();
-    // Without a layout, the elements are in the order of the buffer.
-    let strides = match args.host_layout.is_null() {
+    // Without a layout, the elements are in the order of the buffer, which jaxlib asks for.
+    let layout = args.host_layout;
+    let strides = match layout.is_null() || transfer::is_freed(layout, shape.sizes.len()) {
         true => None,
         false => {
-            let strides = transfer::strides(args.host_layout, &shape.sizes, element)?;
+            let strides = transfer::strides(layout, &shape.sizes, element)?;
             let strides = strides.unwrap_or_else(|| transfer::row_major(&shape.sizes, element));
             Some(shape.order.in_memory(&strides))
         }

@@ -72,6 +72,16 @@ pub(crate) fn numbers_of_layout(
     Ok((layout.kind, numbers.to_vec()))
 }
 
+/// True if a layout of a client lists no order of the dimensions, and no strides of them: jaxlib
+/// 0.12 lists those of a copy to the host in memory that it has freed.
+pub(crate) fn is_freed(layout: *const MemoryLayout, rank: usize) -> bool {
+    match numbers_of_layout(layout, rank) {
+        Ok((TILED, dims)) => Order::of_minor_to_major(&dims, rank).is_none(),
+        Ok((_, strides)) => strides.len() != rank,
+        Err(_) => false,
+    }
+}
+
 /// The failure for a layout of another shape.
 pub(crate) fn wrong_layout() -> Failure {
     Failure::invalid("the layout does not have the dimensions of the shape")

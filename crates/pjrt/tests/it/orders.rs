@@ -72,6 +72,31 @@ fn a_buffer_has_the_order_that_is_asked_for() {
     }
 }
 
+/// jaxlib 0.12 asks for the order of the buffer, and lists its dimensions in memory that it has
+/// freed.
+#[test]
+fn a_copy_to_the_host_has_the_order_of_the_buffer_if_the_layout_is_none() {
+    let client = client(1);
+    let columns = layout(&[0, 1]);
+    let created = matrix(&client, &columns);
+    let copied = |dims: &[i64]| {
+        let mut memory = vec![0f32; 6];
+        let stated = layout(dims);
+        let mut copy: BufferToHostBuffer = args();
+        (copy.src, copy.host_layout) = (created.buffer, (&raw const stated).cast_mut());
+        (copy.dst, copy.dst_size) = (memory.as_mut_ptr().cast(), 24);
+        call(Slot::Buffer_ToHostBuffer, &mut copy)?;
+        let mut wait: EventAwait = args();
+        wait.event = copy.event;
+        call(Slot::Event_Await, &mut wait)?;
+        Ok::<_, (i32, String)>(memory)
+    };
+    for freed in [&[0x5555_1234_5678, 7][..], &[0, 0], &[0], &[]] {
+        assert_eq!(copied(freed).unwrap(), BY_COLUMNS);
+    }
+    assert_eq!(copied(&[1, 0]).unwrap(), X);
+}
+
 /// Arguments are taken in any order; results have the one that the program states.
 #[test]
 fn a_program_states_the_order_of_its_results() {
