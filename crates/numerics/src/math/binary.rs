@@ -5,7 +5,7 @@ use super::complex_lanes::{ComplexNear, Divide};
 use super::double_lanes::{Atan2, Pow, Rounded};
 use super::kernel::SliceKernel;
 use super::single::Inlined;
-use super::{complex, complex_binary, gamma, one, scalar, single};
+use super::{complex, complex_binary, gamma, one, scalar, single, zeta};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
 
@@ -126,8 +126,16 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
             DType::C64 | DType::C128 => complex_function(complex_binary::atan2, dtype, sink),
             _ => real_function(one::atan2, dtype, sink),
         },
-        BinaryOp::Zeta => real_function(gamma::zeta, dtype, sink),
-        BinaryOp::Polygamma => real_function(gamma::polygamma, dtype, sink),
+        BinaryOp::Zeta | BinaryOp::Polygamma => real_function(
+            match (op, dtype) {
+                (BinaryOp::Zeta, DType::F64) => gamma::zeta,
+                (BinaryOp::Zeta, _) => zeta::zeta,
+                (_, DType::F64) => gamma::polygamma,
+                _ => zeta::polygamma,
+            },
+            dtype,
+            sink,
+        ),
         BinaryOp::NextAfter => dispatch!(
             dtype, [float] T => sink.zip::<T, T>(scalar::next_after), else sink.unsupported()
         ),

@@ -60,6 +60,8 @@ mod table;
 mod ties;
 pub mod unary;
 pub mod within;
+#[doc(hidden)]
+pub mod zeta; // For the tests in `tests/it/math`.
 
 pub use aligned::{AlignedBytes, fill};
 pub use binary::{BinaryOp, binary};

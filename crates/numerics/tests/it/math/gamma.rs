@@ -1,6 +1,7 @@
 //! Tests of `math/gamma.rs`.
 
 use numerics::math::gamma::{digamma, lgamma, polygamma, zeta};
+use numerics::math::zeta as narrow;
 
 const EULER: f64 = 0.577_215_664_901_532_9;
 const PI: f64 = std::f64::consts::PI;
@@ -109,4 +110,33 @@ fn lgamma_is_correctly_rounded() {
     }
     assert_eq!([lgamma(1.0), lgamma(2.0)], [0.0; 2]);
     assert_eq!(lgamma(2.6e305), f64::INFINITY);
+}
+
+/// The faster functions for results of few bits have the results of the precise ones, rounded.
+#[test]
+fn narrow_results_are_rounded() {
+    let mut state = 3u64;
+    let mut next = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 40) as f64 / (1u64 << 24) as f64
+    };
+    let equal = |s: f64, q: f64| {
+        let [s, q] = [s, q].map(|x| f64::from(x as f32));
+        assert_eq!(narrow::zeta(s, q) as f32, zeta(s, q) as f32, "{s} {q}");
+        let n = s.floor();
+        let derivatives = [narrow::polygamma(n, q), polygamma(n, q)].map(|x| (x as f32).to_bits());
+        assert_eq!(derivatives[0], derivatives[1], "{n} {q}");
+    };
+    for i in 0..2000 {
+        let (x, y) = (next(), next());
+        match i % 4 {
+            0 => equal(1.0 + 10.0 * x, y),
+            1 => equal(1.0 + 0.01 * x, 20.0 * y),
+            2 => equal(1.0 + 200.0 * x, 0.01 + 2.0 * y),
+            _ => equal(1.0 + 3.0 * x, (80.0 * (y - 0.5)).exp()),
+        }
+    }
+    for q in [1.0, 0.5, 2.0, 16.0, -0.5, -1.5, 1e-30, 1e20, 1e38] {
+        (1..40).for_each(|s| equal(f64::from(s), q));
+    }
 }
