@@ -2,6 +2,7 @@
 
 use crate::product::Subtraction;
 use num_complex::Complex64;
+use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Index, IndexMut, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -360,13 +361,7 @@ impl<T: Scalar> Matrix<T> {
     /// The product of two matrices that fit.
     pub fn times(&self, other: &Matrix<T>) -> Matrix<T> {
         let mut result = Matrix::zeros(self.rows, other.columns);
-        for i in 0..self.rows {
-            for (k, &x) in self.row(i).iter().enumerate() {
-                for (sum, &y) in result.row_mut(i).iter_mut().zip(other.row(k)) {
-                    *sum += x * y;
-                }
-            }
-        }
+        Isa::best().run(Times { a: self, b: other, result: &mut result });
         result
     }
 
@@ -408,5 +403,26 @@ impl<T> Index<(usize, usize)> for Matrix<T> {
 impl<T> IndexMut<(usize, usize)> for Matrix<T> {
     fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
         &mut self.elements[i * self.columns + j]
+    }
+}
+
+/// Adds the products of a matrix product to zeros, in order.
+struct Times<'a, T> {
+    a: &'a Matrix<T>,
+    b: &'a Matrix<T>,
+    result: &'a mut Matrix<T>,
+}
+
+impl<T: Scalar> Kernel for Times<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Times { a, b, result } = self;
+        for i in 0..a.rows {
+            for (k, &x) in a.row(i).iter().enumerate() {
+                for (sum, &y) in result.row_mut(i).iter_mut().zip(b.row(k)) {
+                    *sum += x * y;
+                }
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::NoConvergence;
 use crate::householder::reflector;
 use crate::matrix::{Matrix, Precision};
 use crate::rotation::standard_pair;
+use numerics::simd::{Isa, Kernel};
 use std::ops::Range;
 
 /// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
@@ -64,6 +65,8 @@ pub(crate) fn iterate(
     let n = h.rows();
     let limits = Limits::new(rows, precision);
     let Limits { low, high, .. } = limits;
+    // The columns of `z` are combined: those of rows are neighbours.
+    let mut adjoint = z.adjoint();
     let mut steps_left = MAX_STEPS * (high - low).max(10);
     // `end` eigenvalues from `low` on are not known yet.
     let mut end = high;
@@ -83,7 +86,7 @@ pub(crate) fn iterate(
             }
             steps_left -= 1;
             failures += 1;
-            step(h, z, l, i, failures, limits.ulp);
+            step(h, &mut adjoint, l, i, failures, limits.ulp);
         };
         if l + 1 == i {
             let pair = [h[(l, l)], h[(l, i)], h[(i, l)], h[(i, i)]];
@@ -93,10 +96,11 @@ pub(crate) fn iterate(
                 (h[(l, j)], h[(i, j)]) = rotation.pair(h[(l, j)], h[(i, j)]);
             }
             rotation.columns(h, l, i, l);
-            rotation.columns(z, l, i, n);
+            rotation.rows(&mut adjoint, l, i);
         }
         end = l;
     }
+    *z = adjoint.adjoint();
     Ok(())
 }
 
@@ -139,7 +143,7 @@ fn shifts([h11, h12, h21, h22]: [f64; 4]) -> (f64, f64, f64) {
     (shift, shift, 0.0)
 }
 
-/// A step of QR iteration on the rows `l..=i`.
+/// A step of QR iteration on the rows `l..=i`, given the adjoint of the vectors.
 fn step(h: &mut Matrix<f64>, z: &mut Matrix<f64>, l: usize, i: usize, failures: usize, ulp: f64) {
     let n = h.rows();
     let exceptional = |s: f64, d: f64| {
@@ -193,14 +197,57 @@ fn step(h: &mut Matrix<f64>, z: &mut Matrix<f64>, l: usize, i: usize, failures: 
         }
         v[0] = 1.0;
         let v = &v[..size];
-        for j in k..n {
-            let sum: f64 = (0..size).map(|r| v[r] * h[(k + r, j)]).sum();
-            for r in 0..size {
-                h[(k + r, j)] -= sum * (tau * v[r]);
-            }
-        }
+        turn_rows(h, k, k..n, v, tau);
         turn_columns(h, 0..(k + 4).min(i + 1), k, v, tau);
-        turn_columns(z, 0..n, k, v, tau);
+        turn_rows(z, k, 0..n, v, tau);
+    }
+}
+
+/// Reflects the two or three rows from `k` on by `v`, in some columns.
+fn turn_rows(a: &mut Matrix<f64>, k: usize, columns: Range<usize>, v: &[f64], tau: f64) {
+    let n = a.columns();
+    let rows = &mut a.elements_mut()[k * n..(k + v.len()) * n];
+    Isa::best().run(TurnRows { rows, n, columns, v, tau });
+}
+
+struct TurnRows<'a> {
+    rows: &'a mut [f64],
+    /// Elements of a row.
+    n: usize,
+    columns: Range<usize>,
+    v: &'a [f64],
+    tau: f64,
+}
+
+impl Kernel for TurnRows<'_> {
+    const IS_WIDE: bool = true;
+
+    #[inline(always)]
+    fn run(self) {
+        let TurnRows { rows, n, columns, v, tau } = self;
+        let (first, rest) = rows.split_at_mut(n);
+        let (second, third) = rest.split_at_mut(n);
+        let (first, second) = (&mut first[columns.clone()], &mut second[columns.clone()]);
+        match *v {
+            [v0, v1] => {
+                let factors = [tau * v0, tau * v1];
+                for (x, y) in first.iter_mut().zip(second) {
+                    let sum = v0 * *x + v1 * *y;
+                    *x -= sum * factors[0];
+                    *y -= sum * factors[1];
+                }
+            }
+            [v0, v1, v2] => {
+                let factors = [tau * v0, tau * v1, tau * v2];
+                for ((x, y), z) in first.iter_mut().zip(second).zip(&mut third[columns]) {
+                    let sum = v0 * *x + v1 * *y + v2 * *z;
+                    *x -= sum * factors[0];
+                    *y -= sum * factors[1];
+                    *z -= sum * factors[2];
+                }
+            }
+            _ => {}
+        }
     }
 }
 
