@@ -5,8 +5,8 @@
 
 // A plan takes no memory for values that are not small, nor for the index vectors of a type, which
 // a run lists only if they are not at equal distances.
-// 40 GB; the square root is a constant.
-// CHECK: @main: 4 ops in 1 steps, 1 of them loops; peak 40000000000 bytes
+// 40 GB of one element, which is a constant.
+// CHECK: @main: 4 ops in 1 steps, 0 of them loops; peak 40000000000 bytes
 // LIMIT: error[memory_limit]: 40000000000 bytes more than
 // VECTORS: error[memory_limit]: {{.*}} would exceed the limit of 104857600 bytes
 func.func @main() -> tensor<100000x100000xf32> {

@@ -15,6 +15,8 @@
 // RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
 // RUN: stablo run %s --entry tree --dump-plan-after=reduction-trees | FileCheck %s --check-prefix=TREE
 // RUN: stablo run %s --entry tree --input iota | FileCheck %s --check-prefix=TREE-RUN
+// RUN: stablo run %s --entry repeated --dump-plan-after=shrink | FileCheck %s --check-prefix=SHRINK
+// RUN: stablo run %s --entry repeated --input 5 --input iota | FileCheck %s --check-prefix=SHRINK-RUN
 // RUN: stablo run %s --entry first --dump-plan-after=limit-sorts | FileCheck %s --check-prefix=LIMIT
 // RUN: not stablo run %s --entry dead --dump-plan-after=nothing 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not stablo run %s --entry dead --engine reference --dump-plan-after=dce 2>&1 | FileCheck %s --check-prefix=NONE
@@ -452,4 +454,24 @@ func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
       stablehlo.return %next, %sum : tensor<i64>, tensor<1000xf32>
     }
   return %0#1 : tensor<1000xf32>
+}
+
+// An elementwise op on one repeated element is one on scalars; one of few elements stays, and so does one
+// that another operand changes.
+// SHRINK-LABEL: @repeated(
+// SHRINK: %[[TWO:[0-9]+]] = stablehlo.constant : i32
+// SHRINK: %[[R:[0-9]+]] = stablehlo.remainder %0, %[[TWO]] : i32
+// SHRINK-NEXT: %[[ALL:[0-9]+]] = stablehlo.remainder %[[R]] : 100xi32
+// SHRINK: stablehlo.add %1, %[[ALL]] : 100xi32
+// SHRINK: stablehlo.add %{{[0-9]+}}, %{{[0-9]+}} : 3xi32
+// SHRINK-RUN: 1, 2, 3
+// SHRINK-RUN: 10, 10, 10
+func.func @repeated(%i: tensor<i32>, %x: tensor<100xi32>) -> (tensor<100xi32>, tensor<3xi32>) {
+  %two = stablehlo.constant dense<2> : tensor<100xi32>
+  %all = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i32>) -> tensor<100xi32>
+  %odd = stablehlo.remainder %all, %two : tensor<100xi32>
+  %r = stablehlo.add %x, %odd : tensor<100xi32>
+  %few = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i32>) -> tensor<3xi32>
+  %s = stablehlo.add %few, %few : tensor<3xi32>
+  return %r, %s : tensor<100xi32>, tensor<3xi32>
 }

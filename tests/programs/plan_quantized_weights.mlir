@@ -45,7 +45,12 @@ func.func @main() -> (tensor<4xf32>, tensor<2xf32>) {
   %last = stablehlo.slice %y [0:1, 2044:2048] : (tensor<1x2048xf32>) -> tensor<1x4xf32>
   %result = stablehlo.reshape %last : (tensor<1x4xf32>) -> tensor<4xf32>
 
-  %three = stablehlo.constant dense<3> : tensor<1024x32xi4>
+  // Not a constant, of which one element would do.
+  %counted = stablehlo.iota dim = 0 : tensor<1024x32xi4>
+  %none = stablehlo.constant dense<0> : tensor<1024x32xi4>
+  %zeros = stablehlo.and %counted, %none : tensor<1024x32xi4>
+  %bits = stablehlo.constant dense<3> : tensor<1024x32xi4>
+  %three = stablehlo.or %zeros, %bits : tensor<1024x32xi4>
   %grouped = stablehlo.reshape %three : (tensor<1024x32xi4>) -> tensor<16x64x32xi4>
   %group = stablehlo.iota dim = 0 : tensor<16x32xi32>
   %odd = stablehlo.constant dense<1> : tensor<16x32xi32>

@@ -1,8 +1,11 @@
 //! Replaces nodes whose results are their operands, and values that loops carry without change.
+//! Movements that leave all elements in their order become reshapes.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::{Replacements, keep, rewrite};
-use program::Primitive;
+use numerics::shape::{StridedView, num_elements};
+use program::{Kind, Primitive, primitives};
+use std::sync::Arc;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
     rewrite(body, &mut Replacements::default(), &mut |node, replacements| {
@@ -12,6 +15,9 @@ pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
         {
             replacements.insert(result, operand);
             return false;
+        }
+        if let Some(reshape) = reshape(graph, node) {
+            node.primitive = Arc::new(reshape.into());
         }
         replace_carried(graph, node, replacements);
         true
@@ -31,6 +37,21 @@ fn same(graph: &Graph<'_>, node: &Node) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// The reshape that a node is, such as a broadcast that adds dimensions of size 1: the result has the
+/// elements of the operand in their order.
+fn reshape(graph: &Graph<'_>, node: &Node) -> Option<primitives::Reshape> {
+    let (&[operand], &[result]) = (&node.operands[..], &node.results[..]) else { return None };
+    if node.primitive.kind() != Kind::Movement || matches!(&*node.primitive, Primitive::Reshape(_))
+    {
+        return None;
+    }
+    let (from, to) = (graph.shape(operand)?, graph.shape(result)?);
+    let view = node.primitive.as_view(&StridedView::dense(&from).ok()?)?;
+    let is_same = view.is_dense() && view.shape() == &to[..];
+    let is_all = num_elements(&from) == num_elements(&to);
+    (is_same && is_all).then(|| primitives::Reshape { shape: to.to_vec() })
 }
 
 /// Replaces loop-carried values that the body returns unchanged by their initial values.

@@ -17,6 +17,7 @@ mod prepack;
 mod recompute;
 mod reduction_trees;
 mod schedule;
+mod shrink;
 mod sink;
 mod unroll;
 mod widen;
@@ -80,6 +81,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "reduction-trees",
         description: "Replaces small reductions with blocks of their own by elementwise nodes",
         run: PassKind::Graph(reduction_trees::run),
+    },
+    PlanPass {
+        name: "shrink",
+        description: "Computes elementwise nodes of repeated elements once",
+        run: PassKind::Graph(shrink::run),
     },
     PlanPass {
         name: "fold",
