@@ -6,6 +6,9 @@ use super::matmul::FEW;
 use numerics::simd::{FeatureWindows, Isa, Kernel, Tap};
 use std::ops::Range;
 
+/// Fewer windows of one feature are computed one by one.
+const FEW_WINDOWS: usize = 4;
+
 /// Neighbouring windows along the last spatial dimension that see the same positions.
 #[derive(Debug)]
 pub(crate) struct Alike {
@@ -135,6 +138,16 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
         let FeatureWindows { input, weights, taps, step: distance, out, .. } = self.line;
         let furthest = taps.iter().map(|tap| tap.input).max().unwrap_or(0);
         for (first, out) in (0..).step_by(C).zip(out.chunks_mut(C)) {
+            if out.len() < FEW_WINDOWS {
+                // At the edges of a line, for example.
+                for (window, out) in (first..).zip(out) {
+                    let products = taps
+                        .iter()
+                        .map(|tap| (input[tap.input + window * distance], weights[tap.weight]));
+                    *out = products.fold(T::ZERO, |sum, (x, weight)| step(sum, x, weight)).finish();
+                }
+                continue;
+            }
             // Windows after the last one may be computed, too, where there is input for them.
             let has_input = distance == 1 && furthest + first + C <= input.len();
             let sums = if has_input {

@@ -5,6 +5,8 @@
 //! reduced. Of long rows of neighbours, the elements of each are compared with each other in lanes;
 //! other results have a lane each.
 
+use super::converted::convert_into;
+use super::extremum_rows::{RowElements, first_places};
 use super::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math::{self, Direction};
@@ -23,6 +25,10 @@ const SHORT_ROW: usize = 32;
 const MIN_COPIED: usize = 8;
 /// Short rows that are copied at a time.
 const COPIED: usize = 256;
+/// Elements that are converted at a time,
+const CONVERTED: usize = 4096;
+/// and neighbours among them at least, unless there are fewer.
+const CONVERTED_COLUMNS: usize = 128;
 
 /// The extremum of each result's elements with its index, combined with the initial ones; `None`
 /// for other types of elements. Every order of the body gives these bits: the bits of the first
@@ -36,35 +42,39 @@ pub fn reduce(
     init: [&Tensor; 2],
     sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
-    // Other types of elements and indices have all of their values in these.
     let [dtype, index] = [values.dtype(), indices.dtype()];
-    let wide = match dtype {
+    let wide = wide_type(dtype);
+    let place = if wide == DType::I64 && index == DType::I32 { DType::I64 } else { index };
+    if place != index {
+        let of_type = |tensor: &Tensor| math::convert(tensor.clone(), place);
+        let (indices, first) = (of_type(indices)?, of_type(init[1])?);
+        let Some([best, places]) = reduce(kind, [values, &indices], [init[0], &first], sizes)?
+        else {
+            return Ok(None);
+        };
+        return Ok(Some([best, math::convert(places, index)?]));
+    }
+    dispatch_extremum!(wide, index, T, I => {
+        let indices = indices.as_slice::<I>()?;
+        let init = (math::convert(init[0].clone(), wide)?.item::<T>()?, init[1].item::<I>()?);
+        let lines = ReducedLines::new(sizes, [values.num_elements(), indices.len()])?;
+        let mut results =
+            [Tensor::zeros(dtype, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
+        let [best, places] = &mut results;
+        let (best, places) = (best.bytes_mut()?, places.make_mut::<I>()?);
+        extrema_of_type(kind, dtype, (values.bytes(), indices), init, [lines; 2], (best, places))?;
+        Ok(Some(results))
+    }, else Ok(None))
+}
+
+/// The type in which elements are compared, which has all of their values.
+pub(crate) fn wide_type(dtype: DType) -> DType {
+    match dtype {
         DType::BF16 | DType::F16 => DType::F32,
         DType::I1 | DType::I8 | DType::I16 | DType::U8 | DType::U16 => DType::I32,
         DType::U32 => DType::I64,
         _ => dtype,
-    };
-    let place = if wide == DType::I64 && index == DType::I32 { DType::I64 } else { index };
-    if [wide, place] != [dtype, index] {
-        let of_type = |tensor: &Tensor, dtype| math::convert(tensor.clone(), dtype);
-        let pair = [of_type(values, wide)?, of_type(indices, place)?];
-        let init = [of_type(init[0], wide)?, of_type(init[1], place)?];
-        let Some([best, places]) = reduce(kind, pair.each_ref(), init.each_ref(), sizes)? else {
-            return Ok(None);
-        };
-        return Ok(Some([math::convert(best, dtype)?, math::convert(places, index)?]));
     }
-    dispatch_extremum!(values.dtype(), indices.dtype(), T, I => {
-        let elements = (values.as_slice::<T>()?, indices.as_slice::<I>()?);
-        let init = (init[0].item::<T>()?, init[1].item::<I>()?);
-        let lines = ReducedLines::new(sizes, [elements.0.len(), elements.1.len()])?;
-        let mut results =
-            [Tensor::zeros(T::DTYPE, [lines.len])?, Tensor::zeros(I::DTYPE, [lines.len])?];
-        let [best, places] = &mut results;
-        let outs = (best.make_mut::<T>()?, places.make_mut::<I>()?);
-        extrema(kind, elements, init, [lines; 2], outs)?;
-        Ok(Some(results))
-    }, else Ok(None))
 }
 
 /// Evaluates an expression with `T` and `I` bound to the types of elements and indices.
@@ -89,42 +99,154 @@ macro_rules! dispatch_extremum {
 
 pub(crate) use dispatch_extremum;
 
-/// Writes the extremum of each result's elements, and its index.
+/// Writes the extremum of each result's elements, and its index. The elements have a type whose
+/// [`wide_type`] is `T`.
 ///
 /// # Errors
-/// If there is no memory for threads.
-pub(crate) fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
+/// If there is no memory for threads, or bytes are not those of elements.
+pub(crate) fn extrema_of_type<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,
-    elements: (&[T], &[I]),
+    dtype: DType,
+    (values, indices): (&[u8], &[I]),
     init: (T, I),
     lines: [ReducedLines; 2],
+    (best, places): (&mut [u8], &mut [I]),
+) -> Result<(), TensorError> {
+    let misaligned = |_| TensorError::OutOfBounds;
+    if dtype == T::DTYPE {
+        let values = bytemuck::try_cast_slice(values).map_err(misaligned)?;
+        let best = bytemuck::try_cast_slice_mut(best).map_err(misaligned)?;
+        let size = task_size(lines[0].len, WORK * lines[0].count, LANES);
+        let outs = best.chunks_mut(size).zip(places.chunks_mut(size));
+        return host::parallel(outs.enumerate().collect(), |(task, outs)| {
+            extrema(kind, (values, indices), lines, task * size, init, outs)
+        });
+    }
+    // Some results at a time.
+    let ReducedLines { count, len, .. } = lines[0];
+    let least = if lines[0].are_rows() { 1 } else { CONVERTED_COLUMNS };
+    let size = (CONVERTED / count).max(least);
+    let bytes = dtype.bytes();
+    let mut tasks: Vec<(usize, &mut [u8], &mut [I])> = Vec::new();
+    let groups = best.chunks_mut(lines[0].inner * bytes).zip(places.chunks_mut(lines[0].inner));
+    for (group, (best, places)) in groups.enumerate() {
+        let first = group * lines[0].inner;
+        let parts = best.chunks_mut(size * bytes).zip(places.chunks_mut(size)).enumerate();
+        tasks.extend(parts.map(|(nth, (best, places))| (first + nth * size, best, places)));
+    }
+    let part = |(first, best, places): (usize, &mut [u8], &mut [I])| {
+        let results = places.len();
+        let mut room: Scratch<T> = Scratch::filled(results * count, T::default())?;
+        let mut best_room: Scratch<T> = Scratch::filled(results, T::default())?;
+        let start = lines[0].start(first);
+        let step = if lines[0].are_rows() { results * count } else { lines[0].inner };
+        let neighbours = if lines[0].are_rows() { step } else { results };
+        let converted = room.chunks_mut(neighbours);
+        for (elements, converted) in values[start * bytes..].chunks(step * bytes).zip(converted) {
+            let converted = bytemuck::cast_slice_mut(converted);
+            convert_into(&elements[..neighbours * bytes], [dtype, T::DTYPE], converted)?;
+        }
+        let by_part = ReducedLines::new([results, count, 1], [results * count; 2])?;
+        let of_values = match lines[0].are_rows() {
+            true => by_part,
+            false => ReducedLines { distances: [1, results], ..by_part },
+        };
+        let (indices, of_indices) = match lines[1].distances[0] {
+            0 => (indices, ReducedLines { distances: [0, 1], ..by_part }),
+            _ => {
+                let distances = lines[1].distances;
+                (&indices[start..], ReducedLines { distances, ..by_part })
+            }
+        };
+        let outs = (&mut best_room[..], places);
+        extrema(kind, (&room, indices), [of_values, of_indices], 0, init, outs)?;
+        convert_into(bytemuck::cast_slice(&best_room), [T::DTYPE, dtype], best)
+    };
+    if task_size(len, WORK * count, LANES) >= len {
+        return tasks.into_iter().try_for_each(part);
+    }
+    host::parallel(tasks, part)
+}
+
+/// Writes the extrema from number `first` on.
+///
+/// # Errors
+/// If there is no memory for copies.
+fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
+    kind: Extremum,
+    elements: (&[T], &[I]),
+    lines: [ReducedLines; 2],
+    first: usize,
+    init: (T, I),
     outs: (&mut [T], &mut [I]),
 ) -> Result<(), TensorError> {
-    let size = task_size(lines[0].len, WORK * lines[0].count, LANES);
-    let outs = outs.0.chunks_mut(size).zip(outs.1.chunks_mut(size));
-    host::parallel(outs.enumerate().collect(), |(task, outs)| {
-        let first = task * size;
-        if !lines[0].are_short_rows() || outs.0.len() < LANES {
-            run(kind, elements, lines, first, init, outs);
-            return Ok(());
+    if tiny_rows(kind, elements, lines, first, init, (&mut *outs.0, &mut *outs.1)) {
+        return Ok(());
+    }
+    if !lines[0].are_short_rows() || outs.0.len() < LANES {
+        run(kind, elements, lines, first, init, outs);
+        return Ok(());
+    }
+    // Some rows at a time are copied as columns: then neighbours have lanes.
+    let mut rooms: (Scratch<T>, Scratch<I>) = (
+        Scratch::filled(COPIED * lines[0].count, T::default())?,
+        Scratch::filled(COPIED * lines[0].count, I::default())?,
+    );
+    let parts = outs.0.chunks_mut(COPIED).zip(outs.1.chunks_mut(COPIED));
+    for (part, outs) in parts.enumerate() {
+        let (first, rows) = (first + part * COPIED, outs.0.len());
+        let (values, by_rows) = lines[0].copy(elements.0, first, rows, &mut rooms.0);
+        let (indices, index_lines) = match lines[1].are_short_rows() {
+            true => lines[1].copy(elements.1, first, rows, &mut rooms.1),
+            false => (elements.1, lines[1]),
+        };
+        run(kind, (values, indices), [by_rows, index_lines], 0, init, outs);
+    }
+    Ok(())
+}
+
+/// As [`extrema`], of rows of fewer elements than are copied, whose indices are alike and ascend.
+/// False, and nothing is written, for others.
+fn tiny_rows<T: Element + PartialOrd, I: Integer + Ord>(
+    kind: Extremum,
+    (values, indices): (&[T], &[I]),
+    lines: [ReducedLines; 2],
+    first: usize,
+    init: (T, I),
+    (best, places): (&mut [T], &mut [I]),
+) -> bool {
+    let count = lines[0].count;
+    let are_ascending = |indices: &[I]| indices.windows(2).all(|pair| pair[0] < pair[1]);
+    let is_row = lines[0].are_rows() && lines[0].inner == lines[0].len;
+    if count >= MIN_COPIED
+        || !is_row
+        || lines[1].distances != [0, 1]
+        || !are_ascending(&indices[..count])
+    {
+        return false;
+    }
+    let values = &values[first * count..][..best.len() * count];
+    let elements = match T::DTYPE {
+        DType::F32 => RowElements::Floats(bytemuck::cast_slice(values)),
+        DType::I32 => RowElements::Integers(bytemuck::cast_slice(values)),
+        _ => return false,
+    };
+    let mut numbers = vec![0; best.len()];
+    first_places(elements, count, kind == Extremum::Maximum, &mut numbers);
+    let results = best.iter_mut().zip(places).zip(numbers);
+    for (((best, place), number), row) in results.zip(values.chunks_exact(count)) {
+        let mut value = row[number as usize];
+        if value == T::ZERO {
+            // Zeros are equal with other bits.
+            value = row.iter().rev().copied().find(|&x| x == value).unwrap_or(value);
         }
-        // Some rows at a time are copied as columns: then neighbours have lanes.
-        let mut rooms: (Scratch<T>, Scratch<I>) = (
-            Scratch::filled(COPIED * lines[0].count, T::default())?,
-            Scratch::filled(COPIED * lines[0].count, I::default())?,
-        );
-        let parts = outs.0.chunks_mut(COPIED).zip(outs.1.chunks_mut(COPIED));
-        for (part, outs) in parts.enumerate() {
-            let (first, rows) = (first + part * COPIED, outs.0.len());
-            let (values, by_rows) = lines[0].copy(elements.0, first, rows, &mut rooms.0);
-            let (indices, index_lines) = match lines[1].are_short_rows() {
-                true => lines[1].copy(elements.1, first, rows, &mut rooms.1),
-                false => (elements.1, lines[1]),
-            };
-            run(kind, (values, indices), [by_rows, index_lines], 0, init, outs);
-        }
-        Ok(())
-    })
+        let found = (value, indices[number as usize]);
+        (*best, *place) = match kind {
+            Extremum::Maximum => combine(init, found, &|x, y| x > y),
+            Extremum::Minimum => combine(init, found, &|x, y| x < y),
+        };
+    }
+    true
 }
 
 /// [`extrema`] of the results from number `first` on.
@@ -183,6 +305,11 @@ impl ReducedLines {
             1 => ReducedLines { len, count, inner: len.max(1), distances: [count, 1] },
             _ => ReducedLines { len, count, inner, distances: [1, inner] },
         })
+    }
+
+    /// True if the elements of a result are neighbours.
+    fn are_rows(&self) -> bool {
+        self.distances[1] == 1
     }
 
     /// The number of results.
@@ -285,6 +412,14 @@ pub fn choose(
                 _ => Ok(None),
             }
         };
+    }
+    let (dtype, wide) = (values.dtype(), wide_type(values.dtype()));
+    if dtype != wide {
+        let [of_values, of_init] =
+            [values, init[0]].map(|tensor| math::convert(tensor.clone(), wide));
+        let found = choose(relation, [&of_values?, indices], [&of_init?, init[1]], sizes)?;
+        let Some([best, places]) = found else { return Ok(None) };
+        return Ok(Some([math::convert(best, dtype)?, places]));
     }
     dispatch! { (F32 f32) (F64 f64) (I32 i32) (I64 i64) }
 }

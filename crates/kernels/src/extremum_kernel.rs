@@ -1,8 +1,10 @@
 //! `argmax` and `argmin` as kernels.
 
-use super::extremum::{ReducedLines, dispatch_extremum, extrema};
+use super::converted::converted;
+use super::extremum::{ReducedLines, dispatch_extremum, extrema_of_type, wide_type};
 use super::kernel::Kernel;
-use numerics::budget::Scratch;
+use numerics::budget::{Scratch, reserve};
+use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
 use numerics::{DType, Element, TensorError};
 use program::Extremum;
@@ -31,8 +33,8 @@ impl ExtremumKernel {
         dimensions: &[usize],
         is_index: bool,
     ) -> Option<ExtremumKernel> {
-        let is_known = dispatch_extremum!(dtype, index, T, I => {
-            [T::DTYPE, I::DTYPE] == [dtype, index]
+        let is_known = dispatch_extremum!(wide_type(dtype), index, T, I => {
+            [T::DTYPE, I::DTYPE] == [wide_type(dtype), index]
         }, else false);
         let (&first, &last) = (dimensions.first()?, dimensions.last()?);
         let is_run = dimensions.windows(2).all(|pair| pair[0] + 1 == pair[1]);
@@ -85,23 +87,29 @@ impl Kernel for ExtremumKernel {
             return Err(TensorError::OutOfBounds);
         };
         let &ExtremumKernel { kind, dtypes: [dtype, place], lines, lens, is_index } = self;
-        dispatch_extremum!(dtype, place, T, I => {
-            let elements = (cast::<T>(values)?, cast::<I>(indices)?);
+        let (wide, mut room) = (wide_type(dtype), AlignedBytes::new());
+        let value = converted(value, [dtype, wide], &mut room)?;
+        dispatch_extremum!(wide, place, T, I => {
             let init = (cast::<T>(value)?.first(), cast::<I>(index)?.first());
             let (Some(&value), Some(&index)) = init else { return Err(TensorError::OutOfBounds) };
+            let (indices, init) = (cast::<I>(indices)?, (value, index));
             let count = result.len() / self.dtype().bytes();
-            if [elements.0.len(), elements.1.len()] != lens || count != lines[0].results() {
+            let found = [values.len() / dtype.bytes(), indices.len()];
+            if found != lens || count != lines[0].results() {
                 return Err(TensorError::OutOfBounds);
             }
-            let out_of_bounds = |_| TensorError::OutOfBounds;
+            let elements = (values, indices);
             if is_index {
-                let mut best = Scratch::filled(count, T::default())?;
-                let places = bytemuck::try_cast_slice_mut(result).map_err(out_of_bounds)?;
-                extrema::<T, I>(kind, elements, (value, index), lines, (&mut best, places))
+                let mut best = AlignedBytes::new();
+                let _reserved = reserve::<u8>(count * dtype.bytes())?;
+                best.try_resize(count * dtype.bytes())?;
+                let places = bytemuck::try_cast_slice_mut(result);
+                let outs = (&mut best[..], places.map_err(|_| TensorError::OutOfBounds)?);
+                extrema_of_type::<T, I>(kind, dtype, elements, init, lines, outs)
             } else {
                 let mut places = Scratch::filled(count, I::default())?;
-                let best = bytemuck::try_cast_slice_mut(result).map_err(out_of_bounds)?;
-                extrema::<T, I>(kind, elements, (value, index), lines, (best, &mut places))
+                let outs = (&mut **result, &mut places[..]);
+                extrema_of_type::<T, I>(kind, dtype, elements, init, lines, outs)
             }
         }, else Err(TensorError::OutOfBounds))
     }

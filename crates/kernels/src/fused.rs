@@ -17,7 +17,7 @@ use std::ops::{ControlFlow, Range};
 
 /// The least and greatest number of elements of a tile, whatever the cache: with fewer, calls of
 /// loops take longer than their elements; more save nothing.
-const TILE: [usize; 2] = [64, 1024];
+const TILE: [usize; 2] = [64, 4096];
 
 /// Memory of the registers of a loop, kept from loop to loop.
 #[derive(Default)]

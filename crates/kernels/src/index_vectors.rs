@@ -231,6 +231,8 @@ pub fn gather(
     Ok(result)
 }
 
+/// Windows whose places are found at a time.
+const STARTS: usize = 256;
 /// Fewer windows are copied one by one.
 const MIN_WINDOWS: usize = 4;
 
@@ -377,6 +379,15 @@ impl GatherKernel {
         if result.is_empty() {
             return Ok(());
         }
+        if let Some(step) = self.step {
+            return match self.run * size {
+                1 => self.copy_in_order::<1>(operand, (indices, step), result),
+                2 => self.copy_in_order::<2>(operand, (indices, step), result),
+                4 => self.copy_in_order::<4>(operand, (indices, step), result),
+                8 => self.copy_in_order::<8>(operand, (indices, step), result),
+                _ => self.copy_in_order::<0>(operand, (indices, step), result),
+            };
+        }
         with_indices!(self.windows.index.0, indices, read => match self.run * size {
             1 => self.copy::<1>(operand, read, result),
             2 => self.copy::<2>(operand, read, result),
@@ -384,6 +395,88 @@ impl GatherKernel {
             8 => self.copy::<8>(operand, read, result),
             _ => self.copy::<0>(operand, read, result),
         })
+    }
+
+    /// Copies runs of `N` bytes each, or of any number for 0, which are the result in order.
+    fn copy_in_order<const N: usize>(
+        &self,
+        operand: &[u8],
+        (indices, step): (&[u8], usize),
+        result: &mut [u8],
+    ) -> Result<(), TensorError> {
+        let bytes = if N == 0 { self.run * self.size } else { N };
+        let part = |first: usize, result: &mut [u8]| {
+            let mut starts = [0; STARTS];
+            for (nth, result) in result.chunks_mut(STARTS * bytes).enumerate() {
+                let starts = &mut starts[..result.len() / bytes];
+                self.find_starts(indices, first + nth * STARTS, step, starts)?;
+                for (&start, to) in starts.iter().zip(result.chunks_exact_mut(bytes)) {
+                    // Of a number that the compiler knows, without a call.
+                    match N {
+                        0 => to.copy_from_slice(&operand[start..start + bytes]),
+                        _ => to[..N].copy_from_slice(&operand[start..start + N]),
+                    }
+                }
+            }
+            Ok(())
+        };
+        let all = result.len() / bytes;
+        let count = task_size(all, WINDOW_WORK + bytes / 4, 1);
+        if count >= all {
+            return part(0, result);
+        }
+        let tasks = result.chunks_mut(count * bytes).enumerate().collect();
+        host::parallel(tasks, |(task, result)| part(task * count, result))
+    }
+
+    /// Writes the bytes of the operand before each window, from window number `first` on, whose
+    /// index vectors are `step` indices apart.
+    fn find_starts(
+        &self,
+        indices: &[u8],
+        first: usize,
+        step: usize,
+        starts: &mut [usize],
+    ) -> Result<(), TensorError> {
+        fn add<I: Copy>(
+            indices: &[I],
+            step: usize,
+            starts: &mut [usize],
+            start: impl Fn(I) -> usize,
+        ) {
+            match step {
+                1 => starts.iter_mut().zip(indices).for_each(|(to, &i)| *to += start(i)),
+                _ => {
+                    let indices = indices.iter().step_by(step.max(1));
+                    starts.iter_mut().zip(indices).for_each(|(to, &i)| *to += start(i));
+                }
+            }
+        }
+        starts.fill(0);
+        let dtype = self.windows.index.0;
+        for entry in &self.windows.entries {
+            let (at, stride) = (first * step + entry.offset, entry.stride * self.size);
+            let start = |index: i64| index.clamp(0, entry.last) as usize * stride;
+            let bytes = &indices[at * dtype.bytes()..];
+            let misaligned = |_| TensorError::OutOfBounds;
+            match dtype {
+                DType::I32 => {
+                    let indices = bytemuck::try_cast_slice(bytes).map_err(misaligned)?;
+                    add(indices, step, starts, |index: i32| start(i64::from(index)));
+                }
+                DType::I64 => {
+                    let indices = bytemuck::try_cast_slice(bytes).map_err(misaligned)?;
+                    add(indices, step, starts, start);
+                }
+                _ => {
+                    let indices = bytes.chunks_exact(dtype.bytes()).step_by(step.max(1));
+                    for (to, bytes) in starts.iter_mut().zip(indices) {
+                        *to += start(integer(dtype, bytes).ok_or(TensorError::OutOfBounds)?);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Copies runs of `N` bytes each, or of any number for 0.
@@ -395,39 +488,6 @@ impl GatherKernel {
     ) -> Result<(), TensorError> {
         let GatherKernel { windows, size, run, .. } = self;
         let bytes = if N == 0 { run * size } else { N };
-        if let Some(step) = self.step {
-            let start = |vector: usize, entry: &IndexEntry| {
-                let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;
-                Ok::<usize, TensorError>(start * entry.stride)
-            };
-            let part = |first: usize, result: &mut [u8]| {
-                let vectors = (first * step..).step_by(step.max(1));
-                let mut results = vectors.zip(result.chunks_exact_mut(bytes));
-                // Of a number that the compiler knows, without a call.
-                let copy = |from: usize, to: &mut [u8]| match N {
-                    0 => to.copy_from_slice(&operand[from * size..][..bytes]),
-                    _ => to[..N].copy_from_slice(&operand[from * size..][..N]),
-                };
-                if let [entry] = &windows.entries[..] {
-                    return results.try_for_each(|(vector, to)| {
-                        copy(start(vector, entry)?, to);
-                        Ok(())
-                    });
-                }
-                results.try_for_each(|(vector, to)| {
-                    let starts = windows.entries.iter().map(|entry| start(vector, entry));
-                    copy(starts.sum::<Result<usize, TensorError>>()?, to);
-                    Ok(())
-                })
-            };
-            let all = result.len() / bytes;
-            let count = task_size(all, WINDOW_WORK + bytes / 4, 1);
-            if count >= all {
-                return part(0, result);
-            }
-            let tasks = result.chunks_mut(count * bytes).enumerate().collect();
-            return host::parallel(tasks, |(task, result)| part(task * count, result));
-        }
         if let ([entry], [0], [0]) = (&windows.entries[..], &self.from[..], &self.to[..]) {
             for (&[vector, selected], &to) in windows.vectors.iter().zip(self.targets.iter()) {
                 let start = read(vector + entry.offset)?.clamp(0, entry.last) as usize;

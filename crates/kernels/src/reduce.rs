@@ -4,16 +4,17 @@ use super::accumulator::Accumulator;
 use super::body::Combiner;
 use super::converted::{convert_into, converted};
 use super::extremum;
+use super::least_or_largest;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
 use super::parallel::task_size;
-use super::sums::{Combine, WindowLines, combine_columns, combine_rows};
+use super::sums::{Combine, WindowLines, are_small, combine_columns, combine_rows, combine_small};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, Runs, StridedView, num_elements};
-use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError};
+use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 
@@ -139,6 +140,9 @@ pub(super) enum Layout<'a> {
     /// The elements of windows, of which at most [`SHORT_WINDOW`] are combined one by one. A line
     /// whose start is [`AT_EDGE`] is at an edge.
     Windows { windows: WindowLines<'a>, edges: Option<&'a Edges> },
+    /// The elements of at most [`SHORT_WINDOW`] that a window along short rows of `row` elements
+    /// sees, one by one. There is a window for each element.
+    RowWindows { row: usize, window: WindowDim },
 }
 
 /// The start of a line of windows that see elements of the padding.
@@ -209,7 +213,11 @@ impl Edges {
 impl Layout<'_> {
     /// True for windows whose elements are combined one by one.
     fn is_short_window(&self) -> bool {
-        matches!(self, Layout::Windows { windows, .. } if windows.taps.len() <= SHORT_WINDOW)
+        match self {
+            Layout::Windows { windows, .. } => windows.taps.len() <= SHORT_WINDOW,
+            Layout::RowWindows { .. } => true,
+            Layout::Columns(_) => false,
+        }
     }
 }
 
@@ -224,6 +232,13 @@ fn combine(
     layout: &Layout<'_>,
 ) -> Result<Option<Tensor>, TensorError> {
     let dtype = input.dtype();
+    if let Layout::Columns(inner) = *layout {
+        let mut result = Tensor::zeros(dtype, [rows])?;
+        let elements = [input.bytes(), init.bytes()].map(|bytes| &bytes[..]);
+        if least_or_largest::combine(op, dtype, elements, inner, result.bytes_mut()?)? {
+            return Ok(Some(result));
+        }
+    }
     let wide = sum_type(dtype);
     let (input, init) = (math::convert(input, wide)?, math::convert(init.clone(), wide)?);
     let mut result = Tensor::zeros(wide, [rows])?;
@@ -273,10 +288,35 @@ fn combine_into(
         let out = bytemuck::try_cast_slice_mut::<u8, T>(out).map_err(misaligned)?;
         combine_typed(operation, input, init, layout, out)
     }
+    if let (BinaryOp::Add, DType::C64 | DType::C128, &Layout::Columns(inner)) = (op, dtype, layout)
+    {
+        // Both parts are added alike. Negative zeros add nothing.
+        let layout = Layout::Columns(2 * inner);
+        if dtype == DType::C64 {
+            combine_into(op, DType::F32, input, bytemuck::bytes_of(&-0.0_f32), &layout, out)?;
+            add_to_all::<Complex32>(init, out)?;
+        } else {
+            combine_into(op, DType::F64, input, bytemuck::bytes_of(&-0.0_f64), &layout, out)?;
+            add_to_all::<Complex64>(init, out)?;
+        }
+        quiet_nans(dtype, out);
+        return Ok(Some(()));
+    }
     let Some(operation) = operation(op, dtype) else { return Ok(None) };
     on_bits!(operation, |o| run(o, (input, init), layout, out))?;
     quiet_nans(dtype, out);
     Ok(Some(()))
+}
+
+/// Adds numbers to an initial one.
+fn add_to_all<T: Number>(init: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+    let &[init] = bytemuck::try_cast_slice::<u8, T>(init).unwrap_or_default() else {
+        return Err(TensorError::OutOfBounds);
+    };
+    for x in bytemuck::try_cast_slice_mut::<u8, T>(out).unwrap_or_default() {
+        *x = init.add(*x);
+    }
+    Ok(())
 }
 
 /// As [`combine_into`], of elements of the first type that are combined in the second one.
@@ -289,6 +329,11 @@ pub(super) fn combine_converted(
     out: &mut [u8],
 ) -> Result<(), TensorError> {
     let uncommon = TensorError::Unsupported { op: "a reduction", dtype };
+    if let Layout::Columns(inner) = *layout
+        && least_or_largest::combine(op, dtype, [input, init], inner, out)?
+    {
+        return Ok(());
+    }
     if dtype == wide {
         return combine_into(op, dtype, input, init, layout, out)?.ok_or(uncommon);
     }
@@ -331,6 +376,10 @@ fn combine_typed<T: Element>(
         Layout::Windows { windows: WindowLines { line_starts, taps, .. }, .. } => {
             let line = rows / line_starts.len();
             [task_size(line_starts.len(), line * taps.len(), 1) * line, 0]
+        }
+        Layout::RowWindows { row, window } => {
+            let work = row * (window.size as usize + 1);
+            [task_size(rows / row, work, 1) * row; 2]
         }
     };
     // The elements under windows at the edges, of a line at a time in each task.
@@ -427,6 +476,11 @@ fn combine_part<T: Element>(
 ) {
     match *layout {
         Layout::Columns(1) => combine_rows(elements, count, operation, out),
+        Layout::Columns(inner)
+            if inner < rows && are_small([count, inner]) && out.len().is_multiple_of(inner) =>
+        {
+            combine_small(&elements[..out.len() * count], [count, inner], operation, out);
+        }
         Layout::Columns(inner) if inner < NARROW && out.len().is_multiple_of(inner) => {
             combine_narrow(elements, [count, inner], operation, out);
         }
@@ -440,6 +494,9 @@ fn combine_part<T: Element>(
                     combine_columns(elements, 1, count, &|i| i * inner, operation, out);
                 }
             }
+        }
+        Layout::RowWindows { row, window } => {
+            combine_row_windows(operation, (&elements[..out.len()], init), row, window, out);
         }
         Layout::Windows { windows, edges } => {
             let WindowLines { line_starts, taps, .. } = windows;
@@ -487,6 +544,42 @@ fn combine_windows_of<T: Element>(
     }
     for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
         combine_columns(elements, stride, taps.len(), &|i| start + taps[i], operation, out);
+    }
+}
+
+/// Combines the elements of each window along rows of `row` elements, in order: all elements of many
+/// rows, moved by the distance of a tap, at a time.
+fn combine_row_windows<T: Element>(
+    operation: &dyn Combine<T>,
+    (elements, init): (&[T], T),
+    row: usize,
+    window: WindowDim,
+    out: &mut [T],
+) {
+    let block = (TOGETHER / row).max(1) * row;
+    let mut room = vec![init; block.min(elements.len())];
+    for (out, elements) in out.chunks_mut(block).zip(elements.chunks(block)) {
+        let len = elements.len();
+        for tap in 0..window.size {
+            // Beyond the row, windows see the initial value.
+            let distance =
+                tap.saturating_mul(window.window_dilation).saturating_sub(window.pad_low);
+            let beyond = usize::try_from(distance.unsigned_abs()).unwrap_or(row).min(row);
+            let seen = &mut room[..len];
+            let edge = if distance < 0 {
+                seen[beyond..].copy_from_slice(&elements[..len - beyond]);
+                0..beyond
+            } else {
+                seen[..len - beyond].copy_from_slice(&elements[beyond..]);
+                row - beyond..row
+            };
+            for place in edge {
+                for x in seen[place..].iter_mut().step_by(row) {
+                    *x = init;
+                }
+            }
+            operation.merge(out, seen);
+        }
     }
 }
 

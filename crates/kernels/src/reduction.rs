@@ -3,6 +3,7 @@
 use super::converted::MAX_CONVERTED;
 use super::fused::Registers;
 use super::kernel::{Form, Kernel, RowOperand, RowWise, expect_bytes};
+use super::least_or_largest;
 use super::parallel::task_size;
 use super::reduce::{Layout, combine_converted, is_common, sum_type};
 use super::reduce_parts::{combine_in_parts, may_have_parts};
@@ -62,7 +63,8 @@ impl Reduction {
         let count: usize = reduced.iter().map(|&axis| operand[axis]).product();
         let is_run = reduced.windows(2).all(|pair| pair[0] + 1 == pair[1]);
         let inner = operand[end..].iter().product();
-        if wide != dtype && elements > MAX_CONVERTED && !(is_run && may_have_parts(op, inner)) {
+        let needs_no_memory = least_or_largest::is_computed(op, dtype) || may_have_parts(op, inner);
+        if wide != dtype && elements > MAX_CONVERTED && !(is_run && needs_no_memory) {
             return None;
         }
         let between = match is_run {
@@ -87,6 +89,9 @@ impl Reduction {
             return self.run_between(sizes, input, init, out);
         }
         let (types, layout) = ([self.dtype, self.wide], Layout::Columns(self.inner));
+        if least_or_largest::combine(self.op, self.dtype, [input, init], self.inner, out)? {
+            return Ok(());
+        }
         if self.is_converted()
             && self.elements > MAX_CONVERTED
             && combine_in_parts(self.op, types, [self.rows, self.inner], input, init, out)?

@@ -209,8 +209,27 @@ fn places(shape: &[usize], window: &[WindowDim]) -> Result<usize, EvalError> {
     let (shape, window) = merged(shape, window);
     let (shape, window) = (&shape[..], &window[..]);
     let counts = num_windows(shape, window)?;
+    if row_window(shape, window, &counts).is_some() {
+        return Ok(0);
+    }
     let lines = num_elements(&counts[..line_of(&counts)]).unwrap_or(usize::MAX);
     Ok(lines.saturating_add(num_taps(window)))
+}
+
+/// The size of the last dimension and the window along it, if it is short, and there is a window for
+/// each of its elements, which sees no elements along other dimensions.
+fn row_window(
+    shape: &[usize],
+    window: &[WindowDim],
+    counts: &[usize],
+) -> Option<(usize, WindowDim)> {
+    let ((&row, _), (last, others)) = (shape.split_last()?, window.split_last()?);
+    let is_one = |d: &WindowDim| {
+        (d.size, d.stride, d.pad_low, d.pad_high, d.base_dilation) == (1, 1, 0, 0, 1)
+    };
+    let is_for_each = (last.stride, last.base_dilation) == (1, 1) && counts == shape;
+    let is_short = (2..SHORT_LINE).contains(&row) && last.size <= SHORT_WINDOW as i64;
+    (is_for_each && is_short && others.iter().all(is_one)).then_some((row, *last))
 }
 
 /// The last dimension that has several windows, which are a line.
@@ -230,6 +249,8 @@ pub struct WindowReduction {
     /// Number of windows.
     rows: usize,
     padding: Option<Padding>,
+    /// The windows along short rows, if there are no others.
+    along_rows: Option<(usize, WindowDim)>,
     /// Lines of windows over the elements, or the padded ones.
     line_starts: Vec<usize>,
     stride: usize,
@@ -284,6 +305,22 @@ impl WindowReduction {
         if elements == 0 || rows == 0 || num_taps(window) == 0 {
             return Ok(None);
         }
+        let wide = type_of_sums(dtype, window);
+        if let Some(along_rows) = row_window(shape, window, &counts) {
+            return Ok(Some(WindowReduction {
+                op,
+                dtype,
+                wide,
+                elements,
+                rows,
+                padding: None,
+                along_rows: Some(along_rows),
+                line_starts: Vec::new(),
+                stride: 1,
+                taps: Vec::new(),
+                edges: None,
+            }));
+        }
         let line = line_of(&counts);
         let is_dilated = |(d, &size): (&WindowDim, &usize)| d.base_dilation > 1 && size > 1;
         let has_holes = window.iter().zip(shape).any(is_dilated);
@@ -337,7 +374,6 @@ impl WindowReduction {
             (None, _) => positions(outer, |index| dot(index, &steps))?,
             (Some(edges), _) => positions(outer, |index| edges.start(index).unwrap_or(AT_EDGE))?,
         };
-        let wide = type_of_sums(dtype, window);
         Ok(Some(WindowReduction {
             op,
             dtype,
@@ -345,6 +381,7 @@ impl WindowReduction {
             elements,
             rows,
             padding,
+            along_rows: None,
             line_starts,
             stride,
             taps,
@@ -366,6 +403,10 @@ impl WindowReduction {
         let windows = WindowLines { line_starts, stride: *stride, taps };
         let layout = Layout::Windows { windows, edges: self.edges.as_ref() };
         let types = [self.dtype, self.wide];
+        if let Some((row, window)) = self.along_rows {
+            let layout = Layout::RowWindows { row, window };
+            return combine_converted(self.op, types, input, init, &layout, out);
+        }
         let Some(padding) = &self.padding else {
             return combine_converted(self.op, types, input, init, &layout, out);
         };

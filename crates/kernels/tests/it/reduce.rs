@@ -2,8 +2,8 @@
 
 use kernels::long_windows::combine_windows;
 use kernels::{Reduction, Tree};
-use numerics::math::BinaryOp;
-use numerics::{DType, Tensor, bf16};
+use numerics::math::{BinaryOp, convert};
+use numerics::{DType, Number, Tensor, bf16};
 use program::BodyShape;
 
 #[test]
@@ -180,6 +180,116 @@ fn elements_that_are_converted_in_parts() {
                 let out = found.bytes_mut().expect("unshared");
                 reduction.run(input.bytes(), init.bytes(), out).expect("valid");
                 assert_eq!(found.to_vec::<bf16>().expect("bf16"), expected, "{shape:?} {op:?}");
+            }
+        }
+    }
+}
+
+/// Of elements of all sizes, as rows and as columns, with NaNs, infinities and zeros
+/// of both signs.
+#[test]
+fn extrema_of_narrow_types_are_folds() {
+    use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, U8, U16, U32, U64};
+    let number = |i: usize| match (i * 37 + i / 7) % 53 {
+        0 if i.is_multiple_of(5) => f64::NAN,
+        1 => f64::INFINITY,
+        2 => f64::NEG_INFINITY,
+        3 => -0.0,
+        4 => 0.0,
+        n => (n as f64 - 29.0) * if i.is_multiple_of(3) { 4.5 } else { 0.25 },
+    };
+    let shapes = [[1, 700, 1], [3, 5, 1], [40, 31, 1], [9, 130, 1], [1, 9, 3], [2, 70, 5]];
+    let others = [[1, 33, 300], [2, 3, 129], [1, 2, 2500], [1, 3, 1], [5, 64, 1], [2, 128, 1]];
+    for (shape, dtype) in shapes.into_iter().chain(others).flat_map(|shape| {
+        [I1, I8, U8, I16, U16, I32, U32, I64, U64, BF16, F16, F32, F64].map(|dtype| (shape, dtype))
+    }) {
+        let [outer, count, inner] = shape;
+        let len = outer * count * inner;
+        for (op, with_nans) in [(BinaryOp::Maximum, true), (BinaryOp::Minimum, false)] {
+            let numbers: Vec<f64> = (0..len).map(number).collect();
+            let numbers =
+                numbers.into_iter().map(|x| if with_nans || !x.is_nan() { x } else { 1.0 });
+            let values = Tensor::from_vec(shape, numbers.collect()).expect("elements");
+            let mut values = convert(values, dtype).expect("real numbers have every type");
+            if dtype.is_float() {
+                let bytes = values.bytes_mut().expect("memory").chunks_mut(dtype.bytes());
+                let nans = bytes.enumerate().filter(|(i, _)| number(*i).is_nan());
+                // Of both signs.
+                nans.for_each(|(i, bits)| bits[dtype.bytes() - 1] ^= (i % 2 * 0x80) as u8);
+            }
+            let doubles = convert(values.clone(), F64).expect("real numbers");
+            let doubles = doubles.as_slice::<f64>().expect("of this type");
+            let init = values.take(&[0]).expect("an element");
+            let body = BodyShape::Binary { op, swapped: false };
+            let reduction = Reduction::new(body, dtype, &shape, &[1]).expect("a common one");
+            let expected = (0..outer * inner).map(|result| {
+                let place = |i| (result / inner * count + i) * inner + result % inner;
+                let elements = (0..count).map(|i| doubles[place(i)]).chain([doubles[0]]);
+                let folded = elements.reduce(|x, y| match op {
+                    BinaryOp::Maximum => Number::maximum(x, y),
+                    _ => Number::minimum(x, y),
+                });
+                let folded = folded.expect("elements");
+                // A NaN is the one without sign and payload.
+                if folded.is_nan() { f64::NAN } else { folded }
+            });
+            let expected = Tensor::from_vec([outer * inner], expected.collect());
+            let expected = convert(expected.expect("elements"), dtype).expect("real numbers");
+            for workers in [1, 3] {
+                let _entered = host::Host::default().with_workers(workers).enter();
+                let mut out = vec![0_u64; outer * inner];
+                let out = &mut bytemuck::cast_slice_mut(&mut out)[..expected.bytes().len()];
+                reduction.run(values.bytes(), init.bytes(), out).expect("sizes fit");
+                assert_eq!(&**expected.bytes(), out, "{op:?} of {dtype}, {shape:?}");
+            }
+        }
+    }
+}
+
+/// Of matrices of a few rows and columns, and of complex numbers, whose parts are added alike.
+#[test]
+fn sums_of_small_matrices_are_trees() {
+    let add = |x: f32, y: f32| x + y;
+    let number = |i: usize| 1.0 / (3.0 + (i * 37 % 101) as f32);
+    for [outer, count, inner] in [
+        [100, 30, 17],
+        [1000, 5, 2],
+        [7, 63, 3],
+        [300, 3, 5],
+        [40, 2, 31],
+        [9, 33, 1],
+        [200, 17, 1],
+    ] {
+        let shape = [outer, count, inner];
+        let elements: Vec<f32> = (0..shape.iter().product()).map(number).collect();
+        let tree = |result: usize, part: usize, parts: usize| {
+            let place = |i| (result / inner * count + i) * inner + result % inner;
+            let mut tree = Tree::new();
+            (0..count).for_each(|i| tree.push(elements[place(i) * parts + part], add));
+            tree.finish(add).expect("elements")
+        };
+        let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        for workers in [1, 3] {
+            let _entered = host::Host::default().with_workers(workers).enter();
+            let reduction = Reduction::new(body, DType::F32, &shape, &[1]).expect("a common one");
+            let mut found = vec![0_f32; outer * inner];
+            let input = bytemuck::cast_slice(&elements);
+            let out = bytemuck::cast_slice_mut(&mut found);
+            reduction.run(input, bytemuck::bytes_of(&0.5_f32), out).expect("sizes fit");
+            for (result, &found) in found.iter().enumerate() {
+                assert_eq!(found, 0.5 + tree(result, 0, 1), "{result} of {shape:?}");
+            }
+        }
+        if outer % 2 == 0 {
+            let half = [outer / 2, count, inner];
+            let reduction = Reduction::new(body, DType::C64, &half, &[1]).expect("a common one");
+            let mut found = vec![0_f32; outer * inner];
+            let (input, init) = (bytemuck::cast_slice(&elements), [0.5_f32, -0.0]);
+            let out = bytemuck::cast_slice_mut(&mut found);
+            reduction.run(input, bytemuck::bytes_of(&init), out).expect("sizes fit");
+            for (at, &found) in found.iter().enumerate() {
+                let expected = init[at % 2] + tree(at / 2, at % 2, 2);
+                assert_eq!(found, expected, "part {at} of {half:?}");
             }
         }
     }
