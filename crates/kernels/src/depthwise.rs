@@ -136,6 +136,27 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
     #[inline(always)]
     fn sum_neighbours(self, step: impl Fn(T, T, T) -> T) {
         let FeatureWindows { input, weights, taps, step: distance, out, .. } = self.line;
+        if distance == 1 && out.len() >= C {
+            // The last ones are computed with some before them. Sums whose number is a constant
+            // stay in registers.
+            for start in (0..out.len()).step_by(C) {
+                let first = start.min(out.len() - C);
+                let mut sums = [T::ZERO; C];
+                for tap in taps {
+                    let weight = weights[tap.weight];
+                    let mut next = [T::ZERO; C];
+                    next.copy_from_slice(&input[tap.input + first..][..C]);
+                    for (sum, &x) in sums.iter_mut().zip(&next) {
+                        *sum = step(*sum, x, weight);
+                    }
+                }
+                for sum in &mut sums {
+                    *sum = sum.finish();
+                }
+                out[first..first + C].copy_from_slice(&sums);
+            }
+            return;
+        }
         let furthest = taps.iter().map(|tap| tap.input).max().unwrap_or(0);
         for (first, out) in (0..).step_by(C).zip(out.chunks_mut(C)) {
             if out.len() < FEW_WINDOWS {

@@ -5,6 +5,7 @@ use super::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math::element::integer;
 use numerics::shape::{Indices, num_elements, strides};
+use numerics::simd::{self, Isa};
 use numerics::{DType, Tensor, TensorError};
 use program::EvalError;
 use program::primitives::GatherDims;
@@ -413,8 +414,8 @@ impl GatherKernel {
                 for (&start, to) in starts.iter().zip(result.chunks_exact_mut(bytes)) {
                     // Of a number that the compiler knows, without a call.
                     match N {
-                        0 => to.copy_from_slice(&operand[start..start + bytes]),
-                        _ => to[..N].copy_from_slice(&operand[start..start + N]),
+                        0 => to.copy_from_slice(&operand[start * self.size..][..bytes]),
+                        _ => to[..N].copy_from_slice(&operand[start * self.size..][..N]),
                     }
                 }
             }
@@ -429,7 +430,7 @@ impl GatherKernel {
         host::parallel(tasks, |(task, result)| part(task * count, result))
     }
 
-    /// Writes the bytes of the operand before each window, from window number `first` on, whose
+    /// Writes the elements of the operand before each window, from window number `first` on, whose
     /// index vectors are `step` indices apart.
     fn find_starts(
         &self,
@@ -438,43 +439,12 @@ impl GatherKernel {
         step: usize,
         starts: &mut [usize],
     ) -> Result<(), TensorError> {
-        fn add<I: Copy>(
-            indices: &[I],
-            step: usize,
-            starts: &mut [usize],
-            start: impl Fn(I) -> usize,
-        ) {
-            match step {
-                1 => starts.iter_mut().zip(indices).for_each(|(to, &i)| *to += start(i)),
-                _ => {
-                    let indices = indices.iter().step_by(step.max(1));
-                    starts.iter_mut().zip(indices).for_each(|(to, &i)| *to += start(i));
-                }
-            }
-        }
-        starts.fill(0);
         let dtype = self.windows.index.0;
+        starts.fill(0);
         for entry in &self.windows.entries {
-            let (at, stride) = (first * step + entry.offset, entry.stride * self.size);
-            let start = |index: i64| index.clamp(0, entry.last) as usize * stride;
-            let bytes = &indices[at * dtype.bytes()..];
-            let misaligned = |_| TensorError::OutOfBounds;
-            match dtype {
-                DType::I32 => {
-                    let indices = bytemuck::try_cast_slice(bytes).map_err(misaligned)?;
-                    add(indices, step, starts, |index: i32| start(i64::from(index)));
-                }
-                DType::I64 => {
-                    let indices = bytemuck::try_cast_slice(bytes).map_err(misaligned)?;
-                    add(indices, step, starts, start);
-                }
-                _ => {
-                    let indices = bytes.chunks_exact(dtype.bytes()).step_by(step.max(1));
-                    for (to, bytes) in starts.iter_mut().zip(indices) {
-                        *to += start(integer(dtype, bytes).ok_or(TensorError::OutOfBounds)?);
-                    }
-                }
-            }
+            let at = (first * step + entry.offset) * dtype.bytes();
+            let indices = Indexed { bytes: &indices[at..], dtype, step: step.max(1) };
+            Isa::best().run(AddStarts { indices, entry, starts: &mut *starts });
         }
         Ok(())
     }
@@ -537,6 +507,62 @@ impl GatherKernel {
             && self.from.len() > 1
             && self.targets.windows(2).all(next)
     }
+}
+
+/// Indices at a distance from each other.
+struct Indexed<'a> {
+    bytes: &'a [u8],
+    dtype: DType,
+    step: usize,
+}
+
+/// Adds the elements before windows that indices select along a dimension.
+struct AddStarts<'a> {
+    indices: Indexed<'a>,
+    entry: &'a IndexEntry,
+    starts: &'a mut [usize],
+}
+
+impl simd::Kernel for AddStarts<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let AddStarts { indices: Indexed { bytes, dtype, step }, entry, starts } = self;
+        let (last, stride) = (entry.last, entry.stride);
+        let start = |index: i64| index.clamp(0, last) as usize * stride;
+        // Of neighbours, and of few elements, so that it becomes vectors.
+        if let (DType::I32, 1, Ok(all)) = (dtype, step, bytemuck::try_cast_slice::<u8, i32>(bytes))
+            && let Ok(last) = i32::try_from(last)
+            && let Ok(stride) = u32::try_from(stride)
+            && (last as usize).checked_mul(stride as usize).is_some_and(|end| end < 1 << 32)
+        {
+            for (to, &index) in starts.iter_mut().zip(all) {
+                *to += (index.clamp(0, last) as u32).wrapping_mul(stride) as usize;
+            }
+            return;
+        }
+        match dtype {
+            DType::I64 if step == 1 => {
+                let all = bytemuck::try_cast_slice::<u8, i64>(bytes).unwrap_or_default();
+                starts.iter_mut().zip(all).for_each(|(to, &index)| *to += start(index));
+            }
+            _ => {
+                let all = bytes.chunks_exact(dtype.bytes()).step_by(step);
+                for (to, bytes) in starts.iter_mut().zip(all) {
+                    *to += match dtype {
+                        DType::I32 => start(i64::from(read(bytes, i32::from_ne_bytes))),
+                        DType::I64 => start(read(bytes, i64::from_ne_bytes)),
+                        _ => start(integer(dtype, bytes).unwrap_or(0)),
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// The number in the bytes of an index, which are as many.
+#[inline(always)]
+fn read<const N: usize, I>(bytes: &[u8], number: impl Fn([u8; N]) -> I) -> I {
+    number(bytes.first_chunk().copied().unwrap_or([0; N]))
 }
 
 impl Kernel for GatherKernel {

@@ -22,6 +22,8 @@ use smallvec::SmallVec;
 pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
+/// Fewer results are combined with the initial value one by one.
+const FEW_RESULTS: usize = 32;
 /// Elementary operations that each element of a row of results takes, as rows are short.
 const ROW_WORK: usize = 4;
 
@@ -394,9 +396,7 @@ fn combine_typed<T: Element>(
         let elements = &elements[task * step..];
         combine_part(operation, elements, (count, init), task * size, rows, layout, out);
         if !layout.is_short_window() {
-            for result in out {
-                *result = operation.pair(init, *result);
-            }
+            add_init(operation, init, out);
         }
         Ok(())
     };
@@ -405,12 +405,27 @@ fn combine_typed<T: Element>(
             && inner == rows
             && combine_shared(operation, elements, [count, inner], out)?
         {
-            out.iter_mut().for_each(|result| *result = operation.pair(init, *result));
+            add_init(operation, init, out);
             return Ok(());
         }
         return part(0, out);
     }
     host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| part(task, out))
+}
+
+/// Combines the initial value with each of some results.
+fn add_init<T: Element>(operation: &dyn Combine<T>, init: T, out: &mut [T]) {
+    if out.len() < FEW_RESULTS {
+        out.iter_mut().for_each(|result| *result = operation.pair(init, *result));
+        return;
+    }
+    let inits = vec![init; out.len().min(SHORT_VECTOR)];
+    let mut copies = inits.clone();
+    for out in out.chunks_mut(SHORT_VECTOR) {
+        let (inits, copies) = (&inits[..out.len()], &mut copies[..out.len()]);
+        copies.copy_from_slice(out);
+        operation.merge_into(inits, copies, out);
+    }
 }
 
 /// Combines `count` rows of `inner` results on several threads, a subtree each; false, and nothing

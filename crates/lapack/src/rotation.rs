@@ -127,29 +127,14 @@ struct TurnAll<'a> {
 }
 
 impl Kernel for TurnAll<'_> {
-    const IS_WIDE: bool = true;
-
     #[inline(always)]
     fn run(self) {
         let mut panel = Vec::new();
         for_panels!(0..self.matrix.columns(), |column, N| {
             read_panel::<f64, N>(self.matrix, column, &mut panel);
             let rows = panel.as_chunks_mut::<N>().0;
-            // The rows of the last rotation, one of which the next one mostly turns again: it need
-            // not wait for memory.
-            let (mut first, mut second) = (usize::MAX, usize::MAX);
-            let (mut x, mut y) = ([0.0; N], [0.0; N]);
             for &(rotation, i, j) in self.turns {
-                if i == second {
-                    (x, y) = (y, rows[j]);
-                } else if j == first {
-                    (x, y) = (rows[i], x);
-                } else {
-                    (x, y) = (rows[i], rows[j]);
-                }
-                (x, y) = rotation.pairs(x, y);
-                (rows[i], rows[j]) = (x, y);
-                (first, second) = (i, j);
+                (rows[i], rows[j]) = rotation.pairs(rows[i], rows[j]);
             }
             write_panel::<f64, N>(&panel, self.matrix, column);
         });
