@@ -593,7 +593,8 @@ fn combine_row_windows<T: Element>(
                     *x = init;
                 }
             }
-            operation.merge(out, seen);
+            // As other windows, also in which of two NaNs is the sum.
+            operation.chain(seen, WindowLines { line_starts: &[0], stride: 1, taps: &[0] }, out);
         }
     }
 }
