@@ -4,7 +4,8 @@
 //! order, as [`sums`](super::sums) defines them, whatever the layout and the number of threads.
 
 use super::parallel::task_size;
-use super::sums::{combine_columns, combine_rows};
+use super::short_rows::combine_rows;
+use super::sums::combine_columns;
 use super::tree::Tree;
 use numerics::simd::{Isa, Kernel};
 use numerics::{Element, Number};

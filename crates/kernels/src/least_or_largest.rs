@@ -2,7 +2,8 @@
 //! these take fewer instructions, and there are vectors of narrow ones.
 
 use super::parallel::task_size;
-use super::sums::{copy_strided, transposed_rows};
+use super::short_rows::transposed_rows;
+use super::sums::copy_strided;
 use numerics::budget::Scratch;
 use numerics::math::BinaryOp;
 use numerics::simd::{Isa, Kernel, transpose};
@@ -86,7 +87,7 @@ fn is_largest(op: BinaryOp, dtype: DType) -> Option<bool> {
 }
 
 /// Integers that are compared.
-trait Key: Element + Ord + BitXor<Output = Self> {
+trait OrderedBits: Element + Ord + BitXor<Output = Self> {
     /// The bits of a float as an integer in the order of floats and back, as long as it is none of
     /// the NaNs.
     fn turned(self) -> Self;
@@ -100,7 +101,7 @@ trait Key: Element + Ord + BitXor<Output = Self> {
 
 macro_rules! keys {
     ($($ty:ident)*) => {$(
-        impl Key for $ty {
+        impl OrderedBits for $ty {
             #[inline(always)]
             fn turned(self) -> $ty {
                 self ^ ((self >> ($ty::BITS - 1)) & $ty::MAX)
@@ -115,7 +116,7 @@ macro_rules! keys {
 }
 keys!(i8 i16 i32 i64);
 
-fn run<K: Key, const LANES: usize, const FLOATS: bool>(
+fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
     [input, init]: [&[u8]; 2],
     inner: usize,
     flipped: K,
@@ -135,13 +136,14 @@ fn run<K: Key, const LANES: usize, const FLOATS: bool>(
     if inner == 0 || !out.len().is_multiple_of(inner) || elements.len() != out.len() * count {
         return Err(TensorError::OutOfBounds);
     }
-    let order = Order::<K, FLOATS> { flipped, infinity, nan };
+    let order = KeyOrder::<K, FLOATS> { flipped, infinity, nan };
     let extrema = |elements: &[K], out: &mut [K]| {
         let count = elements.len() / out.len();
         let init = order.key(init);
         let size = transposed_rows(elements, count, out.len());
         let Some(size) = size.filter(|_| inner == 1 && count < SHORT_ROW) else {
-            let extrema = Extrema::<K, LANES, FLOATS> { elements, count, inner, order, init, out };
+            let extrema =
+                LargestKeys::<K, LANES, FLOATS> { elements, count, inner, order, init, out };
             return Isa::best().run(extrema);
         };
         let mut columns = vec![K::ZERO; size * count];
@@ -149,7 +151,7 @@ fn run<K: Key, const LANES: usize, const FLOATS: bool>(
             let inner = out.len();
             let elements = &mut columns[..rows.len()];
             transpose((rows, count), (elements, inner), [inner, count]);
-            Isa::best().run(Extrema::<K, LANES, FLOATS> {
+            Isa::best().run(LargestKeys::<K, LANES, FLOATS> {
                 elements,
                 count,
                 inner,
@@ -185,7 +187,7 @@ fn run<K: Key, const LANES: usize, const FLOATS: bool>(
 
 /// The order in which the largest element is looked for.
 #[derive(Clone, Copy)]
-struct Order<K, const FLOATS: bool> {
+struct KeyOrder<K, const FLOATS: bool> {
     /// The bits that differ from those of an integer in this order.
     flipped: K,
     /// The bits of infinity, and those of the NaN that is a result.
@@ -193,7 +195,7 @@ struct Order<K, const FLOATS: bool> {
     nan: K,
 }
 
-impl<K: Key, const FLOATS: bool> Order<K, FLOATS> {
+impl<K: OrderedBits, const FLOATS: bool> KeyOrder<K, FLOATS> {
     /// The integer of an element; of every NaN, one above all numbers.
     #[inline(always)]
     fn key(self, element: K) -> K {
@@ -217,21 +219,23 @@ impl<K: Key, const FLOATS: bool> Order<K, FLOATS> {
     }
 }
 
-struct Extrema<'a, K, const LANES: usize, const FLOATS: bool> {
+struct LargestKeys<'a, K, const LANES: usize, const FLOATS: bool> {
     elements: &'a [K],
     /// The number of elements of each result.
     count: usize,
     inner: usize,
-    order: Order<K, FLOATS>,
+    order: KeyOrder<K, FLOATS>,
     /// The integer of the initial value.
     init: K,
     out: &'a mut [K],
 }
 
-impl<K: Key, const LANES: usize, const FLOATS: bool> Kernel for Extrema<'_, K, LANES, FLOATS> {
+impl<K: OrderedBits, const LANES: usize, const FLOATS: bool> Kernel
+    for LargestKeys<'_, K, LANES, FLOATS>
+{
     #[inline(always)]
     fn run(self) {
-        let Extrema { elements, count, inner, order, init, out } = self;
+        let LargestKeys { elements, count, inner, order, init, out } = self;
         if inner == 1 && count < SHORT_ROW {
             let rows = BLOCK / count.max(1);
             for (out, elements) in out.chunks_mut(rows).zip(elements.chunks(rows * count)) {
@@ -284,7 +288,11 @@ impl<K: Key, const LANES: usize, const FLOATS: bool> Kernel for Extrema<'_, K, L
 
 /// Combines integers with elements.
 #[inline(always)]
-fn merge<K: Key, const FLOATS: bool>(keys: &mut [K], elements: &[K], order: Order<K, FLOATS>) {
+fn merge<K: OrderedBits, const FLOATS: bool>(
+    keys: &mut [K],
+    elements: &[K],
+    order: KeyOrder<K, FLOATS>,
+) {
     for (key, &x) in keys.iter_mut().zip(elements) {
         *key = order.key(x).max(*key);
     }
@@ -292,10 +300,10 @@ fn merge<K: Key, const FLOATS: bool>(keys: &mut [K], elements: &[K], order: Orde
 
 /// Writes the largest integer of each of some rows, which have at most [`BLOCK`] elements.
 #[inline(always)]
-fn short_rows<K: Key, const FLOATS: bool>(
+fn short_rows<K: OrderedBits, const FLOATS: bool>(
     elements: &[K],
     count: usize,
-    order: Order<K, FLOATS>,
+    order: KeyOrder<K, FLOATS>,
     out: &mut [K],
 ) {
     // From each position on, the largest of some elements, twice as many at each step.

@@ -69,6 +69,8 @@ pub mod rows; // For the tests of `matmul`.
 pub mod scatter; // For its tests.
 #[doc(hidden)]
 pub mod select_and_scatter; // For its tests.
+#[doc(hidden)]
+pub mod short_rows; // For its tests.
 mod small_products;
 mod sort;
 mod subnormals;

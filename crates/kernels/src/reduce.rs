@@ -9,7 +9,8 @@ use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
 use super::parallel::task_size;
-use super::sums::{Combine, WindowLines, are_small, combine_columns, combine_rows, combine_small};
+use super::short_rows::{are_small, combine_rows, combine_small};
+use super::sums::{Combine, WindowLines, combine_columns};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -562,8 +563,8 @@ fn combine_windows_of<T: Element>(
     }
 }
 
-/// Combines the elements of each window along rows of `row` elements, in order: all elements of many
-/// rows, moved by the distance of a tap, at a time.
+/// Combines the elements of each window along rows of `row` elements, in order: all elements of
+/// many rows, moved by the distance of a tap, at a time.
 fn combine_row_windows<T: Element>(
     operation: &dyn Combine<T>,
     (elements, init): (&[T], T),

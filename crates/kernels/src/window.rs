@@ -216,8 +216,8 @@ fn places(shape: &[usize], window: &[WindowDim]) -> Result<usize, EvalError> {
     Ok(lines.saturating_add(num_taps(window)))
 }
 
-/// The size of the last dimension and the window along it, if it is short, and there is a window for
-/// each of its elements, which sees no elements along other dimensions.
+/// The size of the last dimension and the window along it, if it is short, and there is a window
+/// for each of its elements, which sees no elements along other dimensions.
 fn row_window(
     shape: &[usize],
     window: &[WindowDim],

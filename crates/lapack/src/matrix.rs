@@ -361,7 +361,7 @@ impl<T: Scalar> Matrix<T> {
     /// The product of two matrices that fit.
     pub fn times(&self, other: &Matrix<T>) -> Matrix<T> {
         let mut result = Matrix::zeros(self.rows, other.columns);
-        Isa::best().run(Times { a: self, b: other, result: &mut result });
+        Isa::best().run(MatrixTimes { a: self, b: other, result: &mut result });
         result
     }
 
@@ -407,16 +407,16 @@ impl<T> IndexMut<(usize, usize)> for Matrix<T> {
 }
 
 /// Adds the products of a matrix product to zeros, in order.
-struct Times<'a, T> {
+struct MatrixTimes<'a, T> {
     a: &'a Matrix<T>,
     b: &'a Matrix<T>,
     result: &'a mut Matrix<T>,
 }
 
-impl<T: Scalar> Kernel for Times<'_, T> {
+impl<T: Scalar> Kernel for MatrixTimes<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Times { a, b, result } = self;
+        let MatrixTimes { a, b, result } = self;
         for i in 0..a.rows {
             for (k, &x) in a.row(i).iter().enumerate() {
                 for (sum, &y) in result.row_mut(i).iter_mut().zip(b.row(k)) {

@@ -39,8 +39,8 @@ fn same(graph: &Graph<'_>, node: &Node) -> Option<Value> {
     }
 }
 
-/// The reshape that a node is, such as a broadcast that adds dimensions of size 1: the result has the
-/// elements of the operand in their order.
+/// The reshape that a node is, such as a broadcast that adds dimensions of size 1: the result has
+/// the elements of the operand in their order.
 fn reshape(graph: &Graph<'_>, node: &Node) -> Option<primitives::Reshape> {
     let (&[operand], &[result]) = (&node.operands[..], &node.results[..]) else { return None };
     if node.primitive.kind() != Kind::Movement || matches!(&*node.primitive, Primitive::Reshape(_))

@@ -1,7 +1,8 @@
 //! Tests of `sums.rs`.
 
 use kernels::Tree;
-use kernels::sums::{Addition, Combine, Commutative, WindowLines, combine_columns, combine_rows};
+use kernels::short_rows::combine_rows;
+use kernels::sums::{Addition, Combine, Commutative, WindowLines, combine_columns};
 
 /// The definition: halves, the left one with a power of two of the elements.
 fn defined<T: Copy>(elements: &[T], f: &impl Fn(T, T) -> T) -> T {
