@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 /// An operation on the bits of elements: code around it, which only moves elements, is compiled for
 /// each of their sizes, not for each type.
 #[derive(Clone, Copy)]
-pub(crate) enum Operation {
+pub(crate) enum CombineBits {
     Bits8(&'static dyn Combine<u8>),
     Bits16(&'static dyn Combine<u16>),
     Bits32(&'static dyn Combine<u32>),
@@ -21,14 +21,14 @@ pub(crate) enum Operation {
 /// Evaluates an expression with `o` bound to what combines bits: `on_bits!(operation, |o| f(o))`.
 macro_rules! on_bits {
     ($operation:expr, |$o:ident| $body:expr) => {{
-        use $crate::operations::Operation;
+        use $crate::operations::CombineBits;
         match $operation {
-            Operation::Bits8($o) => $body,
-            Operation::Bits16($o) => $body,
-            Operation::Bits32($o) => $body,
-            Operation::Bits64($o) => $body,
-            Operation::Complex32($o) => $body,
-            Operation::Complex64($o) => $body,
+            CombineBits::Bits8($o) => $body,
+            CombineBits::Bits16($o) => $body,
+            CombineBits::Bits32($o) => $body,
+            CombineBits::Bits64($o) => $body,
+            CombineBits::Complex32($o) => $body,
+            CombineBits::Complex64($o) => $body,
         }
     }};
 }
@@ -47,7 +47,7 @@ pub(crate) fn operation_type(dtype: DType) -> DType {
 /// The operation on elements of a type that [`operation_type`] gives; `None` for one that
 /// reductions hardly use, or for floats of 8 bits. For the types that programs reduce most, and for
 /// sums of narrow floats, loops are compiled with the operation; the others call it by a pointer.
-pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<Operation> {
+pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
     /// A pointer to a function of elements.
     macro_rules! pointer {
@@ -95,16 +95,16 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<Operation> {
     }
     Some(match dtype {
         // Booleans are bytes of 0 or 1.
-        DType::I1 => Operation::Bits8(match op {
+        DType::I1 => CombineBits::Bits8(match op {
             Or | Add | Maximum => bits!(|x: u8, y: u8| x | y),
             And | Multiply | Minimum => bits!(|x: u8, y: u8| x & y),
             Xor => bits!(u8, Bitwise::xor),
             _ => return None,
         }),
-        DType::F16 => Operation::Bits16(rare!(f16, <f16 as Number>::add)),
-        DType::BF16 => Operation::Bits16(rare!(bf16, <bf16 as Number>::add)),
-        DType::F32 => Operation::Bits32(floats!(f32, Addition(<f32 as Number>::add))),
-        DType::I32 | DType::U32 => Operation::Bits32(match op {
+        DType::F16 => CombineBits::Bits16(rare!(f16, <f16 as Number>::add)),
+        DType::BF16 => CombineBits::Bits16(rare!(bf16, <bf16 as Number>::add)),
+        DType::F32 => CombineBits::Bits32(floats!(f32, Addition(<f32 as Number>::add))),
+        DType::I32 | DType::U32 => CombineBits::Bits32(match op {
             Add => bits!(<u32 as Number>::add),
             Multiply => bits!(<u32 as Number>::multiply),
             Maximum if dtype == DType::I32 => of!(i32, Commutative(<i32 as Number>::maximum)),
@@ -116,8 +116,8 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<Operation> {
             Xor => bits!(u32, Bitwise::xor),
             _ => return None,
         }),
-        DType::F64 => Operation::Bits64(floats!(f64, <f64 as Number>::add)),
-        DType::I64 | DType::U64 => Operation::Bits64(match op {
+        DType::F64 => CombineBits::Bits64(floats!(f64, <f64 as Number>::add)),
+        DType::I64 | DType::U64 => CombineBits::Bits64(match op {
             Add => bits!(<u64 as Number>::add),
             Multiply => bits!(u64, Number::multiply),
             Maximum if dtype == DType::I64 => bits!(u64, |x, y| (x as i64).max(y as i64) as u64),
@@ -129,8 +129,8 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<Operation> {
             Xor => bits!(u64, Bitwise::xor),
             _ => return None,
         }),
-        DType::C64 => Operation::Complex32(rare!(Complex32, pointer!(Complex32, Number::add))),
-        DType::C128 => Operation::Complex64(rare!(Complex64, pointer!(Complex64, Number::add))),
+        DType::C64 => CombineBits::Complex32(rare!(Complex32, pointer!(Complex32, Number::add))),
+        DType::C128 => CombineBits::Complex64(rare!(Complex64, pointer!(Complex64, Number::add))),
         _ => return None,
     })
 }

@@ -5,7 +5,7 @@ use super::index_vectors::{
     IndexDims, IndexEntry, IndexedWindows, dims, equal_steps, others, pick, positions, with_indices,
 };
 use super::kernel::{Form, Kernel, expect_bytes};
-use super::operations::{Operation, on_bits, operation, operation_type};
+use super::operations::{CombineBits, on_bits, operation, operation_type};
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::math::BinaryOp;
@@ -561,7 +561,7 @@ impl ScatterKernel {
     }
 
     /// What combines elements with updates.
-    fn combine(&self) -> Result<Operation, TensorError> {
+    fn combine(&self) -> Result<CombineBits, TensorError> {
         let operation = self.operation().and_then(|op| operation(op, self.dtype));
         operation.ok_or(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })
     }
