@@ -34,6 +34,11 @@ pub(super) fn combine(
 ) -> Result<bool, TensorError> {
     use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, U8, U16, U32, U64};
     let Some(is_largest) = is_largest(op, dtype) else { return Ok(false) };
+    // Long lines of wide floats take fewer instructions as floats.
+    let count = input.len() / out.len().max(1);
+    if matches!(dtype, F32 | F64) && (inner > 1 || count >= SHORT_ROW) {
+        return Ok(false);
+    }
     // Complements are in the reverse order, and without their signs floats are in that of
     // integers.
     let sign = match dtype {
