@@ -47,7 +47,7 @@ def programs():
 
 
 def alone():
-    """What programs need the plugin's part in Python for."""
+    """Calls that need the plugin's part in Python."""
     array = np.arange(16, dtype=np.float32)
     # JAX before 0.8 takes arrays in row-major order alone.
     others = [array] + [array.reshape(2, 8).T] * (jax.__version_info__ >= (0, 8))

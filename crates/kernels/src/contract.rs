@@ -64,8 +64,8 @@ pub(super) fn distinct(
 
 /// The type in which products of elements of two types are summed, to be converted to that of the
 /// result at the end: the widest of the three. Small floats are summed in f32, and integers in i32
-/// or i64, of which they are the low bits. Booleans are summed in f32, where a sum of zeros and ones
-/// is zero only without ones, however many there are.
+/// or i64, of which they are the low bits. Booleans are summed in f32, where a sum of zeros and
+/// ones is zero only without ones, however many there are.
 ///
 /// Source: XLA.
 pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {

@@ -29,6 +29,8 @@ const COPIED: usize = 256;
 const CONVERTED: usize = 4096;
 /// and neighbours among them at least, unless there are fewer.
 const CONVERTED_COLUMNS: usize = 128;
+/// Rows of fewer elements than are copied whose extrema are found at a time.
+const TINY_ROWS: usize = 1024;
 
 /// The extremum of each result's elements with its index, combined with the initial ones; `None`
 /// for other types of elements. Every order of the body gives these bits: the bits of the first
@@ -122,15 +124,24 @@ pub(crate) fn extrema_of_type<T: Element + PartialOrd, I: Integer + Ord>(
             extrema(kind, (values, indices), lines, task * size, init, outs)
         });
     }
-    // Some results at a time.
-    let ReducedLines { count, len, .. } = lines[0];
-    let least = if lines[0].are_rows() { 1 } else { CONVERTED_COLUMNS };
-    let size = (CONVERTED / count).max(least);
+    let ReducedLines { count, len, inner, .. } = lines[0];
+    if len == 0 {
+        return Ok(());
+    }
+    // Some results at a time: of several small groups, or of one group.
+    let are_rows = lines[0].are_rows();
+    let together = if are_rows { 1 } else { (CONVERTED / (inner * count)).max(1) };
+    let size = match together {
+        1 if are_rows => (CONVERTED / count).max(1),
+        1 => (CONVERTED / count).max(CONVERTED_COLUMNS),
+        _ => together * inner,
+    };
     let bytes = dtype.bytes();
     let mut tasks: Vec<(usize, &mut [u8], &mut [I])> = Vec::new();
-    let groups = best.chunks_mut(lines[0].inner * bytes).zip(places.chunks_mut(lines[0].inner));
+    let results = together * inner;
+    let groups = best.chunks_mut(results * bytes).zip(places.chunks_mut(results));
     for (group, (best, places)) in groups.enumerate() {
-        let first = group * lines[0].inner;
+        let first = group * results;
         let parts = best.chunks_mut(size * bytes).zip(places.chunks_mut(size)).enumerate();
         tasks.extend(parts.map(|(nth, (best, places))| (first + nth * size, best, places)));
     }
@@ -139,20 +150,23 @@ pub(crate) fn extrema_of_type<T: Element + PartialOrd, I: Integer + Ord>(
         let mut room: Scratch<T> = Scratch::filled(results * count, T::default())?;
         let mut best_room: Scratch<T> = Scratch::filled(results, T::default())?;
         let start = lines[0].start(first);
-        let step = if lines[0].are_rows() { results * count } else { lines[0].inner };
-        let neighbours = if lines[0].are_rows() { step } else { results };
+        let are_adjacent = are_rows || together > 1;
+        let step = if are_adjacent { results * count } else { inner };
+        let neighbours = if are_adjacent { step } else { results };
         let converted = room.chunks_mut(neighbours);
         for (elements, converted) in values[start * bytes..].chunks(step * bytes).zip(converted) {
             let converted = bytemuck::cast_slice_mut(converted);
             convert_into(&elements[..neighbours * bytes], [dtype, T::DTYPE], converted)?;
         }
         let by_part = ReducedLines::new([results, count, 1], [results * count; 2])?;
-        let of_values = match lines[0].are_rows() {
-            true => by_part,
-            false => ReducedLines { distances: [1, results], ..by_part },
+        let of_values = match together {
+            1 if are_rows => by_part,
+            1 => ReducedLines { distances: [1, results], ..by_part },
+            _ => ReducedLines::new([results / inner, count, inner], [results * count; 2])?,
         };
         let (indices, of_indices) = match lines[1].distances[0] {
             0 => (indices, ReducedLines { distances: [0, 1], ..by_part }),
+            _ if together > 1 => (&indices[start..], of_values),
             _ => {
                 let distances = lines[1].distances;
                 (&indices[start..], ReducedLines { distances, ..by_part })
@@ -226,25 +240,31 @@ fn tiny_rows<T: Element + PartialOrd, I: Integer + Ord>(
         return false;
     }
     let values = &values[first * count..][..best.len() * count];
-    let elements = match T::DTYPE {
-        DType::F32 => RowElements::Floats(bytemuck::cast_slice(values)),
-        DType::I32 => RowElements::Integers(bytemuck::cast_slice(values)),
-        _ => return false,
-    };
-    let mut numbers = vec![0; best.len()];
-    first_places(elements, count, kind == Extremum::Maximum, &mut numbers);
-    let results = best.iter_mut().zip(places).zip(numbers);
-    for (((best, place), number), row) in results.zip(values.chunks_exact(count)) {
-        let mut value = row[number as usize];
-        if value == T::ZERO {
-            // Zeros are equal with other bits.
-            value = row.iter().rev().copied().find(|&x| x == value).unwrap_or(value);
-        }
-        let found = (value, indices[number as usize]);
-        (*best, *place) = match kind {
-            Extremum::Maximum => combine(init, found, &|x, y| x > y),
-            Extremum::Minimum => combine(init, found, &|x, y| x < y),
+    if !matches!(T::DTYPE, DType::F32 | DType::I32) {
+        return false;
+    }
+    let results = best.chunks_mut(TINY_ROWS).zip(places.chunks_mut(TINY_ROWS));
+    for ((best, places), values) in results.zip(values.chunks(TINY_ROWS * count)) {
+        let elements = match T::DTYPE {
+            DType::F32 => RowElements::Floats(bytemuck::cast_slice(values)),
+            _ => RowElements::Integers(bytemuck::cast_slice(values)),
         };
+        let mut numbers = [0; TINY_ROWS];
+        let numbers = &mut numbers[..best.len()];
+        first_places(elements, count, kind == Extremum::Maximum, numbers);
+        let results = best.iter_mut().zip(places).zip(numbers);
+        for (((best, place), number), row) in results.zip(values.chunks_exact(count)) {
+            let mut value = row[*number as usize];
+            if value == T::ZERO {
+                // Zeros are equal with other bits.
+                value = row.iter().rev().copied().find(|&x| x == value).unwrap_or(value);
+            }
+            let found = (value, indices[*number as usize]);
+            (*best, *place) = match kind {
+                Extremum::Maximum => combine(init, found, &|x, y| x > y),
+                Extremum::Minimum => combine(init, found, &|x, y| x < y),
+            };
+        }
     }
     true
 }

@@ -533,33 +533,32 @@ impl simd::Kernel for AddStarts<'_> {
         if let (DType::I32, 1, Ok(all)) = (dtype, step, bytemuck::try_cast_slice::<u8, i32>(bytes))
             && let Ok(last) = i32::try_from(last)
             && let Ok(stride) = u32::try_from(stride)
-            && (last as usize).checked_mul(stride as usize).is_some_and(|end| end < 1 << 32)
+            && (last as usize)
+                .checked_mul(stride as usize)
+                .is_some_and(|end| u32::try_from(end).is_ok())
         {
             for (to, &index) in starts.iter_mut().zip(all) {
                 *to += (index.clamp(0, last) as u32).wrapping_mul(stride) as usize;
             }
             return;
         }
-        match dtype {
-            DType::I64 if step == 1 => {
-                let all = bytemuck::try_cast_slice::<u8, i64>(bytes).unwrap_or_default();
-                starts.iter_mut().zip(all).for_each(|(to, &index)| *to += start(index));
-            }
-            _ => {
-                let all = bytes.chunks_exact(dtype.bytes()).step_by(step);
-                for (to, bytes) in starts.iter_mut().zip(all) {
-                    *to += match dtype {
-                        DType::I32 => start(i64::from(read(bytes, i32::from_ne_bytes))),
-                        DType::I64 => start(read(bytes, i64::from_ne_bytes)),
-                        _ => start(integer(dtype, bytes).unwrap_or(0)),
-                    };
-                }
-            }
+        if let (DType::I64, 1, Ok(all)) = (dtype, step, bytemuck::try_cast_slice::<u8, i64>(bytes))
+        {
+            starts.iter_mut().zip(all).for_each(|(to, &index)| *to += start(index));
+            return;
+        }
+        let all = bytes.chunks_exact(dtype.bytes()).step_by(step);
+        for (to, bytes) in starts.iter_mut().zip(all) {
+            *to += match dtype {
+                DType::I32 => start(i64::from(read(bytes, i32::from_ne_bytes))),
+                DType::I64 => start(read(bytes, i64::from_ne_bytes)),
+                _ => start(integer(dtype, bytes).unwrap_or(0)),
+            };
         }
     }
 }
 
-/// The number in the bytes of an index, which are as many.
+/// The number in the bytes of an index; zero for fewer bytes.
 #[inline(always)]
 fn read<const N: usize, I>(bytes: &[u8], number: impl Fn([u8; N]) -> I) -> I {
     number(bytes.first_chunk().copied().unwrap_or([0; N]))

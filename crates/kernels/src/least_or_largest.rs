@@ -1,5 +1,5 @@
-//! The largest or smallest of many elements: as integers in whose order they are, as comparisons of
-//! these take fewer instructions, and there are vectors of narrow ones.
+//! The largest or smallest of many elements. They are compared as integers of the same order, which
+//! takes fewer instructions, and has vectors of narrow ones.
 
 use super::parallel::task_size;
 use super::short_rows::transposed_rows;
@@ -20,7 +20,7 @@ const COLUMNS: usize = 2048;
 const BYTES_AT_A_TIME: usize = 32;
 
 /// Writes the extremum of each result's elements, which are `inner` apart, and of the initial
-/// value, to `out`, as many as there are results. False, and nothing is written, for other
+/// value, to `out`, which has an element for each result. False, and nothing is written, for other
 /// operations and types.
 ///
 /// # Errors

@@ -173,14 +173,14 @@ impl Segments {
         self.before.resize(blocks, self.depth);
     }
 
-    /// Those of `depth` neighbouring complex numbers, as pairs of real ones.
+    /// The runs of `depth` neighbouring complex numbers, as pairs of real ones.
     pub fn pairs(depth: usize) -> Segments {
         let mut segments = Segments::default();
         segments.push(0..depth, 0);
         segments.doubled()
     }
 
-    /// The same of pairs of elements.
+    /// The same runs of pairs of elements.
     pub fn doubled(&self) -> Segments {
         let Segments { runs, ends, before, depth } = self;
         Segments {

@@ -560,7 +560,7 @@ impl ScatterKernel {
         }
     }
 
-    /// What combines elements with updates.
+    /// The operation that combines elements with updates.
     fn combine(&self) -> Result<CombineBits, TensorError> {
         let operation = self.operation().and_then(|op| operation(op, self.dtype));
         operation.ok_or(TensorError::Unsupported { op: "a scatter", dtype: self.dtype })

@@ -234,9 +234,9 @@ impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
     }
 }
 
-/// Runs a loop over elements of a type, with the widest instructions where many compute with it and
-/// with an operation that is a type `F`, not a pointer. The condition is a constant: other loops are
-/// compiled once.
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it,
+/// and with an operation that is a type `F`, not a pointer. The condition is a constant: other
+/// loops are compiled once.
 fn run<T: Element, F>(kernel: impl Kernel) {
     if const { T::DTYPE.is_vectorized() && size_of::<F>() == 0 } {
         Isa::best().run(kernel);
@@ -245,7 +245,7 @@ fn run<T: Element, F>(kernel: impl Kernel) {
     }
 }
 
-/// As [`run`], for loops over rows: those of narrow floats are added as `f32`.
+/// As [`run`], for loops over rows. Rows of narrow floats are added as `f32`.
 fn run_rows<T: Element, F>(kernel: impl Kernel) {
     if const { matches!(T::DTYPE, DType::BF16 | DType::F16) } {
         kernel.run_shared();

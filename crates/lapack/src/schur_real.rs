@@ -65,7 +65,7 @@ pub(crate) fn iterate(
     let n = h.rows();
     let limits = Limits::new(rows, precision);
     let Limits { low, high, .. } = limits;
-    // The columns of `z` are combined: those of rows are neighbours.
+    // The columns of `z` are combined: elements of rows are neighbours.
     let mut adjoint = z.adjoint();
     let mut steps_left = MAX_STEPS * (high - low).max(10);
     // `end` eigenvalues from `low` on are not known yet.

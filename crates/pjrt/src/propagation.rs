@@ -17,7 +17,7 @@ use std::collections::HashMap;
 
 /// The maximum number of values that are looked at: the others stay open.
 const MAX_VALUES: usize = 1 << 20;
-/// The maximum number of ops that are looked at, those of functions once for each call: functions
+/// The maximum number of ops that are looked at. Ops of functions count for each call: functions
 /// that each call the next one twice have 2^n of them.
 const MAX_OPS: usize = 1 << 18;
 /// The maximum nesting of calls that are followed.
