@@ -615,6 +615,7 @@ macro_rules! tiles {
                 sums: &mut Sums<'_, '_, $ty>,
             ) -> bool {
                 /// Columns of a vector of AVX-512, or of two or four others.
+                #[cfg(target_arch = "x86_64")]
                 const HALF: usize = $columns / 2;
                 let columns = factors.columns;
                 if !isa.$has() || columns > $columns {
