@@ -141,15 +141,7 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
             // stay in registers.
             for start in (0..out.len()).step_by(C) {
                 let first = start.min(out.len() - C);
-                let mut sums = [T::ZERO; C];
-                for tap in taps {
-                    let weight = weights[tap.weight];
-                    let mut next = [T::ZERO; C];
-                    next.copy_from_slice(&input[tap.input + first..][..C]);
-                    for (sum, &x) in sums.iter_mut().zip(&next) {
-                        *sum = step(*sum, x, weight);
-                    }
-                }
+                let mut sums = adjacent_sums::<T, C>((input, first), weights, taps, &step);
                 for sum in &mut sums {
                     *sum = sum.finish();
                 }
@@ -172,16 +164,7 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
             // Windows after the last one may be computed, too, where there is input for them.
             let has_input = distance == 1 && furthest + first + C <= input.len();
             let sums = if has_input {
-                let mut sums = [T::ZERO; C];
-                for tap in taps {
-                    let weight = weights[tap.weight];
-                    let mut next = [T::ZERO; C];
-                    next.copy_from_slice(&input[tap.input + first..][..C]);
-                    for (sum, &x) in sums.iter_mut().zip(&next) {
-                        *sum = step(*sum, x, weight);
-                    }
-                }
-                sums
+                adjacent_sums::<T, C>((input, first), weights, taps, &step)
             } else {
                 let mut sums = [T::ZERO; C];
                 for tap in taps {
@@ -199,4 +182,24 @@ impl<T: Accumulator, const C: usize> DepthwiseLine<'_, T, C> {
             }
         }
     }
+}
+
+/// The sums of `C` adjacent windows of one feature, from window number `first` on.
+#[inline(always)]
+fn adjacent_sums<T: Accumulator, const C: usize>(
+    (input, first): (&[T], usize),
+    weights: &[T],
+    taps: &[Tap],
+    step: &impl Fn(T, T, T) -> T,
+) -> [T; C] {
+    let mut sums = [T::ZERO; C];
+    for tap in taps {
+        let weight = weights[tap.weight];
+        let mut next = [T::ZERO; C];
+        next.copy_from_slice(&input[tap.input + first..][..C]);
+        for (sum, &x) in sums.iter_mut().zip(&next) {
+            *sum = step(*sum, x, weight);
+        }
+    }
+    sums
 }

@@ -1,10 +1,8 @@
 //! The places of the largest or smallest elements of rows of very few elements.
 
-use super::sums::copy_strided;
+use super::short_rows::largest_from_each;
+use super::sums::{BLOCK, copy_strided};
 use numerics::simd::{Isa, Kernel};
-
-/// Elements that are compared at a time.
-const BLOCK: usize = 1024;
 
 /// The elements of rows.
 #[derive(Clone, Copy)]
@@ -39,15 +37,14 @@ impl Kernel for FirstPlaces<'_> {
     fn run(self) {
         let FirstPlaces { elements, count, is_largest, places } = self;
         // An integer in the order of the elements, and below it the complement of a place, so that
-        // the largest number is that of the first extremum.
+        // the first extremum has the largest number.
         let mut rooms = [[0_i64; BLOCK]; 2];
-        let [mut from, mut to] = rooms.each_mut();
         let mut first = [0_i64; BLOCK];
         let rows = (BLOCK / count.max(1)).max(1);
         let (all, block) = (places.len() * count, rows * count);
         for (start, places) in (0..all).step_by(block).zip(places.chunks_mut(rows)) {
             let range = start..start + places.len() * count;
-            let len = range.len();
+            let [from, to] = rooms.each_mut().map(|room| &mut room[..range.len()]);
             match elements {
                 RowElements::Floats(floats) => {
                     let sign = if is_largest { 0 } else { 1 << 31 };
@@ -67,19 +64,8 @@ impl Kernel for FirstPlaces<'_> {
                     }
                 }
             }
-            // From each place on, the largest of some numbers, twice as many at each step.
-            let mut size = 1;
-            while size < count {
-                let step = size.min(count - size);
-                let results = &mut to[..len - size - step + 1];
-                for ((to, &x), &y) in results.iter_mut().zip(&from[..]).zip(&from[step..]) {
-                    *to = x.max(y);
-                }
-                std::mem::swap(&mut from, &mut to);
-                size += step;
-            }
             let first = &mut first[..places.len()];
-            copy_strided(&from[..], count, first);
+            copy_strided(largest_from_each([from, to], count), count, first);
             for ((place, &number), row) in places.iter_mut().zip(&*first).zip(0..) {
                 *place = !(number as u32) - row * count as u32;
             }

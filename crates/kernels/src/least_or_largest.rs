@@ -2,18 +2,16 @@
 //! takes fewer instructions, and has vectors of narrow ones.
 
 use super::parallel::task_size;
-use super::short_rows::transposed_rows;
-use super::sums::copy_strided;
+use super::short_rows::{largest_from_each, transposed_rows};
+use super::sums::{BLOCK, copy_strided};
 use numerics::budget::Scratch;
 use numerics::math::BinaryOp;
 use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, Element, TensorError};
 use std::ops::BitXor;
 
-/// Rows of fewer neighbours are compared side by side,
+/// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 64;
-/// this many elements at a time.
-const BLOCK: usize = 1024;
 /// Columns that are compared at a time: their results stay in the first-level cache.
 const COLUMNS: usize = 2048;
 /// Bytes that are compared with a few instructions.
@@ -39,8 +37,7 @@ pub(super) fn combine(
     if matches!(dtype, F32 | F64) && (inner > 1 || count >= SHORT_ROW) {
         return Ok(false);
     }
-    // Complements are in the reverse order, and without their signs floats are in that of
-    // integers.
+    // Complements are in the reverse order, and positive floats in the order of their bits.
     let sign = match dtype {
         U8 | U16 | U32 | U64 => 1_i64.rotate_right(1) >> (64 - dtype.bits()),
         _ => 0,
@@ -76,8 +73,8 @@ pub(super) fn is_computed(op: BinaryOp, dtype: DType) -> bool {
     is_largest(op, dtype).is_some()
 }
 
-/// True for the largest element, and false for the smallest one; `None` if [`combine`] does not
-/// compute the operation.
+/// True for the largest element, false for the smallest one, and `None` for operations that
+/// [`combine`] does not compute.
 fn is_largest(op: BinaryOp, dtype: DType) -> Option<bool> {
     use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, U8, U16, U32, U64};
     let is_integer = matches!(dtype, I1 | I8 | U8 | I16 | U16 | I32 | U32 | I64 | U64);
@@ -193,10 +190,11 @@ fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
 /// The order in which the largest element is looked for.
 #[derive(Clone, Copy)]
 struct KeyOrder<K, const FLOATS: bool> {
-    /// The bits that differ from those of an integer in this order.
+    /// The bits in which an element differs from the integer of this order.
     flipped: K,
-    /// The bits of infinity, and those of the NaN that is a result.
+    /// The bits of infinity.
     infinity: K,
+    /// The bits of the NaN that is a result.
     nan: K,
 }
 
@@ -311,22 +309,10 @@ fn short_rows<K: OrderedBits, const FLOATS: bool>(
     order: KeyOrder<K, FLOATS>,
     out: &mut [K],
 ) {
-    // From each position on, the largest of some elements, twice as many at each step.
     let mut rooms = [[K::ZERO; BLOCK]; 2];
-    let [mut from, mut to] = rooms.each_mut();
-    let len = elements.len();
+    let [from, to] = rooms.each_mut().map(|room| &mut room[..elements.len()]);
     for (key, &x) in from.iter_mut().zip(elements) {
         *key = order.key(x);
     }
-    let mut size = 1;
-    while size < count {
-        let step = size.min(count - size);
-        let results = &mut to[..len - size - step + 1];
-        for ((to, &x), &y) in results.iter_mut().zip(&from[..]).zip(&from[step..]) {
-            *to = x.max(y);
-        }
-        std::mem::swap(&mut from, &mut to);
-        size += step;
-    }
-    copy_strided(&from[..], count, out);
+    copy_strided(largest_from_each([from, to], count), count, out);
 }

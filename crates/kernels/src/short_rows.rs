@@ -46,6 +46,27 @@ pub(super) fn transposed_rows<T>(_: &[T], row_len: usize, rows: usize) -> Option
     (is_fast && rows >= 2 * ROWS).then_some(TRANSPOSED)
 }
 
+/// The largest of the `count` elements from each position on, given the elements in the first of
+/// two rooms of their number: maxima of 1, 2, 4, … elements, and then of all.
+#[inline(always)]
+pub(super) fn largest_from_each<'a, K: Ord + Copy>(
+    [mut from, mut to]: [&'a mut [K]; 2],
+    count: usize,
+) -> &'a [K] {
+    let len = from.len();
+    let mut size = 1;
+    while size < count {
+        let step = size.min(count - size);
+        let results = &mut to[..len - size - step + 1];
+        for ((to, &x), &y) in results.iter_mut().zip(&from[..]).zip(&from[step..]) {
+            *to = x.max(y);
+        }
+        std::mem::swap(&mut from, &mut to);
+        size += step;
+    }
+    from
+}
+
 /// True if [`combine_small`] is for the columns of matrices of these sizes.
 pub(super) fn are_small([count, columns]: [usize; 2]) -> bool {
     columns <= SMALL_COLUMNS && count.saturating_mul(columns) <= BLOCK && count < 2 * SHORT_ROW
