@@ -456,8 +456,8 @@ func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   return %0#1 : tensor<1000xf32>
 }
 
-// An elementwise op on one repeated element is one on scalars; one of few elements stays, and so does one
-// that another operand changes.
+// An elementwise op on one repeated element is one on scalars. One of few elements stays, and so
+// does one that another operand changes.
 // SHRINK-LABEL: @repeated(
 // SHRINK: %[[TWO:[0-9]+]] = stablehlo.constant : i32
 // SHRINK: %[[R:[0-9]+]] = stablehlo.remainder %0, %[[TWO]] : i32

@@ -1,8 +1,9 @@
 //! Products of complex matrices as products of real ones.
 //!
-//! A row of complex numbers is a row of twice as many real ones, and a row of the right factor
-//! becomes two: as it is, for real parts, and turned by a right angle, for imaginary ones. The real
-//! product has the parts of each complex sum, which add the same products in the same order.
+//! A row of complex numbers is a row of real ones, a real part before each imaginary part. A row of
+//! the right factor becomes two: as it is, for real parts of the left one, and multiplied by the
+//! imaginary unit, for imaginary parts. The real product has the parts of each complex sum, which
+//! add the same products in the same order.
 
 use super::accumulator::Accumulator;
 use super::direct::DirectRow;

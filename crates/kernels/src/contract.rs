@@ -87,8 +87,8 @@ pub fn accumulation(lhs: DType, rhs: DType, result: DType) -> DType {
 
 /// Evaluates an expression for the type of a sum, one that [`accumulation`] gives, with `T` bound
 /// to it, and `R` and `C` to the rows and columns of a tile of results that registers hold;
-/// `dispatch_sum!(real ...)` for those of real numbers, `dispatch_sum!(float ...)` for those of
-/// floating-point numbers alone.
+/// `dispatch_sum!(real ...)` without complex types, `dispatch_sum!(float ...)` for floating-point
+/// types alone.
 macro_rules! dispatch_sum {
     (float $dtype:expr, $T:ident, $R:ident, $C:ident => $body:expr) => {
         $crate::contract::dispatch_sum!(@float $dtype, $T, $R, $C, $body,)

@@ -105,7 +105,7 @@ pub(crate) use dispatch_extremum;
 /// [`wide_type`] is `T`.
 ///
 /// # Errors
-/// If there is no memory for threads, or bytes are not those of elements.
+/// If there is no memory for threads, or bytes are not aligned for elements.
 pub(crate) fn extrema_of_type<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,
     dtype: DType,
@@ -219,7 +219,7 @@ fn extrema<T: Element + PartialOrd, I: Integer + Ord>(
     Ok(())
 }
 
-/// As [`extrema`], of rows of fewer elements than are copied, whose indices are alike and ascend.
+/// As [`extrema`], of rows of fewer elements than are copied, whose indices are equal and ascend.
 /// False, and nothing is written, for others.
 fn tiny_rows<T: Element + PartialOrd, I: Integer + Ord>(
     kind: Extremum,

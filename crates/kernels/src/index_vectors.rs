@@ -509,7 +509,7 @@ impl GatherKernel {
     }
 }
 
-/// Indices at a distance from each other.
+/// Indices, and the distance between neighbours.
 struct Indexed<'a> {
     bytes: &'a [u8],
     dtype: DType,

@@ -293,7 +293,7 @@ fn combine_into(
     }
     if let (BinaryOp::Add, DType::C64 | DType::C128, &Layout::Columns(inner)) = (op, dtype, layout)
     {
-        // Both parts are added alike. Negative zeros add nothing.
+        // Each part is added separately. Negative zeros add nothing.
         let layout = Layout::Columns(2 * inner);
         if dtype == DType::C64 {
             combine_into(op, DType::F32, input, bytemuck::bytes_of(&-0.0_f32), &layout, out)?;

@@ -412,7 +412,7 @@ impl WidenedProducts<'_> {
     ) -> Result<(), TensorError> {
         let [m, n, k] = self.sizes;
         let (count, bytes) = (self.lhs.starts.len(), self.result.bytes());
-        // The product of a matrix and a few columns goes the other way round.
+        // The product of a matrix and a few columns is computed as its transpose.
         let is_swapped = n < FEW_COLUMNS && n < m;
         let (rows, columns) = if is_swapped { (n, m) } else { (m, n) };
         let results = task_size(count * m * n, result_work::<T>(rows, k), 1);

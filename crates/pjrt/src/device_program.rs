@@ -113,8 +113,8 @@ fn shard_type(ty: &Type, tiles: &Tiles) -> Type {
 }
 
 impl<'m> Partitioner<'m> {
-    /// Finds the tiles of all values. `None` if these are unknown, as with several meshes and with
-    /// unreduced values.
+    /// Finds the tiles of all values, which are unknown with several meshes and with unreduced
+    /// values.
     fn new(module: &'m mut Module, devices: usize, has_terms: bool) -> Option<Partitioner<'m>> {
         let view = &*module;
         let meshes = stablo::walk(view).filter_map(sdy::MeshOp::cast);

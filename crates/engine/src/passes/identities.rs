@@ -39,7 +39,7 @@ fn same(graph: &Graph<'_>, node: &Node) -> Option<Value> {
     }
 }
 
-/// The reshape that a node is, such as a broadcast that adds dimensions of size 1: the result has
+/// The reshape that a node is, like a broadcast that adds dimensions of size 1: the result has
 /// the elements of the operand in their order.
 fn reshape(graph: &Graph<'_>, node: &Node) -> Option<primitives::Reshape> {
     let (&[operand], &[result]) = (&node.operands[..], &node.results[..]) else { return None };

@@ -35,7 +35,7 @@ fn shrink(graph: &mut Graph<'_>, body: &mut Region, scalars: &mut FxHashMap<Valu
     body.nodes = nodes;
 }
 
-/// The scalar that the result of a node repeats, if there is one. The node of an elementwise
+/// The scalar that the result of a node repeats, or `None`. The node of an elementwise
 /// operation becomes one that repeats its result, after one that computes it.
 fn scalar(
     graph: &mut Graph<'_>,

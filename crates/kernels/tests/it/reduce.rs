@@ -246,7 +246,7 @@ fn extrema_of_narrow_types_are_folds() {
     }
 }
 
-/// Of matrices of a few rows and columns, and of complex numbers, whose parts are added alike.
+/// Of matrices of a few rows and columns, and of complex numbers, whose parts are added separately.
 #[test]
 fn sums_of_small_matrices_are_trees() {
     let add = |x: f32, y: f32| x + y;

@@ -1,6 +1,7 @@
 //! The text of a program for several devices is a program for one of them. A process for each
 //! device, with shards of the arguments, computes the shards of the results: parts of the
-//! results of the program on whole tensors. Numbers are small integers, so that sums are exact in any order.
+//! results of the program on whole tensors. Numbers are small integers, so that sums are exact in
+//! any order.
 
 use crate::client::*;
 use crate::run::{devices, optimized};

@@ -243,8 +243,7 @@ fn calls_that_python_divides_need_it() {
     assert!(message.contains("needs JAX with the Python package stablo"), "{message}");
 }
 
-/// Functions of which each calls the next one twice are as many ops as a program without calls of
-/// 2^40, of which some are looked at.
+/// Functions that each call the next one twice count as 2^40 ops, of which some are looked at.
 #[test]
 fn calls_that_grow_exponentially_are_compiled() {
     let functions: String = (0..40)
