@@ -142,7 +142,7 @@ fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
     let extrema = |elements: &[K], out: &mut [K]| {
         let count = elements.len() / out.len();
         let init = order.key(init);
-        let size = transposed_rows(elements, count, out.len());
+        let size = transposed_rows::<K>(count, out.len());
         let Some(size) = size.filter(|_| inner == 1 && count < SHORT_ROW) else {
             let extrema =
                 LargestKeys::<K, LANES, FLOATS> { elements, count, inner, order, init, out };

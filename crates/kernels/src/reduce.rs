@@ -235,7 +235,9 @@ fn combine(
     layout: &Layout<'_>,
 ) -> Result<Option<Tensor>, TensorError> {
     let dtype = input.dtype();
-    if let Layout::Columns(inner) = *layout {
+    if let Layout::Columns(inner) = *layout
+        && least_or_largest::is_computed(op, dtype)
+    {
         let mut result = Tensor::zeros(dtype, [rows])?;
         let elements = [input.bytes(), init.bytes()].map(|bytes| &bytes[..]);
         if least_or_largest::combine(op, dtype, elements, inner, result.bytes_mut()?)? {

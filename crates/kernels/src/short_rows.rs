@@ -22,7 +22,7 @@ pub fn combine_rows<T: Element>(
     // The levels of long rows, if they are even, are combined for many rows at a time.
     let is_short = row_len < SHORT_ROW || (row_len < 2 * SHORT_ROW && row_len % 2 == 1);
     if row_len > TINY && is_short && out.len() >= ROWS {
-        match transposed_rows(elements, row_len, out.len()) {
+        match transposed_rows::<T>(row_len, out.len()) {
             Some(size) => {
                 let mut columns = vec![T::ZERO; size * row_len];
                 for (out, rows) in out.chunks_mut(size).zip(elements.chunks(size * row_len)) {
@@ -41,7 +41,7 @@ pub fn combine_rows<T: Element>(
 
 /// Short rows that are transposed at a time, to be combined as columns, if there are enough of them
 /// and instructions for it.
-pub(super) fn transposed_rows<T>(_: &[T], row_len: usize, rows: usize) -> Option<usize> {
+pub(super) fn transposed_rows<T>(row_len: usize, rows: usize) -> Option<usize> {
     let is_fast = const { size_of::<T>() == size_of::<f32>() } && row_len >= ROWS;
     (is_fast && rows >= 2 * ROWS).then_some(TRANSPOSED)
 }
