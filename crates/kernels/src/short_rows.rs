@@ -49,10 +49,10 @@ pub(super) fn transposed_rows<T>(row_len: usize, rows: usize) -> Option<usize> {
 /// The largest of the `count` elements from each position on, given the elements in the first of
 /// two rooms of their number: maxima of 1, 2, 4, … elements, and then of all.
 #[inline(always)]
-pub(super) fn largest_from_each<'a, K: Ord + Copy>(
-    [mut from, mut to]: [&'a mut [K]; 2],
+pub(super) fn largest_from_each<K: Ord + Copy>(
+    [mut from, mut to]: [&mut [K]; 2],
     count: usize,
-) -> &'a [K] {
+) -> &[K] {
     let len = from.len();
     let mut size = 1;
     while size < count {
