@@ -422,16 +422,16 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let points = |i: usize| if i.is_multiple_of(3) { 2.5 } else { (i % 7) as f32 };
             let points: Vec<f32> = (0..k.div_ceil(zero_group) * n).map(points).collect();
             let zeros = Tensor::from_vec([points.len()], points.clone()).unwrap();
-            let wide = integers.iter().enumerate().map(|(i, &w)| {
+            let converted = math::convert(stored.clone(), DType::F32).unwrap();
+            let converted = converted.as_slice::<f32>().unwrap();
+            let wide = converted.iter().enumerate().map(|(i, w)| {
                 let [k, n] = if is_transposed { [i % k, i / k] } else { [i / n, i % n] };
-                let w = math::convert(tensor(&[1], &[w]), ty).unwrap();
-                let w = math::convert(w, DType::F32).unwrap();
                 let columns = scales.shape()[1];
                 let zero = match zero_groups {
                     0 => 0.0,
                     _ => points[k / zero_group * columns + n],
                 };
-                (w.as_slice::<f32>().unwrap()[0] - zero) * factors[k / group * columns + n]
+                (w - zero) * factors[k / group * columns + n]
             });
             let wide = Tensor::from_vec(shape, wide.collect::<Vec<f32>>()).unwrap();
             let numbers = numbers(i64::from(is_transposed));

@@ -54,11 +54,6 @@ type Sizes = [Vec<usize>; 4];
 /// dimensions.
 type Order = Vec<(usize, usize)>;
 
-/// The row-major position of an element.
-fn flat(sizes: &[usize], index: &[usize]) -> usize {
-    sizes.iter().zip(index).fold(0, |at, (size, i)| at * size + i)
-}
-
 /// A small integer for an element: its real part, or the imaginary one.
 fn element(seed: u64, at: usize, part: u64) -> i64 {
     let mixed = (at as u64 * 2 + part + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -76,13 +71,11 @@ fn tensor(dtype: DType, shape: &[usize], parts: &[[i64; 2]]) -> Tensor {
     Tensor::from_bytes(dtype, shape, numbers.bytes().clone()).expect("as many bytes")
 }
 
-/// All indices of some sizes.
-fn indices(sizes: &[usize]) -> Vec<Vec<usize>> {
-    let mut all = vec![vec![]];
-    for &size in sizes {
-        all = all.iter().flat_map(|index| (0..size).map(|i| [&index[..], &[i]].concat())).collect();
-    }
-    all
+/// The positions of all elements with some strides, in row-major order.
+fn positions(dims: impl Iterator<Item = (usize, usize)>) -> Vec<usize> {
+    dims.fold(vec![0], |all, (size, stride)| {
+        all.iter().flat_map(|at| (0..size).map(move |i| at + i * stride)).collect()
+    })
 }
 
 /// Checks the product of operands whose dimensions are in some order.
@@ -103,22 +96,20 @@ fn check(types: [DType; 3], sizes: &Sizes, orders: [&Order; 2]) {
     let operand = |side: usize| {
         let order = orders[side];
         let shape: Vec<usize> = order.iter().map(|&(role, d)| sizes[role][d]).collect();
-        let by_role = roles[side].map(|role| &sizes[role][..]).concat();
         let place = |role: usize, d: usize| {
             order.iter().position(|&own| own == (role, d)).expect("all dimensions are there")
         };
-        let places: Vec<usize> = roles[side]
-            .iter()
-            .flat_map(|&role| (0..sizes[role].len()).map(move |d| (role, d)))
-            .map(|(role, d)| place(role, d))
-            .collect();
-        let parts: Vec<[i64; 2]> = indices(&shape)
-            .iter()
-            .map(|index| {
-                let index: Vec<usize> = places.iter().map(|&place| index[place]).collect();
-                value(side, flat(&by_role, &index))
-            })
-            .collect();
+        // The strides of the dimensions where those of each role are side by side.
+        let mut strides = vec![0; order.len()];
+        let mut stride = 1;
+        for role in roles[side].into_iter().rev() {
+            for (d, size) in sizes[role].iter().enumerate().rev() {
+                strides[place(role, d)] = stride;
+                stride *= size;
+            }
+        }
+        let positions = positions(shape.iter().copied().zip(strides));
+        let parts: Vec<[i64; 2]> = positions.into_iter().map(|at| value(side, at)).collect();
         let dims =
             |role: usize| (0..sizes[role].len()).map(|d| place(role, d) as i64).collect::<Vec<_>>();
         (tensor(types[side], &shape, &parts), dims(0), dims(2))

@@ -157,9 +157,9 @@ fn deep_products() {
 /// Sizes of caches and vectors decide how products are divided, and never their bits.
 #[test]
 fn bits_do_not_depend_on_the_machine_model() {
-    // Of the last one, no cache holds all rows.
+    // Of the last one, the small caches of some models do not hold all rows.
     let vectors = [(1, 700, 90), (1, 300, 400)];
-    let matrices = [(70, 300, 65), (60, 1100, 40), (3, 5, 2000), (420, 1500, 70)];
+    let matrices = [(70, 300, 65), (3, 5, 2000), (90, 1500, 33)];
     let sizes = vectors.into_iter().chain(matrices);
     for (m, k, n) in sizes {
         let number = |bits| float(bits, false) as f32;
