@@ -1,7 +1,7 @@
 //! The largest or smallest of many elements. They are compared as integers of the same order, which
 //! takes fewer instructions, and has vectors of narrow ones.
 
-use super::parallel::task_size;
+use super::parallel::{fold_work, task_size};
 use super::short_rows::{largest_from_each, transposed_rows};
 use super::sums::{BLOCK, copy_strided};
 use numerics::budget::Scratch;
@@ -14,8 +14,6 @@ use std::ops::BitXor;
 const SHORT_ROW: usize = 64;
 /// Columns that are compared at a time: their results stay in the first-level cache.
 const COLUMNS: usize = 2048;
-/// Bytes that are compared with a few instructions.
-const BYTES_AT_A_TIME: usize = 32;
 
 /// Writes the extremum of each result's elements, which are `inner` apart, and of the initial
 /// value, to `out`, which has an element for each result. False, and nothing is written, for other
@@ -163,16 +161,15 @@ fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
             });
         }
     };
-    let cost = |elements: usize| elements.div_ceil(BYTES_AT_A_TIME / size_of::<K>());
     if out.len() > inner {
-        let groups = task_size(out.len() / inner, cost(count * inner), 1);
+        let groups = task_size(out.len() / inner, fold_work::<K>(count * inner), 1);
         let tasks = out.chunks_mut(groups * inner).zip(elements.chunks(groups * inner * count));
         return host::parallel(tasks.collect(), |(out, elements): (&mut [K], &[K])| {
             extrema(elements, out);
             Ok(())
         });
     }
-    let part = task_size(count, cost(inner), 1);
+    let part = task_size(count, fold_work::<K>(inner), 1);
     if part >= count {
         extrema(elements, out);
         return Ok(());

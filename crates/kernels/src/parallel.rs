@@ -20,5 +20,16 @@ pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
         return count.max(1);
     }
     let least = machine.min_task_work().div_ceil(work.max(1));
-    count.div_ceil(workers * TASKS_PER_THREAD).max(least).next_multiple_of(unit).max(1)
+    count.div_ceil(tasks_of(workers)).max(least).next_multiple_of(unit).max(1)
+}
+
+/// The number of tasks of work that this many threads share.
+pub(crate) fn tasks_of(workers: usize) -> usize {
+    workers * TASKS_PER_THREAD
+}
+
+/// The work of a fold of elements: it takes as long as reading them from a cache that is not the
+/// nearest, and of what another thread wrote a byte takes about an elementary operation.
+pub(crate) fn fold_work<T>(elements: usize) -> usize {
+    elements.saturating_mul(size_of::<T>())
 }

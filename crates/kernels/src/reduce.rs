@@ -8,9 +8,9 @@ use super::least_or_largest;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
-use super::parallel::task_size;
+use super::parallel::{fold_work, task_size, tasks_of};
 use super::short_rows::{are_small, combine_rows, combine_small};
-use super::sums::{Combine, WindowLines, combine_columns};
+use super::sums::{Combine, ROWS, WindowLines, combine_columns};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -25,8 +25,6 @@ pub const SHORT_WINDOW: usize = 32;
 const SHORT_VECTOR: usize = 1024;
 /// Fewer results are combined with the initial value one by one.
 const FEW_RESULTS: usize = 32;
-/// Elementary operations that each element of a row of results takes, as rows are short.
-const ROW_WORK: usize = 4;
 
 /// The reduction of `inputs`, of one shape, along `dimensions`, from the scalars `init_values`.
 /// Elements are combined in a tree over neighbours in the order of their indices, and then
@@ -372,10 +370,11 @@ fn combine_typed<T: Element>(
     // other tasks.
     let [size, step] = match *layout {
         Layout::Columns(inner) if inner == rows => {
-            [task_size(inner, count, if inner == 1 { 1 } else { SHORT_VECTOR / 2 }), 0]
+            let unit = if inner == 1 { 1 } else { SHORT_VECTOR / 2 };
+            [task_size(inner, fold_work::<T>(count), unit), 0]
         }
         Layout::Columns(inner) => {
-            let groups = task_size(rows / inner, count * inner, 1);
+            let groups = task_size(rows / inner, fold_work::<T>(count * inner), 1);
             [groups * inner, groups * inner * count]
         }
         Layout::Windows { windows: WindowLines { line_starts, taps, .. }, .. } => {
@@ -394,6 +393,15 @@ fn combine_typed<T: Element>(
         }
         _ => 0,
     };
+    // Few results are shared by rows, which another thread may have written.
+    if let Layout::Columns(inner) = *layout
+        && inner == rows
+        && inner < 4 * SHORT_VECTOR
+        && combine_shared(operation, elements, [count, inner], out)?
+    {
+        add_init(operation, init, out);
+        return Ok(());
+    }
     let part = |task: usize, out: &mut [T]| {
         let _reserved = reserve::<T>(seen)?;
         let elements = &elements[task * step..];
@@ -404,13 +412,6 @@ fn combine_typed<T: Element>(
         Ok(())
     };
     if size >= rows {
-        if let Layout::Columns(inner) = *layout
-            && inner == rows
-            && combine_shared(operation, elements, [count, inner], out)?
-        {
-            add_init(operation, init, out);
-            return Ok(());
-        }
         return part(0, out);
     }
     host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| part(task, out))
@@ -439,13 +440,10 @@ fn combine_shared<T: Element>(
     [count, inner]: [usize; 2],
     out: &mut [T],
 ) -> Result<bool, TensorError> {
-    // Subtrees of a power of two of rows, of which a quarter of the second-level cache holds about
-    // one.
-    let near = host::machine().l2.bytes / 4 / size_of::<T>();
-    let leaves = (near / inner).max(1).next_power_of_two();
+    // Subtrees of a power of two of rows, some for each thread.
+    let leaves = 1 << (count / tasks_of(host::workers())).max(ROWS).ilog2();
     let parts = count.div_ceil(leaves);
-    let work = if inner == 1 { 1 } else { ROW_WORK };
-    let together = task_size(parts, leaves.saturating_mul(inner).saturating_mul(work), 1);
+    let together = task_size(parts, fold_work::<T>(leaves.saturating_mul(inner)), 1);
     if together >= parts {
         return Ok(false);
     }

@@ -114,7 +114,7 @@ impl Reduction {
         let (size, count) = (self.dtype.bytes(), self.count());
         let (line, row) = (inner * size, count * size);
         let part = (together_bytes() / row).max(1);
-        let task_rows = task_size(rows, count, 1);
+        let task_rows = task_size(rows, row, 1);
         host::parallel(out.chunks_mut(task_rows * size).enumerate().collect(), |(task, out)| {
             let _reserved = reserve::<u8>(row.saturating_mul(part))?;
             let mut room = AlignedBytes::new();

@@ -65,31 +65,30 @@ fn windows_of_columns_have_the_sums_of_their_trees() {
 #[test]
 fn threads_share_the_subtrees_of_one_result() {
     let add = |x: f32, y: f32| x + y;
-    for columns in [1, 3, 20] {
-        for rows in [1000, 4096, 4097, 5000, 9 << 11] {
-            let number = |i: usize| 1.0 / (3.0 + (i * 37 % 101) as f32);
-            let elements: Vec<f32> = (0..rows * columns).map(number).collect();
-            let expected: Vec<f32> = (0..columns)
-                .map(|column| {
-                    let mut tree = Tree::new();
-                    (0..rows).for_each(|row| tree.push(elements[row * columns + column], add));
-                    0.5 + tree.finish(add).expect("rows")
-                })
-                .collect();
-            let input = Tensor::from_vec([rows, columns], elements).expect("small");
-            let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
-            let reduction = Reduction::new(body, DType::F32, &[rows, columns], &[0]);
-            let reduction = reduction.expect("a sum");
-            let init = Tensor::scalar(0.5f32);
-            for machine in host::Machine::presets() {
-                let host = host::Host::default().with_machine(machine).with_workers(3);
-                let _entered = host.enter();
-                let mut found = Tensor::zeros(DType::F32, [columns]).expect("small");
-                let out = found.bytes_mut().expect("unshared");
-                reduction.run(input.bytes(), init.bytes(), out).expect("valid");
-                let found = found.as_slice::<f32>().expect("of f32");
-                assert_eq!(found, expected, "{rows} x {columns} for {}", machine.name);
-            }
+    let long = [1, 3, 20].map(|columns| [1000, 4096, 4097, 5000, 9 << 11].map(|n| (columns, n)));
+    for (columns, rows) in long.into_iter().flatten().chain([(72, 196), (960, 49), (4000, 17)]) {
+        let number = |i: usize| 1.0 / (3.0 + (i * 37 % 101) as f32);
+        let elements: Vec<f32> = (0..rows * columns).map(number).collect();
+        let expected: Vec<f32> = (0..columns)
+            .map(|column| {
+                let mut tree = Tree::new();
+                (0..rows).for_each(|row| tree.push(elements[row * columns + column], add));
+                0.5 + tree.finish(add).expect("rows")
+            })
+            .collect();
+        let input = Tensor::from_vec([rows, columns], elements).expect("small");
+        let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
+        let reduction = Reduction::new(body, DType::F32, &[rows, columns], &[0]);
+        let reduction = reduction.expect("a sum");
+        let init = Tensor::scalar(0.5f32);
+        for machine in host::Machine::presets() {
+            let host = host::Host::default().with_machine(machine).with_workers(3);
+            let _entered = host.enter();
+            let mut found = Tensor::zeros(DType::F32, [columns]).expect("small");
+            let out = found.bytes_mut().expect("unshared");
+            reduction.run(input.bytes(), init.bytes(), out).expect("valid");
+            let found = found.as_slice::<f32>().expect("of f32");
+            assert_eq!(found, expected, "{rows} x {columns} for {}", machine.name);
         }
     }
 }
