@@ -138,26 +138,32 @@ impl<'a, T: Copy> Checked<'a, T> {
         })
     }
 
-    /// The first rows, a multiple of `height`, if each of their sums is one chain, and rows and
-    /// results have one distance between them.
+    /// Rows from `first` on, a multiple of `height`, if there are some, each of their sums is one
+    /// chain, and rows and results have one distance between them.
     #[cfg(not(target_family = "wasm"))]
     #[inline(always)]
-    fn strip(&self, results: &mut ResultRows<'_, '_, T>, height: usize) -> Option<Strip<T>> {
+    fn strip(
+        &self,
+        results: &mut ResultRows<'_, '_, T>,
+        first: usize,
+        height: usize,
+    ) -> Option<Strip<T>> {
         let (ChainBlocks::Neighbours { start, end, .. }, Starts::Distance(distance), 1) =
             (self.blocks, self.starts, self.total)
         else {
             return None;
         };
         let ResultRows::Strided(results, stride) = results else { return None };
-        Some(Strip {
-            row: self.elements.wrapping_add(start),
+        let rows = (self.count - first) / height * height;
+        (rows > 0).then(|| Strip {
+            row: self.elements.wrapping_add(first * distance + start),
             distance,
-            rows: self.count / height * height,
+            rows,
             depth: end - start,
             panel: self.panel,
             stride: self.stride,
             next: self.next,
-            results: (results.as_mut_ptr(), *stride),
+            results: (results.as_mut_ptr().wrapping_add(first * *stride), *stride),
             used: self.used,
         })
     }
@@ -630,31 +636,31 @@ macro_rules! tiles {
                 let count_of_blocks = blocks.count();
                 let mut unused = [<$ty>::default(); $columns];
                 let height = if is_wide { tile_height(checked.count) } else { TILE_ROWS };
-                #[cfg_attr(target_family = "wasm", expect(unused_mut, reason = "no strips"))]
-                let mut done = 0;
-                #[cfg(not(target_family = "wasm"))]
-                if copy.is_none()
-                    && height == TILE_ROWS
-                    && let Some(strip) = checked.strip(&mut sums.results, height)
-                {
-                    // SAFETY: the instructions were detected, and all sizes checked.
-                    unsafe {
-                        #[cfg(target_arch = "x86_64")]
-                        if is_wide && columns > HALF {
-                            $wide::strip::<12, 2>(&strip, 0);
-                        } else if is_wide {
-                            $wide::strip::<12, 1>(&strip, 0);
+                let mut first = 0;
+                while first < checked.count {
+                    #[cfg(not(target_family = "wasm"))]
+                    if copy.is_none()
+                        && height == TILE_ROWS
+                        && let Some(strip) = checked.strip(&mut sums.results, first, height)
+                    {
+                        // SAFETY: the instructions were detected, and all sizes checked.
+                        unsafe {
+                            #[cfg(target_arch = "x86_64")]
+                            if is_wide && columns > HALF {
+                                $wide::strip::<12, 2>(&strip, 0);
+                            } else if is_wide {
+                                $wide::strip::<12, 1>(&strip, 0);
+                            }
+                            let parts = if is_wide { 0 } else { columns };
+                            for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
+                                $narrow::strip::<6, 2>(&strip, column);
+                            }
                         }
-                        let parts = if is_wide { 0 } else { columns };
-                        for column in (0..parts).step_by(2 * registers::$narrow::LANES) {
-                            $narrow::strip::<6, 2>(&strip, column);
-                        }
+                        first += strip.rows;
+                        let read = strip.rows / height * strip.depth * strip.next.1;
+                        checked.next.0 = checked.next.0.wrapping_byte_add(read);
+                        continue;
                     }
-                    done = strip.rows;
-                    let read = strip.rows / height * strip.depth * strip.next.1;
-                    checked.next.0 = checked.next.0.wrapping_byte_add(read);
-                }
-                for first in (done..checked.count).step_by(height) {
                     let used = (checked.count - first).min(height);
                     checked.begin_tile(first..first + used, &mut sums.results, unused.as_mut_ptr());
                     checked.copy = copy;
@@ -721,6 +727,7 @@ macro_rules! tiles {
                         (panel, stride) = (copied.cast_const(), $columns);
                     }
                     checked.end_tile(panel, stride);
+                    first += used;
                 }
                 true
             }
