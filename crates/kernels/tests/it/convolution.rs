@@ -96,7 +96,7 @@ fn convolutions_follow_the_formula() {
         let results = feature_groups.max(batch_groups) * [1, 2, 9, 16][below(4)];
         let widest = [9, 9, 70][below(3)];
         let size: [usize; 2] = [1 + below(9), 1 + below(widest)];
-        let width: [usize; 2] = [1 + below(4), 1 + below(4)];
+        let width: [usize; 2] = [1 + below(4), 1 + below(5)];
         let window = width.map(|size| WindowDim {
             size: size as i64,
             stride: 1 + below(3) as i64,

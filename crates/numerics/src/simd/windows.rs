@@ -41,6 +41,17 @@ pub trait Windowed: Sized {
 }
 
 impl<T> FeatureWindows<'_, T> {
+    /// The number of taps in each run of taps whose inputs are as far apart as windows are; 1 if
+    /// runs have different lengths.
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    fn neighbouring_taps(&self) -> usize {
+        let is_next = |pair: &[Tap]| pair[0].input.checked_add(self.step) == Some(pair[1].input);
+        let together = 1 + self.taps.windows(2).take_while(|pair| is_next(pair)).count();
+        let are_even = self.taps.len().is_multiple_of(together)
+            && self.taps.chunks(together).all(|taps| taps.windows(2).all(is_next));
+        if are_even { together } else { 1 }
+    }
+
     /// The number of windows, if all of them are within the input, the weights and the results.
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
     fn checked(&self) -> Option<usize> {
@@ -120,12 +131,21 @@ mod vectors {
                     LANES, fused_multiply_add, load, results, store, zero,
                 };
 
+                /// True if there are 32 registers: of AVX-512, or of NEON.
+                const HAS_MANY_REGISTERS: bool =
+                    LANES * size_of::<$ty>() == 64 || cfg!(target_arch = "aarch64");
+
                 /// # Safety
                 /// The windows are checked, and there are `count` of them, with the features
                 /// as a vector has lanes.
                 #[target_feature(enable = $features)]
                 pub(crate) unsafe fn sum(windows: &mut FeatureWindows<'_, $ty>, count: usize) {
                     let features = windows.features;
+                    // With few registers, weights of several taps would be read for each window.
+                    let neighbours = match HAS_MANY_REGISTERS {
+                        true => windows.neighbouring_taps(),
+                        false => 1,
+                    };
                     let mut window = 0;
                     while window < count {
                         let group = match count - window {
@@ -146,22 +166,78 @@ mod vectors {
                             let at = [window, feature.min(features - vectors * LANES)];
                             // SAFETY: the windows and features are in the slices from here on.
                             unsafe {
-                                match (group, vectors) {
-                                    ($most, 2) => block::<$most, 2>(windows, at),
-                                    ($most, _) => block::<$most, 1>(windows, at),
-                                    (4, 2) => block::<4, 2>(windows, at),
-                                    (4, _) => block::<4, 1>(windows, at),
-                                    (2, 4) => block::<2, 4>(windows, at),
-                                    (2, 2) => block::<2, 2>(windows, at),
-                                    (2, _) => block::<2, 1>(windows, at),
-                                    (_, 4) => block::<1, 4>(windows, at),
-                                    (_, 2) => block::<1, 2>(windows, at),
+                                match (group, vectors, neighbours) {
+                                    ($most, 2, 3) => sliding::<$most, 2, 3>(windows, at),
+                                    ($most, 2, 5) => sliding::<$most, 2, 5>(windows, at),
+                                    ($most, 2, _) => block::<$most, 2>(windows, at),
+                                    ($most, _, 3) => sliding::<$most, 1, 3>(windows, at),
+                                    ($most, _, 5) => sliding::<$most, 1, 5>(windows, at),
+                                    ($most, ..) => block::<$most, 1>(windows, at),
+                                    (4, 2, _) => block::<4, 2>(windows, at),
+                                    (4, ..) => block::<4, 1>(windows, at),
+                                    (2, 4, _) => block::<2, 4>(windows, at),
+                                    (2, 2, _) => block::<2, 2>(windows, at),
+                                    (2, ..) => block::<2, 1>(windows, at),
+                                    (_, 4, _) => block::<1, 4>(windows, at),
+                                    (_, 2, _) => block::<1, 2>(windows, at),
                                     _ => block::<1, 1>(windows, at),
                                 }
                             }
                             feature += vectors * LANES;
                         }
                         window += group;
+                    }
+                }
+
+                /// Sums `W` windows with `V` vectors of features each, for which `K` taps at a time
+                /// see neighbouring windows' elements: each of these is read once.
+                ///
+                /// # Safety
+                /// As `block`.
+                #[target_feature(enable = $features)]
+                unsafe fn sliding<const W: usize, const V: usize, const K: usize>(
+                    windows: &mut FeatureWindows<'_, $ty>,
+                    [window, feature]: [usize; 2],
+                ) {
+                    let FeatureWindows { input, weights, taps, step, features, out } = windows;
+                    let step = *step;
+                    let input = input.as_ptr().wrapping_add(window * step + feature);
+                    let weights = weights.as_ptr().wrapping_add(feature);
+                    let mut sums = [[zero(); V]; W];
+                    for taps in taps.as_chunks::<K>().0 {
+                        let mut first = input.wrapping_add(taps[0].input);
+                        let mut factors = [[zero(); V]; K];
+                        for (factors, tap) in factors.iter_mut().zip(taps) {
+                            for (v, factor) in factors.iter_mut().enumerate() {
+                                // SAFETY: each tap has weights of all features.
+                                *factor = unsafe { load(weights.add(tap.weight + v * LANES)) };
+                            }
+                        }
+                        for at in 0..W + K - 1 {
+                            let mut elements = [zero(); V];
+                            for (v, element) in elements.iter_mut().enumerate() {
+                                // SAFETY: some window has an element there.
+                                *element = unsafe { load(first.add(v * LANES)) };
+                            }
+                            for (k, factors) in factors.iter().enumerate() {
+                                // Products are added in the order of taps: windows before this one
+                                // have had theirs.
+                                let sums = at.checked_sub(k).and_then(|w| sums.get_mut(w));
+                                let Some(sums) = sums else { continue };
+                                let factors = elements.iter().zip(factors);
+                                for (sum, (&element, &factor)) in sums.iter_mut().zip(factors) {
+                                    *sum = fused_multiply_add(element, factor, *sum);
+                                }
+                            }
+                            first = first.wrapping_add(step);
+                        }
+                    }
+                    let out = out.as_mut_ptr().wrapping_add(window * *features + feature);
+                    for (w, sums) in sums.into_iter().enumerate() {
+                        for (v, sum) in sums.into_iter().enumerate() {
+                            // SAFETY: each window has results of all features.
+                            unsafe { store(out.add(w * *features + v * LANES), results(sum)) };
+                        }
                     }
                 }
 
