@@ -18,9 +18,49 @@ pub use program::primitives::TriangularSolve as Triangular;
 const MAX_LANES: usize = 256;
 
 /// The numbers that matrices are computed with.
-pub trait MatrixField: Scalar + Element {}
-impl MatrixField for f64 {}
-impl MatrixField for Complex64 {}
+pub trait MatrixField: Scalar + Element {
+    /// Numbers of `f32`, by a loop that is compiled here: crates with custom calls are optimized
+    /// less.
+    #[doc(hidden)]
+    fn of_singles(elements: &[f32]) -> Vec<Self>;
+
+    /// Complex numbers in single precision, likewise; nothing for real numbers.
+    #[doc(hidden)]
+    fn of_single_complex(elements: &[Complex32]) -> Vec<Self>;
+
+    /// Copies of elements, likewise.
+    #[doc(hidden)]
+    fn copied(elements: &[Self]) -> Vec<Self>;
+}
+
+impl MatrixField for f64 {
+    #[inline(never)]
+    fn of_singles(elements: &[f32]) -> Vec<f64> {
+        elements.iter().map(|&x| x.into()).collect()
+    }
+    fn of_single_complex(_: &[Complex32]) -> Vec<f64> {
+        Vec::new()
+    }
+    #[inline(never)]
+    fn copied(elements: &[f64]) -> Vec<f64> {
+        elements.to_vec()
+    }
+}
+
+impl MatrixField for Complex64 {
+    #[inline(never)]
+    fn of_singles(elements: &[f32]) -> Vec<Complex64> {
+        elements.iter().map(|&x| Complex64::new(x.into(), 0.0)).collect()
+    }
+    #[inline(never)]
+    fn of_single_complex(elements: &[Complex32]) -> Vec<Complex64> {
+        elements.iter().map(|x| x.widen()).collect()
+    }
+    #[inline(never)]
+    fn copied(elements: &[Complex64]) -> Vec<Complex64> {
+        elements.to_vec()
+    }
+}
 
 /// Elements of tensors that are computed with in double precision without a conversion of the
 /// whole tensor.
@@ -97,17 +137,15 @@ fn split<T: MatrixField, M>(
     let size: usize = tensor.num_elements().checked_div(count).unwrap_or(0);
     if let Ok(elements) = tensor.as_slice::<f32>() {
         let _reserved = reserve::<T>(elements.len())?;
-        let widened = |part: &[f32]| part.iter().map(|&x| T::real(x.into())).collect();
-        items.extend((0..count).map(|i| make(&core, widened(&elements[i * size..][..size]))));
+        items.extend((0..count).map(|i| make(&core, T::of_singles(&elements[i * size..][..size]))));
     } else if let (DType::C128, Ok(elements)) = (T::DTYPE, tensor.as_slice::<Complex32>()) {
         let _reserved = reserve::<T>(elements.len())?;
-        let number = |x: &Complex32| T::from_parts(x.re.into(), x.im.into());
-        let widened = |part: &[Complex32]| part.iter().map(number).collect();
-        items.extend((0..count).map(|i| make(&core, widened(&elements[i * size..][..size]))));
+        let part = |i: usize| &elements[i * size..][..size];
+        items.extend((0..count).map(|i| make(&core, T::of_single_complex(part(i)))));
     } else {
         let converted = math::convert(tensor.clone(), T::DTYPE)?;
         let elements = converted.as_slice::<T>()?;
-        items.extend((0..count).map(|i| make(&core, elements[i * size..][..size].to_vec())));
+        items.extend((0..count).map(|i| make(&core, T::copied(&elements[i * size..][..size]))));
     }
     Ok(Stack { batch, core, items })
 }
@@ -140,18 +178,28 @@ pub fn join<T: Element>(
 ) -> Result<Tensor, EvalError> {
     let shape = [batch, core].concat();
     if let (DType::F64, DType::F32) = (T::DTYPE, dtype) {
-        let elements: &[f64] = bytemuck::cast_slice(&elements);
-        let mut rounded = Scratch::new(elements.len())?;
-        rounded.extend(elements.iter().map(|&x| x as f32));
-        return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
+        return Ok(Tensor::from_vec(shape, rounded(bytemuck::cast_slice(&elements))?)?);
     }
     if let (DType::C128, DType::C64) = (T::DTYPE, dtype) {
-        let elements: &[Complex64] = bytemuck::cast_slice(&elements);
-        let mut rounded = Scratch::new(elements.len())?;
-        rounded.extend(elements.iter().copied().map(narrow));
-        return Ok(Tensor::from_vec(shape, rounded.into_vec())?);
+        return Ok(Tensor::from_vec(shape, rounded_complex(bytemuck::cast_slice(&elements))?)?);
     }
     Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
+}
+
+/// Numbers in single precision.
+#[inline(never)]
+fn rounded(elements: &[f64]) -> Result<Vec<f32>, TensorError> {
+    let mut rounded = Scratch::new(elements.len())?;
+    rounded.extend(elements.iter().map(|&x| x as f32));
+    Ok(rounded.into_vec())
+}
+
+/// Complex numbers in single precision.
+#[inline(never)]
+fn rounded_complex(elements: &[Complex64]) -> Result<Vec<Complex32>, TensorError> {
+    let mut rounded = Scratch::new(elements.len())?;
+    rounded.extend(elements.iter().copied().map(narrow));
+    Ok(rounded.into_vec())
 }
 
 /// The adjoint of the matrices in the last two dimensions.

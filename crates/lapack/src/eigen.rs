@@ -21,13 +21,8 @@ pub struct Eigen {
     pub right: Option<Matrix<Complex64>>,
 }
 
-/// Eigenvalues, and the requested left and right eigenvectors, of norm one, each with a largest
-/// element that is real. Of a real matrix, pairs of complex eigenvalues stand together, that with
-/// the positive imaginary part first.
-///
-/// # Errors
-/// If the iteration does not converge.
-pub fn geev<T: SchurForm>(
+/// [`crate::geev`].
+pub(crate) fn geev<T: SchurForm>(
     mut a: Matrix<T>,
     left: bool,
     right: bool,

@@ -9,12 +9,8 @@ use std::ops::Range;
 /// Rows, or unknowns, whose products with others are subtracted from the rest together.
 const BLOCK: usize = 32;
 
-/// The Cholesky factor in place: the lower one, `l` where `a = l * l^H`, or else its adjoint in the
-/// upper triangle. The other triangle is neither read nor written.
-///
-/// # Errors
-/// The order, from 1, of the first leading part that is not positive definite.
-pub fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
+/// [`crate::potrf`].
+pub(crate) fn potrf<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Result<(), usize> {
     if !lower {
         return factor_upper(a);
     }
@@ -41,6 +37,8 @@ struct Upper<'a, T> {
 }
 
 impl<T: Scalar> Kernel for Upper<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let Upper { a, outcome } = self;
@@ -231,10 +229,8 @@ impl<T: MatrixEntry> Kernel for Solve<'_, T> {
     }
 }
 
-/// `p * a = l * u` in place: `l` below the diagonal, which is one there, and `u` elsewhere. Returns
-/// the row, from 1, that was exchanged with each of the first `min(m, n)` rows in turn, and the
-/// place, from 1, of the first zero on the diagonal of `u`, or 0.
-pub fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
+/// [`crate::getrf`].
+pub(crate) fn getrf<T: Scalar>(a: &mut Matrix<T>) -> (Vec<i32>, i32) {
     let (mut pivots, mut info) = (Vec::with_capacity(a.rows().min(a.columns())), 0);
     Isa::best().run(Eliminate { a, pivots: &mut pivots, info: &mut info });
     (pivots, info)
@@ -247,6 +243,8 @@ struct Eliminate<'a, T> {
 }
 
 impl<T: Scalar> Kernel for Eliminate<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let Eliminate { a, pivots, info } = self;

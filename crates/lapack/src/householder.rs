@@ -61,6 +61,8 @@ struct Left<'a, T> {
 }
 
 impl<T: Scalar> Kernel for Left<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let Left { a, first, columns, v, tau } = self;
@@ -203,6 +205,8 @@ struct LeftAll<'a, T> {
 }
 
 impl<T: Scalar> Kernel for LeftAll<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let LeftAll { reflections, a, columns, reversed, adjoint } = self;
@@ -232,7 +236,40 @@ pub(crate) fn reflect_right<T: Scalar>(
     if tau == T::ZERO {
         return;
     }
+    let stride = a.columns();
+    if v.len() >= MIN_TRANSPOSED && rows.len() >= MIN_TRANSPOSED {
+        let part = &mut a.elements_mut()[rows.start * stride + first..rows.end * stride];
+        let mut products = vec![T::ZERO; rows.len()];
+        if T::row_products((part, stride), v, &mut products) {
+            return Isa::best().run(RightBy { part, stride, v, products: &products, tau });
+        }
+    }
     Isa::best().run(Right { a, rows, first, v, tau });
+}
+
+/// The rows and columns from which products of rows are computed in lanes.
+const MIN_TRANSPOSED: usize = 16;
+
+/// [`reflect_right`] with known products of the rows with `v`.
+struct RightBy<'a, T> {
+    part: &'a mut [T],
+    stride: usize,
+    v: &'a [T],
+    products: &'a [T],
+    tau: T,
+}
+
+impl<T: Scalar> Kernel for RightBy<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
+    #[inline(always)]
+    fn run(self) {
+        let RightBy { part, stride, v, products, tau } = self;
+        for (row, &product) in part.chunks_mut(stride).zip(products) {
+            let factor = product * tau;
+            in_lanes(&mut row[..v.len()], v, |x, v| x - factor * v.conj());
+        }
+    }
 }
 
 /// [`reflect_right`], four rows at a time: each has a sum of its own.
@@ -262,6 +299,8 @@ impl<T: Scalar> Right<'_, T> {
 }
 
 impl<T: Scalar> Kernel for Right<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let Right { a, rows, first, v, tau } = self;
@@ -347,9 +386,8 @@ pub(crate) fn reflect_by<T: Scalar>(
     }
 }
 
-/// `a = q * r`: returns the factors of the reflections whose vectors stand below the diagonal; `r`
-/// stands above.
-pub fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
+/// [`crate::geqrf`].
+pub(crate) fn geqrf<T: Scalar>(a: &mut Matrix<T>) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut taus = Vec::with_capacity(m.min(n));
     let mut v = Vec::with_capacity(m);
@@ -407,6 +445,8 @@ struct Rest<'a, T> {
 }
 
 impl<T: Scalar> Kernel for Rest<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
     #[inline(always)]
     fn run(self) {
         let Rest { a, k, v, tau } = self;
@@ -423,10 +463,8 @@ impl<T: Scalar> Kernel for Rest<'_, T> {
     }
 }
 
-/// `a * p = q * r`, as [`geqrf`], where the column with the largest rest comes next. Columns with a
-/// nonzero number in `order` come first, as they are. `order` becomes the number, from 1, of the
-/// column that stands at each place.
-pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
+/// [`crate::geqp3`].
+pub(crate) fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     let (m, n) = (a.rows(), a.columns());
     let mut fixed = 0;
     let chosen: Vec<bool> = order.iter().map(|&o| o != 0).collect();
@@ -465,9 +503,8 @@ pub fn geqp3<T: Scalar>(a: &mut Matrix<T>, order: &mut [i32]) -> Vec<T> {
     taus
 }
 
-/// The first `columns` columns of the product of the reflections in the columns of `a`, in that
-/// order.
-pub fn orgqr<T: Scalar>(a: &Matrix<T>, taus: &[T], columns: usize) -> Matrix<T> {
+/// [`crate::orgqr`].
+pub(crate) fn orgqr<T: Scalar>(a: &Matrix<T>, taus: &[T], columns: usize) -> Matrix<T> {
     product(a, taus, 0, columns)
 }
 
@@ -502,9 +539,8 @@ pub enum MatrixSide {
     Right,
 }
 
-/// The product `q * c` or `c * q`, where `q`, or its adjoint, is the product of the reflections in
-/// the columns of `a`.
-pub fn ormqr<T: Scalar>(
+/// [`crate::ormqr`].
+pub(crate) fn ormqr<T: Scalar>(
     a: &Matrix<T>,
     taus: &[T],
     c: &mut Matrix<T>,
@@ -526,10 +562,8 @@ pub fn ormqr<T: Scalar>(
     }
 }
 
-/// `a = q * h * q^H` where `h` has zeros below its first subdiagonal: returns the factors of the
-/// reflections, whose vectors stand there. Rows and columns before `low` and from `high` on are
-/// triangular already.
-pub fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
+/// [`crate::gehrd`].
+pub(crate) fn gehrd<T: Scalar>(a: &mut Matrix<T>, low: usize, high: usize) -> Vec<T> {
     let n = a.columns();
     let mut taus = vec![T::ZERO; n.saturating_sub(1)];
     let mut v = Vec::with_capacity(n);

@@ -11,6 +11,7 @@
 //! vectors may then differ from LAPACK's in their sign or phase.
 
 mod block_reflector;
+mod decompositions;
 mod eigen;
 mod factor;
 mod householder;
@@ -24,13 +25,17 @@ mod schur_real;
 mod svd;
 mod symmetric;
 
-pub use eigen::{Eigen, geev};
-pub use factor::{System, Tridiagonal, getrf, gtsv, lagts, potrf, trsm};
-pub use householder::{MatrixSide, gehrd, geqp3, geqrf, orgqr, ormqr};
+pub use decompositions::{
+    Decompositions, gees, geev, gehrd, geqp3, geqrf, gesdd, getrf, orgqr, ormqr, potrf, syevd,
+    sytrd,
+};
+pub use eigen::Eigen;
+pub use factor::{System, Tridiagonal, gtsv, lagts, trsm};
+pub use householder::MatrixSide;
 pub use matrix::{Four, Matrix, MatrixEntry, Precision, Scalar};
-pub use schur::{Schur, SchurForm, gees};
-pub use svd::{Driver, Svd, Vectors, gesdd};
-pub use symmetric::{Tridiagonalized, syevd, sytrd};
+pub use schur::{Schur, SchurForm};
+pub use svd::{Driver, Svd, Vectors};
+pub use symmetric::Tridiagonalized;
 
 /// The iteration for eigenvalues or singular values does not converge: the matrix holds NaN or
 /// infinity, or (never observed) the shifts cycle on it.

@@ -1,6 +1,7 @@
 //! Matrices in rows, and the numbers that they hold.
 
-use crate::product::Subtraction;
+use crate::decompositions::Decompositions;
+use crate::product::{RowProducts, Subtraction};
 use num_complex::Complex64;
 use numerics::simd::{Isa, Kernel};
 use std::array::from_fn;
@@ -73,6 +74,7 @@ pub trait Scalar:
     + AddAssign
     + SubAssign
     + MulAssign
+    + Decompositions<Self>
 {
     /// 1 for real numbers, 2 for complex ones.
     const DIMENSIONS: usize;
@@ -100,6 +102,13 @@ pub trait Scalar:
     /// True if both parts are finite.
     fn is_finite(self) -> bool {
         self.re().is_finite() && self.im().is_finite()
+    }
+
+    /// Writes the sums of the products of rows that are `stride` elements apart with `v`; false if
+    /// there is no code for it.
+    #[doc(hidden)]
+    fn row_products(_rows: (&[Self], usize), _v: &[Self], _sums: &mut [Self]) -> bool {
+        false
     }
 }
 
@@ -135,6 +144,10 @@ impl Scalar for f64 {
     }
     fn abs(self) -> f64 {
         self.abs()
+    }
+    fn row_products(rows: (&[f64], usize), v: &[f64], sums: &mut [f64]) -> bool {
+        RowProducts { rows, v, sums }.run();
+        true
     }
 }
 

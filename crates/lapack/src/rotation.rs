@@ -127,6 +127,8 @@ struct TurnAll<'a> {
 }
 
 impl Kernel for TurnAll<'_> {
+    const IS_WIDE: bool = true;
+
     #[inline(always)]
     fn run(self) {
         let mut panel = Vec::new();

@@ -93,11 +93,8 @@ pub struct Schur<T> {
     pub values: Vec<Complex64>,
 }
 
-/// The Schur decomposition.
-///
-/// # Errors
-/// If the iteration does not converge.
-pub fn gees<T: SchurForm>(
+/// [`crate::gees`].
+pub(crate) fn gees<T: SchurForm>(
     mut a: Matrix<T>,
     precision: Precision,
 ) -> Result<Schur<T>, NoConvergence> {

@@ -53,11 +53,8 @@ impl Driver {
     }
 }
 
-/// The singular value decomposition.
-///
-/// # Errors
-/// If the iteration does not converge.
-pub fn gesdd<T: Scalar>(
+/// [`crate::gesdd`].
+pub(crate) fn gesdd<T: Scalar>(
     mut a: Matrix<T>,
     vectors: Vectors,
     driver: Driver,

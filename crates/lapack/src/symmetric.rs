@@ -30,10 +30,8 @@ fn steps(n: usize, lower: bool) -> impl Iterator<Item = usize> {
     (0..count).map(move |nth| if lower { nth } else { count - 1 - nth })
 }
 
-/// Makes a Hermitian matrix, of which one triangle is read, tridiagonal. That triangle becomes `t`
-/// and, beyond it, the vectors of the reflections: `v[k + 1] = 1` and the rest below it in column
-/// `k`, or, in the upper triangle, `v[k] = 1` and the rest above it in column `k + 1`.
-pub fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
+/// [`crate::sytrd`].
+pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
     let n = a.rows();
     let mut full = a.clone();
     for i in 0..n {
@@ -88,12 +86,8 @@ fn ormtr<T: Scalar>(a: &Matrix<T>, taus: &[T], lower: bool, z: &mut Matrix<T>) {
     }
 }
 
-/// The eigenvalues of a Hermitian matrix, of which one triangle is read, in ascending order; `a`
-/// becomes the matrix whose columns are the eigenvectors, if requested.
-///
-/// # Errors
-/// If the iteration does not converge.
-pub fn syevd<T: Scalar>(
+/// [`crate::syevd`].
+pub(crate) fn syevd<T: Scalar>(
     a: &mut Matrix<T>,
     lower: bool,
     vectors: bool,
