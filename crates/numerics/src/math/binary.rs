@@ -1,13 +1,15 @@
 //! Elementwise operations with two operands.
 
 use super::complex::Complex64;
-use super::complex_lanes::{ComplexNear, Divide};
+use super::complex_lanes::{ComplexNear, Divide, Power};
 use super::double_lanes::{Atan2, Pow, Rounded};
 use super::kernel::SliceKernel;
+use super::pieces::NativeFloat;
 use super::single::Inlined;
 use super::{complex, complex_binary, gamma, one, scalar, single, zeta};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, Tensor, TensorError, dispatch, dispatch_all};
+use num_complex::Complex;
 
 macro_rules! binary_ops {
     ($($variant:ident $name:literal $doc:literal)*) => {
@@ -83,10 +85,14 @@ pub(super) trait PairSink: Sized {
         self.zip(|x, y| F::exact([x, y]))
     }
 
-    /// Takes a function of complex numbers with `f64` parts that the compiler makes vector
-    /// instructions of.
-    fn zip_complex<F: ComplexNear<f64, 2>>(self) -> Self::Output {
-        self.zip(|x: Complex64, y: Complex64| F::exact([x, y]))
+    /// Takes a function of complex numbers that the compiler makes vector instructions of.
+    fn zip_complex<P: NativeFloat, F: ComplexNear<P, 2>>(self) -> Self::Output
+    where
+        Complex<P>: ComplexElement<Part = P>,
+    {
+        self.zip(|x: Complex<P>, y: Complex<P>| {
+            complex::narrow::<P>(F::exact([x, y].map(complex::widen)))
+        })
     }
 
     /// The operation is not defined for the type.
@@ -103,7 +109,7 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
         BinaryOp::Subtract => dispatch!(
             dtype, [integer, float, complex] T => sink.zip(T::subtract), else sink.unsupported()
         ),
-        BinaryOp::Divide if dtype == DType::C128 => sink.zip_complex::<Divide>(),
+        BinaryOp::Divide if dtype == DType::C128 => sink.zip_complex::<f64, Divide>(),
         BinaryOp::Divide => dispatch!(
             dtype, [integer, float, complex] T => sink.zip(T::divide), else sink.unsupported()
         ),
@@ -114,7 +120,8 @@ pub(super) fn dispatch_binary<S: PairSink>(op: BinaryOp, dtype: DType, sink: S) 
             // Known to the compiler, so that it vectorizes the loop.
             DType::F32 => sink.zip_large::<f32, single::Pow>(),
             DType::F64 => sink.zip_rounded::<Pow>(),
-            DType::C64 | DType::C128 => complex_function(complex_binary::power, dtype, sink),
+            DType::C64 => sink.zip_complex::<f32, Power>(),
+            DType::C128 => sink.zip_complex::<f64, Power>(),
             _ => dispatch!(
                 dtype, [integer, float] T => sink.zip(T::power), else sink.unsupported()
             ),

@@ -9,6 +9,7 @@
 //! Products use fused multiply-adds: this code is for machines that have them.
 
 use super::complex::{self, Complex64};
+use super::complex_binary;
 use super::double::{Double, two_sum};
 use super::double_lanes::{
     ERROR, angle_of, exp_m1_of, exp_of, is_moderate, log_of, negated_if, negative, over, plus,
@@ -275,6 +276,182 @@ impl ComplexNear<f32, 1> for Tanh {
 
     fn exact([z]: [Complex64; 1]) -> Complex64 {
         complex::tanh::<f64>(z)
+    }
+}
+
+/// `|1 + z|^2 - 1`, and true if little of it cancels.
+#[inline(always)]
+fn square_beside_one(z: Complex64) -> (Double, bool) {
+    let (re, im) = (product(z.re, z.re), product(z.im, z.im));
+    let sum = two_sum(2.0 * z.re, re.hi);
+    let high = two_sum(sum.hi, im.hi);
+    let beside = quick_sum(high.hi, high.lo + (sum.lo + (re.lo + im.lo)));
+    let size = 2.0 * z.re.abs() + (re.hi + im.hi);
+    (beside, beside.hi.abs() > size * (1.0 / (1u64 << 30) as f64))
+}
+
+/// `log_plus_one`.
+#[derive(Clone, Copy)]
+pub struct LogPlusOne;
+
+impl ComplexNear<f64, 1> for LogPlusOne {
+    #[inline(always)]
+    fn near([z]: [Complex64; 1]) -> [f64; 2] {
+        let (beside, is_beside) = square_beside_one(z);
+        let sum = two_sum(1.0, beside.hi);
+        let square = quick_sum(sum.hi, sum.lo + beside.lo);
+        let [m, exponent] = split(square.hi);
+        let power = square.hi.to_bits().wrapping_sub(m.to_bits());
+        let rest = square.lo * f64::from_bits((1023u64 << 52).wrapping_sub(power));
+        let beside_one = select(exponent == 0.0, beside, two_sum(m - 1.0, rest));
+        let log = log_of(beside_one, exponent).scaled(0.5);
+        let re = two_sum(1.0, z.re);
+        let angle = angle_of(Double::new(z.im, 0.0), re);
+        let is_square = square.hi > 1.0 / (1u64 << 30) as f64;
+        let is_easy = is_beside & is_square & is_moderate(re.hi);
+        rounded_if(is_easy & is_moderate(z.re) & is_moderate(z.im), [log, angle], 1.25 * ERROR)
+    }
+
+    fn exact([z]: [Complex64; 1]) -> Complex64 {
+        complex::log_1p::<Double>(z)
+    }
+}
+
+impl ComplexNear<f32, 1> for LogPlusOne {
+    #[inline(always)]
+    fn near([z]: [Complex64; 1]) -> [f32; 2] {
+        let (beside, is_precise) = square_beside_one(z);
+        let re = 1.0 + z.re;
+        // Then 1 + x and the squares are exact.
+        let is_small = beside.hi < -0.5;
+        let square = if is_small { re * re + z.im * z.im } else { 1.0 };
+        let near_one = if is_small { 0.0 } else { beside.hi };
+        let log = lanes::log(square) + lanes::log_1p(near_one);
+        let angle = lanes_trigonometric::atan2(z.im, re);
+        singles_if(is_precise & (beside.hi < f64::INFINITY) & (square > 0.0), [0.5 * log, angle])
+    }
+
+    fn exact([z]: [Complex64; 1]) -> Complex64 {
+        complex::log_1p::<f64>(z)
+    }
+}
+
+/// `rsqrt`.
+#[derive(Clone, Copy)]
+pub struct Rsqrt;
+
+impl ComplexNear<f64, 1> for Rsqrt {
+    #[inline(always)]
+    fn near([z]: [Complex64; 1]) -> [f64; 2] {
+        let (square, _) = sum_of_products([z.re, z.re], [z.im, z.im]);
+        let abs = sqrt(square);
+        let sum = two_sum(abs.hi, z.re.abs());
+        let half = quick_sum(sum.hi, sum.lo + abs.lo).scaled(0.5);
+        let main = sqrt(half);
+        let other = over(Double::new(0.5 * z.im.abs(), 0.0), main);
+        let is_right = z.re > 0.0;
+        let (re, im) = (select(is_right, main, other), select(is_right, other, main));
+        let (re, im) = (over(re, abs), over(im, abs));
+        let im = select(z.im < 0.0, im, negative(im));
+        rounded_if(is_moderate(z.re) & is_moderate(z.im), [re, im], TINY_ERROR)
+    }
+
+    fn exact([z]: [Complex64; 1]) -> Complex64 {
+        complex::rsqrt::<Double>(z)
+    }
+}
+
+impl ComplexNear<f32, 1> for Rsqrt {
+    #[inline(always)]
+    fn near([z]: [Complex64; 1]) -> [f32; 2] {
+        // The squares are exact.
+        let abs = (z.re * z.re + z.im * z.im).sqrt();
+        let main = (0.5 * (abs + z.re.abs())).sqrt();
+        let other = 0.5 * z.im.abs() / main;
+        let is_right = z.re > 0.0;
+        let (re, im) = if is_right { (main, other) } else { (other, main) };
+        let (re, im) = (re / abs, (im / abs).copysign(z.im));
+        singles_if(is_zero_or_moderate(z.re) & is_moderate(z.im), [re, -im])
+    }
+
+    fn exact([z]: [Complex64; 1]) -> Complex64 {
+        complex::rsqrt::<f64>(z)
+    }
+}
+
+/// `power`.
+#[derive(Clone, Copy)]
+pub struct Power;
+
+/// Exponents of powers are at most this in size.
+const LARGEST_EXPONENT: f64 = 300.0;
+
+impl Power {
+    /// The parts of a power, with bounds on their relative errors, which are NaN for unknown parts.
+    #[inline(always)]
+    fn parts([base, exponent]: [Complex64; 2]) -> [(Double, f64); 2] {
+        let (square, _) = sum_of_products([base.re, base.re], [base.im, base.im]);
+        let [m, count] = split(square.hi);
+        let power = square.hi.to_bits().wrapping_sub(m.to_bits());
+        let rest = square.lo * f64::from_bits((1023u64 << 52).wrapping_sub(power));
+        let beside_one = two_sum(m - 1.0, rest);
+        let log = log_of(beside_one, count).scaled(0.5);
+        let angle = angle_of(Double::new(base.im, 0.0), Double::new(base.re, 0.0));
+        let [x, y] = [exponent.re, exponent.im].map(|part| Double::new(part, 0.0));
+        let sum = |a: Double, b: Double| {
+            let high = two_sum(a.hi, b.hi);
+            quick_sum(high.hi, high.lo + (a.lo + b.lo))
+        };
+        let re = sum(times(x, log), negative(times(y, angle)));
+        let im = sum(times(x, angle), times(y, log));
+        // The sizes of the products, which bound errors where they cancel.
+        let size = (x.hi.abs() + y.hi.abs()) * (log.hi.abs() + angle.hi.abs());
+        let ([sine, cosine], is_angle) = sine_and_cosine(im.hi);
+        let turned = |a: Double, slope: f64| quick_sum(a.hi, im.lo.mul_add(slope, a.lo));
+        let [sine, cosine] = [turned(sine, cosine.hi), turned(cosine, -sine.hi)];
+        let power = exp_of(re);
+        let is_precise = (count != 0.0) | (beside_one.hi.abs() > 1.0 / (1u64 << 36) as f64);
+        let is_easy = is_angle
+            & is_precise
+            & is_moderate(base.re)
+            & is_moderate(base.im)
+            & is_zero_or_moderate(x.hi)
+            & is_zero_or_moderate(y.hi)
+            & (re.hi.abs() <= LARGEST_EXPONENT)
+            & (size <= 1024.0);
+        [cosine, sine].map(|part| {
+            let is_known = is_easy & (part.hi.abs() >= 1.0 / (1u64 << 20) as f64);
+            // An error of 2^-64 of logarithm, angle, sine and cosine each.
+            let error = 0.5 * ERROR * (2.0 + size * (1.0 + 1.0 / part.hi.abs()));
+            (times(power, part), if is_known { error } else { f64::NAN })
+        })
+    }
+}
+
+impl ComplexNear<f64, 2> for Power {
+    #[inline(always)]
+    fn near(numbers: [Complex64; 2]) -> [f64; 2] {
+        Power::parts(numbers).map(|(part, error)| rounded(part, error))
+    }
+
+    fn exact([base, exponent]: [Complex64; 2]) -> Complex64 {
+        complex_binary::power(base, exponent)
+    }
+}
+
+impl ComplexNear<f32, 2> for Power {
+    #[inline(always)]
+    fn near(numbers: [Complex64; 2]) -> [f32; 2] {
+        Power::parts(numbers).map(|(part, error)| {
+            let error = error + f64::EPSILON;
+            let (above, below) =
+                (part.hi.mul_add(error, part.hi), part.hi.mul_add(-error, part.hi));
+            if above as f32 == below as f32 { above as f32 } else { f32::NAN }
+        })
+    }
+
+    fn exact([base, exponent]: [Complex64; 2]) -> Complex64 {
+        complex_binary::power(base, exponent)
     }
 }
 

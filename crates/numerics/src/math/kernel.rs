@@ -461,14 +461,15 @@ impl ElementSink for Compile {
         scalar: RealFunction,
     ) -> Self::Output {
         let other = of_single(scalar);
-        let within = MemoryKernel::one(other);
-        let kernel = SliceKernel::of([DType::F32; 3], 1, DType::F32, move |results, operands| {
-            let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
+        let compute = move |results: &mut [f32], xs: &[f32]| {
             let function = PhantomData::<F>;
             run::<f32>(EasyLoop { results, xs, function, easy: &easy, other: &other });
+        };
+        let kernel = SliceKernel::of([DType::F32; 3], 1, DType::F32, move |results, operands| {
+            compute(cast_mut(results)?, cast(operands.first()?)?);
             Some(())
         });
-        Some(kernel.with(within))
+        Some(kernel.with(Some(MemoryKernel::of_slices(other, compute))))
     }
 
     fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
@@ -531,8 +532,11 @@ impl PairSink for Compile {
         }))
     }
 
-    fn zip_complex<F: ComplexNear<f64, 2>>(self) -> Self::Output {
-        Some(complex_lanes::kernel::<f64, F, 2>())
+    fn zip_complex<P: NativeFloat, F: ComplexNear<P, 2>>(self) -> Self::Output
+    where
+        Complex<P>: ComplexElement<Part = P>,
+    {
+        Some(complex_lanes::kernel::<P, F, 2>())
     }
 
     fn unsupported(self) -> Self::Output {

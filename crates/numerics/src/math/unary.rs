@@ -14,7 +14,7 @@ use super::single::Inlined;
 use super::{bessel, gamma, lanes, one, scalar, single};
 use crate::element::{Arithmetic, Bitwise, ComplexElement, Element, Float, Integer, Number, Real};
 use crate::{DType, I1, Tensor, TensorError, dispatch};
-use num_complex::Complex;
+use num_complex::{Complex, Complex32};
 
 /// A function of real numbers.
 pub(super) type RealFunction = fn(f64) -> f64;
@@ -184,8 +184,10 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
     match (op, dtype) {
         (UnaryOp::Abs, DType::C64) => sink.map_to(complex::abs_of_singles),
         (UnaryOp::Abs, DType::C128) => parts(dtype, sink, |z| libm::hypot(z.re, z.im)),
-        (UnaryOp::Real, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.re),
-        (UnaryOp::Imag, DType::C64 | DType::C128) => parts(dtype, sink, |z| z.im),
+        (UnaryOp::Real, DType::C64) => sink.map_to(|z: Complex32| z.re),
+        (UnaryOp::Real, DType::C128) => sink.map_to(|z: Complex64| z.re),
+        (UnaryOp::Imag, DType::C64) => sink.map_to(|z: Complex32| z.im),
+        (UnaryOp::Imag, DType::C128) => sink.map_to(|z: Complex64| z.im),
         (UnaryOp::Real, _) => dispatch!(
             dtype, [float] T => sink.map(|x: T| x), else sink.unsupported()
         ),
@@ -274,6 +276,10 @@ pub(super) fn dispatch_unary<S: ElementSink>(op: UnaryOp, dtype: DType, sink: S)
         (UnaryOp::Exponential, DType::C128) => sink.map_complex::<f64, complex_lanes::Exp>(),
         (UnaryOp::Log, DType::C64) => sink.map_complex::<f32, complex_lanes::Logarithm>(),
         (UnaryOp::Log, DType::C128) => sink.map_complex::<f64, complex_lanes::Logarithm>(),
+        (UnaryOp::LogPlusOne, DType::C64) => sink.map_complex::<f32, complex_lanes::LogPlusOne>(),
+        (UnaryOp::LogPlusOne, DType::C128) => sink.map_complex::<f64, complex_lanes::LogPlusOne>(),
+        (UnaryOp::Rsqrt, DType::C64) => sink.map_complex::<f32, complex_lanes::Rsqrt>(),
+        (UnaryOp::Rsqrt, DType::C128) => sink.map_complex::<f64, complex_lanes::Rsqrt>(),
         (UnaryOp::Sqrt, DType::C64) => sink.map_complex::<f32, complex_lanes::Sqrt>(),
         (UnaryOp::Sqrt, DType::C128) => sink.map_complex::<f64, complex_lanes::Sqrt>(),
         (UnaryOp::Tanh, DType::C64) => sink.map_complex::<f32, complex_lanes::Tanh>(),

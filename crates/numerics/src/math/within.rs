@@ -17,6 +17,10 @@ use std::sync::Arc;
 pub const LANES: usize = 8;
 /// Values start at multiples of so many bytes.
 pub const ALIGNMENT: usize = 64;
+/// Elements that are computed one by one where others are computed as slices,
+const FEW: usize = 4;
+/// and the number of these that are copied at a time.
+const COPIED: usize = 256;
 
 /// The bytes that a value of `count` elements of a `size` takes; `None` if they cannot be counted.
 pub fn room(size: usize, count: usize) -> Option<usize> {
@@ -95,6 +99,34 @@ impl MemoryKernel {
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
+    }
+
+    /// A function of `f32`, which is computed one by one for a few elements, and otherwise for
+    /// slices.
+    pub(super) fn of_slices(
+        one: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,
+        many: impl Fn(&mut [f32], &[f32]) + Copy + Send + Sync + 'static,
+    ) -> MemoryKernel {
+        MemoryKernel(Arc::new(move |memory: &mut [u8], result, [x, ..]: [usize; 3], count| {
+            const SIZE: usize = size_of::<f32>();
+            if count <= FEW {
+                for at in (0..count * SIZE).step_by(SIZE) {
+                    write_one(memory, result + at, one(read_one(memory, x + at)));
+                }
+                return Some(());
+            }
+            // Results may take the place of operands.
+            let mut rooms = [[0.0; COPIED]; 2];
+            for start in (0..count).step_by(COPIED) {
+                let len = COPIED.min(count - start);
+                let [xs, results] = rooms.each_mut().map(|room| &mut room[..len]);
+                let (from, to) = (x + start * SIZE, result + start * SIZE);
+                bytemuck::cast_slice_mut(xs).copy_from_slice(&memory[from..from + len * SIZE]);
+                many(results, xs);
+                memory[to..to + len * SIZE].copy_from_slice(bytemuck::cast_slice(results));
+            }
+            Some(())
+        }))
     }
 
     /// The choice between elements of a type.

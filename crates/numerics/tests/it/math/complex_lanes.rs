@@ -1,7 +1,9 @@
 //! Tests of `math/complex_lanes.rs`: results have the bits of the exact functions.
 
 use numerics::math::complex::{Complex64, narrow, widen};
-use numerics::math::complex_lanes::{ComplexNear, Divide, Exp, Logarithm, Sqrt, Tanh};
+use numerics::math::complex_lanes::{
+    ComplexNear, Divide, Exp, LogPlusOne, Logarithm, Power, Rsqrt, Sqrt, Tanh,
+};
 use numerics::math::pieces::NativeFloat;
 use numerics::math::{BinaryOp, UnaryOp, binary, unary};
 use numerics::{Complex, Complex32, Element, Tensor};
@@ -62,6 +64,17 @@ fn results_have_the_bits_of_the_functions() {
     compare::<f32, Logarithm, 1>("log", -100..100, 1);
     compare::<f32, Logarithm, 1>("log", -2..1, 1);
     compare::<f32, Tanh, 1>("tanh", -20..4, 1);
+    compare::<f64, LogPlusOne, 1>("log_plus_one", -3..3, 5);
+    compare::<f64, LogPlusOne, 1>("log_plus_one", -60..60, 5);
+    compare::<f32, LogPlusOne, 1>("log_plus_one", -3..3, 1);
+    compare::<f32, LogPlusOne, 1>("log_plus_one", -60..60, 1);
+    compare::<f64, Rsqrt, 1>("rsqrt", -3..3, 1);
+    compare::<f64, Rsqrt, 1>("rsqrt", -100..100, 1);
+    compare::<f32, Rsqrt, 1>("rsqrt", -100..100, 1);
+    compare::<f64, Power, 2>("power", -3..1, 8);
+    compare::<f64, Power, 2>("power", -12..5, 30);
+    compare::<f32, Power, 2>("power", -3..1, 1);
+    compare::<f32, Power, 2>("power", -12..5, 1);
 }
 
 /// Results of numbers in a vector, and each on its own.
@@ -81,11 +94,13 @@ fn check_neighbours<T: Element>(numbers: &[T]) {
     let mut reversed = numbers.to_vec();
     reversed.reverse();
     let others = Tensor::from_vec([numbers.len()], reversed.clone()).expect("as many elements");
-    let results = binary(BinaryOp::Divide, all(), others).expect("defined for the type");
-    for ((x, y), found) in numbers.iter().zip(&reversed).zip(results.bytes().chunks(size)) {
-        let (x, y) = (Tensor::scalar(*x), Tensor::scalar(*y));
-        let one = binary(BinaryOp::Divide, x, y).expect("defined for the type");
-        assert_eq!(one.bytes()[..], *found);
+    for op in [BinaryOp::Divide, BinaryOp::Power] {
+        let results = binary(op, all(), others.clone()).expect("defined for the type");
+        for ((x, y), found) in numbers.iter().zip(&reversed).zip(results.bytes().chunks(size)) {
+            let one = binary(op, Tensor::scalar(*x), Tensor::scalar(*y));
+            let one = one.expect("defined for the type");
+            assert_eq!(one.bytes()[..], *found, "{} of {x:?} and {y:?}", op.name());
+        }
     }
 }
 
