@@ -9,7 +9,7 @@
 // RUN: stablo run %s --entry loop --dump-plan-after=identities | FileCheck %s --check-prefix=IDENTITIES
 // RUN: stablo run %s --entry movements --dump-plan-after=identities | FileCheck %s --check-prefix=MOVEMENTS
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
-// RUN: stablo run %s --entry reversed --dump-plan-after=hoist | FileCheck %s --check-prefix=GATHERED
+// RUN: stablo run %s --entry exchanged --dump-plan-after=hoist | FileCheck %s --check-prefix=GATHERED
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
 // RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
 // RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
@@ -18,6 +18,8 @@
 // RUN: stablo run %s --entry repeated --dump-plan-after=shrink | FileCheck %s --check-prefix=SHRINK
 // RUN: stablo run %s --entry repeated --input 5 --input iota | FileCheck %s --check-prefix=SHRINK-RUN
 // RUN: stablo run %s --entry first --dump-plan-after=limit-sorts | FileCheck %s --check-prefix=LIMIT
+// RUN: stablo run %s --entry frames --dump-plan-after=dce | FileCheck %s --check-prefix=FRAMES
+// RUN: stablo run %s --entry frames --input iota | FileCheck %s --check-prefix=FRAMES-RUN
 // RUN: not stablo run %s --entry dead --dump-plan-after=nothing 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not stablo run %s --entry dead --engine reference --dump-plan-after=dce 2>&1 | FileCheck %s --check-prefix=NONE
 
@@ -426,13 +428,13 @@ func.func @rounds(%x: tensor<1xf32>) -> tensor<1xf32> {
 
 // Indices that do not change are computed once, as gather reads them from memory; what only elementwise
 // work reads is computed with it.
-// GATHERED-LABEL: @reversed(
+// GATHERED-LABEL: @exchanged(
 // GATHERED: %[[CONVERTED:[0-9]+]] = stablehlo.convert %{{[0-9]+}} : 1000xi32
 // GATHERED: %[[INDICES:[0-9]+]] = stablehlo.broadcast_in_dim %[[CONVERTED]] : 1000x1xi32
 // GATHERED: stablehlo.while
 // GATHERED: stablehlo.gather %{{[0-9]+}}, %[[INDICES]] : 1000xf32
 // GATHERED: stablehlo.convert %{{[0-9]+}} : 1000xf32
-func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+func.func @exchanged(%x: tensor<1000xf32>) -> tensor<1000xf32> {
   %zero = stablehlo.constant dense<0> : tensor<i64>
   %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i64>, tensor<1000xf32>
     cond {
@@ -443,10 +445,10 @@ func.func @reversed(%x: tensor<1000xf32>) -> tensor<1000xf32> {
       %one = stablehlo.constant dense<1> : tensor<i64>
       %next = stablehlo.add %i, %one : tensor<i64>
       %positions = stablehlo.iota dim = 0 : tensor<1000xi64>
-      %end = stablehlo.constant dense<999> : tensor<i64>
-      %last = stablehlo.broadcast_in_dim %end, dims = [] : (tensor<i64>) -> tensor<1000xi64>
-      %back = stablehlo.subtract %last, %positions : tensor<1000xi64>
-      %narrow = stablehlo.convert %back : (tensor<1000xi64>) -> tensor<1000xi32>
+      %bit = stablehlo.constant dense<1> : tensor<i64>
+      %bits = stablehlo.broadcast_in_dim %bit, dims = [] : (tensor<i64>) -> tensor<1000xi64>
+      %other = stablehlo.xor %bits, %positions : tensor<1000xi64>
+      %narrow = stablehlo.convert %other : (tensor<1000xi64>) -> tensor<1000xi32>
       %indices = stablehlo.broadcast_in_dim %narrow, dims = [0] : (tensor<1000xi32>) -> tensor<1000x1xi32>
       %g = "stablehlo.gather"(%y, %indices) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<1000xf32>, tensor<1000x1xi32>) -> tensor<1000xf32>
       %ramp = stablehlo.convert %positions : (tensor<1000xi64>) -> tensor<1000xf32>
@@ -474,4 +476,40 @@ func.func @repeated(%i: tensor<i32>, %x: tensor<100xi32>) -> (tensor<100xi32>, t
   %few = stablehlo.broadcast_in_dim %i, dims = [] : (tensor<i32>) -> tensor<3xi32>
   %s = stablehlo.add %few, %few : tensor<3xi32>
   return %r, %s : tensor<100xi32>, tensor<3xi32>
+}
+
+// Gathers whose indices count evenly are views of the operand, whatever computes these. Indices that
+// may be moved into the operand are read.
+// FRAMES-LABEL: @frames(
+// FRAMES-NEXT: %[[FRAMES:[0-9]+]] = stablehlo.gather %0 : 5x3xi32
+// FRAMES-NEXT: %[[BACK:[0-9]+]] = stablehlo.gather %0 : 7xi32
+// FRAMES: %[[CLAMPED:[0-9]+]] = stablehlo.gather %0, %{{[0-9]+}} : 5xi32
+// FRAMES: return %[[FRAMES]], %[[BACK]], %[[CLAMPED]]
+// FRAMES-RUN: {{\[}}[0, 1, 2],
+// FRAMES-RUN-NEXT: [1, 2, 3],
+// FRAMES-RUN-NEXT: [2, 3, 4],
+// FRAMES-RUN-NEXT: [3, 4, 5],
+// FRAMES-RUN-NEXT: [4, 5, 6]]
+// FRAMES-RUN: [6, 5, 4, 3, 2, 1, 0]
+// FRAMES-RUN: [4, 5, 6, 6, 6]
+func.func @frames(%x: tensor<7xi32>) -> (tensor<5x3xi32>, tensor<7xi32>, tensor<5xi32>) {
+  %rows = stablehlo.iota dim = 0 : tensor<5x3xi64>
+  %columns = stablehlo.iota dim = 1 : tensor<5x3xi64>
+  %sum = stablehlo.add %rows, %columns : tensor<5x3xi64>
+  %zero = stablehlo.constant dense<0> : tensor<5x3xi64>
+  %size = stablehlo.constant dense<7> : tensor<5x3xi64>
+  %negative = stablehlo.compare LT, %sum, %zero, SIGNED : (tensor<5x3xi64>, tensor<5x3xi64>) -> tensor<5x3xi1>
+  %moved = stablehlo.add %sum, %size : tensor<5x3xi64>
+  %chosen = stablehlo.select %negative, %moved, %sum : tensor<5x3xi1>, tensor<5x3xi64>
+  %narrow = stablehlo.convert %chosen : (tensor<5x3xi64>) -> tensor<5x3xi32>
+  %vectors = stablehlo.reshape %narrow : (tensor<5x3xi32>) -> tensor<5x3x1xi32>
+  %frames = "stablehlo.gather"(%x, %vectors) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1>}> : (tensor<7xi32>, tensor<5x3x1xi32>) -> tensor<5x3xi32>
+  %up = stablehlo.iota dim = 0 : tensor<7x1xi32>
+  %down = stablehlo.reverse %up, dims = [0] : tensor<7x1xi32>
+  %back = "stablehlo.gather"(%x, %down) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<7xi32>, tensor<7x1xi32>) -> tensor<7xi32>
+  %five = stablehlo.iota dim = 0 : tensor<5x1xi32>
+  %four = stablehlo.constant dense<4> : tensor<5x1xi32>
+  %beyond = stablehlo.add %five, %four : tensor<5x1xi32>
+  %clamped = "stablehlo.gather"(%x, %beyond) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<7xi32>, tensor<5x1xi32>) -> tensor<5xi32>
+  return %frames, %back, %clamped : tensor<5x3xi32>, tensor<7xi32>, tensor<5xi32>
 }

@@ -220,6 +220,7 @@ fn evaluate_exactly(
         | Primitive::Transpose(_)
         | Primitive::Reverse(_)
         | Primitive::Slice(_)
+        | Primitive::View(_)
         | Primitive::Pad(_)
         | Primitive::Concatenate(_)
         | Primitive::DynamicSlice(_)
@@ -307,6 +308,10 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             let shape = [sizes, operand.shape()].concat();
             let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
             movement::broadcast(&operand, &shape, &dimensions)?
+        }
+        Primitive::View(primitives::View { view }) => {
+            let [operand] = expect_n(operands)?;
+            operand.gather(view)?
         }
         Primitive::Transpose(primitives::Transpose { permutation }) => {
             let [operand] = expect_n(operands)?;

@@ -8,6 +8,7 @@ mod fold;
 mod form_blocks;
 pub(crate) mod fuse_elementwise;
 mod fuse_rows;
+mod gathers;
 mod hoist;
 mod identities;
 mod inline;
@@ -96,6 +97,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "cse",
         description: "Replaces a node by an equal one before it",
         run: PassKind::Graph(cse::run),
+    },
+    PlanPass {
+        name: "gathers",
+        description: "Replaces gathers at indices that count evenly by views",
+        run: PassKind::Graph(gathers::run),
     },
     PlanPass {
         name: "dce",

@@ -66,6 +66,7 @@ mod tuple;
 mod tuple_element;
 mod unary;
 mod untuple;
+mod view;
 mod while_;
 
 pub use batch_norm::{BatchNorm, BatchNormKind};
@@ -126,6 +127,7 @@ pub use triangular_solve::TriangularSolve;
 pub use tuple::Tuple;
 pub use tuple_element::TupleElement;
 pub use untuple::Untuple;
+pub use view::View;
 pub use while_::While;
 
 use crate::work::{BodyWork, Shapes, Work};
@@ -325,6 +327,8 @@ primitives! {
         Reverse(Reverse),
         /// A part of the operand.
         Slice(Slice),
+        /// Elements of the operand at any distances along dimensions.
+        View(View),
         /// The operand with the second operand around and between its elements.
         Pad(Pad),
         /// The concatenation of the operands along a dimension.
