@@ -5,8 +5,9 @@ use super::{CONTEXT_COUNTER, LINE, Labels, max_unrolled};
 use crate::block;
 use codegen::{Chunk, LANES, Mem, NOWHERE, Op, Register, ScalarInst, Store, Value};
 use kernels::Form;
-use numerics::DType;
 use numerics::math::SliceKernel;
+use numerics::{DType, Family};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Adds the code of ops to a region.
@@ -14,6 +15,8 @@ pub(super) struct OpLowering<'a> {
     pub region: &'a mut CodeRegion,
     pub labels: &'a Labels,
     pub memory: usize,
+    /// The bytes of constants, by position.
+    pub constants: &'a FxHashMap<u32, &'a [u8]>,
 }
 
 impl OpLowering<'_> {
@@ -242,7 +245,7 @@ impl OpLowering<'_> {
             chunks.push(self.element(at, dtype, *count)?);
         }
         let size = source.result().bytes() as u32;
-        self.place(*result, count.next_multiple_of(width.lanes() as u32) * size)?;
+        self.place(*result, count.next_multiple_of(LANES as u32) * size)?;
         let code = &mut self.region.code;
         let chunk = codegen::compute(code, source.function()?, dtypes, &chunks, false)?;
         let writes = *result..*result + count * size;
@@ -271,6 +274,33 @@ impl OpLowering<'_> {
         Some(())
     }
 
+    /// The elements of a constant that has one element `count` times.
+    fn repeated(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
+        let size = dtype.bytes();
+        let bytes = self.constants.get(&at)?.get(..count as usize * size)?;
+        let element = bytes.get(..size)?;
+        if dtype == DType::I1 || !bytes.chunks_exact(size).all(|other| other == element) {
+            return None;
+        }
+        let code = &mut self.region.code;
+        let is_signed = dtype.family() == Family::Signed;
+        Some(match *element {
+            [x] if is_signed => Chunk::Four(code.splat4(i32::from(x as i8) as u32)),
+            [x] => Chunk::Four(code.splat4(x.into())),
+            [x, y] => {
+                let bits = u16::from_ne_bytes([x, y]);
+                let extended = i32::from(bits as i16) as u32;
+                Chunk::Four(code.splat4(if is_signed { extended } else { bits.into() }))
+            }
+            [w, x, y, z] => Chunk::Four(code.splat4(u32::from_ne_bytes([w, x, y, z]))),
+            _ if dtype.is_complex() => return None,
+            _ => {
+                let bits = u64::from_ne_bytes(element.try_into().ok()?);
+                Chunk::Eight([code.splat8(bits); 2])
+            }
+        })
+    }
+
     /// The elements from [`Register::Element`] on of the value at a position, as many as a vector
     /// of the code has lanes.
     pub(super) fn element(&mut self, at: u32, dtype: DType, count: u32) -> Option<Chunk> {
@@ -281,9 +311,13 @@ impl OpLowering<'_> {
         {
             return Some(chunk);
         }
+        if let Some(chunk) = self.repeated(at, dtype, count) {
+            self.region.chunks.insert(at, (dtype, chunk));
+            return Some(chunk);
+        }
         let size = dtype.bytes() as u32;
         let width = self.region.code.width();
-        self.place(at, count.next_multiple_of(width.lanes() as u32) * size)?;
+        self.place(at, count.next_multiple_of(LANES as u32) * size)?;
         let reads = at..at + count * size;
         let place = |offset| {
             Mem::at(Register::Memory, at as i32 + offset)

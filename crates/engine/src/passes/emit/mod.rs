@@ -52,6 +52,8 @@ const MAX_UNROLLED: u32 = 32;
 /// for a microsecond when they come in between. The machine model says if they pay in the long run;
 /// this is for processors on which they do.
 const MIN_WIDE: u32 = 1 << 11;
+/// The work of a function of long code, in that of others.
+const LONG_WORK: u32 = 8;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
 /// About the maximum number of instructions in the code of a plan: further ops are called.
@@ -74,10 +76,13 @@ pub(crate) fn run(_: &Graph<'_>, plan: &mut Plan) {
     }
     let mut uses = FxHashMap::default();
     for_each_value_of(&plan.body, &mut |value| *uses.entry(value).or_insert(0) += 1);
+    let constants = plan.initial.iter();
+    let constants = constants.map(|(at, bytes)| (*at as u32, &bytes[..])).collect();
     let mut compiler = BlockCompiler {
         storage: &plan.storage,
         uses,
         memory: plan.arena_bytes,
+        constants,
         left: MAX_INSTRUCTIONS,
         loops: LoopCodes::default(),
         emitter: Emitter::default(),
@@ -96,6 +101,8 @@ struct BlockCompiler<'a> {
     /// How often each value occurs.
     uses: FxHashMap<Name, u32>,
     memory: usize,
+    /// The bytes of constants in the memory, by position.
+    constants: FxHashMap<u32, &'a [u8]>,
     /// The instructions that may still be made.
     left: usize,
     loops: LoopCodes,
@@ -159,7 +166,7 @@ impl BlockCompiler<'_> {
         let ops = ops.collect();
         let [exhausted, exceptional, failed, finish] = [(); 4].map(|()| emitter.label());
         let labels = Labels { ops, exhausted, exceptional, failed, finish };
-        let mut regions = regions(block, self.memory, &labels, &mut self.left)?;
+        let mut regions = regions(block, self.memory, &labels, &self.constants, &mut self.left)?;
         remove_stores(&mut regions, &block.ops, &labels.ops, self.memory, needed);
         let entry = emitter.position();
         encode(&regions, block.ops.len() as u32, &labels, emitter)?;
@@ -181,12 +188,18 @@ fn has_code(op: &BlockOp) -> bool {
     }
 }
 
-/// The vectors for some functions of `count` elements: the widest ones of which no lanes are left
-/// over, if there is enough to do.
-fn width(count: u32, functions: u32) -> Width {
-    let best = Width::best();
-    let is_long = count.saturating_mul(functions) >= MIN_WIDE;
-    if is_long && count.is_multiple_of(best.lanes() as u32) { best } else { Width::default() }
+/// The vectors for some ops on `count` elements: the widest ones, if there is enough to do.
+fn width(count: u32, ops: &[BlockOp]) -> Width {
+    let work = |op: &BlockOp| match op {
+        BlockOp::Compute { source, .. } => match source.function() {
+            Some(function) if codegen::is_expensive(function) => LONG_WORK,
+            _ => 1,
+        },
+        _ => 1,
+    };
+    let work = ops.iter().map(work).fold(0, u32::saturating_add);
+    let is_long = count.saturating_mul(work) >= MIN_WIDE;
+    if is_long { Width::best() } else { Width::default() }
 }
 
 /// The number of elements up to which the code of a function is repeated.
@@ -216,6 +229,7 @@ fn regions(
     block: &CompiledBlock,
     memory: usize,
     labels: &Labels,
+    constants: &FxHashMap<u32, &[u8]>,
     left: &mut usize,
 ) -> Option<Vec<CodeRegion>> {
     let mut regions = Vec::new();
@@ -251,20 +265,29 @@ fn regions(
                     finish(&mut regions, &mut region, number, left);
                 }
                 region.repeated = Some(*count);
-                region.code = VectorFunction::of_width(width(*count, next - number));
-                for op in &block.ops[number as usize..next as usize] {
-                    OpLowering { region: &mut region, labels, memory }.repeat(op)?;
+                let ops = &block.ops[number as usize..next as usize];
+                region.code = VectorFunction::of_width(width(*count, ops));
+                for op in ops {
+                    OpLowering { region: &mut region, labels, memory, constants }.repeat(op)?;
+                }
+                if !count.is_multiple_of(region.code.width().lanes() as u32) {
+                    let mut tail = CodeRegion::new(number);
+                    for op in ops {
+                        OpLowering { region: &mut tail, labels, memory, constants }.repeat(op)?;
+                    }
+                    region.tail = Some(tail.code);
                 }
                 finish(&mut regions, &mut region, next, left);
                 continue;
             }
         }
-        region.end = match (OpLowering { region: &mut region, labels, memory }).op(number, op) {
-            Some(None) => continue,
-            Some(Some(end)) => end,
-            // Code that has been added has loaded and moved elements that the op moves again.
-            None => End::Apply(number),
-        };
+        region.end =
+            match (OpLowering { region: &mut region, labels, memory, constants }).op(number, op) {
+                Some(None) => continue,
+                Some(Some(end)) => end,
+                // Code that has been added has loaded and moved elements that the op moves again.
+                None => End::Apply(number),
+            };
         finish(&mut regions, &mut region, next, left);
     }
     region.end = End::Finish;
@@ -274,7 +297,8 @@ fn regions(
 
 /// Ends a region; the next one begins with an op.
 fn finish(regions: &mut Vec<CodeRegion>, region: &mut CodeRegion, first: u32, left: &mut usize) {
-    *left = left.saturating_sub(region.code.len());
+    let tail = region.tail.as_ref().map_or(0, VectorFunction::len);
+    *left = left.saturating_sub(region.code.len() + tail);
     regions.push(std::mem::replace(region, CodeRegion::new(first)));
 }
 
@@ -330,14 +354,20 @@ fn encode_region(
         None => codegen::emit(&region.code, emitter, slots),
         Some(count) => {
             emitter.set(Register::Element, 0);
-            let start = emitter.label();
-            emitter.bind(start);
-            let (width, mut vectors) = (region.code.width(), 0);
-            codegen::emit(&region.code, emitter, &mut vectors);
-            *slots = (*slots).max(vectors * (width.bytes() as u32 / LINE));
-            emitter.add_number(Register::Element, width.lanes() as i32);
-            emitter.compare_number(Register::Element, i32::try_from(count).ok()?);
-            emitter.jump_if(Condition::Less, start);
+            let lanes = region.code.width().lanes() as u32;
+            let whole = if region.tail.is_some() { count - count % lanes } else { count };
+            let parts = [Some(&region.code).filter(|_| whole > 0), region.tail.as_ref()];
+            for (code, end) in parts.into_iter().zip([whole, count]) {
+                let Some(code) = code else { continue };
+                let start = emitter.label();
+                emitter.bind(start);
+                let (width, mut vectors) = (code.width(), 0);
+                codegen::emit(code, emitter, &mut vectors);
+                *slots = (*slots).max(vectors * (width.bytes() as u32 / LINE));
+                emitter.add_number(Register::Element, width.lanes() as i32);
+                emitter.compare_number(Register::Element, i32::try_from(end).ok()?);
+                emitter.jump_if(Condition::Less, start);
+            }
         }
     }
     match &region.end {

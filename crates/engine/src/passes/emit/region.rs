@@ -22,6 +22,8 @@ pub(super) struct CodeRegion {
     /// The number of elements, if the code computes one vector of them at a time.
     pub repeated: Option<u32>,
     pub code: VectorFunction,
+    /// The code for the last elements, if the code has wider vectors than are left.
+    pub tail: Option<VectorFunction>,
     pub end: End,
     /// The parts of the memory that are in registers, by position.
     pub known: BTreeMap<u32, Available>,
@@ -59,6 +61,7 @@ impl CodeRegion {
             first,
             repeated: None,
             code: VectorFunction::new(),
+            tail: None,
             end: End::Next,
             known: BTreeMap::new(),
             chunks: FxHashMap::default(),
