@@ -6,7 +6,7 @@
 //! other results have a lane each.
 
 use super::converted::convert_into;
-use super::extremum_rows::{RowElements, first_places};
+use super::extremum_rows::{MIN_LONG, RowElements, first_places};
 use super::parallel::task_size;
 use numerics::budget::Scratch;
 use numerics::math::{self, Direction};
@@ -22,7 +22,7 @@ const WORK: usize = 8;
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 32;
 /// Rows of fewer neighbours are compared where they are.
-const MIN_COPIED: usize = 8;
+const MIN_COPIED: usize = MIN_LONG;
 /// Short rows that are copied at a time.
 const COPIED: usize = 256;
 /// Elements that are converted at a time,
@@ -240,14 +240,14 @@ fn tiny_rows<T: Element + PartialOrd, I: Integer + Ord>(
         return false;
     }
     let values = &values[first * count..][..best.len() * count];
-    if !matches!(T::DTYPE, DType::F32 | DType::I32) {
-        return false;
-    }
     let results = best.chunks_mut(TINY_ROWS).zip(places.chunks_mut(TINY_ROWS));
     for ((best, places), values) in results.zip(values.chunks(TINY_ROWS * count)) {
         let elements = match T::DTYPE {
-            DType::F32 => RowElements::Floats(bytemuck::cast_slice(values)),
-            _ => RowElements::Integers(bytemuck::cast_slice(values)),
+            DType::F32 => RowElements::Singles(bytemuck::cast_slice(values)),
+            DType::F64 => RowElements::Doubles(bytemuck::cast_slice(values)),
+            DType::I32 => RowElements::Integers(bytemuck::cast_slice(values)),
+            DType::I64 => RowElements::LongIntegers(bytemuck::cast_slice(values)),
+            _ => return false,
         };
         let mut numbers = [0; TINY_ROWS];
         let numbers = &mut numbers[..best.len()];

@@ -1,19 +1,23 @@
 //! The places of the largest or smallest elements of rows of very few elements.
 
-use super::short_rows::largest_from_each;
-use super::sums::{BLOCK, copy_strided};
 use numerics::simd::{Isa, Kernel};
+
+/// Rows of at least this many elements have other loops.
+pub(super) const MIN_LONG: usize = 8;
 
 /// The elements of rows.
 #[derive(Clone, Copy)]
 pub(super) enum RowElements<'a> {
     /// Floats, of which both zeros are equal and the first NaN, if any, is the extremum.
-    Floats(&'a [f32]),
+    Singles(&'a [f32]),
+    Doubles(&'a [f64]),
     /// Integers.
     Integers(&'a [i32]),
+    LongIntegers(&'a [i64]),
 }
 
-/// Writes the place in its row of the first extremum of each row of `count` elements.
+/// Writes the place in its row of the first extremum of each row of `count` elements, fewer than
+/// [`MIN_LONG`].
 pub(super) fn first_places(
     elements: RowElements<'_>,
     count: usize,
@@ -36,45 +40,70 @@ impl Kernel for FirstPlaces<'_> {
     #[inline(always)]
     fn run(self) {
         let FirstPlaces { elements, count, is_largest, places } = self;
-        // An integer in the order of the elements, and below it the complement of a place, so that
-        // the first extremum has the largest number.
-        let mut rooms = [[0_i64; BLOCK]; 2];
-        let mut first = [0_i64; BLOCK];
-        let rows = (BLOCK / count.max(1)).max(1);
-        let (all, block) = (places.len() * count, rows * count);
-        for (start, places) in (0..all).step_by(block).zip(places.chunks_mut(rows)) {
-            let range = start..start + places.len() * count;
-            let [from, to] = rooms.each_mut().map(|room| &mut room[..range.len()]);
-            match elements {
-                RowElements::Floats(floats) => {
-                    let sign = if is_largest { 0 } else { 1 << 31 };
-                    for ((number, &x), place) in from.iter_mut().zip(&floats[range]).zip(0..) {
-                        // Without negative zeros.
-                        let x = f32::from_bits(x.to_bits() ^ sign) + 0.0;
-                        let bits = x.to_bits() as i32;
-                        let ordered = bits ^ ((bits >> 31) & i32::MAX);
-                        let ordered = if x.is_nan() { i32::MAX } else { ordered };
-                        *number = with_place(ordered, place);
-                    }
-                }
-                RowElements::Integers(integers) => {
-                    let flipped = if is_largest { 0 } else { -1 };
-                    for ((number, &x), place) in from.iter_mut().zip(&integers[range]).zip(0..) {
-                        *number = with_place(x ^ flipped, place);
-                    }
-                }
+        match elements {
+            RowElements::Singles(floats) => {
+                let sign = if is_largest { 0 } else { 1 << 31 };
+                first_of_rows(floats, count, places, |x| {
+                    // Without negative zeros.
+                    let x = f32::from_bits(x.to_bits() ^ sign) + 0.0;
+                    let bits = x.to_bits() as i32;
+                    if x.is_nan() { i32::MAX } else { bits ^ ((bits >> 31) & i32::MAX) }
+                });
             }
-            let first = &mut first[..places.len()];
-            copy_strided(largest_from_each([from, to], count), count, first);
-            for ((place, &number), row) in places.iter_mut().zip(&*first).zip(0..) {
-                *place = !(number as u32) - row * count as u32;
+            RowElements::Doubles(floats) => {
+                let sign = if is_largest { 0 } else { 1 << 63 };
+                first_of_rows(floats, count, places, |x| {
+                    let x = f64::from_bits(x.to_bits() ^ sign) + 0.0;
+                    let bits = x.to_bits() as i64;
+                    if x.is_nan() { i64::MAX } else { bits ^ ((bits >> 63) & i64::MAX) }
+                });
+            }
+            RowElements::Integers(integers) => {
+                let flipped = if is_largest { 0 } else { -1 };
+                first_of_rows(integers, count, places, |x| x ^ flipped);
+            }
+            RowElements::LongIntegers(integers) => {
+                let flipped = if is_largest { 0 } else { -1 };
+                first_of_rows(integers, count, places, |x| x ^ flipped);
             }
         }
     }
 }
 
-/// A number with the place of its element.
+/// Writes the place of the first element of each row whose number in the order of the elements,
+/// `key`, is the largest.
 #[inline(always)]
-fn with_place(number: i32, place: u32) -> i64 {
-    i64::from(number) << 32 | i64::from(!place)
+fn first_of_rows<E: Copy, K: Ord + Copy>(
+    elements: &[E],
+    count: usize,
+    places: &mut [u32],
+    key: impl Fn(E) -> K + Copy,
+) {
+    match count {
+        2 => first_of::<E, K, 2>(elements, places, key),
+        3 => first_of::<E, K, 3>(elements, places, key),
+        4 => first_of::<E, K, 4>(elements, places, key),
+        5 => first_of::<E, K, 5>(elements, places, key),
+        6 => first_of::<E, K, 6>(elements, places, key),
+        7 => first_of::<E, K, 7>(elements, places, key),
+        _ => places.fill(0),
+    }
+}
+
+#[inline(always)]
+fn first_of<E: Copy, K: Ord + Copy, const N: usize>(
+    elements: &[E],
+    places: &mut [u32],
+    key: impl Fn(E) -> K,
+) {
+    for (place, row) in places.iter_mut().zip(elements.as_chunks::<N>().0) {
+        let (mut best, mut found) = (key(row[0]), 0);
+        for (number, &x) in (1..).zip(&row[1..]) {
+            let next = key(x);
+            let is_better = next > best;
+            best = if is_better { next } else { best };
+            found = if is_better { number } else { found };
+        }
+        *place = found;
+    }
 }

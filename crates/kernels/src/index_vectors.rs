@@ -234,7 +234,7 @@ pub fn gather(
 
 /// Windows whose places are found at a time.
 const STARTS: usize = 256;
-/// Fewer windows are copied one by one.
+/// Fewer windows of runs of several elements are copied one by one.
 const MIN_WINDOWS: usize = 4;
 
 /// A [`gather`] of tensors of known types.
@@ -481,6 +481,15 @@ impl GatherKernel {
                 sources.push(source(vector)?);
             }
             let first = self.targets.first().map_or(0, |first| *first);
+            if N == *size {
+                let places = [&self.from[..], &self.to[..]];
+                match sources[..] {
+                    [x, y] => copy_elements::<N, _>(operand, [x, y], places, first, result),
+                    [x, y, z] => copy_elements::<N, _>(operand, [x, y, z], places, first, result),
+                    _ => copy_elements::<N, _>(operand, &sources[..], places, first, result),
+                }
+                return Ok(());
+            }
             for (from, to) in self.from.iter().zip(self.to.iter()) {
                 let result = &mut result[(first + to) * size..][..sources.len() * bytes];
                 for (source, to) in sources.iter().zip(result.chunks_exact_mut(bytes)) {
@@ -503,9 +512,27 @@ impl GatherKernel {
     /// in the result, and the runs of a window are not.
     fn are_side_by_side(&self) -> bool {
         let next = |pair: &[usize]| pair[1] == pair[0] + self.run;
-        self.targets.len() >= MIN_WINDOWS
+        self.targets.len() >= if self.run == 1 { 2 } else { MIN_WINDOWS }
             && self.from.len() > 1
             && self.targets.windows(2).all(next)
+    }
+}
+
+/// Copies an element of `N` bytes from each source to neighbours in the result, from a number on:
+/// for all places of sources and of neighbours.
+fn copy_elements<const N: usize, S: AsRef<[usize]>>(
+    operand: &[u8],
+    sources: S,
+    [from, to]: [&[usize]; 2],
+    first: usize,
+    result: &mut [u8],
+) {
+    let (operand, result) = (operand.as_chunks::<N>().0, result.as_chunks_mut::<N>().0);
+    for (&from, &to) in from.iter().zip(to) {
+        let (elements, sources) = (&operand[from..], sources.as_ref());
+        for (to, &source) in result[first + to..][..sources.len()].iter_mut().zip(sources) {
+            *to = elements[source];
+        }
     }
 }
 

@@ -27,6 +27,10 @@ pub fn combine_narrow<T: Element>(
         let copies = &mut copies[..matrices.len()];
         let size = count * columns;
         for (matrix, copies) in matrices.chunks_exact(size).zip(copies.chunks_exact_mut(size)) {
+            if columns == 2 {
+                split_pairs(matrix, copies);
+                continue;
+            }
             for (column, copy) in copies.chunks_exact_mut(count).enumerate() {
                 copy_strided(&matrix[column..], columns, copy);
             }
@@ -61,6 +65,15 @@ pub fn combine_narrow<T: Element>(
         if let Some(results) = tree.finish(merge) {
             out.copy_from_slice(&results);
         }
+    }
+}
+
+/// Copies the first elements of pairs, and then the second ones.
+fn split_pairs<T: Element>(elements: &[T], copies: &mut [T]) {
+    let pairs = elements.as_chunks::<2>().0;
+    let (first, second) = copies.split_at_mut(pairs.len());
+    for ((first, second), &[x, y]) in first.iter_mut().zip(second).zip(pairs) {
+        (*first, *second) = (x, y);
     }
 }
 

@@ -1,9 +1,11 @@
 //! The operations that reductions and scatters commonly combine elements with.
 
+use super::converted::{convert_into, converted};
+use super::narrow::combine_narrow;
 use super::sums::{Addition, Combine, Commutative, ROWS, WindowLines};
 use bytemuck::{cast, cast_slice, cast_slice_mut};
-use numerics::math::BinaryOp;
-use numerics::{Bitwise, Complex32, Complex64, DType, Element, Family, Number, bf16, f16};
+use numerics::math::{AlignedBytes, BinaryOp};
+use numerics::{Bitwise, Complex, Complex32, Complex64, DType, Element, Family, Number, bf16, f16};
 use std::marker::PhantomData;
 
 /// An operation on the bits of elements: code around it, which only moves elements, is compiled for
@@ -101,7 +103,7 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             Xor => bits!(u8, Bitwise::xor),
             _ => return None,
         }),
-        DType::F16 => CombineBits::Bits16(rare!(f16, <f16 as Number>::add)),
+        DType::F16 => CombineBits::Bits16(rare!(f16, HalfAddition)),
         DType::BF16 => CombineBits::Bits16(rare!(bf16, <bf16 as Number>::add)),
         DType::F32 => CombineBits::Bits32(floats!(f32, Addition(<f32 as Number>::add))),
         DType::I32 | DType::U32 => CombineBits::Bits32(match op {
@@ -129,6 +131,10 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             Xor => bits!(u64, Bitwise::xor),
             _ => return None,
         }),
+        DType::C64 if op == Add => {
+            CombineBits::Complex32(const { &Parts(Addition(<f32 as Number>::add)) })
+        }
+        DType::C128 if op == Add => CombineBits::Complex64(const { &Parts(<f64 as Number>::add) }),
         DType::C64 => CombineBits::Complex32(rare!(Complex32, pointer!(Complex32, Number::add))),
         DType::C128 => CombineBits::Complex64(rare!(Complex64, pointer!(Complex64, Number::add))),
         _ => return None,
@@ -173,4 +179,136 @@ impl<T: Element, B: Element, F: Combine<T>> Combine<B> for OnBits<T, F> {
     fn chain(&self, elements: &[B], windows: WindowLines<'_>, out: &mut [B]) {
         self.form.chain(cast_slice(elements), windows, cast_slice_mut(out));
     }
+}
+
+/// An operation on the parts of complex numbers, each for itself.
+struct Parts<F>(F);
+
+impl<P: Element, F: Combine<P>> Combine<Complex<P>> for Parts<F>
+where
+    Complex<P>: Element,
+{
+    fn pair(&self, left: Complex<P>, right: Complex<P>) -> Complex<P> {
+        Complex::new(self.0.pair(left.re, right.re), self.0.pair(left.im, right.im))
+    }
+
+    fn merge(&self, left: &mut [Complex<P>], right: &[Complex<P>]) {
+        self.0.merge(cast_slice_mut(left), cast_slice(right));
+    }
+
+    fn merge_into(&self, left: &[Complex<P>], right: &[Complex<P>], out: &mut [Complex<P>]) {
+        self.0.merge_into(cast_slice(left), cast_slice(right), cast_slice_mut(out));
+    }
+
+    fn merge_at(&self, elements: &mut [Complex<P>], targets: &[usize], values: &[Complex<P>]) {
+        let len = values.len().checked_div(targets.len()).unwrap_or(0).max(1);
+        for (&target, values) in targets.iter().zip(values.chunks_exact(len)) {
+            let from_target = elements.get_mut(target..);
+            match (from_target.and_then(|row| row.get_mut(..len)), values) {
+                (Some([element]), &[value]) => *element = self.pair(*element, value),
+                (Some(row), values) => self.merge(row, values),
+                (None, _) => {}
+            }
+        }
+    }
+
+    fn merge_rows(&self, rows: [&[Complex<P>]; ROWS], out: &mut [Complex<P>]) {
+        self.0.merge_rows(rows.map(cast_slice), cast_slice_mut(out));
+    }
+
+    fn merge_adjacent(&self, elements: &[Complex<P>], columns: usize, out: &mut [Complex<P>]) {
+        self.0.merge_adjacent(cast_slice(elements), 2 * columns, cast_slice_mut(out));
+    }
+
+    fn combine_rows(&self, elements: &[Complex<P>], len: usize, out: &mut [Complex<P>]) {
+        let elements = &elements[..len * out.len()];
+        combine_narrow(cast_slice(elements), [len, 2], &self.0, cast_slice_mut(out));
+    }
+
+    fn chain(&self, elements: &[Complex<P>], windows: WindowLines<'_>, out: &mut [Complex<P>]) {
+        let WindowLines { line_starts, stride, taps } = windows;
+        if stride == 1 {
+            let [line_starts, taps] = [line_starts, taps]
+                .map(|places| places.iter().map(|at| 2 * at).collect::<Vec<_>>());
+            let windows = WindowLines { line_starts: &line_starts, stride, taps: &taps };
+            return self.0.chain(cast_slice(elements), windows, cast_slice_mut(out));
+        }
+        let line = (out.len() / line_starts.len().max(1)).max(1);
+        for (out, &start) in out.chunks_exact_mut(line).zip(line_starts) {
+            for (out, at) in out.iter_mut().zip((start..).step_by(stride)) {
+                *out = taps.iter().fold(*out, |sum, tap| self.pair(sum, elements[at + tap]));
+            }
+        }
+    }
+}
+
+/// The addition of numbers of `f16`, of which windows are added as `f32`.
+struct HalfAddition;
+
+impl Combine<f16> for HalfAddition {
+    fn pair(&self, left: f16, right: f16) -> f16 {
+        left.add(right)
+    }
+
+    fn merge(&self, left: &mut [f16], right: &[f16]) {
+        <f16 as Number>::add.merge(left, right);
+    }
+
+    fn merge_into(&self, left: &[f16], right: &[f16], out: &mut [f16]) {
+        <f16 as Number>::add.merge_into(left, right, out);
+    }
+
+    fn merge_at(&self, elements: &mut [f16], targets: &[usize], values: &[f16]) {
+        <f16 as Number>::add.merge_at(elements, targets, values);
+    }
+
+    fn merge_rows(&self, rows: [&[f16]; ROWS], out: &mut [f16]) {
+        <f16 as Number>::add.merge_rows(rows, out);
+    }
+
+    fn merge_adjacent(&self, elements: &[f16], columns: usize, out: &mut [f16]) {
+        <f16 as Number>::add.merge_adjacent(elements, columns, out);
+    }
+
+    fn combine_rows(&self, elements: &[f16], len: usize, out: &mut [f16]) {
+        <f16 as Number>::add.combine_rows(elements, len, out);
+    }
+
+    fn chain(&self, elements: &[f16], windows: WindowLines<'_>, out: &mut [f16]) {
+        let WindowLines { line_starts, stride, taps } = windows;
+        let line = (out.len() / line_starts.len().max(1)).max(1);
+        let ends = |places: &[usize]| Some((*places.iter().min()?, *places.iter().max()?));
+        let (Some(starts), Some(reach)) = (ends(line_starts), ends(taps)) else { return };
+        // What the windows see.
+        let seen = starts.0 + reach.0..starts.1 + (line - 1) * stride + reach.1 + 1;
+        let line_starts: Vec<usize> = line_starts.iter().map(|start| start - starts.0).collect();
+        let taps: Vec<usize> = taps.iter().map(|tap| tap - reach.0).collect();
+        let windows = WindowLines { line_starts: &line_starts, stride, taps: &taps };
+        let mut rooms = [const { AlignedBytes::new() }; 2];
+        let [seen_room, sums] = &mut rooms;
+        let types = [DType::F16, DType::F32];
+        let wide = converted(cast_slice(&elements[seen]), types, seen_room);
+        sums.resize(out.len() * size_of::<f32>());
+        if let (Ok(wide), Ok(())) = (wide, convert_into(cast_slice(out), types, sums)) {
+            add_halves.chain(cast_slice(wide), windows, cast_slice_mut(sums));
+            // Of these types and sizes.
+            let _ = convert_into(sums, [types[1], types[0]], cast_slice_mut(out));
+        }
+    }
+}
+
+/// The sum of two numbers of `f16`, rounded to one: twice, which gives the bits of one rounding, as
+/// `f32` has more than twice the digits.
+#[inline(always)]
+fn add_halves(x: f32, y: f32) -> f32 {
+    /// The least number that has all digits, and the least one that is too large.
+    const NORMAL: f32 = 1.0 / (1 << 14) as f32;
+    const TOO_LARGE: f32 = (1 << 16) as f32;
+    let sum = x + y;
+    let bits = sum.to_bits();
+    let rounded = bits.wrapping_add(0xFFF + (bits >> 13 & 1)) & !0x1FFF;
+    let rounded = f32::from_bits(rounded);
+    let rounded = if rounded.abs() >= TOO_LARGE { f32::INFINITY.copysign(sum) } else { rounded };
+    // Smaller sums are multiples of the smallest number.
+    if sum.abs() < NORMAL || sum.is_nan() { sum } else { rounded }
 }
