@@ -279,7 +279,7 @@ impl Combine<f16> for HalfAddition {
         let line = (out.len() / line_starts.len().max(1)).max(1);
         let ends = |places: &[usize]| Some((*places.iter().min()?, *places.iter().max()?));
         let (Some(starts), Some(reach)) = (ends(line_starts), ends(taps)) else { return };
-        // What the windows see.
+        // The elements that windows see.
         let seen = starts.0 + reach.0..starts.1 + (line - 1) * stride + reach.1 + 1;
         let line_starts: Vec<usize> = line_starts.iter().map(|start| start - starts.0).collect();
         let taps: Vec<usize> = taps.iter().map(|tap| tap - reach.0).collect();

@@ -1,5 +1,5 @@
-//! Replaces gathers by views where the indices count evenly along dimensions, such as those of the
-//! frames of a signal, or of elements backwards.
+//! Replaces gathers by views where the indices count evenly along dimensions: frames of a signal,
+//! for example, or elements backwards.
 
 use crate::graph::{Graph, Node, Region, Value};
 use crate::passes::known;
@@ -18,13 +18,13 @@ struct Progression {
     steps: SmallVec<[i64; 4]>,
 }
 
-/// All that is known of the elements of a value.
+/// The known elements of a value.
 #[derive(Clone, Debug, PartialEq)]
 enum Elements {
     Numbers(Progression),
     /// The same boolean everywhere.
     Truth(bool),
-    /// Numbers side by side along the last dimension, each in a value of its own.
+    /// Numbers side by side along the last dimension, of a separate value each.
     Columns(Vec<Progression>),
 }
 
@@ -156,7 +156,7 @@ fn numbers(
     }
 }
 
-/// What is known of the result of a node.
+/// The known elements of the result of a node.
 fn elements(
     graph: &Graph<'_>,
     node: &Node,
@@ -346,7 +346,7 @@ fn view(graph: &Graph<'_>, node: &Node, found: &FxHashMap<Value, Elements>) -> O
     }
     let distances = strides(&shape);
     let distance = |d: usize| isize::try_from(*distances.get(d)?).ok();
-    // The dimensions of the indices without that of the vectors, as dimensions of the result.
+    // The dimensions of the indices but for the index vectors, as dimensions of the result.
     let batch: Vec<usize> = (0..index_shape.len()).filter(|&d| d != vector).collect();
     let targets: Vec<usize> = (0..result.len()).filter(|d| !offset_dims.contains(d)).collect();
     let windows: Vec<usize> = (0..shape.len()).filter(|d| !dropped.contains(d)).collect();

@@ -1,23 +1,41 @@
 //! Tests of `window.rs`.
 
 use kernels::{SHORT_WINDOW, Tree, WindowReduction, num_windows};
-use numerics::DType;
 use numerics::math::BinaryOp;
 use numerics::shape::{Indices, strides};
+use numerics::{Complex32, Number, f16};
 use program::{BodyShape, WindowDim};
 
 /// The definition for one window: a chain from `init` on, or a tree.
-fn combined(elements: &[f32], init: f32) -> f32 {
+fn combined<T: Number>(elements: &[T], init: T) -> T {
     if elements.len() <= SHORT_WINDOW {
-        return elements.iter().fold(init, |x, y| x + y);
+        return elements.iter().fold(init, |x, &y| x.add(y));
     }
     let mut tree = Tree::new();
-    elements.iter().for_each(|&x| tree.push(x, |x, y| x + y));
-    init + tree.finish(|x, y| x + y).unwrap()
+    elements.iter().for_each(|&x| tree.push(x, T::add));
+    init.add(tree.finish(T::add).unwrap())
 }
 
 #[test]
 fn windows_see_padding_and_holes() {
+    let place = |i: usize| 1.0 / (1.0 + (i * 29 % 37) as f32);
+    check(place, 0.3, usize::MAX);
+    check(|i| Complex32::new(place(i), -place(i + 5)), Complex32::new(0.3, 0.1), usize::MAX);
+}
+
+/// Sums of `f16` are rounded one by one: also subnormal ones, and ones that are too large. Those of
+/// long windows are sums in `f32`.
+#[test]
+fn windows_of_halves_are_rounded_each() {
+    for scale in [1.0, 2e-7, 3e-5, 6e4] {
+        let sign = |i: usize| if i % 3 == 0 { -1.0 } else { 1.0 };
+        let number = |i: usize| f16::from_f32(sign(i) * scale / (1.0 + (i * 29 % 37) as f32));
+        check(number, f16::from_f32(0.3 * scale), SHORT_WINDOW);
+    }
+}
+
+/// Compares sums of windows of up to a number of elements with the definition.
+fn check<T: Number>(element: impl Fn(usize) -> T, init: T, most: usize) {
     let dim = |size, stride, pad_low, pad_high, base_dilation, window_dilation| WindowDim {
         size,
         stride,
@@ -52,12 +70,15 @@ fn windows_see_padding_and_holes() {
     ];
     for (shape, window) in cases {
         let n: usize = shape.iter().product();
-        let elements: Vec<f32> = (0..n).map(|i| 1.0 / (1.0 + (i * 29 % 37) as f32)).collect();
+        if window.iter().map(|dim| dim.size as usize).product::<usize>() > most {
+            continue;
+        }
+        let elements: Vec<T> = (0..n).map(&element).collect();
         let body = BodyShape::Binary { op: BinaryOp::Add, swapped: false };
-        let reduction = WindowReduction::prepare(body, DType::F32, &shape, &window).unwrap();
+        let reduction = WindowReduction::prepare(body, T::DTYPE, &shape, &window).unwrap();
         let counts = num_windows(&shape, &window).unwrap();
-        let mut found = vec![0f32; counts.iter().product()];
-        let (input, init) = (bytemuck::cast_slice(&elements), 0.3f32);
+        let mut found = vec![T::ZERO; counts.iter().product()];
+        let input = bytemuck::cast_slice(&elements);
         reduction
             .run(input, bytemuck::bytes_of(&init), bytemuck::cast_slice_mut(&mut found))
             .unwrap();

@@ -52,7 +52,7 @@ const MAX_UNROLLED: u32 = 32;
 /// for a microsecond when they come in between. The machine model says if they pay in the long run;
 /// this is for processors on which they do.
 const MIN_WIDE: u32 = 1 << 11;
-/// The work of a function of long code, in that of others.
+/// The work of a function of long code, in units of others.
 const LONG_WORK: u32 = 8;
 /// Regions of more instructions are divided, so that few values are on the stack at a time.
 const MAX_REGION: usize = 1 << 11;
