@@ -108,6 +108,13 @@ fn reduce_windows(
     };
     let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
     let short = num_elements(&sizes).is_some_and(|taps| taps <= SHORT_WINDOW);
+    if !short
+        && inside.is_none()
+        && let Some(axis) = long_axis(&padded, window, n)
+    {
+        let folded = fold_along(padded, axis, window, &counts, body)?;
+        return shaped(body.combine(n, results, folded)?);
+    }
     let mut taps = Indices::new(&sizes);
     let mut tree = Tree::new();
     while let Some(tap) = taps.next_index() {
@@ -136,6 +143,67 @@ fn reduce_windows(
     }
     let folded = tree.try_finish(|left, right| body.combine(n, left, right))?;
     shaped(body.combine(n, results, folded.unwrap_or_default())?)
+}
+
+/// The only dimension along which windows have several elements, if it takes less to combine
+/// neighbours in the padded inputs, neighbours of the results, and so on, than the elements of each
+/// of `n` windows.
+fn long_axis(padded: &[Tensor], window: &[WindowDim], n: usize) -> Option<usize> {
+    let mut long = window.iter().enumerate().filter(|(_, dim)| dim.size > 1);
+    let (axis, dim) = long.next()?;
+    let elements = padded.first()?.num_elements();
+    let levels = dim.size.ilog2() as usize + 1;
+    let takes_less = 2 * levels.saturating_mul(elements) < n.saturating_mul(dim.size as usize);
+    (long.next().is_none() && takes_less).then_some(axis)
+}
+
+/// The elements of each window, which are along a dimension, combined in a tree over neighbours:
+/// windows share the subtrees of a power of two of elements, one from each element on.
+fn fold_along(
+    padded: Vec<Tensor>,
+    axis: usize,
+    window: &[WindowDim],
+    counts: &[usize],
+    body: &mut Combiner<'_>,
+) -> Result<Vec<Tensor>, EvalError> {
+    let n = num_elements(counts).unwrap_or(0);
+    let steps: Vec<isize> = window.iter().map(|d| d.stride as isize).collect();
+    let (count, step) = (window[axis].size as usize, window[axis].window_dilation as usize);
+    // The parts of tensors from a place along the dimension on.
+    let parts = |tensors: &[Tensor], start: usize, sizes: &[usize], steps: &[isize]| {
+        let mut starts = vec![0; sizes.len()];
+        starts[axis] = start;
+        let part = |tensor: &Tensor| {
+            let view = StridedView::window(tensor.shape(), &starts, sizes, steps)?;
+            tensor.gather(&view)?.into_shape([num_elements(sizes).unwrap_or(0)])
+        };
+        tensors.iter().map(part).collect::<Result<Vec<_>, TensorError>>()
+    };
+    let (mut subtrees, mut folded, mut end) = (padded, None, count);
+    for level in 0..=count.ilog2() {
+        let leaves = 1 << level;
+        if level > 0 {
+            let distance = leaves / 2 * step;
+            let mut sizes = subtrees.first().map_or(&[][..], |t| t.shape()).to_vec();
+            sizes[axis] -= distance;
+            let all = num_elements(&sizes).unwrap_or(0);
+            let ones = vec![1; sizes.len()];
+            let left = parts(&subtrees, 0, &sizes, &ones)?;
+            let right = parts(&subtrees, distance, &sizes, &ones)?;
+            let next = body.combine(all, left, right)?.into_iter().map(|t| t.into_shape(&sizes));
+            subtrees = next.collect::<Result<_, _>>()?;
+        }
+        if count & leaves != 0 {
+            // From the last and smallest subtree of a window on.
+            end -= leaves;
+            let left = parts(&subtrees, end * step, counts, &steps)?;
+            folded = Some(match folded {
+                None => left,
+                Some(right) => body.combine(n, left, right)?,
+            });
+        }
+    }
+    Ok(folded.unwrap_or_default())
 }
 
 /// The combination of the elements of each window with a common operation; none for other
