@@ -28,7 +28,7 @@ fn windows_see_padding_and_holes() {
 #[test]
 fn windows_of_halves_are_rounded_each() {
     for scale in [1.0, 2e-7, 3e-5, 6e4] {
-        let sign = |i: usize| if i % 3 == 0 { -1.0 } else { 1.0 };
+        let sign = |i: usize| if i.is_multiple_of(3) { -1.0 } else { 1.0 };
         let number = |i: usize| f16::from_f32(sign(i) * scale / (1.0 + (i * 29 % 37) as f32));
         check(number, f16::from_f32(0.3 * scale), SHORT_WINDOW);
     }
