@@ -220,7 +220,7 @@ fn evaluate_exactly(
         | Primitive::Transpose(_)
         | Primitive::Reverse(_)
         | Primitive::Slice(_)
-        | Primitive::View(_)
+        | Primitive::StridedGather(_)
         | Primitive::Pad(_)
         | Primitive::Concatenate(_)
         | Primitive::DynamicSlice(_)
@@ -309,7 +309,7 @@ fn compute(primitive: &Primitive, operands: Vec<Tensor>) -> Result<Vec<Tensor>, 
             let dimensions: Vec<usize> = (sizes.len()..shape.len()).collect();
             movement::broadcast(&operand, &shape, &dimensions)?
         }
-        Primitive::View(primitives::View { view }) => {
+        Primitive::StridedGather(primitives::StridedGather { view }) => {
             let [operand] = expect_n(operands)?;
             operand.gather(view)?
         }

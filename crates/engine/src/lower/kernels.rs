@@ -85,7 +85,7 @@ fn function(definitions: &Definitions<'_>, node: &Node, output: Value) -> Option
             | Primitive::Reshape(_)
             | Primitive::Reverse(_)
             | Primitive::Slice(_)
-            | Primitive::View(_)
+            | Primitive::StridedGather(_)
             | Primitive::BroadcastInDim(_)
             | Primitive::Broadcast(_),
             _,

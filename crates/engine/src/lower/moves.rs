@@ -29,7 +29,7 @@ pub(crate) fn movement(definitions: &Definitions<'_>, node: &Node) -> Option<Ste
         | Primitive::Reverse(_)
         | Primitive::Reshape(_)
         | Primitive::Slice(_)
-        | Primitive::View(_) => {
+        | Primitive::StridedGather(_) => {
             let viewed = definitions.view(output).filter(|viewed| viewed.memory != output);
             let viewed = viewed.or_else(|| definitions.movement(output))?;
             (vec![part(viewed, None)?], None)

@@ -20,7 +20,7 @@ struct Progression {
 
 /// The known elements of a value.
 #[derive(Clone, Debug, PartialEq)]
-enum Elements {
+enum KnownElements {
     Numbers(Progression),
     /// The same boolean everywhere.
     Truth(bool),
@@ -42,14 +42,14 @@ fn has_gathers(body: &Region) -> bool {
 }
 
 /// Replaces the gathers of a region and of nested regions. `found` has the values that are known.
-fn replace(graph: &Graph<'_>, body: &mut Region, found: &mut FxHashMap<Value, Elements>) {
+fn replace(graph: &Graph<'_>, body: &mut Region, found: &mut FxHashMap<Value, KnownElements>) {
     for node in &mut body.nodes {
         for region in &mut node.regions {
             replace(graph, region, found);
         }
         let &[result] = &node.results[..] else { continue };
         if let Some(view) = view(graph, node, found) {
-            node.primitive = Arc::new(primitives::View { view }.into());
+            node.primitive = Arc::new(primitives::StridedGather { view }.into());
             node.operands.truncate(1);
         } else if let Some(elements) = elements(graph, node, found) {
             found.insert(result, elements);
@@ -147,10 +147,10 @@ impl Progression {
 fn numbers(
     graph: &Graph<'_>,
     value: Value,
-    found: &FxHashMap<Value, Elements>,
+    found: &FxHashMap<Value, KnownElements>,
 ) -> Option<Progression> {
     match found.get(&value) {
-        Some(Elements::Numbers(numbers)) => Some(numbers.clone()),
+        Some(KnownElements::Numbers(numbers)) => Some(numbers.clone()),
         Some(_) => None,
         None => Progression::of(&known(graph, value)?),
     }
@@ -160,8 +160,8 @@ fn numbers(
 fn elements(
     graph: &Graph<'_>,
     node: &Node,
-    found: &FxHashMap<Value, Elements>,
-) -> Option<Elements> {
+    found: &FxHashMap<Value, KnownElements>,
+) -> Option<KnownElements> {
     let result = node.results[0];
     let (dtype, shape) = (graph.dtype(result)?, shape_of(graph, result)?);
     if !(dtype.is_integer() || dtype == DType::I1) {
@@ -170,7 +170,7 @@ fn elements(
     let of = |value: Value| numbers(graph, value, found);
     let of_operand = |number: usize| of(*node.operands.get(number)?);
     let truth = |number: usize| match found.get(node.operands.get(number)?)? {
-        Elements::Truth(truth) => Some(*truth),
+        KnownElements::Truth(truth) => Some(*truth),
         _ => None,
     };
     let numbers = match &*node.primitive {
@@ -182,26 +182,26 @@ fn elements(
         Primitive::Splat(splat) => {
             let number = *splat.element.to_i64s().ok()?.first()?;
             if dtype == DType::I1 {
-                return Some(Elements::Truth(number != 0));
+                return Some(KnownElements::Truth(number != 0));
             }
             Progression::constant(number, shape.len())
         }
         Primitive::Compare(comparison) if comparison.read_as.is_none() => {
             let [lhs, rhs] = [of_operand(0)?, of_operand(1)?];
-            return decided(comparison.direction, &lhs, &rhs, &shape).map(Elements::Truth);
+            return decided(comparison.direction, &lhs, &rhs, &shape).map(KnownElements::Truth);
         }
         Primitive::Binary(op @ (BinaryOp::And | BinaryOp::Or)) if dtype == DType::I1 => {
             let is_and = *op == BinaryOp::And;
             return match (truth(0), truth(1)) {
-                (Some(x), _) | (_, Some(x)) if x != is_and => Some(Elements::Truth(!is_and)),
-                (Some(_), Some(_)) => Some(Elements::Truth(is_and)),
+                (Some(x), _) | (_, Some(x)) if x != is_and => Some(KnownElements::Truth(!is_and)),
+                (Some(_), Some(_)) => Some(KnownElements::Truth(is_and)),
                 _ => None,
             };
         }
         _ if dtype == DType::I1 => match (&*node.primitive, &node.operands[..]) {
             // Also of scalars.
             (Primitive::BroadcastInDim(_) | Primitive::Reshape(_), [_]) => {
-                return truth(0).map(Elements::Truth);
+                return truth(0).map(KnownElements::Truth);
             }
             _ => return None,
         },
@@ -232,11 +232,16 @@ fn elements(
                 let is_one = graph.shape(value)?.last() == Some(&1);
                 is_one.then(|| of(value)).flatten()
             };
-            return node.operands.iter().map(column).collect::<Option<_>>().map(Elements::Columns);
+            return node
+                .operands
+                .iter()
+                .map(column)
+                .collect::<Option<_>>()
+                .map(KnownElements::Columns);
         }
         _ => moved(graph, node, of_operand(0)?, &shape)?,
     };
-    numbers.within(dtype, &shape).map(Elements::Numbers)
+    numbers.within(dtype, &shape).map(KnownElements::Numbers)
 }
 
 /// The result of a comparison that is the same for all elements.
@@ -320,7 +325,11 @@ fn moved(
 }
 
 /// The view of its operand that a gather is.
-fn view(graph: &Graph<'_>, node: &Node, found: &FxHashMap<Value, Elements>) -> Option<StridedView> {
+fn view(
+    graph: &Graph<'_>,
+    node: &Node,
+    found: &FxHashMap<Value, KnownElements>,
+) -> Option<StridedView> {
     let (Primitive::Gather(gather), &[operand, indices]) = (&*node.primitive, &node.operands[..])
     else {
         return None;
@@ -338,7 +347,7 @@ fn view(graph: &Graph<'_>, node: &Node, found: &FxHashMap<Value, Elements>) -> O
     let vector = usize::try_from(dims.index_vector_dim).ok()?;
     // An entry of the index vectors each.
     let entries = match found.get(&indices) {
-        Some(Elements::Columns(columns)) if vector + 1 == index_shape.len() => columns.clone(),
+        Some(KnownElements::Columns(columns)) if vector + 1 == index_shape.len() => columns.clone(),
         _ => vec![numbers(graph, indices, found)?],
     };
     if entries.len() != map.len() || index_shape.get(vector).is_some_and(|&n| n != map.len()) {

@@ -58,6 +58,7 @@ mod set_dimension_size;
 mod slice;
 mod sort;
 mod splat;
+mod strided_gather;
 mod token;
 mod top_k;
 mod transpose;
@@ -66,7 +67,6 @@ mod tuple;
 mod tuple_element;
 mod unary;
 mod untuple;
-mod view;
 mod while_;
 
 pub use batch_norm::{BatchNorm, BatchNormKind};
@@ -120,6 +120,7 @@ pub use set_dimension_size::SetDimensionSize;
 pub use slice::Slice;
 pub use sort::Sort;
 pub use splat::Splat;
+pub use strided_gather::StridedGather;
 pub use token::Token;
 pub use top_k::TopK;
 pub use transpose::Transpose;
@@ -127,7 +128,6 @@ pub use triangular_solve::TriangularSolve;
 pub use tuple::Tuple;
 pub use tuple_element::TupleElement;
 pub use untuple::Untuple;
-pub use view::View;
 pub use while_::While;
 
 use crate::work::{BodyWork, Shapes, Work};
@@ -328,7 +328,7 @@ primitives! {
         /// A part of the operand.
         Slice(Slice),
         /// Elements of the operand at any distances along dimensions.
-        View(View),
+        StridedGather(StridedGather),
         /// The operand with the second operand around and between its elements.
         Pad(Pad),
         /// The concatenation of the operands along a dimension.

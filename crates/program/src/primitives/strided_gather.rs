@@ -4,12 +4,12 @@ use numerics::shape::StridedView;
 
 /// The elements of a view of the operand, which executors have instead of other movement.
 #[derive(Debug, PartialEq)]
-pub struct View {
+pub struct StridedGather {
     /// The view of all elements in order.
     pub view: StridedView,
 }
 
-impl Operation for View {
+impl Operation for StridedGather {
     fn kind(&self) -> Kind {
         Kind::Movement
     }
