@@ -1,7 +1,10 @@
 //! How work is divided among threads.
 
-/// Tasks for each thread: what one that starts late, or is interrupted, leaves to the others.
+/// Tasks for each thread, at most: what one that starts late, or is interrupted, leaves to the
+/// others.
 const TASKS_PER_THREAD: usize = 4;
+/// Threads wait for others for this part of a task, as they are interrupted or begin late.
+const WAIT: usize = 8;
 
 /// How many of `count` items, of `work` elementary operations each, make a task. A multiple of
 /// `unit`, or all. It may differ from run to run, so results must not depend on it.
@@ -19,13 +22,18 @@ pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
     if !is_shared {
         return count.max(1);
     }
-    let least = machine.min_task_work().div_ceil(work.max(1));
-    count.div_ceil(tasks_of(workers)).max(least).next_multiple_of(unit).max(1)
-}
-
-/// The number of tasks of work that this many threads share.
-pub(crate) fn tasks_of(workers: usize) -> usize {
-    workers * TASKS_PER_THREAD
+    // Fewer tasks of short work: each costs its beginning, and the first and the last half are those
+    // that the same threads had in the kernel before.
+    let units = count.div_ceil(unit);
+    let size = |tasks_per_thread: usize| units.div_ceil(workers * tasks_per_thread);
+    let time = |&size: &usize| {
+        let task = size.saturating_mul(unit).saturating_mul(work);
+        let tasks = units.div_ceil(size).div_ceil(workers);
+        let whole = tasks.saturating_mul(task.saturating_add(machine.task_work()));
+        whole.saturating_add(task / WAIT)
+    };
+    let size = (1..=TASKS_PER_THREAD).map(size).min_by_key(time).unwrap_or(units);
+    size.saturating_mul(unit).max(1)
 }
 
 /// The work of a fold of elements: it takes as long as reading them from a cache that is not the

@@ -8,9 +8,9 @@ use super::least_or_largest;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
-use super::parallel::{fold_work, task_size, tasks_of};
+use super::parallel::{fold_work, task_size};
 use super::short_rows::{are_small, combine_rows, combine_small};
-use super::sums::{Combine, ROWS, WindowLines, combine_columns};
+use super::sums::{Combine, WindowLines, combine_columns};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
@@ -23,6 +23,8 @@ use smallvec::SmallVec;
 pub const SHORT_WINDOW: usize = 32;
 /// Vectors shorter than this are short: a pass costs more than its elements.
 const SHORT_VECTOR: usize = 1024;
+/// Rows of a subtree that a thread combines, at least.
+const LEAVES: usize = 64;
 /// Fewer results are combined with the initial value one by one.
 const FEW_RESULTS: usize = 32;
 
@@ -370,7 +372,7 @@ fn combine_typed<T: Element>(
     // other tasks.
     let [size, step] = match *layout {
         Layout::Columns(inner) if inner == rows => {
-            let unit = if inner == 1 { 1 } else { SHORT_VECTOR / 2 };
+            let unit = if inner == 1 { 1 } else { SHORT_VECTOR / 8 };
             [task_size(inner, fold_work::<T>(count), unit), 0]
         }
         Layout::Columns(inner) => {
@@ -440,8 +442,8 @@ fn combine_shared<T: Element>(
     [count, inner]: [usize; 2],
     out: &mut [T],
 ) -> Result<bool, TensorError> {
-    // Subtrees of a power of two of rows, some for each thread.
-    let leaves = 1 << (count / tasks_of(host::workers())).max(ROWS).ilog2();
+    // Subtrees of a power of two of rows, several for each thread if there are many.
+    let leaves = LEAVES.max(1 << (count / (8 * host::workers())).max(1).ilog2());
     let parts = count.div_ceil(leaves);
     let together = task_size(parts, fold_work::<T>(leaves.saturating_mul(inner)), 1);
     if together >= parts {

@@ -20,8 +20,6 @@ use std::sync::OnceLock;
 const HAND_OVERS: usize = 10;
 /// The same for one that sleeps.
 const WAKES: usize = 4;
-/// The work of a task in hand-overs, at least.
-const TASK_HAND_OVERS: usize = 5;
 
 /// Facts of a machine. Times are in nanoseconds; speeds are those of one thread, in units a
 /// microsecond. The unit of work is the elementary operation: an addition of two `f32` vectors in
@@ -117,9 +115,9 @@ impl Machine {
         self.operations(self.wake_ns.saturating_mul(WAKES)).max(self.min_shared_work())
     }
 
-    /// Work of a task, at least.
-    pub fn min_task_work(&self) -> usize {
-        self.operations(self.hand_over_ns.saturating_mul(TASK_HAND_OVERS))
+    /// Work that takes as long as to begin a task.
+    pub fn task_work(&self) -> usize {
+        self.operations(self.hand_over_ns)
     }
 
     /// Fused multiply-adds in registers that take as long as an elementary operation.
@@ -185,13 +183,13 @@ mod tests {
         assert!(Machine::named("/").is_err() && Machine::named("").is_err());
     }
 
-    /// The time of 2^17, 2^21 and 2^16 elementary operations on the machine that they were tuned on.
+    /// The time of 2^17 and 2^21 elementary operations on the machine that they were tuned on.
     #[test]
     fn work_is_shared_where_it_takes_longer_than_a_hand_over() {
         let zen5 = Machine::named("zen5").expect("a preset");
         assert_eq!(zen5.min_shared_work(), 10 * 26 * 500);
         assert_eq!(zen5.min_waking_work(), 4 * 26 * 20_000);
-        assert_eq!(zen5.min_task_work(), 5 * 26 * 500);
+        assert_eq!(zen5.task_work(), 26 * 500);
         assert_eq!(zen5.products_per_operation(), 5);
     }
 
