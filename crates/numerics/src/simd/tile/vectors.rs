@@ -138,23 +138,18 @@ impl<'a, T: Copy> Checked<'a, T> {
         })
     }
 
-    /// Rows from `first` on, a multiple of `height`, if there are some, each of their sums is one
-    /// chain, and rows and results have one distance between them.
+    /// Whole tiles of rows from `first` on, if there are some, each of their sums is one chain, and
+    /// rows and results have one distance between them.
     #[cfg(not(target_family = "wasm"))]
     #[inline(always)]
-    fn strip(
-        &self,
-        results: &mut ResultRows<'_, '_, T>,
-        first: usize,
-        height: usize,
-    ) -> Option<Strip<T>> {
+    fn strip(&self, results: &mut ResultRows<'_, '_, T>, first: usize) -> Option<Strip<T>> {
         let (ChainBlocks::Neighbours { start, end, .. }, Starts::Distance(distance), 1) =
             (self.blocks, self.starts, self.total)
         else {
             return None;
         };
         let ResultRows::Strided(results, stride) = results else { return None };
-        let rows = (self.count - first) / height * height;
+        let rows = (self.count - first) / TILE_ROWS * TILE_ROWS;
         (rows > 0).then(|| Strip {
             row: self.elements.wrapping_add(first * distance + start),
             distance,
@@ -641,7 +636,7 @@ macro_rules! tiles {
                     #[cfg(not(target_family = "wasm"))]
                     if copy.is_none()
                         && height == TILE_ROWS
-                        && let Some(strip) = checked.strip(&mut sums.results, first, height)
+                        && let Some(strip) = checked.strip(&mut sums.results, first)
                     {
                         // SAFETY: the instructions were detected, and all sizes checked.
                         unsafe {
