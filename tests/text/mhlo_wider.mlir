@@ -37,3 +37,28 @@ func.func @ragged_dot(%lhs: tensor<2x11x5xf32>, %rhs: tensor<3x2x5x7xf32>, %size
   } : (tensor<2x11x5xf32>, tensor<3x2x5x7xf32>, tensor<3xi64>) -> tensor<2x11x7xf32>
   return %0 : tensor<2x11x7xf32>
 }
+
+// CHECK-LABEL: func.func @convolution
+func.func @convolution(%x: tensor<1x8x8x32x207xf32>, %k: tensor<3x3x32x207x16xf32>, %y: tensor<1x8x8x207xf32>, %l: tensor<3x3x207x16xf32>) -> (tensor<32x1x8x8x16xf32>, tensor<1x8x8x16xf32>) {
+  // CHECK: mhlo.convolution(%arg0, %arg1)
+  // CHECK-SAME: dim_numbers = [b, 0, 1, ?, f]x[0, 1, ?, i, o]->[?, b, 0, 1, f]
+  %0 = "mhlo.convolution"(%x, %k) {
+    dimension_numbers = #mhlo.conv<[b, 0, 1, ?, f]x[0, 1, ?, i, o]->[?, b, 0, 1, f]>,
+    batch_group_count = 1 : i64, feature_group_count = 1 : i64, padding = dense<1> : tensor<2x2xi64>
+  } : (tensor<1x8x8x32x207xf32>, tensor<3x3x32x207x16xf32>) -> tensor<32x1x8x8x16xf32>
+  // CHECK: stablehlo.convolution(%arg2, %arg3)
+  // CHECK-SAME: dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]
+  %1 = mhlo.convolution(%y, %l) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x8x207xf32>, tensor<3x3x207x16xf32>) -> tensor<1x8x8x16xf32>
+  return %0, %1 : tensor<32x1x8x8x16xf32>, tensor<1x8x8x16xf32>
+}
+
+// CHECK-LABEL: func.func @dynamic_conv
+func.func @dynamic_conv(%x: tensor<1x8x8x207x1xf32>, %k: tensor<3x3x207x16x1xf32>, %p: tensor<2x2xi64>) -> tensor<?x?x?x?x?xf32> {
+  // Padding of two dimensions for three.
+  // CHECK: "mhlo.dynamic_conv"(%arg0, %arg1, %arg2)
+  %0 = "mhlo.dynamic_conv"(%x, %k, %p) {
+    dimension_numbers = #mhlo.conv<[b, 0, 1, f, 2]x[0, 1, i, o, 2]->[b, 0, 1, f, 2]>, batch_group_count = 1 : i64, feature_group_count = 1 : i64
+  } : (tensor<1x8x8x207x1xf32>, tensor<3x3x207x16x1xf32>, tensor<2x2xi64>) -> tensor<?x?x?x?x?xf32>
+  return %0 : tensor<?x?x?x?x?xf32>
+}

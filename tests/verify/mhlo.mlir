@@ -179,3 +179,24 @@ func.func @no_vector(%x: tensor<?xf16>, %shape: tensor<1x1xindex>) -> tensor<?xf
   %0 = mhlo.dynamic_reshape %x, %shape : (tensor<?xf16>, tensor<1x1xindex>) -> tensor<?xf16>
   return %0 : tensor<?xf16>
 }
+
+// -----
+
+// expected-error @+1 {{dialect `mhlo` has no type `foobar`; it has async_bundle}}
+func.func private @type() -> !mhlo.foobar
+
+// -----
+
+// expected-error @+1 {{dialect `tensor` has no types}}
+func.func private @no_types() -> !tensor.foo
+
+// -----
+
+// Only MHLO has dimensions without a number.
+// expected-error @+1 {{expected an integer, found `?`}}
+module attributes {test.dims = #stablehlo.conv<[b, ?, f]x[i, o]->[b, f]>} {}
+
+// -----
+
+// expected-error @+1 {{spatial dimension 0 is missing}}
+module attributes {test.dims = #mhlo.conv<[b, ?, 1, f]x[i, o]->[b, f]>} {}

@@ -10,10 +10,11 @@ pub use function_attributes::RESULT_ALIAS;
 pub use private::*;
 pub use wider::*;
 
+use self::wider::has_unnamed_dimensions;
 use crate::CHLO;
 use crate::constraints::TENSOR;
 use hlo::STABLEHLO;
-use hlo::attrs::CONV_DIMENSION_NUMBERS;
+use hlo::attrs::{CONV_DIMENSION_NUMBERS, ConvDims, MHLO_CONV_DIMENSION_NUMBERS};
 use hlo::constraints::{SIGNED, UNSIGNED};
 use hlo::enums::PRECISION;
 use hlo::ops::{CustomCallOp, ReshapeOp};
@@ -28,6 +29,7 @@ use mlir::{Attribute, Module, OpId, OpRef, Type, Verdict, op};
 pub static MHLO: Dialect = Dialect {
     namespace: "mhlo",
     partial: true,
+    has_all_types: true,
     ops: &[
         AcosOp::DEF,
         AcoshOp::DEF,
@@ -40,6 +42,7 @@ pub static MHLO: Dialect = Dialect {
         AsyncUpdateOp::DEF,
         AtanhOp::DEF,
         BitcastOp::DEF,
+        ConvolutionOp::DEF,
         CopyOp::DEF,
         CoshOp::DEF,
         DomainOp::DEF,
@@ -54,7 +57,8 @@ pub static MHLO: Dialect = Dialect {
         TraceOp::DEF,
         XlaRngGetAndUpdateStateOp::DEF,
     ],
-    attributes: &[&RESULT_ALIAS],
+    attributes: &[&MHLO_CONV_DIMENSION_NUMBERS, &RESULT_ALIAS],
+    directives: hlo::directives::DIRECTIVES,
     verify_attribute: Some(function_attributes::verify_attribute),
     verify_value_attribute: Some(function_attributes::verify_value_attribute),
     enums: &[&CUSTOM_CALL_SCHEDULE, &FUSION_KIND, &DOMAIN_KIND],
@@ -125,6 +129,7 @@ static PADDING: TypeConstraint = TypeConstraint {
 
 op! {
     /// As StableHLO's, but the padding may be a list, too: low and high of each spatial dimension.
+    /// That of another number of dimensions is an error only when the op is converted.
     pub DynamicConvOp, "mhlo.dynamic_conv" {
         operands { lhs: single TENSOR, rhs: single TENSOR, d_padding: single PADDING }
         results { result: single TENSOR }
@@ -221,6 +226,16 @@ fn replace_dynamic_conv(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let mut operands = view.operands().to_vec();
     let types: Vec<Type> = view.result_types().cloned().collect();
     let padding = view.operand_types().nth(2)?;
+    let spatial = ConvDims::of(view.attr("dimension_numbers")?)?.input_spatial_dimensions.len();
+    let is_of_others = match padding.shape() {
+        Some(&[rows, columns]) => {
+            rows != DYNAMIC && columns != DYNAMIC && [rows, columns] != [spatial as i64, 2]
+        }
+        _ => false,
+    };
+    if is_of_others || has_unnamed_dimensions(view)? {
+        return None;
+    }
     if let Some(&[size]) = padding.shape() {
         let ty = Type::tensor([size / 2, 2], padding.element_type().clone());
         operands[2] = rw.make(ReshapeOp::DEF, [operands[2]]).result(ty);

@@ -38,6 +38,7 @@ pub static RAGGED_DOT_DIMENSION_NUMBERS: AttrDef = AttrDef {
     verify: None,
     bounds: None,
     verify_encoding: None,
+    becomes: None,
 };
 
 /// Reads the dimensions as CHLO writes them, or as MHLO: the first four as

@@ -1,6 +1,6 @@
 //! The attributes of the dialect, and typed views of what ops use.
 
-use crate::directives::{parse_conv_dims, print_conv_dims};
+use crate::directives::{Unnamed, parse_conv_dims, print_conv_dims};
 use crate::enums::{RESULT_ACCURACY_MODE, RESULT_ACCURACY_TOLERANCE};
 use mlir::ods::{AttrDef, AttrValue, ParamAssembly, ParamDef, ParamKind};
 use mlir::text::{Parsed, Parser, Printer};
@@ -35,6 +35,7 @@ const EMPTY: AttrDef = AttrDef {
     verify: None,
     bounds: None,
     verify_encoding: None,
+    becomes: None,
 };
 
 /// `#stablehlo.scatter<…>`
@@ -129,7 +130,24 @@ pub static CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
     mnemonic: "conv",
     doc: "Which dimensions of input, kernel and output of a convolution are batch, feature and spatial ones.",
     params: ConvDims::PARAMS,
-    assembly: ParamAssembly::Custom { parse: parse_conv_dims, print: print_conv_dims },
+    assembly: ParamAssembly::Custom {
+        parse: |p| parse_conv_dims(p, Unnamed::Refused),
+        print: print_conv_dims,
+    },
+    ..EMPTY
+};
+
+/// `#mhlo.conv<…>`, in which dimensions may have no number.
+pub static MHLO_CONV_DIMENSION_NUMBERS: AttrDef = AttrDef {
+    dialect: "mhlo",
+    mnemonic: "conv",
+    doc: "As `#stablehlo.conv`; `?` stands for a dimension without a number.",
+    params: ConvDims::PARAMS,
+    assembly: ParamAssembly::Custom {
+        parse: |p| parse_conv_dims(p, Unnamed::Written),
+        print: print_conv_dims,
+    },
+    becomes: Some(&CONV_DIMENSION_NUMBERS),
     ..EMPTY
 };
 

@@ -11,7 +11,7 @@ use mlir::{Attribute, OpRef, Type, TypeKind};
 
 mod convolution;
 
-pub use convolution::{parse_conv_dims, print_conv_dims};
+pub use convolution::{Unnamed, parse_conv_dims, print_conv_dims};
 
 /// The directives, in alphabetical order.
 pub static DIRECTIVES: &[CustomDirective] = &[

@@ -83,6 +83,9 @@ pub struct AttrDef {
     pub bounds: Option<usize>,
     /// If it may be a tensor encoding: what must hold for that shape and element type.
     pub verify_encoding: Option<EncodingCheck>,
+    /// If it is only another syntax of an attribute with the same parameters: that one, which text
+    /// becomes when it is read.
+    pub becomes: Option<&'static AttrDef>,
 }
 
 /// The declaration of a dialect's type.

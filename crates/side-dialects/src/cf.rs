@@ -13,6 +13,7 @@ use program::{EvalError, operands};
 pub static CF: Dialect = Dialect {
     namespace: "cf",
     partial: true,
+    has_all_types: true,
     ops: &[AssertOp::DEF, BranchOp::DEF, CondBranchOp::DEF],
     ..Dialect::EMPTY
 };

@@ -33,6 +33,7 @@ pub static ENCODING: AttrDef = AttrDef {
     verify: None,
     bounds: None,
     verify_encoding: Some(verify_rank),
+    becomes: None,
 };
 
 /// Formats of levels.

@@ -19,6 +19,7 @@ const EMPTY: AttrDef = AttrDef {
     verify: None,
     bounds: None,
     verify_encoding: None,
+    becomes: None,
 };
 
 /// An attribute with the first version that has it. No attribute was ever removed.

@@ -22,6 +22,7 @@ pub static RESULT_ALIAS: AttrDef = AttrDef {
     verify: Some(verify_params),
     bounds: None,
     verify_encoding: None,
+    becomes: None,
 };
 
 fn list(param: Option<&Option<Attribute>>) -> &[i64] {

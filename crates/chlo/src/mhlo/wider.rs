@@ -4,7 +4,8 @@
 use crate::constraints::TENSOR;
 use crate::enums;
 use crate::ragged_dot::{RAGGED_DOT_DIMENSION_NUMBERS, RaggedDotOp as ChloRaggedDotOp};
-use hlo::attrs::{CHANNEL_HANDLE, REPLICA_GROUP_MESH_AXES};
+use hlo::attrs::{CHANNEL_HANDLE, ConvDims, REPLICA_GROUP_MESH_AXES};
+use hlo::constraints::TENSOR_OR_PER_AXIS_QUANTIZED;
 use hlo::enums::PRECISION;
 use hlo::ops;
 use mlir::ods::{OpDef, TypeConstraint};
@@ -27,6 +28,34 @@ op! {
         }
         hooks {
             verify: verify_all_to_all,
+        }
+    }
+}
+
+op! {
+    /// As in StableHLO, or with dimensions that no dimension number names.
+    pub ConvolutionOp, "mhlo.convolution" {
+        operands { lhs: single TENSOR, rhs: single TENSOR_OR_PER_AXIS_QUANTIZED }
+        results { result: single TENSOR_OR_PER_AXIS_QUANTIZED }
+        attributes {
+            window_strides: optional I64Array,
+            padding: optional IntElements(64),
+            lhs_dilation: optional I64Array,
+            rhs_dilation: optional I64Array,
+            window_reversal: optional BoolArray,
+            dimension_numbers: required Def(ConvDims),
+            feature_group_count: required Positive(64),
+            batch_group_count: required Positive(64),
+            precision_config: optional ArrayOf(&Enum(&PRECISION)),
+        }
+        traits [NoMemoryEffect]
+        hooks {
+            format:
+                "`(`operands`)` `dim_numbers` `=` \
+                 custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{` \
+                 custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, $rhs_dilation, \
+                 $window_reversal) `}` \
+                 attr-dict `:` functional-type(operands, results)",
         }
     }
 }
@@ -65,6 +94,11 @@ pub(super) fn replace_wider(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
             return None;
         }
         (ops::AllToAllOp::DEF, None)
+    } else if view.is(ConvolutionOp::DEF) {
+        if has_unnamed_dimensions(view)? {
+            return None;
+        }
+        (ops::ConvolutionOp::DEF, None)
     } else if view.is(DynamicReshapeOp::DEF) {
         if view.operand_types().nth(1)?.shape() == Some(&[DYNAMIC]) {
             return None;
@@ -84,6 +118,42 @@ pub(super) fn replace_wider(rw: &mut Rewriter<'_>, op: OpId) -> Option<()> {
     let new = new.results(types);
     rw.replace_with(op, new);
     Some(())
+}
+
+/// True if the tensors of a convolution have more dimensions than the numbers of its attribute, all
+/// of which name a different one.
+pub(super) fn has_unnamed_dimensions(op: OpRef<'_>) -> Option<bool> {
+    let dims = ConvDims::of(op.attr("dimension_numbers")?)?;
+    // The third operand of `dynamic_conv` is its padding.
+    let mut types = op.operand_types().take(2).chain(op.result_types()).map(|ty| ty.shape());
+    let rank = types.next()??.len();
+    let named = dims.input_spatial_dimensions.len() + 2;
+    let is_subset = |first: i64, second: i64, spatial: &[i64]| {
+        let mut all = [&[first, second], spatial].concat();
+        all.sort_unstable();
+        all.len() == named
+            && all.windows(2).all(|pair| pair[0] < pair[1])
+            && all.iter().all(|&d| usize::try_from(d).is_ok_and(|d| d < rank))
+    };
+    Some(
+        rank > named
+            && types.all(|shape| shape.is_some_and(|shape| shape.len() == rank))
+            && is_subset(
+                dims.input_batch_dimension,
+                dims.input_feature_dimension,
+                dims.input_spatial_dimensions,
+            )
+            && is_subset(
+                dims.kernel_input_feature_dimension,
+                dims.kernel_output_feature_dimension,
+                dims.kernel_spatial_dimensions,
+            )
+            && is_subset(
+                dims.output_batch_dimension,
+                dims.output_feature_dimension,
+                dims.output_spatial_dimensions,
+            ),
+    )
 }
 
 /// The precisions as attributes of CHLO.

@@ -13,9 +13,25 @@ pub(super) fn parse_dimensions(
     state: &mut OpState,
     args: &[DirectiveArg],
 ) -> Parsed<()> {
-    let params = parse_compact(parser)?;
+    let params = parse_compact(parser, Unnamed::of(state.def.dialect()))?;
     set_attributes(state, args, [Some(Attribute::dialect(&CONV_DIMENSION_NUMBERS, params))]);
     Ok(())
+}
+
+/// The dimensions that no number names: MHLO writes `?` for them, StableHLO has none.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Unnamed {
+    /// `?` is an error, and dimension numbers that leave one out have no abbreviation.
+    Refused,
+    /// `?` stands for one.
+    Written,
+}
+
+impl Unnamed {
+    /// The syntax of the ops of a dialect.
+    fn of(dialect: &str) -> Unnamed {
+        if dialect == "mhlo" { Unnamed::Written } else { Unnamed::Refused }
+    }
 }
 
 /// Reads the parameters of `#stablehlo.conv`: the abbreviation in brackets, or
@@ -23,28 +39,35 @@ pub(super) fn parse_dimensions(
 ///
 /// # Errors
 /// If something else comes next.
-pub fn parse_conv_dims(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
+pub fn parse_conv_dims(
+    parser: &mut Parser<'_>,
+    unnamed: Unnamed,
+) -> Parsed<Vec<Option<Attribute>>> {
     parser.expect("<")?;
     if parser.eat("raw") {
         return parser.struct_params(CONV_DIMENSION_NUMBERS.params, ">");
     }
-    let params = parse_compact(parser)?;
+    let params = parse_compact(parser, unnamed)?;
     parser.expect(">")?;
     Ok(params)
 }
 
-fn parse_compact(parser: &mut Parser<'_>) -> Parsed<Vec<Option<Attribute>>> {
-    let input = parse_tensor(parser, ["b", "f"])?;
+fn parse_compact(parser: &mut Parser<'_>, unnamed: Unnamed) -> Parsed<Vec<Option<Attribute>>> {
+    let input = parse_tensor(parser, ["b", "f"], unnamed)?;
     parser.expect("x")?;
-    let kernel = parse_tensor(parser, ["i", "o"])?;
+    let kernel = parse_tensor(parser, ["i", "o"], unnamed)?;
     parser.expect("->")?;
-    let output = parse_tensor(parser, ["b", "f"])?;
+    let output = parse_tensor(parser, ["b", "f"], unnamed)?;
     Ok([input, kernel, output].into_iter().flatten().map(Some).collect())
 }
 
 /// The dimensions of one tensor: the positions of its two named dimensions, then the spatial ones
 /// in order.
-fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute; 3]> {
+fn parse_tensor(
+    parser: &mut Parser<'_>,
+    names: [&str; 2],
+    unnamed: Unnamed,
+) -> Parsed<[Attribute; 3]> {
     let start = parser.here();
     parser.expect("[")?;
     let mut named = [None; 2];
@@ -52,6 +75,10 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
     let mut position = 0;
     parser.list_until("]", |p| {
         let at = p.here();
+        if unnamed == Unnamed::Written && p.eat("?") {
+            position += 1;
+            return Ok(());
+        }
         let repeated = match p.eat_word() {
             Some(word) => match names.iter().position(|n| *n == word) {
                 Some(i) => named[i].replace(position).map(|_| word.to_string()),
@@ -91,7 +118,9 @@ fn parse_tensor(parser: &mut Parser<'_>, names: [&str; 2]) -> Parsed<[Attribute;
 }
 
 pub(super) fn print_dimensions(printer: &mut Printer<'_>, op: OpRef<'_>, args: &[DirectiveArg]) {
-    match attribute(op, args.first()).and_then(ConvDims::of).and_then(|dims| compact(&dims)) {
+    let unnamed = Unnamed::of(op.def().map_or("", |def| def.dialect()));
+    let dims = attribute(op, args.first()).and_then(ConvDims::of);
+    match dims.and_then(|dims| compact(&dims, unnamed)) {
         Some(text) => printer.write(&text),
         None => printer.write("[]x[]->[]"),
     }
@@ -101,7 +130,7 @@ pub(super) fn print_dimensions(printer: &mut Printer<'_>, op: OpRef<'_>, args: &
 /// …>` if the numbers are not a permutation of the dimensions.
 pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) {
     printer.write("<");
-    match compact(&ConvDims::from_params(params)) {
+    match compact(&ConvDims::from_params(params), Unnamed::Refused) {
         Some(text) => printer.write(&text),
         None => {
             printer.write("raw ");
@@ -112,25 +141,37 @@ pub fn print_conv_dims(printer: &mut Printer<'_>, params: &[Option<Attribute>]) 
 }
 
 /// The abbreviation, if the numbers of each of the three tensors are a permutation of its
-/// dimensions.
-fn compact(dims: &ConvDims<'_>) -> Option<String> {
+/// dimensions, or of some of them where others may be unnamed.
+fn compact(dims: &ConvDims<'_>, unnamed: Unnamed) -> Option<String> {
     let input = tensor_text(
         [("b", dims.input_batch_dimension), ("f", dims.input_feature_dimension)],
         dims.input_spatial_dimensions,
+        unnamed,
     )?;
     let kernel = tensor_text(
         [("i", dims.kernel_input_feature_dimension), ("o", dims.kernel_output_feature_dimension)],
         dims.kernel_spatial_dimensions,
+        unnamed,
     )?;
     let output = tensor_text(
         [("b", dims.output_batch_dimension), ("f", dims.output_feature_dimension)],
         dims.output_spatial_dimensions,
+        unnamed,
     )?;
     Some(format!("{input}x{kernel}->{output}"))
 }
 
-fn tensor_text(named: [(&str, i64); 2], spatial: &[i64]) -> Option<String> {
-    let mut out = vec![None; spatial.len() + 2];
+/// The greatest number of dimensions that is written with `?`; no tensor has more.
+const MAX_WRITTEN: i64 = 1000;
+
+fn tensor_text(named: [(&str, i64); 2], spatial: &[i64], unnamed: Unnamed) -> Option<String> {
+    let last = named.iter().map(|(_, position)| position).chain(spatial).max()?;
+    let len = match unnamed {
+        Unnamed::Refused => spatial.len() + 2,
+        Unnamed::Written if *last >= MAX_WRITTEN => return None,
+        Unnamed::Written => usize::try_from(last + 1).ok()?,
+    };
+    let mut out = vec![None; len];
     let numbered = spatial.iter().enumerate().map(|(i, &position)| (i.to_string(), position));
     for (text, position) in named.into_iter().map(|(n, p)| (n.to_string(), p)).chain(numbered) {
         let slot = out.get_mut(usize::try_from(position).ok()?)?;
@@ -138,7 +179,10 @@ fn tensor_text(named: [(&str, i64); 2], spatial: &[i64]) -> Option<String> {
             return None;
         }
     }
-    let texts: Option<Vec<String>> = out.into_iter().collect();
+    let texts: Option<Vec<String>> = match unnamed {
+        Unnamed::Refused => out.into_iter().collect(),
+        Unnamed::Written => Some(out.into_iter().map(|t| t.unwrap_or("?".into())).collect()),
+    };
     Some(format!("[{}]", texts?.join(", ")))
 }
 

@@ -32,6 +32,8 @@ pub struct Dialect {
     /// True if only a part of the dialect is declared: its other ops, attributes and types are
     /// treated as if the dialect were unregistered.
     pub partial: bool,
+    /// True if a `partial` dialect declares all of its types.
+    pub has_all_types: bool,
     /// Suggests aliases for attributes and types, defined at the top of a printed file (`#sdy.mesh`
     /// as `#mesh`).
     pub alias_for: Option<fn(&Attribute) -> Option<String>>,
@@ -63,6 +65,7 @@ impl Dialect {
         synonyms: &[],
         successors: &[],
         partial: false,
+        has_all_types: false,
         alias_for: None,
         constant: None,
         verify_attribute: None,

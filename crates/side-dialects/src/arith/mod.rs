@@ -23,6 +23,7 @@ use mlir::{Type, TypeKind};
 pub static ARITH: Dialect = Dialect {
     namespace: "arith",
     partial: true,
+    has_all_types: true,
     constant: Some(constant_parts),
     ops: &[
         AddFOp::DEF,

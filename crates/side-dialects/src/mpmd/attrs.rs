@@ -18,6 +18,7 @@ macro_rules! attributes {
             verify: $verify,
             bounds: None,
             verify_encoding: None,
+            becomes: None,
         };)*
     };
 }

@@ -18,6 +18,7 @@ use mlir::{Module, RegionId, Type};
 pub static SCF: Dialect = Dialect {
     namespace: "scf",
     partial: true,
+    has_all_types: true,
     ops: &[ConditionOp::DEF, ForOp::DEF, IfOp::DEF, WhileOp::DEF, YieldOp::DEF],
     ..Dialect::EMPTY
 };

@@ -29,6 +29,7 @@ const EMPTY: AttrDef = AttrDef {
     verify: None,
     bounds: None,
     verify_encoding: None,
+    becomes: None,
 };
 
 attributes! {

@@ -21,6 +21,7 @@ use mlir::{Type, TypeKind};
 pub static TENSOR: Dialect = Dialect {
     namespace: "tensor",
     partial: true,
+    has_all_types: true,
     constant: Some(crate::arith::constant_parts),
     ops: &[
         BitcastOp::DEF,

@@ -391,7 +391,7 @@ impl<'a> Parser<'a> {
             if let Err(message) = def.check(&params) {
                 return self.error_at(self.span_from(span), message);
             }
-            Attribute::dialect(def, params)
+            Attribute::dialect(def.becomes.unwrap_or(def), params)
         } else if let Some(def) = dialect.enumeration(mnemonic) {
             if in_brackets {
                 Attribute::enumeration(def, self.enum_value(def)?)

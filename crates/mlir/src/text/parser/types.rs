@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
         };
         let is_known = |dialect: &&Dialect| {
             let mnemonic = mnemonic.unwrap_or_else(|| self.word_in_brackets());
-            !dialect.partial || dialect.type_def(mnemonic).is_some()
+            !dialect.partial || dialect.has_all_types || dialect.type_def(mnemonic).is_some()
         };
         let Some(dialect) = self.registry.dialect(namespace).filter(is_known) else {
             let body = self.opaque_body("type", span, namespace, mnemonic)?;
@@ -389,10 +389,13 @@ impl<'a> Parser<'a> {
         let (mnemonic, in_brackets) = self.mnemonic(mnemonic)?;
         let Some(def) = dialect.type_def(mnemonic) else {
             let known: Vec<_> = dialect.types.iter().map(|t| t.mnemonic).collect();
-            let message = format!(
-                "dialect `{namespace}` has no type `{mnemonic}`; it has {}",
-                known.join(", ")
-            );
+            let message = match &known[..] {
+                [] => format!("dialect `{namespace}` has no types"),
+                _ => format!(
+                    "dialect `{namespace}` has no type `{mnemonic}`; it has {}",
+                    known.join(", ")
+                ),
+            };
             return self.error_at(span, message);
         };
         let params = self.nested(|p| p.params(def.params, &def.assembly))?;
