@@ -181,6 +181,10 @@ impl<P: Sync> Rows<P> for RealRows<'_, P> {
         SomeRows::Segments { elements, starts: &starts[range], segments }
     }
 
+    fn copied(&self, _rows: usize, _depth: usize) -> usize {
+        0
+    }
+
     fn has_segments(&self) -> bool {
         true
     }

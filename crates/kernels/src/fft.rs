@@ -260,11 +260,16 @@ impl AxisPass {
     ) -> Result<AxisPass, TensorError> {
         let is_real = matches!(transform, Fourier::RealForward | Fourier::RealInverse);
         let is_paired = is_real && length.is_multiple_of(2);
-        let reserved = reserve::<[Complex64; 8]>(length)?;
         let lines: usize = dims.iter().product::<usize>() / dims[axis];
         let is_alone = length >= MIN_ALONE && lines <= FEW_LINES;
         let key = (if is_paired { length / 2 } else { length }, is_paired, is_alone);
-        let (plan, pairs) = plan(key);
+        let of_pairs = if is_paired { length } else { 0 };
+        let made = LinePlan::max_roots(key.0, is_alone).saturating_add(of_pairs);
+        let (plan, pairs) = {
+            let _reserved = reserve::<Complex64>(made)?;
+            plan(key)
+        };
+        let reserved = reserve::<Complex64>(plan.roots() + of_pairs.div_ceil(2))?;
         let sizes = [dims[axis], size];
         Ok(AxisPass { axis, transform, length, sizes, plan, pairs, _reserved: reserved })
     }

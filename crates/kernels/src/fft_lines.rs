@@ -179,14 +179,7 @@ impl LinePlan {
     /// A plan for lines of `length`, which is not zero, or for a line that is alone: it is
     /// transformed in memory for one line.
     pub fn new(length: usize, is_alone: bool) -> LinePlan {
-        let mut factors = Vec::new();
-        let mut rest = length;
-        for factor in [4, 2].into_iter().chain((3..=MAX_PRIME).step_by(2)) {
-            while rest.is_multiple_of(factor) {
-                factors.push(factor);
-                rest /= factor;
-            }
-        }
+        let (factors, rest) = LinePlan::factors(length);
         let method = if rest > 1 {
             LinePlan::chirp(length)
         } else if is_alone && factors.first() == Some(&4) {
@@ -200,6 +193,60 @@ impl LinePlan {
             Method::Factors(LinePlan::stages(length, &factors))
         };
         LinePlan { length, method }
+    }
+
+    /// The small prime factors of a length, fours first, and the product of the others.
+    fn factors(length: usize) -> (Vec<usize>, usize) {
+        let mut factors = Vec::new();
+        let mut rest = length;
+        for factor in [4, 2].into_iter().chain((3..=MAX_PRIME).step_by(2)) {
+            while rest > 1 && rest.is_multiple_of(factor) {
+                factors.push(factor);
+                rest /= factor;
+            }
+        }
+        (factors, rest)
+    }
+
+    /// The number of complex numbers of the plan.
+    pub fn roots(&self) -> usize {
+        let of_stages = |stages: &[TransformStage]| {
+            stages.iter().map(|stage| stage.twiddles.len() + stage.roots.len()).sum::<usize>()
+        };
+        match &self.method {
+            Method::Factors(stages) => of_stages(stages),
+            Method::Quarters { stages, twiddles } => of_stages(stages) + 4 * twiddles.len(),
+            Method::Chirp { chirp, transformed, plan } => {
+                chirp.len() + transformed.len() + plan.roots()
+            }
+        }
+    }
+
+    /// The number of complex numbers that are in memory while a plan is made, at most:
+    /// [`LinePlan::new`].
+    pub fn max_roots(length: usize, is_alone: bool) -> usize {
+        let (factors, rest) = LinePlan::factors(length);
+        // All roots of unity and those of the stages, of which each has its share of the length.
+        let of_stages = |length: usize| length.saturating_mul(2);
+        if rest > 1 {
+            let size = LinePlan::chirp_size(length);
+            // Beside the stages of the convolution, a line, scratch memory and the transform.
+            return length.saturating_add(size.saturating_mul(4));
+        }
+        match is_alone && factors.first() == Some(&4) {
+            true => of_stages(length).saturating_add(of_stages(length / 4)),
+            false => of_stages(length),
+        }
+    }
+
+    /// The least multiple of a power of two that has room for the convolution of a chirp.
+    fn chirp_size(length: usize) -> usize {
+        let least = length.saturating_mul(2).saturating_sub(1);
+        let multiple = |odd: usize| {
+            let power = least.div_ceil(odd).checked_next_power_of_two();
+            power.map_or(usize::MAX, |power| power.saturating_mul(odd))
+        };
+        [1, 3, 5, 9].map(multiple).into_iter().min().unwrap_or(least)
     }
 
     fn stages(length: usize, factors: &[usize]) -> Vec<TransformStage> {
@@ -224,11 +271,7 @@ impl LinePlan {
         // jk = (j^2 + k^2 - (k - j)^2) / 2.
         let square = |j: usize| (j as u128 * j as u128 % (2 * length as u128)) as usize;
         let chirp: Vec<Root> = (0..length).map(|j| root(square(j), 2 * length)).collect();
-        // The least multiple of a power of two that has room for the convolution.
-        let least = 2 * length - 1;
-        let multiple = |odd: usize| odd * least.div_ceil(odd).next_power_of_two();
-        let plan =
-            LinePlan::new([1, 3, 5, 9].map(multiple).into_iter().min().unwrap_or(least), false);
+        let plan = LinePlan::new(LinePlan::chirp_size(length), false);
         let size = plan.length;
         let [mut x, mut scratch] = [0; 2].map(|_| vec![[[0.0; 1]; 2]; size]);
         for (j, &[re, im]) in chirp.iter().enumerate() {

@@ -324,7 +324,8 @@ impl CholeskyKernel {
         }
         let a = elements::<S>(a, self.count * size)?;
         let result = elements_mut::<S>(result, self.count * size)?;
-        let _reserved = reserve::<S::Number>(size)?;
+        // A lower triangle is factored as the adjoint of an upper one.
+        let _reserved = reserve::<[S::Number; 2]>(size)?;
         let mut memory = Vec::with_capacity(size);
         for (a, result) in a.chunks_exact(size).zip(result.chunks_exact_mut(size)) {
             let mut a = read([n, n], a, memory);

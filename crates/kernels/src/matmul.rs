@@ -379,8 +379,9 @@ impl<T: Accumulator> Product<'_, T> {
         // Few products with columns in another order: these are copied for several rows.
         let is_reordered = depth <= FEW && self.b.strides[1] != 1 && rows.len() > FEW;
         let reordered = if is_reordered { columns.len() } else { 0 };
-        let kept_rows = tall.min(rows.len());
-        let _reserved = reserve::<T>(depth.saturating_mul(copied + kept_rows + reordered))?;
+        let copied_rows = self.a.copied(tall.min(rows.len()), depth);
+        let copied_columns = depth.saturating_mul(copied + reordered);
+        let _reserved = reserve::<T>(copied_columns.saturating_add(copied_rows))?;
         let Room { bytes: mut room, copied: before, sums: mut chunk_sums } = ROOM.take();
         room.resize(copied * depth * size_of::<T>());
         let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut room).as_chunks_mut::<C>();

@@ -375,6 +375,11 @@ impl<T: Accumulator> Rows<T> for PaddedGroup<'_, T> {
         rows.saturating_mul(depth).min(seen)
     }
 
+    /// Of rows in segments, only the starts are stored.
+    fn copied(&self, rows: usize, _depth: usize) -> usize {
+        rows.saturating_mul(size_of::<usize>().div_ceil(size_of::<T>()))
+    }
+
     fn has_segments(&self) -> bool {
         true
     }

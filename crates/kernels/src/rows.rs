@@ -31,6 +31,11 @@ pub trait Rows<T>: Sync {
         rows.saturating_mul(depth)
     }
 
+    /// The number of elements that [`Rows::rows`] copies for some rows of `depth` elements, at most.
+    fn copied(&self, rows: usize, depth: usize) -> usize {
+        rows.saturating_mul(depth)
+    }
+
     /// True if [`Rows::rows`] gives rows in segments.
     fn has_segments(&self) -> bool {
         false
@@ -231,5 +236,9 @@ impl<T: Accumulator> Rows<T> for Matrix<'_, T> {
             }
         }
         SomeRows::Neighbours(copy, depth)
+    }
+
+    fn copied(&self, rows: usize, depth: usize) -> usize {
+        if self.strides[1] == 1 || depth == 1 { 0 } else { rows.saturating_mul(depth) }
     }
 }

@@ -24,6 +24,7 @@ use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
 use mlir::{OpRef, Type};
+use numerics::budget::reserve;
 use numerics::{Complex64, DType, Tensor, math};
 use program::{EvalError, Primitive, operands, primitives};
 use std::iter::repeat_n;
@@ -37,35 +38,38 @@ struct Routine {
     complex_name: &'static str,
     real: fn(&RoutineCall<'_>) -> Results,
     complex: fn(&RoutineCall<'_>) -> Results,
+    /// The size of the memory that it takes, in matrices of the operand's size in double precision.
+    matrices: usize,
 }
 
 macro_rules! routines {
-    ($($real:literal $complex:literal $function:ident,)*) => {
+    ($($real:literal $complex:literal $function:ident $matrices:literal,)*) => {
         &[$(Routine {
             real_name: $real,
             complex_name: $complex,
             real: $function::<f64>,
             complex: $function::<Complex64>,
+            matrices: $matrices,
         }),*]
     };
 }
 
 static ROUTINES: &[Routine] = routines![
-    "gees" "gees" gees,
-    "geev" "geev" geev,
-    "gehrd" "gehrd" gehrd,
-    "geqp3" "geqp3" geqp3,
-    "geqrf" "geqrf" geqrf,
-    "gesdd" "gesdd" gesdd,
-    "gesvd" "gesvd" gesdd,
-    "getrf" "getrf" getrf,
-    "gtsv" "gtsv" gtsv,
-    "orgqr" "ungqr" orgqr,
-    "ormqr" "unmqr" ormqr,
-    "potrf" "potrf" potrf,
-    "syevd" "heevd" syevd,
-    "sytrd" "hetrd" sytrd,
-    "trsm" "trsm" trsm,
+    "gees" "gees" gees 4,
+    "geev" "geev" geev 9,
+    "gehrd" "gehrd" gehrd 3,
+    "geqp3" "geqp3" geqp3 3,
+    "geqrf" "geqrf" geqrf 3,
+    "gesdd" "gesdd" gesdd 6,
+    "gesvd" "gesvd" gesdd 6,
+    "getrf" "getrf" getrf 3,
+    "gtsv" "gtsv" gtsv 2,
+    "orgqr" "ungqr" orgqr 3,
+    "ormqr" "unmqr" ormqr 4,
+    "potrf" "potrf" potrf 3,
+    "syevd" "heevd" syevd 5,
+    "sytrd" "hetrd" sytrd 3,
+    "trsm" "trsm" trsm 4,
 ];
 
 /// The names of all targets.
@@ -178,6 +182,7 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
             )
         })?;
         let call = RoutineCall { parameters: &parameters, operands, given: &given, config, dtype };
+        let _reserved = reserve::<u8>(call.bytes(routine.matrices, complex))?;
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
         match convention {
             Convention::Ffi => Ok(results),
@@ -223,6 +228,18 @@ struct RoutineCall<'p> {
 }
 
 impl RoutineCall<'_> {
+    /// The bytes of a number of matrices of the size of the largest operand or result, in double
+    /// precision.
+    fn bytes(&self, matrices: usize, complex: bool) -> usize {
+        let operands = self.operands.iter().map(Tensor::num_elements);
+        let sizes = self.parameters.shapes.iter().flatten();
+        let results =
+            sizes.map(|sizes| sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size)));
+        let largest = operands.chain(results).max().unwrap_or(0);
+        let size = if complex { size_of::<Complex64>() } else { size_of::<f64>() };
+        largest.saturating_mul(matrices).saturating_mul(size)
+    }
+
     fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
         self.operands.get(index).ok_or_else(|| {
             EvalError::new(
