@@ -30,7 +30,8 @@ pub struct Options {
     /// Bounds that are wider than this, in units in the last place of the largest element, say
     /// nothing about values within; by default, bounds further apart than the element is large.
     pub widest: Option<f64>,
-    /// Number of runs with random rounding where bounds are too wide.
+    /// The most runs with random rounding where bounds are too wide: there are four if all results
+    /// are near them.
     pub samples: usize,
     /// True if results that are outside are judged with one more licence each.
     pub licences: bool,
@@ -560,6 +561,54 @@ fn compared(
     Ok(outputs)
 }
 
+/// The least number of runs with random rounding, if no more are needed to see that no element is
+/// apart from them.
+const LEAST_SAMPLES: u64 = 4;
+
+/// The values of an output in runs with random rounding.
+struct Samples<'a> {
+    output: &'a Output,
+    runs: &'a [Vec<f64>],
+}
+
+/// The range of the values of a number.
+struct Spread {
+    low: f64,
+    high: f64,
+    /// The unit in the last place.
+    unit: f64,
+}
+
+impl Samples<'_> {
+    /// The spread of a number whose bounds are too wide; `None` for others, and if values are not
+    /// finite.
+    fn of(&self, i: usize) -> Option<Spread> {
+        let dtype = self.output.dtype;
+        let format = dtype.part().float_format()?;
+        let width = if dtype.is_complex() { 2 } else { 1 };
+        let own = self.runs.iter().map(|run| run[i]);
+        if !self.output.is_wide(i / width) || !own.clone().all(f64::is_finite) {
+            return None;
+        }
+        let low = own.clone().fold(f64::INFINITY, f64::min);
+        let high = own.fold(f64::NEG_INFINITY, f64::max);
+        let unit = numerics::ulp::unit_in_the_last_place(low.abs().max(high.abs()), format);
+        Some(Spread { low, high, unit })
+    }
+}
+
+impl Spread {
+    fn size(&self) -> f64 {
+        self.high - self.low
+    }
+
+    /// True if a value is in the range, widened. More samples make it wider.
+    fn is_near(&self, value: f64) -> bool {
+        let room = 3.0 * self.size() + self.unit;
+        (self.low - room..=self.high + room).contains(&value)
+    }
+}
+
 /// Estimates elements whose bounds are too wide from runs with random rounding.
 fn estimate(
     program: &Program,
@@ -585,7 +634,24 @@ fn estimate(
     let model = (&options.model, options.limits);
     let failed = |error: EvalError| vec![program.diagnostic(&error)];
     let mut samples: Vec<Vec<Vec<f64>>> = vec![Vec::new(); judgement.outputs.len()];
+    let mut parts_found = Vec::with_capacity(wanted.len());
+    for &index in &wanted {
+        let parts = crate::array::parts(&found[index]).and_then(|t| crate::array::to_f64s(&t));
+        parts_found.push(parts.map_err(|e| failed(EvalError::from(e)))?);
+    }
     for seed in 0..options.samples as u64 {
+        // A value that is near some samples is near more of them.
+        let are_near = |(&index, values): (&usize, &Vec<f64>)| {
+            let output = &judgement.outputs[index];
+            let samples = Samples { output, runs: &samples[index] };
+            values
+                .iter()
+                .enumerate()
+                .all(|(i, &value)| samples.of(i).is_none_or(|spread| spread.is_near(value)))
+        };
+        if seed >= LEAST_SAMPLES && wanted.iter().zip(&parts_found).all(are_near) {
+            break;
+        }
         let digits = Digits::Random(seed + 1);
         let run = run(program, inputs.to_vec(), model, digits, &mut Unwatched)?;
         for &index in &wanted {
@@ -595,34 +661,19 @@ fn estimate(
             samples[index].push(values.map_err(failed)?);
         }
     }
-    for index in wanted {
-        let output = &judgement.outputs[index];
-        let Some(format) = output.dtype.float_format() else { continue };
-        let parts = crate::array::parts(&found[index]).and_then(|t| crate::array::to_f64s(&t));
-        let values = parts.map_err(|e| failed(EvalError::from(e)))?;
-        let width = if output.dtype.is_complex() { 2 } else { 1 };
+    for (index, values) in wanted.into_iter().zip(parts_found) {
+        let samples = Samples { output: &judgement.outputs[index], runs: &samples[index] };
         let (mut elements, mut apart, mut spread_ulps) = (0, 0, 0.0f64);
         for (i, &value) in values.iter().enumerate() {
-            if !is_wide(output, i / width) {
-                continue;
-            }
-            let own = samples[index].iter().map(|sample| sample[i]);
-            let low = own.clone().fold(f64::INFINITY, f64::min);
-            let high = own.clone().fold(f64::NEG_INFINITY, f64::max);
-            if !own.clone().all(f64::is_finite) || low == high {
-                continue;
-            }
-            let unit = numerics::ulp::unit_in_the_last_place(low.abs().max(high.abs()), format);
-            let spread = high - low;
+            let Some(spread) = samples.of(i).filter(|spread| spread.size() > 0.0) else { continue };
             elements += 1;
-            spread_ulps = spread_ulps.max(spread / unit);
-            let room = 3.0 * spread + unit;
-            apart += usize::from(!(value >= low - room && value <= high + room));
+            spread_ulps = spread_ulps.max(spread.size() / spread.unit);
+            apart += usize::from(!spread.is_near(value));
         }
         if elements == 0 {
             continue;
         }
-        let samples = options.samples;
+        let samples = samples.runs.len();
         judgement.estimates.push(Estimate { output: index, samples, elements, apart, spread_ulps });
     }
     Ok(())
