@@ -173,7 +173,6 @@ pub fn lgamma(x: f64) -> f64 {
         return -rounded::log(x.abs());
     }
     let (value, size, exponent) = wide_lgamma(x);
-    // Far above the error of the parts.
     let error = size / (1u128 << 84) as f64;
     let (above, below) = (value.hi + (value.lo + error), value.hi + (value.lo - error));
     match above == below {
@@ -184,6 +183,16 @@ pub fn lgamma(x: f64) -> f64 {
 
 /// The logarithm of the absolute value of the gamma function and the sum of the sizes of its parts,
 /// both without a power of two.
+///
+/// The error is below 2^-94 of that sum:
+/// - Series: with |x| <= 1/2, the zeta series as stored, its coefficients and the terms left out,
+///   is within 2^-101 of its value, which is at least 0.24 |x|; Stirling's from 16 on, within
+///   2^-106; the parts in `f64` are below 2^-54 of the sum and add less than 2^-101.
+/// - Rounding: sums, products and quotients of [`Double`] have relative errors below 2^-102, and
+///   at most 40 follow one another, with parts that are at most six times their sum: 2^-94.
+/// - Logarithms: the Newton step leaves half the square of an error of 2^-52, and its exponential,
+///   whose last terms are in `f64` and below 2^-46 of it, is within 2^-97: so is the logarithm. The
+///   sine of the reflection is within 2^-97, and so is its logarithm, in units of 1.
 fn wide_lgamma(x: f64) -> (Double, f64, i32) {
     if x > 0.0 {
         let (value, exponent) = positive_lgamma(Double::from(x));
@@ -197,7 +206,10 @@ fn wide_lgamma(x: f64) -> (Double, f64, i32) {
     (reflection - mirrored, size, 0)
 }
 
-/// A bound of the sizes of the parts of [`positive_lgamma`], which has `value` at a number.
+/// A bound of the sum of the sizes of the parts of [`positive_lgamma`], which has `value` at a
+/// number. Up to 2.5, the most is 5.7 times the value, at 1.5; then the parts at the argument from
+/// 16 to 17 are at most 65, and the logarithm of the product 31; from 16 on, the most is 2.2 times
+/// the value, at 16.
 fn size_of_parts(x: f64, value: Double) -> f64 {
     match x {
         x if x < 2.5 => 8.0 * value.hi.abs(),
