@@ -50,7 +50,7 @@
 // RUN: not stablehlo-opt %S/trace.mlir --no-implicit-module 2>&1 | FileCheck %s --check-prefix=TOPS
 // TOP-NOT: module
 // TOP: {{^}}func.func @f
-// TOPS: one op at its top, not 3
+// TOPS: one op at its top, not 4
 
 // RUN: stablehlo-opt %s --debug --debug-only=dialect-conversion --mlir-disable-threading -o %t/out.mlir
 // RUN: not stablehlo-opt %s --irdl-file=d.irdl 2>&1 | FileCheck %s --check-prefix=IRDL

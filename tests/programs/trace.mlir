@@ -2,6 +2,8 @@
 // RUN: stablo run %s --input iota --trace %t --trace-match negate | FileCheck %s --check-prefix=PRINT
 // RUN: FileCheck %s --check-prefix=INDEX --input-file %t/index.jsonl
 // RUN: stablo run %s --entry same --input %t/value_000000.npy | FileCheck %s --check-prefix=VALUE
+// RUN: stablo run %s --entry sums --input iota --trace %t.sums
+// RUN: FileCheck %s --check-prefix=SUMS --input-file %t.sums/index.jsonl
 // RUN: stablo run %s --input iota --probe-output-dir %t.probes
 // RUN: FileCheck %s --check-prefix=PROBES --input-file %t.probes/index.csv
 // RUN: not stablo run %s --input iota --max-steps 2 2>&1 | FileCheck %s --check-prefix=STEPS
@@ -15,8 +17,12 @@
 // PRINT: %0: tensor<2xf32>
 // PRINT-NEXT: [0.0, 2.0]
 // PRINT: output 0
-// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 12]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
+// INDEX: "file":"value_000000.npy"{{.*}}"location":"{{.*}}trace.mlir:[[# @LINE + 16]]:12"{{.*}}"op":"stablehlo.negate"{{.*}}"value":"%minus"
 // VALUE: [-0.0, -2.0]
+// Names are those of the text, although printed ones would be others.
+// SUMS: "op":"stablehlo.negate"{{.*}}"value":"%1"
+// SUMS: "op":"stablehlo.reduce"{{.*}}"value":"%3"
+// SUMS: "op":"stablehlo.reduce"{{.*}}"value":"%2"
 // PROBES: twice/2,tensor<2xf32>,{{.*}}probe1_twice_2.npy
 // STEPS: error[step_limit]: the run takes more than 2 steps
 // MEMORY: error[memory_limit]: 
@@ -43,4 +49,11 @@ func.func @forever(%x: tensor<2xf32>) -> tensor<2xf32> {
     stablehlo.return %i : tensor<2xf32>
   }
   return %0 : tensor<2xf32>
+}
+func.func @sums(%x: tensor<2xf32>) -> (tensor<f32>, tensor<f32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.negate %x : tensor<2xf32>
+  %3 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<2xf32>, tensor<f32>) -> tensor<f32>
+  return %3, %2 : tensor<f32>, tensor<f32>
 }

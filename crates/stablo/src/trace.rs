@@ -78,7 +78,9 @@ impl<'m> TraceIndex<'m> {
 fn written_name(source: &Source, op: OpRef<'_>, index: usize) -> Option<String> {
     let span = op.position().span()?;
     let before = source.text().get(..span.start as usize)?.rsplit('\n').next()?;
-    let before = before.trim_end().strip_suffix('=')?;
+    let before = before.trim_end();
+    // The place of some short forms, such as that of a reduction, is after the name of the op.
+    let before = before.strip_suffix(op.name()).unwrap_or(before).trim_end().strip_suffix('=')?;
     // The names at the end of the line, the last first.
     let mut groups = Vec::new();
     for part in before.rsplit(',') {
