@@ -31,7 +31,8 @@ pub trait Rows<T>: Sync {
         rows.saturating_mul(depth)
     }
 
-    /// The number of elements that [`Rows::rows`] copies for some rows of `depth` elements, at most.
+    /// The number of elements that [`Rows::rows`] copies for some rows of `depth` elements, at
+    /// most.
     fn copied(&self, rows: usize, depth: usize) -> usize {
         rows.saturating_mul(depth)
     }

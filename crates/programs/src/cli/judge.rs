@@ -103,7 +103,8 @@ pub(crate) struct JudgeArgs {
     /// nothing about results within; by default, bounds that are further apart than that is large
     #[arg(long, value_name = "ULPS", value_parser = width)]
     widest: Option<f64>,
-    /// The most runs with random rounding where bounds are too wide: four if all results are near them
+    /// The most runs with random rounding where bounds are too wide; four suffice where all
+    /// results are near them
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
     /// The most bits of true values: 48 is a quick run of types narrower than `f64`, 106 one that
