@@ -1,11 +1,13 @@
 //! The operations that reductions and scatters commonly combine elements with.
 
-use super::converted::{convert_into, converted};
+use super::converted::convert_into;
 use super::narrow::combine_narrow;
 use super::sums::{Addition, Combine, Commutative, ROWS, WindowLines};
 use bytemuck::{cast, cast_slice, cast_slice_mut};
-use numerics::math::{AlignedBytes, BinaryOp};
-use numerics::{Bitwise, Complex, Complex32, Complex64, DType, Element, Family, Number, bf16, f16};
+use numerics::math::BinaryOp;
+use numerics::{
+    Bitwise, Complex, Complex32, Complex64, DType, Element, Family, Number, TensorError, bf16, f16,
+};
 use std::marker::PhantomData;
 
 /// An operation on the bits of elements: code around it, which only moves elements, is compiled for
@@ -277,24 +279,50 @@ impl Combine<f16> for HalfAddition {
     fn chain(&self, elements: &[f16], windows: WindowLines<'_>, out: &mut [f16]) {
         let WindowLines { line_starts, stride, taps } = windows;
         let line = (out.len() / line_starts.len().max(1)).max(1);
-        let ends = |places: &[usize]| Some((*places.iter().min()?, *places.iter().max()?));
-        let (Some(starts), Some(reach)) = (ends(line_starts), ends(taps)) else { return };
-        // The elements that windows see.
-        let seen = starts.0 + reach.0..starts.1 + (line - 1) * stride + reach.1 + 1;
-        let line_starts: Vec<usize> = line_starts.iter().map(|start| start - starts.0).collect();
-        let taps: Vec<usize> = taps.iter().map(|tap| tap - reach.0).collect();
-        let windows = WindowLines { line_starts: &line_starts, stride, taps: &taps };
-        let mut rooms = [const { AlignedBytes::new() }; 2];
-        let [seen_room, sums] = &mut rooms;
-        let types = [DType::F16, DType::F32];
-        let wide = converted(cast_slice(&elements[seen]), types, seen_room);
-        sums.resize(out.len() * size_of::<f32>());
-        if let (Ok(wide), Ok(())) = (wide, convert_into(cast_slice(out), types, sums)) {
-            add_halves.chain(cast_slice(wide), windows, cast_slice_mut(sums));
-            // Of these types and sizes.
-            let _ = convert_into(sums, [types[1], types[0]], cast_slice_mut(out));
+        let (Some(first), Some(last)) = (taps.iter().min(), taps.iter().max()) else { return };
+        let seen_by = |results: usize| (results - 1) * stride + last - first + 1;
+        let block = line.min(BLOCK);
+        // Conversions take as long as additions.
+        if seen_by(block) > (block * taps.len()).min(MAX_SEEN) {
+            return <f16 as Number>::add.chain(elements, windows, out);
+        }
+        let taps: Vec<usize> = taps.iter().map(|tap| tap - first).collect();
+        let windows = WindowLines { line_starts: &[0], stride, taps: &taps };
+        let mut rooms = [seen_by(block), block].map(|count| vec![0f32; count]);
+        for (out, start) in out.chunks_exact_mut(line).zip(line_starts) {
+            for (nth, out) in out.chunks_mut(block).enumerate() {
+                let start = start + nth * block * stride + first;
+                let seen = &elements[start..][..seen_by(out.len())];
+                if add_as_singles(seen, windows, &mut rooms, out).is_err() {
+                    <f16 as Number>::add.chain(seen, windows, out);
+                }
+            }
         }
     }
+}
+
+/// Results of [`HalfAddition::chain`] that are added at a time, and elements that they may see.
+const BLOCK: usize = 2048;
+const MAX_SEEN: usize = 1 << 14;
+
+/// Adds the elements of windows to sums as `f32`, in rooms for elements and for sums.
+///
+/// # Errors
+/// If a room is too small; then sums are as they were.
+fn add_as_singles(
+    seen: &[f16],
+    windows: WindowLines<'_>,
+    [wide, sums]: &mut [Vec<f32>; 2],
+    out: &mut [f16],
+) -> Result<(), TensorError> {
+    let too_small = TensorError::OutOfBounds;
+    let wide = wide.get_mut(..seen.len()).ok_or(too_small.clone())?;
+    let sums = sums.get_mut(..out.len()).ok_or(too_small)?;
+    let types = [DType::F16, DType::F32];
+    convert_into(cast_slice(seen), types, cast_slice_mut(wide))?;
+    convert_into(cast_slice(out), types, cast_slice_mut(sums))?;
+    add_halves.chain(wide, windows, sums);
+    convert_into(cast_slice(sums), [types[1], types[0]], cast_slice_mut(out))
 }
 
 /// The sum of two numbers of `f16`, rounded to one: twice, which gives the bits of one rounding, as

@@ -54,6 +54,9 @@ fn check<T: Number>(element: impl Fn(usize) -> T, init: T, most: usize) {
         (vec![60, 6], vec![dim(60, 1, 59, 0, 1, 1), whole]),
         (vec![5, 16], vec![whole, dim(16, 1, 15, 0, 1, 1)]),
         (vec![4, 4, 1], vec![dim(2, 1, 1, 0, 1, 1), dim(2, 1, 1, 0, 1, 1), whole]),
+        // More results than are added at a time, and windows whose elements are far apart.
+        (vec![5000], vec![dim(3, 1, 1, 1, 1, 1)]),
+        (vec![4000, 3], vec![dim(3, 1, 0, 0, 1, 1500), whole]),
         // Short lines.
         (vec![300, 3], vec![dim(3, 1, 1, 1, 1, 1), whole]),
         (vec![700, 5], vec![whole, dim(2, 1, 0, 1, 1, 1)]),
