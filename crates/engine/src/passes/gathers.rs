@@ -57,7 +57,7 @@ fn replace(graph: &Graph<'_>, body: &mut Region, found: &mut FxHashMap<Value, Kn
     }
 }
 
-/// The sizes of the index type of a value.
+/// The shape of a value, if it is known and has elements.
 fn shape_of(graph: &Graph<'_>, value: Value) -> Option<Sizes> {
     graph.shape(value).filter(|shape| num_elements(shape).is_some_and(|count| count > 0))
 }
@@ -136,8 +136,11 @@ impl Progression {
         found.range(shape)?;
         let is_number = |(place, &number): (usize, &i64)| {
             let terms = found.steps.iter().zip(shape.iter().zip(&distances));
-            let sum = terms.map(|(step, (size, distance))| step * (place / distance % size) as i64);
-            first + sum.sum::<i64>() == number
+            // From the first number on, all sums are within the range.
+            let sum = terms.fold(first, |sum, (step, (size, distance))| {
+                sum + step * (place / distance % size) as i64
+            });
+            sum == number
         };
         numbers.iter().enumerate().all(is_number).then_some(found)
     }
@@ -199,7 +202,6 @@ fn elements(
             };
         }
         _ if dtype == DType::I1 => match (&*node.primitive, &node.operands[..]) {
-            // Also of scalars.
             (Primitive::BroadcastInDim(_) | Primitive::Reshape(_), [_]) => {
                 return truth(0).map(KnownElements::Truth);
             }
