@@ -344,6 +344,42 @@ fn functions_of_narrow_types() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Small values in loops, whose code has vectors of several widths: sizes of whole vectors and of
+/// parts of one, with constants of each type.
+#[test]
+fn constants_in_loops() {
+    let mut wrong = Vec::new();
+    for dtype in ["i8", "ui8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64"] {
+        for count in [9, 16, 31, 200, 509, 1009] {
+            let ty = format!("tensor<{count}x{dtype}>");
+            let (three, seven) = if dtype.contains('f') { ("3.0", "-0.7") } else { ("3", "7") };
+            let op = if dtype.contains('f') { "tanh %b" } else { "divide %b, %seven" };
+            let body = format!(
+                "%zero = stablehlo.constant dense<0> : tensor<i32>
+                 %one = stablehlo.constant dense<1> : tensor<i32>
+                 %many = stablehlo.constant dense<9> : tensor<i32>
+                 %three = stablehlo.constant dense<{three}> : {ty}
+                 %seven = stablehlo.constant dense<{seven}> : {ty}
+                 %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, {ty}
+                 cond {{
+                   %1 = stablehlo.compare LT, %i, %many : (tensor<i32>, tensor<i32>) -> tensor<i1>
+                   stablehlo.return %1 : tensor<i1>
+                 }} do {{
+                   %next = stablehlo.add %i, %one : tensor<i32>
+                   %a = stablehlo.multiply %y, %three : {ty}
+                   %b = stablehlo.add %a, %seven : {ty}
+                   %c = stablehlo.{op} : {ty}
+                   %d = stablehlo.maximum %c, %x : {ty}
+                   stablehlo.return %next, %d : tensor<i32>, {ty}
+                 }}
+                 return %0#1 : {ty}"
+            );
+            wrong.extend(differences_of(&format!("(%x: {ty}) -> {ty}"), &body));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 /// The first elements of sorted ones, as `top_k` takes them, of which nothing uses some, or any.
 #[test]
 fn first_elements_without_uses() {

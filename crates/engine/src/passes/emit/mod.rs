@@ -188,7 +188,8 @@ fn has_code(op: &BlockOp) -> bool {
     }
 }
 
-/// The vectors for some ops on `count` elements: the widest ones, if there is enough to do.
+/// The vectors for some ops on `count` elements: the widest ones, if there are enough elements and
+/// enough to do.
 fn width(count: u32, ops: &[BlockOp]) -> Width {
     let work = |op: &BlockOp| match op {
         BlockOp::Compute { source, .. } => match source.function() {
@@ -198,8 +199,9 @@ fn width(count: u32, ops: &[BlockOp]) -> Width {
         _ => 1,
     };
     let work = ops.iter().map(work).fold(0, u32::saturating_add);
-    let is_long = count.saturating_mul(work) >= MIN_WIDE;
-    if is_long { Width::best() } else { Width::default() }
+    let best = Width::best();
+    let is_long = count.saturating_mul(work) >= MIN_WIDE && count >= best.lanes() as u32;
+    if is_long { best } else { Width::default() }
 }
 
 /// The number of elements up to which the code of a function is repeated.
@@ -270,7 +272,8 @@ fn regions(
                 for op in ops {
                     OpLowering { region: &mut region, labels, memory, constants }.repeat(op)?;
                 }
-                if !count.is_multiple_of(region.code.width().lanes() as u32) {
+                let width = region.code.width();
+                if width != Width::default() && !count.is_multiple_of(width.lanes() as u32) {
                     let mut tail = CodeRegion::new(number);
                     for op in ops {
                         OpLowering { region: &mut tail, labels, memory, constants }.repeat(op)?;
@@ -356,7 +359,7 @@ fn encode_region(
             emitter.set(Register::Element, 0);
             let lanes = region.code.width().lanes() as u32;
             let whole = if region.tail.is_some() { count - count % lanes } else { count };
-            let parts = [Some(&region.code).filter(|_| whole > 0), region.tail.as_ref()];
+            let parts = [Some(&region.code), region.tail.as_ref()];
             for (code, end) in parts.into_iter().zip([whole, count]) {
                 let Some(code) = code else { continue };
                 let start = emitter.label();
