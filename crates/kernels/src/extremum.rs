@@ -21,8 +21,6 @@ const LANES: usize = 16;
 const WORK: usize = 8;
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 32;
-/// Rows of fewer neighbours are compared where they are.
-const MIN_COPIED: usize = MIN_LONG;
 /// Short rows that are copied at a time.
 const COPIED: usize = 256;
 /// Elements that are converted at a time,
@@ -232,7 +230,7 @@ fn tiny_rows<T: Element + PartialOrd, I: Integer + Ord>(
     let count = lines[0].count;
     let are_ascending = |indices: &[I]| indices.windows(2).all(|pair| pair[0] < pair[1]);
     let is_row = lines[0].are_rows() && lines[0].inner == lines[0].len;
-    if count >= MIN_COPIED
+    if count >= MIN_LONG
         || !is_row
         || lines[1].distances != [0, 1]
         || !are_ascending(&indices[..count])
@@ -350,7 +348,7 @@ impl ReducedLines {
 
     /// True if the elements of a result are few neighbours, one result after the other.
     fn are_short_rows(&self) -> bool {
-        (MIN_COPIED..SHORT_ROW).contains(&self.count)
+        (MIN_LONG..SHORT_ROW).contains(&self.count)
             && self.distances == [self.count, 1]
             && self.inner == self.len
     }

@@ -2,7 +2,7 @@
 
 use numerics::simd::{Isa, Kernel};
 
-/// Rows of at least this many elements have other loops.
+/// Rows of fewer elements are compared where they are.
 pub(super) const MIN_LONG: usize = 8;
 
 /// The elements of rows.

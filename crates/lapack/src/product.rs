@@ -65,8 +65,8 @@ impl Subtraction<'_, f64> {
     }
 }
 
-/// A subtraction with vectors of `L` numbers. A tile of `ROWS` rows and two vectors of columns stays
-/// in registers.
+/// A subtraction with vectors of `L` numbers. A tile of `ROWS` rows and two vectors of columns
+/// stays in registers.
 struct VectorTiles<'a, const L: usize, const ROWS: usize>(Subtraction<'a, f64>);
 
 /// A row of some columns of the right factor.

@@ -77,17 +77,21 @@ fn extrema_of_other_types() {
         let indices: Vec<i64> = (0..len).map(|i| (i / sizes[2] % sizes[1]) as i64).collect();
         let all = Tensor::from_vec(sizes, values.clone()).unwrap();
         let places = Tensor::from_vec(sizes, indices.clone()).unwrap();
-        let expected: Vec<(i64, i64)> = pairs(sizes, &values, &indices)
-            .into_iter()
-            .map(|pairs| pairs.into_iter().max_by_key(|&(x, at)| (x, -at)).unwrap())
-            .collect();
-        for dtype in [DType::I8, DType::I16, DType::I32, DType::I64, DType::F16, DType::BF16] {
+        let kinds = [(Extremum::Maximum, 1), (Extremum::Minimum, -1)];
+        let floats = [DType::F16, DType::BF16, DType::F64];
+        let dtypes = [DType::I8, DType::I16, DType::I32, DType::I64].into_iter().chain(floats);
+        for (dtype, (kind, sign)) in dtypes.flat_map(|dtype| kinds.map(|kind| (dtype, kind))) {
+            let best = |pairs: Vec<(i64, i64)>| {
+                pairs.into_iter().max_by_key(|&(x, at)| (sign * x, -at)).unwrap()
+            };
+            let expected = pairs(sizes, &values, &indices).into_iter().map(best);
+            let expected: Vec<(i64, i64)> = expected.collect();
             for index in [DType::I32, DType::I64] {
                 let of = |tensor: &Tensor, dtype| convert(tensor.clone(), dtype).unwrap();
                 let tensors = [of(&all, dtype), of(&places, index)];
-                let init = [of(&Tensor::scalar(-100i64), dtype), of(&Tensor::scalar(0i64), index)];
-                let found =
-                    reduce(Extremum::Maximum, tensors.each_ref(), init.each_ref(), sizes).unwrap();
+                let init =
+                    [of(&Tensor::scalar(-100 * sign), dtype), of(&Tensor::scalar(0i64), index)];
+                let found = reduce(kind, tensors.each_ref(), init.each_ref(), sizes).unwrap();
                 let [best, places] = found.unwrap();
                 assert_eq!((best.dtype(), places.dtype()), (dtype, index));
                 let wide = [best, places].map(|t| of(&t, DType::I64).to_vec::<i64>().unwrap());
