@@ -105,6 +105,28 @@ impl ComplexNear<f64, 2> for Divide {
     }
 }
 
+/// The absolute value of a number, and the absolute values of the parts of its square root.
+#[inline(always)]
+fn root(z: Complex64) -> (Double, [Double; 2]) {
+    let (square, _) = sum_of_products([z.re, z.re], [z.im, z.im]);
+    let abs = sqrt(square);
+    let sum = two_sum(abs.hi, z.re.abs());
+    let half = quick_sum(sum.hi, sum.lo + abs.lo).scaled(0.5);
+    let main = sqrt(half);
+    let other = over(Double::new(0.5 * z.im.abs(), 0.0), main);
+    let is_right = z.re > 0.0;
+    (abs, [select(is_right, main, other), select(is_right, other, main)])
+}
+
+/// As [`root`], for a number with parts of `f32`, whose squares are exact.
+#[inline(always)]
+fn root_of_single(z: Complex64) -> (f64, [f64; 2]) {
+    let abs = (z.re * z.re + z.im * z.im).sqrt();
+    let main = (0.5 * (abs + z.re.abs())).sqrt();
+    let other = 0.5 * z.im.abs() / main;
+    (abs, if z.re > 0.0 { [main, other] } else { [other, main] })
+}
+
 /// `sqrt`.
 #[derive(Clone, Copy)]
 pub struct Sqrt;
@@ -112,14 +134,7 @@ pub struct Sqrt;
 impl ComplexNear<f64, 1> for Sqrt {
     #[inline(always)]
     fn near([z]: [Complex64; 1]) -> [f64; 2] {
-        let (square, _) = sum_of_products([z.re, z.re], [z.im, z.im]);
-        let abs = sqrt(square);
-        let sum = two_sum(abs.hi, z.re.abs());
-        let half = quick_sum(sum.hi, sum.lo + abs.lo).scaled(0.5);
-        let main = sqrt(half);
-        let other = over(Double::new(0.5 * z.im.abs(), 0.0), main);
-        let is_right = z.re > 0.0;
-        let (re, im) = (select(is_right, main, other), select(is_right, other, main));
+        let (_, [re, im]) = root(z);
         let im = select(z.im < 0.0, negative(im), im);
         rounded_if(is_moderate(z.re) & is_moderate(z.im), [re, im], TINY_ERROR)
     }
@@ -132,12 +147,7 @@ impl ComplexNear<f64, 1> for Sqrt {
 impl ComplexNear<f32, 1> for Sqrt {
     #[inline(always)]
     fn near([z]: [Complex64; 1]) -> [f32; 2] {
-        // The squares are exact.
-        let abs = (z.re * z.re + z.im * z.im).sqrt();
-        let main = (0.5 * (abs + z.re.abs())).sqrt();
-        let other = 0.5 * z.im.abs() / main;
-        let is_right = z.re > 0.0;
-        let (re, im) = if is_right { (main, other) } else { (other, main) };
+        let (_, [re, im]) = root_of_single(z);
         singles_if(true, [re, im.copysign(z.im)])
     }
 
@@ -343,14 +353,7 @@ pub struct Rsqrt;
 impl ComplexNear<f64, 1> for Rsqrt {
     #[inline(always)]
     fn near([z]: [Complex64; 1]) -> [f64; 2] {
-        let (square, _) = sum_of_products([z.re, z.re], [z.im, z.im]);
-        let abs = sqrt(square);
-        let sum = two_sum(abs.hi, z.re.abs());
-        let half = quick_sum(sum.hi, sum.lo + abs.lo).scaled(0.5);
-        let main = sqrt(half);
-        let other = over(Double::new(0.5 * z.im.abs(), 0.0), main);
-        let is_right = z.re > 0.0;
-        let (re, im) = (select(is_right, main, other), select(is_right, other, main));
+        let (abs, [re, im]) = root(z);
         let (re, im) = (over(re, abs), over(im, abs));
         let im = select(z.im < 0.0, im, negative(im));
         rounded_if(is_moderate(z.re) & is_moderate(z.im), [re, im], TINY_ERROR)
@@ -364,12 +367,7 @@ impl ComplexNear<f64, 1> for Rsqrt {
 impl ComplexNear<f32, 1> for Rsqrt {
     #[inline(always)]
     fn near([z]: [Complex64; 1]) -> [f32; 2] {
-        // The squares are exact.
-        let abs = (z.re * z.re + z.im * z.im).sqrt();
-        let main = (0.5 * (abs + z.re.abs())).sqrt();
-        let other = 0.5 * z.im.abs() / main;
-        let is_right = z.re > 0.0;
-        let (re, im) = if is_right { (main, other) } else { (other, main) };
+        let (abs, [re, im]) = root_of_single(z);
         let (re, im) = (re / abs, (im / abs).copysign(z.im));
         singles_if(is_zero_or_moderate(z.re) & is_moderate(z.im), [re, -im])
     }
