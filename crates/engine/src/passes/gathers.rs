@@ -257,7 +257,7 @@ fn decided(
         return None;
     }
     let [least, most] = lhs.minus(rhs)?.range(shape)?;
-    let (is, is_not) = match direction {
+    let (always, never) = match direction {
         Direction::Lt => (most < 0, least >= 0),
         Direction::Le => (most <= 0, least > 0),
         Direction::Gt => (least > 0, most <= 0),
@@ -265,7 +265,7 @@ fn decided(
         Direction::Eq => ([least, most] == [0; 2], least > 0 || most < 0),
         Direction::Ne => (least > 0 || most < 0, [least, most] == [0; 2]),
     };
-    (is || is_not).then_some(is)
+    (always || never).then_some(always)
 }
 
 /// The numbers after a movement.
@@ -326,7 +326,7 @@ fn moved(
     Some(Progression { first, steps: result })
 }
 
-/// The view of its operand that a gather is.
+/// A gather as a view of its operand, if its indices count evenly within bounds.
 fn view(
     graph: &Graph<'_>,
     node: &Node,
@@ -347,7 +347,7 @@ fn view(
     let batching = [list(&dims.operand_batching_dims)?, list(&dims.start_indices_batching_dims)?];
     let offset_dims = list(&dims.offset_dims)?;
     let vector = usize::try_from(dims.index_vector_dim).ok()?;
-    // An entry of the index vectors each.
+    // The numbers of each entry of the index vectors.
     let entries = match found.get(&indices) {
         Some(KnownElements::Columns(columns)) if vector + 1 == index_shape.len() => columns.clone(),
         _ => vec![numbers(graph, indices, found)?],
@@ -357,7 +357,7 @@ fn view(
     }
     let distances = strides(&shape);
     let distance = |d: usize| isize::try_from(*distances.get(d)?).ok();
-    // The dimensions of the indices but for the index vectors, as dimensions of the result.
+    // The dimensions of the indices except the index vectors, as dimensions of the result.
     let batch: Vec<usize> = (0..index_shape.len()).filter(|&d| d != vector).collect();
     let targets: Vec<usize> = (0..result.len()).filter(|d| !offset_dims.contains(d)).collect();
     let windows: Vec<usize> = (0..shape.len()).filter(|d| !dropped.contains(d)).collect();
