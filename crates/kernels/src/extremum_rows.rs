@@ -86,6 +86,7 @@ fn first_of_rows<E: Copy, K: Ord + Copy>(
         5 => first_of::<E, K, 5>(elements, places, key),
         6 => first_of::<E, K, 6>(elements, places, key),
         7 => first_of::<E, K, 7>(elements, places, key),
+        // Rows of one element.
         _ => places.fill(0),
     }
 }

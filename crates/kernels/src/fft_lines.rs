@@ -226,7 +226,7 @@ impl LinePlan {
     /// [`LinePlan::new`].
     pub fn max_roots(length: usize, is_alone: bool) -> usize {
         let (factors, rest) = LinePlan::factors(length);
-        // All roots of unity and those of the stages, of which each has its share of the length.
+        // All roots of unity, and the roots of the stages, which divide the length among them.
         let of_stages = |length: usize| length.saturating_mul(2);
         if rest > 1 {
             let size = LinePlan::chirp_size(length);

@@ -234,7 +234,7 @@ pub fn gather(
 
 /// Windows whose places are found at a time.
 const STARTS: usize = 256;
-/// Fewer windows of runs of several elements are copied one by one.
+/// Fewer windows of runs of several elements are copied separately.
 const MIN_WINDOWS: usize = 4;
 
 /// A [`gather`] of tensors of known types.

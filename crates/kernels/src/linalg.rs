@@ -24,11 +24,11 @@ pub trait MatrixField: Scalar + Element {
     #[doc(hidden)]
     fn of_singles(elements: &[f32]) -> Vec<Self>;
 
-    /// Complex numbers in single precision, likewise; nothing for real numbers.
+    /// As `of_singles`, of complex numbers in single precision; nothing for real numbers.
     #[doc(hidden)]
     fn of_single_complex(elements: &[Complex32]) -> Vec<Self>;
 
-    /// Copies of elements, likewise.
+    /// As `of_singles`, of elements of this type.
     #[doc(hidden)]
     fn copied(elements: &[Self]) -> Vec<Self>;
 }

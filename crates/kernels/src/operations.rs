@@ -183,7 +183,7 @@ impl<T: Element, B: Element, F: Combine<T>> Combine<B> for OnBits<T, F> {
     }
 }
 
-/// An operation on the parts of complex numbers, each for itself.
+/// An operation on the parts of complex numbers, elementwise.
 struct Parts<F>(F);
 
 impl<P: Element, F: Combine<P>> Combine<Complex<P>> for Parts<F>

@@ -395,7 +395,7 @@ fn combine_typed<T: Element>(
         }
         _ => 0,
     };
-    // Few results are shared by rows, which another thread may have written.
+    // Few columns are divided by rows: a thread may have written these in the kernel before.
     if let Layout::Columns(inner) = *layout
         && inner == rows
         && inner < 4 * SHORT_VECTOR

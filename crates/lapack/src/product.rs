@@ -176,8 +176,8 @@ fn subtract_products<V: Doubles<Array = [f64; L]>, const L: usize, const ROWS: u
     *sums = tile;
 }
 
-/// Sums of the products of each row with a vector, one after the other, of some rows at a time:
-/// these are transposed, so that each has a lane.
+/// Products of rows with a vector, each a chain in the order of the elements. Several rows are
+/// transposed at a time, so that each has a lane.
 pub(crate) struct RowProducts<'a> {
     /// Rows, of which the elements from the first one on are multiplied, and the distance between
     /// them.

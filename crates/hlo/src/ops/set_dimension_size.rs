@@ -5,7 +5,7 @@ use super::prelude::*;
 op! {
     /// `operand` with one dimension made dynamic, with the size in the scalar `size`. A dimension
     /// may grow, up to its bound: no specification says which elements it then has at its end. Here
-    /// they are zeros; XLA has those that its memory holds, such as functions of the elements
+    /// they are zeros; in XLA, the contents of its memory, such as functions of the elements
     /// before the dimension shrank.
     pub SetDimensionSizeOp, "stablehlo.set_dimension_size" {
         operands { operand: single TENSOR, size: single I32_TENSOR }

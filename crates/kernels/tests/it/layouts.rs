@@ -99,7 +99,7 @@ fn check(types: [DType; 3], sizes: &Sizes, orders: [&Order; 2]) {
         let place = |role: usize, d: usize| {
             order.iter().position(|&own| own == (role, d)).expect("all dimensions are there")
         };
-        // The strides of the dimensions where those of each role are side by side.
+        // The strides of the dimensions if dimensions of a role are adjacent.
         let mut strides = vec![0; order.len()];
         let mut stride = 1;
         for role in roles[side].into_iter().rev() {

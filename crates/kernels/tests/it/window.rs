@@ -23,8 +23,8 @@ fn windows_see_padding_and_holes() {
     check(|i| Complex32::new(place(i), -place(i + 5)), Complex32::new(0.3, 0.1), usize::MAX);
 }
 
-/// Sums of `f16` are rounded one by one: also subnormal ones, and ones that are too large. Those of
-/// long windows are sums in `f32`.
+/// Each addition of `f16` is rounded, also to subnormal numbers and to infinity. Long windows are
+/// added in `f32`.
 #[test]
 fn windows_of_halves_are_rounded_each() {
     for scale in [1.0, 2e-7, 3e-5, 6e4] {

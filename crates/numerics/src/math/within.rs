@@ -17,9 +17,9 @@ use std::sync::Arc;
 pub const LANES: usize = 8;
 /// Values start at multiples of so many bytes.
 pub const ALIGNMENT: usize = 64;
-/// Elements that are computed one by one where others are computed as slices,
+/// Up to this number, elements are computed individually, and otherwise as slices.
 const FEW: usize = 4;
-/// and the number of these that are copied at a time.
+/// The number of elements of a slice.
 const COPIED: usize = 256;
 
 /// The bytes that a value of `count` elements of a `size` takes; `None` if they cannot be counted.
@@ -101,7 +101,7 @@ impl MemoryKernel {
         Some(MemoryKernel(Arc::new(run)))
     }
 
-    /// A function of `f32`, which is computed one by one for a few elements, and otherwise for
+    /// A function of `f32`, which is computed element by element for a few, and otherwise for
     /// slices.
     pub(super) fn of_slices(
         one: impl Fn(f32) -> f32 + Copy + Send + Sync + 'static,

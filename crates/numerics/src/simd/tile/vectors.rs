@@ -138,8 +138,8 @@ impl<'a, T: Copy> Checked<'a, T> {
         })
     }
 
-    /// Whole tiles of rows from `first` on, if there are some, each of their sums is one chain, and
-    /// rows and results have one distance between them.
+    /// The whole tiles of rows from `first` on; `None` without any, with sums of several chains, or
+    /// with rows or results at different distances.
     #[cfg(not(target_family = "wasm"))]
     #[inline(always)]
     fn strip(&self, results: &mut ResultRows<'_, '_, T>, first: usize) -> Option<Strip<T>> {
