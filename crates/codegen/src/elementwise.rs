@@ -1,5 +1,6 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
+use crate::integers::multiply8;
 use crate::lanes;
 use crate::ops::{IntegerRounding, Op, Predicate};
 use crate::small::is_small;
@@ -11,7 +12,7 @@ use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 pub const LANES: usize = 8;
 
 /// The elements that are computed together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chunk {
     /// Of four bytes each.
     Four(Value),
@@ -133,7 +134,7 @@ impl Lowering<'_> {
     }
 
     /// A function of each pair of vectors.
-    fn zip(
+    pub(crate) fn zip(
         &mut self,
         x: Chunk,
         y: Chunk,
@@ -241,12 +242,24 @@ impl Lowering<'_> {
                 code.pair(Op::SubtractI64, zero, x)
             }),
             (UnaryOp::Abs, DType::I32) => self.map(x, |code, x| code.unary(Op::AbsI32, x)),
+            (UnaryOp::Abs, DType::I64) => self.map(x, |code, x| {
+                let zero = code.splat8(0);
+                let sign = code.pair(Op::GreaterI64, zero, x);
+                let flipped = code.pair(Op::Xor, x, sign);
+                code.pair(Op::SubtractI64, flipped, sign)
+            }),
             (UnaryOp::Abs, DType::U32 | DType::U64) => x,
             (UnaryOp::Sign, DType::I32) => self.map(x, |code, x| {
                 let zero = code.splat4(0);
                 let negative = code.pair(Op::GreaterI32, zero, x);
                 let positive = code.pair(Op::GreaterI32, x, zero);
                 code.pair(Op::SubtractI32, negative, positive)
+            }),
+            (UnaryOp::Sign, DType::I64) => self.map(x, |code, x| {
+                let zero = code.splat8(0);
+                let negative = code.pair(Op::GreaterI64, zero, x);
+                let positive = code.pair(Op::GreaterI64, x, zero);
+                code.pair(Op::SubtractI64, negative, positive)
             }),
             _ => return None,
         })
@@ -394,11 +407,16 @@ impl Lowering<'_> {
             (Multiply, I32 | U32) => Op::MultiplyI32,
             (Divide, F32) => Op::DivideF32,
             (Divide, F64) => Op::DivideF64,
-            (Divide, I32 | U32) => return self.quotient(dtype, x, y),
+            (Divide, I32 | U32 | I64 | U64) => return self.quotient(dtype, x, y),
             (Remainder, I32 | U32) => {
                 let quotient = self.quotient(dtype, x, y)?;
                 let product = self.pairs(Op::MultiplyI32, quotient, y)?;
                 return self.pairs(Op::SubtractI32, x, product);
+            }
+            (Remainder, I64 | U64) => {
+                let quotient = self.quotient(dtype, x, y)?;
+                let product = self.zip(quotient, y, multiply8)?;
+                return self.pairs(Op::SubtractI64, x, product);
             }
             (Maximum, I32) => Op::MaximumI32,
             (Maximum, U32) => Op::MaximumU32,
@@ -751,7 +769,7 @@ fn greater4(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Valu
 }
 
 /// A mask of where `x` is greater than `y`, in lanes of eight bytes.
-fn greater8(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Value {
+pub(crate) fn greater8(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Value {
     if dtype != DType::U64 {
         return code.pair(Op::GreaterI64, x, y);
     }
@@ -761,17 +779,6 @@ fn greater8(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Valu
     let sign = code.splat8(1 << 63);
     let [x, y] = [x, y].map(|x| flipped(code, x, sign));
     code.pair(Op::GreaterI64, x, y)
-}
-
-/// The products in lanes of eight bytes, modulo 2^64.
-fn multiply8(code: &mut VectorFunction, x: Value, y: Value) -> Value {
-    let [x_high, y_high] = [x, y].map(|x| code.shift_right8(x, 32));
-    let low = code.pair(Op::MultiplyWideU32, x, y);
-    let first = code.pair(Op::MultiplyWideU32, x_high, y);
-    let second = code.pair(Op::MultiplyWideU32, x, y_high);
-    let middle = code.pair(Op::AddI64, first, second);
-    let high = code.shift_left8(middle, 32);
-    code.pair(Op::AddI64, low, high)
 }
 
 /// The products of complex numbers, `(ac - bd) + (ad + bc)i`.

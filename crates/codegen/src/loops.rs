@@ -8,8 +8,8 @@ use crate::masks::{mask_of_bytes, mask_store};
 use crate::ops::{Op, Store};
 use crate::small::{is_small, lanes_of_small, small_load, small_store};
 use crate::vector::{HalfNumbers, NOWHERE, ScalarInst, VectorFunction, Width};
-use numerics::DType;
 use numerics::math::{BinaryOp, Elementwise, SliceKernel, UnaryOp};
+use numerics::{DType, Family};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -37,15 +37,31 @@ pub struct LoopInput {
 }
 
 impl LoopInput {
-    /// The lanes of a vector with the element, if the code has it as a constant: then it is not
-    /// among the inputs of [`LoopCode::run`].
-    fn lanes(&self) -> Option<u32> {
-        self.constant.filter(|_| self.dtype.bytes() == 4).map(|bits| bits as u32)
+    /// Vectors of the element, if the code has it as a constant: then it is not among the inputs
+    /// of [`LoopCode::run`].
+    fn known(&self, code: &mut VectorFunction) -> Option<Chunk> {
+        let bits = self.constant.filter(|_| self.is_known())?;
+        Some(match self.dtype.bytes() {
+            8 => Chunk::Eight([code.splat8(bits); 2]),
+            4 => Chunk::Four(code.splat4(bits as u32)),
+            bytes => {
+                let above = u32::BITS - 8 * bytes as u32;
+                let is_signed = self.dtype.family() == Family::Signed;
+                let lanes = (bits as u32) << above;
+                let lane = if is_signed { (lanes as i32 >> above) as u32 } else { lanes >> above };
+                Chunk::Four(code.splat4(lane))
+            }
+        })
     }
 
     /// True if code for this input has the element as a constant, and is not given it.
     pub fn is_known(&self) -> bool {
-        self.lanes().is_some()
+        let is_integer = matches!(self.dtype.family(), Family::Signed | Family::Unsigned);
+        let fits = match self.dtype.bytes() {
+            4 | 8 => true,
+            bytes => bytes < 4 && is_integer,
+        };
+        fits && self.constant.is_some()
     }
 }
 
@@ -78,11 +94,12 @@ fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
 }
 
 /// True for a function whose code is faster than its loop over elements of one or two bytes, or of
-/// booleans, also alone, and has the same bits of NaN.
+/// booleans, also alone, and has the same bits of NaN; and for quotients of integers.
 pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
-    use BinaryOp::{Add, Divide, Multiply, Subtract};
+    use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};
     use UnaryOp::{Abs, Ceil, Floor, IsFinite, Negate, RoundNearestEven, Sign, Sqrt, Square};
     let is_small_float = |dtype: DType| dtype.is_float() && is_small(dtype);
+    let is_integer = |dtype: DType| matches!(dtype.family(), Family::Signed | Family::Unsigned);
     let operand = kernel.operands()[0];
     match kernel.function() {
         Some(Elementwise::Convert(to)) => {
@@ -93,6 +110,10 @@ pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
             let is_exact = matches!(op, Abs | Ceil | Floor | IsFinite | Negate)
                 || matches!(op, RoundNearestEven | Sign | Sqrt | Square);
             is_small_float(operand) && is_exact
+        }
+        Some(Elementwise::Binary(Divide | Remainder)) if is_integer(operand) => {
+            // Those of eight bytes take as long.
+            operand.bytes() <= 4
         }
         Some(Elementwise::Binary(op)) => {
             is_small_float(operand) && matches!(op, Add | Divide | Multiply | Subtract)
@@ -321,8 +342,8 @@ fn body<M: Encoder>(source: &Loop<'_>, width: Width, chunks: usize) -> Option<Ve
     let mut values: Vec<SmallVec<[Chunk; MAX_CHUNKS]>> = Vec::new();
     let mut addresses = 0;
     for input @ &LoopInput { dtype, repeats, .. } in source.inputs {
-        if let Some(bits) = input.lanes() {
-            values.push(smallvec![Chunk::Four(body.splat4(bits)); chunks]);
+        if let Some(known) = input.known(&mut body) {
+            values.push(smallvec![known; chunks]);
             continue;
         }
         let mut read = |chunk| {

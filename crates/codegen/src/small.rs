@@ -5,6 +5,7 @@
 //! differences, products, quotients and square roots as rounding once.
 
 use crate::elementwise::{Chunk, Lowering};
+use crate::integers::small_quotient;
 use crate::ops::{Op, Predicate, Store};
 use crate::vector::{HalfNumbers, Value, VectorFunction, Width};
 use numerics::math::{BinaryOp, Elementwise, UnaryOp};
@@ -339,15 +340,21 @@ impl Lowering<'_> {
             ShiftRightArithmetic => extended(code, x, dtype.bits()),
             _ => x,
         };
+        if matches!(op, Divide | Remainder) {
+            let quotient = small_quotient(code, x, y);
+            if op == Divide {
+                return Some(wrapped(code, dtype, quotient));
+            }
+            let product = code.pair(Op::MultiplyI32, quotient, y);
+            return Some(code.pair(Op::SubtractI32, x, product));
+        }
         let is_known = matches!(
             op,
             Add | And
-                | Divide
                 | Maximum
                 | Minimum
                 | Multiply
                 | Or
-                | Remainder
                 | ShiftLeft
                 | ShiftRightArithmetic
                 | ShiftRightLogical

@@ -1,7 +1,9 @@
 //! Straight-line code over vectors, before its values have registers.
 
+use crate::elementwise::Chunk;
 use crate::machine::{ConstantBytes, Label, Mem};
 use crate::ops::{Op, Store};
+use numerics::DType;
 use numerics::simd::Isa;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -169,6 +171,8 @@ pub struct VectorFunction {
     pub(crate) exceptions: Option<Vec<Value>>,
     /// The squares, as `f64`, of absolute values: of the low lanes and the high ones.
     pub(crate) squares: FxHashMap<Value, [Value; 2]>,
+    /// Quotients of integers, by type, dividend and divisor.
+    pub(crate) quotients: FxHashMap<(DType, Chunk, Chunk), Chunk>,
     /// Numbers of type `f16` whose encodings are in lanes.
     pub(crate) halves: FxHashMap<Value, HalfNumbers>,
     pub(crate) insts: Vec<Inst>,

@@ -94,7 +94,7 @@ fn check(kernel: SliceKernel) -> bool {
 }
 
 /// Compares code with a kernel, whose last operand may be the same number in each iteration.
-fn check_with(kernel: SliceKernel, constant: Option<u32>) -> bool {
+fn check_with(kernel: SliceKernel, constant: Option<u64>) -> bool {
     if !has_loop_code(&kernel) || !is_available() {
         return false;
     }
@@ -102,11 +102,11 @@ fn check_with(kernel: SliceKernel, constant: Option<u32>) -> bool {
     true
 }
 
-fn check_widths(kernel: &SliceKernel, constant: Option<u32>) {
+fn check_widths(kernel: &SliceKernel, constant: Option<u64>) {
     let input = |&dtype| LoopInput { dtype, repeats: false, constant: None };
     let mut types: Vec<LoopInput> = kernel.operands().iter().map(input).collect();
     if let (Some(x), Some(input)) = (constant, types.last_mut()) {
-        (input.repeats, input.constant) = (true, Some(x.into()));
+        (input.repeats, input.constant) = (true, Some(x));
     }
     let numbers: Vec<usize> = (0..types.len()).collect();
     let source = Loop { inputs: &types, functions: &[(kernel, &numbers)], outputs: &[types.len()] };
@@ -121,7 +121,8 @@ fn check_widths(kernel: &SliceKernel, constant: Option<u32>) {
     let samples = |(i, input): (usize, &LoopInput)| samples(input.dtype, i as u64);
     let mut operands: Vec<Vec<u8>> = types.iter().enumerate().map(samples).collect();
     if let (Some(x), Some(operand)) = (constant, operands.last_mut()) {
-        operand.chunks_mut(4).for_each(|bytes| bytes.copy_from_slice(&x.to_ne_bytes()));
+        let size = kernel.operands()[0].bytes();
+        operand.chunks_mut(size).for_each(|bytes| bytes.copy_from_slice(&x.to_le_bytes()[..size]));
     }
     // Once more without very large numbers, for which there may be no code.
     let mut smaller = operands.clone();
@@ -228,19 +229,27 @@ fn code_computes_what_kernels_do() {
     }
     for exponent in [0.0, 0.5, 1.5, -1.5, 2.0, 3.0, -1.0, 1e10, f32::INFINITY, f32::NAN] {
         let power = SliceKernel::binary(BinaryOp::Power, DType::F32).unwrap();
-        checked += usize::from(check_with(power, Some(exponent.to_bits())));
+        checked += usize::from(check_with(power, Some(exponent.to_bits().into())));
     }
     for bound in [0.0, -0.0, 6.0, -1.5, 1e-40, f32::INFINITY, f32::NEG_INFINITY, f32::NAN] {
         for op in [BinaryOp::Maximum, BinaryOp::Minimum] {
             let kernel = SliceKernel::binary(op, DType::F32).unwrap();
-            checked += usize::from(check_with(kernel, Some(bound.to_bits())));
+            checked += usize::from(check_with(kernel, Some(bound.to_bits().into())));
         }
     }
-    for divisor in [1, 2, 3, 7, 64, 10_000, i32::MAX, i32::MIN, -1, -2, -5, -4096, 0] {
-        for dtype in [DType::I32, DType::U32] {
+    for divisor in [1, 2, 3, 7, 64, 10_000, i32::MAX.into(), i32::MIN.into(), -1, -2, -5, -4096, 0]
+        .into_iter()
+        .chain([1 << 32, (1 << 32) + 1, 641 * 6_700_417, i64::MAX, i64::MIN, i64::MIN + 1])
+    {
+        for dtype in DType::ALL.iter().filter(|dtype| dtype.is_integer()) {
             for op in [BinaryOp::Divide, BinaryOp::Remainder] {
-                let kernel = SliceKernel::binary(op, dtype).unwrap();
-                checked += usize::from(check_with(kernel, Some(divisor as u32)));
+                let above = u64::BITS - dtype.bits();
+                let bits = match dtype.is_signed() {
+                    true => (divisor << above >> above) as u64,
+                    false => (divisor as u64) << above >> above,
+                };
+                let kernel = SliceKernel::binary(op, *dtype).unwrap();
+                checked += usize::from(check_with(kernel, Some(bits)));
             }
         }
     }
@@ -318,6 +327,63 @@ fn comparisons_of_absolute_values() {
             let mut found = vec![0; 128];
             assert_eq!(code.run(&[&numbers], &mut [&mut found[..]], 128), Ok(()));
             assert!(found == expected, "{width:?} {direction:?} {bound} {swapped}");
+        }
+    }
+}
+
+/// Quotients and remainders of integers of 64 bits, of dividends beside multiples of divisors.
+#[test]
+fn quotients_of_64_bits() {
+    for dtype in [DType::I64, DType::U64] {
+        let kernels = [BinaryOp::Divide, BinaryOp::Remainder]
+            .map(|op| SliceKernel::binary(op, dtype).unwrap());
+        if !is_available() || !kernels.iter().all(has_loop_code) {
+            return;
+        }
+        let ends = |bits: u32| {
+            let end = 1u64.checked_shl(bits).unwrap_or(0);
+            [end.wrapping_sub(1), end, end + 1]
+        };
+        let mut numbers: Vec<u64> = (0..=64).step_by(3).flat_map(ends).collect();
+        numbers.extend(numbers.clone().iter().map(|x| x.wrapping_neg()));
+        numbers.extend([3, 10, 12_345_678_901, u64::MAX / 3, u64::MAX / 5 * 3 + 1]);
+        let mut pairs = Vec::new();
+        for &y in &numbers {
+            for &x in &numbers {
+                let multiple = x.wrapping_mul(y);
+                pairs.extend([x, multiple, multiple.wrapping_sub(1)].map(|x| (x, y)));
+            }
+        }
+        let bytes = |of: &dyn Fn(&(u64, u64)) -> u64| -> Vec<u8> {
+            pairs.iter().flat_map(|pair| of(pair).to_ne_bytes()).collect()
+        };
+        let (xs, ys) = (bytes(&|pair| pair.0), bytes(&|pair| pair.1));
+        let both = |&(x, y): &(u64, u64)| -> [u64; 2] {
+            match (dtype, y) {
+                (_, 0) => [u64::MAX, x],
+                (DType::U64, _) => [x / y, x % y],
+                _ => {
+                    let (x, y) = (x as i64, y as i64);
+                    [x.wrapping_div(y) as u64, x.wrapping_rem(y) as u64]
+                }
+            }
+        };
+        let expected = [0, 1].map(|at| bytes(&|pair| both(pair)[at]));
+        let input = LoopInput { dtype, repeats: false, constant: None };
+        // Both in one loop, which divides once.
+        let functions: [(&SliceKernel, &[usize]); 2] =
+            [(&kernels[0], &[0, 1]), (&kernels[1], &[0, 1])];
+        let source = Loop { inputs: &[input; 2], functions: &functions, outputs: &[2, 3] };
+        for width in widths() {
+            let executable = Arc::new(OnceLock::new());
+            let mut emitter = Emitter::default();
+            let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+            executable.set(ExecutableMemory::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+            let mut found = [vec![0; xs.len()], vec![0; xs.len()]];
+            let [first, second] = &mut found;
+            let mut outputs = [&mut first[..], &mut second[..]];
+            assert_eq!(code.run(&[&xs, &ys], &mut outputs, pairs.len()), Ok(()));
+            assert!(found == expected, "{width:?} {dtype}");
         }
     }
 }
