@@ -1,8 +1,7 @@
 //! Plane rotations, and the closed forms for matrices of two rows.
 
-use crate::lanes::{for_panels, read_panel, write_panel};
 use crate::matrix::{Matrix, Scalar, hypot};
-use numerics::simd::{Isa, Kernel};
+use numerics::simd::{Doubles, DoublesArray, DoublesKernel, Isa};
 use std::array::from_fn;
 
 /// A rotation `[c s; -s c]`.
@@ -78,7 +77,7 @@ impl Rotation {
 /// Number of elements from which rows are turned later, by many rotations at a time.
 const MIN_DEFERRED: usize = 96;
 /// Number of rotations for each row that are kept until then.
-const KEPT_TURNS: usize = 16;
+const KEPT_TURNS: usize = 48;
 
 /// Rotations of the rows of a matrix in their order. All are applied to some columns, which a cache
 /// close to the processor holds, before the next ones: columns are independent.
@@ -114,32 +113,94 @@ impl<'a> Turns<'a> {
     /// The matrix after all rotations.
     pub(crate) fn finish(&mut self) -> &mut Matrix<f64> {
         if !self.kept.is_empty() {
-            Isa::best().run(TurnAll { matrix: self.matrix, turns: &self.kept });
+            let (matrix, turns, isa) = (&mut *self.matrix, &self.kept[..], Isa::best());
+            if <[f64; 8]>::is_compiled(isa) {
+                isa.run_doubles(VectorTurns::<8> { matrix, turns });
+            } else if <[f64; 4]>::is_compiled(isa) {
+                isa.run_doubles(VectorTurns::<4> { matrix, turns });
+            } else {
+                turns.iter().for_each(|&(rotation, i, j)| rotation.rows(matrix, i, j));
+            }
             self.kept.clear();
         }
         self.matrix
     }
 }
 
-struct TurnAll<'a> {
+/// Rotations with vectors of `L` numbers.
+struct VectorTurns<'a, const L: usize> {
     matrix: &'a mut Matrix<f64>,
     turns: &'a [(Rotation, usize, usize)],
 }
 
-impl Kernel for TurnAll<'_> {
-    const IS_WIDE: bool = true;
+/// Vectors of the columns that are turned together.
+const WIDTH: usize = 3;
+
+impl<const L: usize> DoublesKernel for VectorTurns<'_, L>
+where
+    [f64; L]: DoublesArray,
+{
+    type Array = [f64; L];
 
     #[inline(always)]
-    fn run(self) {
-        let mut panel = Vec::new();
-        for_panels!(0..self.matrix.columns(), |column, N| {
-            read_panel::<f64, N>(self.matrix, column, &mut panel);
-            let rows = panel.as_chunks_mut::<N>().0;
-            for &(rotation, i, j) in self.turns {
-                (rows[i], rows[j]) = rotation.pairs(rows[i], rows[j]);
+    fn run<V: Doubles<Array = [f64; L]>, Q: Doubles<Array = [f64; 4]>>(self) {
+        let VectorTurns { matrix, turns } = self;
+        let columns = matrix.columns();
+        let mut panel = vec![[[0.0; L]; WIDTH]; matrix.rows()];
+        for first in (0..columns).step_by(WIDTH * L) {
+            let width = (WIDTH * L).min(columns - first);
+            for (part, row) in panel.iter_mut().zip(matrix.elements().chunks_exact(columns)) {
+                part.as_flattened_mut()[..width].copy_from_slice(&row[first..first + width]);
             }
-            write_panel::<f64, N>(&panel, self.matrix, column);
-        });
+            turn_panel::<V, L>(&mut panel, turns);
+            let rows = matrix.elements_mut().chunks_exact_mut(columns);
+            for (part, row) in panel.iter().zip(rows) {
+                row[first..first + width].copy_from_slice(&part.as_flattened()[..width]);
+            }
+        }
+    }
+}
+
+/// Applies rotations to rows. Most share a row with the next one, which stays in registers.
+#[inline(always)]
+fn turn_panel<V: Doubles<Array = [f64; L]>, const L: usize>(
+    rows: &mut [[[f64; L]; WIDTH]],
+    turns: &[(Rotation, usize, usize)],
+) {
+    let mut turns = turns.iter().copied().peekable();
+    while let Some(mut turn) = turns.next() {
+        // The second row of each is the first one of the next, or the other way round.
+        let ascends = turns.peek().is_some_and(|next| next.1 == turn.2);
+        let start = if ascends { turn.1 } else { turn.2 };
+        let mut shared: [V; WIDTH] = from_fn(|part| V::read(&rows[start][part]));
+        loop {
+            let (Rotation { c, s }, i, j) = turn;
+            let (c, s) = (V::splat(c), V::splat(s));
+            let (to, from) = if ascends { (i, j) } else { (j, i) };
+            let other: [V; WIDTH] = from_fn(|part| V::read(&rows[from][part]));
+            for part in 0..WIDTH {
+                let (x, y) = match ascends {
+                    true => (shared[part], other[part]),
+                    false => (other[part], shared[part]),
+                };
+                let (x, y) = (x * c + y * s, y * c - x * s);
+                let (last, next) = if ascends { (x, y) } else { (y, x) };
+                rows[to][part] = last.array();
+                shared[part] = next;
+            }
+            match turns.peek() {
+                Some(next) if (if ascends { next.1 } else { next.2 }) == from => {
+                    turn = *next;
+                    turns.next();
+                }
+                _ => {
+                    for part in 0..WIDTH {
+                        rows[from][part] = shared[part].array();
+                    }
+                    break;
+                }
+            }
+        }
     }
 }
 

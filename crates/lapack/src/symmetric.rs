@@ -1,9 +1,12 @@
 //! Eigenvalues of symmetric and Hermitian matrices.
 
 use crate::NoConvergence;
-use crate::householder::{reflect_by, reflect_left, reflect_right, reflector};
+use crate::householder::{reflect_by, reflect_left, reflector};
+use crate::lanes::for_panels;
 use crate::matrix::{Matrix, Precision, Scalar, hypot};
 use crate::rotation::{Rotation, Turns, symmetric_pair};
+use numerics::simd::{Isa, Kernel};
+use std::array::from_fn;
 
 /// Steps for each eigenvalue after which the iteration gives up, as in LAPACK.
 const MAX_STEPS: usize = 30;
@@ -31,43 +34,114 @@ fn steps(n: usize, lower: bool) -> impl Iterator<Item = usize> {
 }
 
 /// [`crate::sytrd`].
+///
+/// A reflection of both sides subtracts `v * w^H + w * v^H`. The next vector needs one column of
+/// that, so that the others are subtracted while the products with this vector are added up: the
+/// matrix is read and written once for each reflection.
 pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
     let n = a.rows();
-    let mut full = a.clone();
+    // The upper triangle, read from its end, is reflected as the lower one.
+    let place = |i: usize| if lower { i } else { n - 1 - i };
+    let mut full = Matrix::zeros(n, n);
     for i in 0..n {
-        full[(i, i)] = T::real(a[(i, i)].re());
         for j in 0..i {
-            let (read, write) = if lower { ((i, j), (j, i)) } else { ((j, i), (i, j)) };
-            full[write] = a[read].conj();
+            let x = a[(place(i), place(j))];
+            (full[(i, j)], full[(j, i)]) = (x, x.conj());
         }
+        full[(i, i)] = T::real(a[(place(i), place(i))].re());
     }
-    let (mut beside, mut taus) =
-        (vec![0.0; n.saturating_sub(1)], vec![T::ZERO; n.saturating_sub(1)]);
-    for k in steps(n, lower) {
-        let (rows, column) = place(n, k, lower);
-        let mut v: Vec<T> = rows.clone().map(|i| full[(i, column)]).collect();
-        // The element beside the diagonal comes first, or last.
-        let split = if lower { v.split_first_mut() } else { v.split_last_mut() };
-        let Some((alpha, x)) = split else { continue };
+    let count = n.saturating_sub(1);
+    let (mut diagonal, mut beside, mut taus) =
+        (vec![0.0; n], vec![0.0; count], vec![T::ZERO; count]);
+    // What is to be subtracted from the rows and columns from the current one on.
+    let (mut v, mut w) = (vec![T::ZERO; n], vec![T::ZERO; n]);
+    let (mut next, mut sums) = (Vec::with_capacity(n), vec![T::ZERO; n]);
+    for k in 0..n {
+        let row = &full.row(k)[k..];
+        let lost = |i: usize| v[i] * w[0].conj() + w[i] * v[0].conj();
+        diagonal[place(k)] = row[0].re() - lost(0).re();
+        a[(place(k), place(k))] = T::real(diagonal[place(k)]);
+        next.clear();
+        next.extend((1..row.len()).map(|i| row[i].conj() - lost(i)));
+        // The element beside the diagonal comes first.
+        let Some((alpha, x)) = next.split_first_mut() else { break };
         let tau = reflector(alpha, x);
-        beside[k] = alpha.re();
-        *alpha = T::ONE;
-        reflect_left(&mut full, rows.start, rows.clone(), &v, tau.conj());
-        reflect_right(&mut full, rows.clone(), rows.start, &v, tau);
-        for (i, &x) in rows.zip(&v) {
-            full[(i, column)] = x;
+        let number = if lower { k } else { n - 2 - k };
+        (beside[number], taus[number]) = (alpha.re(), tau);
+        for (i, &x) in (k + 1..).zip(&next) {
+            a[(place(i), place(k))] = x;
         }
-        let next = if lower { k + 1 } else { k };
-        full[(next, column)] = T::real(beside[k]);
-        taus[k] = tau;
+        a[(place(k + 1), place(k))] = T::real(beside[number]);
+        next[0] = T::ONE;
+        let sums = &mut sums[..next.len()];
+        sums.fill(T::ZERO);
+        let rows = &mut full.elements_mut()[(k + 1) * n + k + 1..];
+        Isa::best().run(RankTwo { rows, stride: n, v: &v[1..], w: &w[1..], next: &next, sums });
+        // The products of the matrix with the vector, which are adjoints of these.
+        w.clear();
+        w.extend(sums.iter().map(|sum| sum.conj() * tau));
+        let products = w.iter().zip(&next).map(|(w, v)| w.conj() * *v);
+        let half = products.fold(T::ZERO, |sum, x| sum + x) * tau * -0.5;
+        w.iter_mut().zip(&next).for_each(|(w, &v)| *w += half * v);
+        std::mem::swap(&mut v, &mut next);
     }
-    for i in 0..n {
-        for j in if lower { 0..i + 1 } else { i..n } {
-            a[(i, j)] = full[(i, j)];
+    Tridiagonalized { diagonal, beside, taus }
+}
+
+/// Subtracts `v * w^H + w * v^H` from a square matrix, and adds its rows, each with the conjugate
+/// of a factor, to sums.
+struct RankTwo<'a, T> {
+    /// The first row and those after it, and the distance between them.
+    rows: &'a mut [T],
+    stride: usize,
+    v: &'a [T],
+    w: &'a [T],
+    /// The factors.
+    next: &'a [T],
+    sums: &'a mut [T],
+}
+
+impl<T: Scalar> Kernel for RankTwo<'_, T> {
+    const IS_WIDE: bool = T::DIMENSIONS == 1;
+
+    #[inline(always)]
+    fn run(self) {
+        /// Rows at a time, which read the same parts of the vectors.
+        const ROWS: usize = 4;
+        let RankTwo { rows, stride, v, w, next, sums } = self;
+        let n = v.len();
+        let factors = v.chunks(ROWS).zip(w.chunks(ROWS)).zip(next.chunks(ROWS));
+        for (rows, ((row_v, row_w), row_next)) in rows.chunks_mut(ROWS * stride).zip(factors) {
+            for_panels!(0..n, |column, N| {
+                let parts = (v[column..].first_chunk(), w[column..].first_chunk());
+                if let (Some(v), Some(w)) = parts
+                    && let Some(sums) = sums[column..].first_chunk_mut::<N>()
+                {
+                    let rows = rows.chunks_mut(stride);
+                    let factors = row_v.iter().zip(row_w).zip(row_next);
+                    for (row, ((&row_v, &row_w), &next)) in rows.zip(factors) {
+                        if let Some(row) = row[column..].first_chunk_mut() {
+                            rank_two::<T, N>(row, (v, w), (row_v, row_w), (next.conj(), sums));
+                        }
+                    }
+                }
+            });
         }
-        a[(i, i)] = T::real(full[(i, i)].re());
     }
-    Tridiagonalized { diagonal: (0..n).map(|i| full[(i, i)].re()).collect(), beside, taus }
+}
+
+/// [`RankTwo`] for `N` elements of a row.
+#[inline(always)]
+fn rank_two<T: Scalar, const N: usize>(
+    row: &mut [T; N],
+    (v, w): (&[T; N], &[T; N]),
+    (row_v, row_w): (T, T),
+    (factor, sums): (T, &mut [T; N]),
+) {
+    let (before, old) = (*row, *sums);
+    // The other element of the pair loses the conjugate of the same sum.
+    *row = from_fn(|lane| before[lane] - (row_v * w[lane].conj() + row_w * v[lane].conj()));
+    *sums = from_fn(|lane| old[lane] + factor * row[lane]);
 }
 
 /// `z = q * z`, where `q` is the product of the reflections that [`sytrd`] left in `a`.
