@@ -123,30 +123,61 @@ pub fn erfc<L: Lane>(x: L) -> L {
     L::select(x.is_nan(), x, result)
 }
 
-/// M. Giles' approximation, "Approximating the erfinv function", 2010, for the larger part of the
-/// numbers and for those near 1.
-const CENTRAL: [f64; 9] = [
-    1.50140941,
-    0.246640727,
-    -0.00417768164,
-    -0.00125372503,
-    0.00021858087,
-    -4.39150654e-06,
-    -3.5233877e-06,
-    3.43273939e-07,
-    2.81022636e-08,
+/// The inverse error function of `y` by `y` in powers of `w - 21 / 8`, where `w` is
+/// `-log(1 - y^2)`, for `w` up to [`CENTRAL_LIMIT`]: interpolated at Chebyshev's points. (The
+/// variables are M. Giles', "Approximating the erfinv function", 2010.)
+const CENTRAL: [f64; 22] = [
+    1.532_171_721_537_720_2,
+    0.245_538_924_998_579_68,
+    -0.004_626_732_011_193_925,
+    -0.001_144_492_764_607_941,
+    0.000_214_359_857_996_648_5,
+    -7.400_322_052_041_341e-6,
+    -2.993_598_973_609_012e-6,
+    4.862_541_541_514_536e-7,
+    1.870_740_043_345_855_7e-9,
+    -9.637_424_780_107_503e-9,
+    1.040_338_514_403_868_8e-9,
+    7.441_799_178_343_687e-11,
+    -2.893_574_770_443_018_6e-11,
+    1.722_301_332_278_173_2e-12,
+    3.919_148_198_397_446e-13,
+    -7.818_453_017_311_979e-14,
+    4.193_367_863_685_592e-16,
+    1.541_046_935_682_498_4e-15,
+    -1.455_868_244_659_133_5e-16,
+    -1.517_855_307_615_722_7e-17,
+    2.591_997_610_964_240_5e-18,
+    1.344_644_079_559_279_9e-20,
 ];
-const TAIL: [f64; 9] = [
-    2.83297682,
-    1.00167406,
-    0.00943887047,
-    -0.0076224613,
-    0.00573950773,
-    -0.00367342844,
-    0.00134934322,
-    0.000100950558,
-    -0.000200214257,
+/// The same in powers of `sqrt(w)` less [`TAIL_CENTRE`], from there on up to 4, for the number of
+/// `f32` next to 1.
+const TAIL: [f64; 22] = [
+    2.979_043_800_019_680_6,
+    1.004_003_037_625_349_3,
+    0.006_729_067_598_415_041,
+    -0.004_998_203_046_151_430_4,
+    0.003_542_275_331_414_464,
+    -0.002_366_714_114_057_249_6,
+    0.001_212_205_468_978_246_5,
+    -0.000_341_425_819_557_183_53,
+    -6.539_013_579_121_202e-5,
+    0.000_124_027_677_543_245_92,
+    -5.805_135_322_884_758e-5,
+    4.804_289_488_159_455e-6,
+    9.755_570_776_075_123e-6,
+    -5.983_752_410_492_141e-6,
+    1.104_776_157_671_807e-6,
+    5.806_896_603_046_557e-7,
+    -5.028_052_572_896_268e-7,
+    1.428_369_786_134_273e-7,
+    3.300_195_835_754_492e-8,
+    -3.933_781_522_626_348e-8,
+    5.344_723_225_458_226e-9,
+    2.511_039_112_986_904_5e-9,
 ];
+const CENTRAL_LIMIT: f64 = 5.25;
+const TAIL_CENTRE: f64 = 3.145_643_923_738_96;
 
 /// The number whose error function is `y`, a number of `f32`: infinite at ±1, NaN beyond.
 #[inline(always)]
@@ -154,15 +185,9 @@ pub fn erf_inv<L: Lane>(y: L) -> L {
     let (one, size) = (y.splat(1.0), y.abs());
     let distance = one - size;
     let w = -log(distance * (size + 1.0));
-    let central = polynomial(&CENTRAL, w - 2.5);
-    let tail = polynomial(&TAIL, w.sqrt() - 3.0);
-    let x = size * L::select(w.less(y.splat(5.0)), central, tail);
-    // Halley's step, which triples the number of right digits.
-    let is_far = distance.less(y.splat(0.5));
-    let slope = exp(-(x * x));
-    let error = L::select(is_far, distance - slope * scaled_erfc(x), erf_of_small(x) - size);
-    let newton = error / (slope * FRAC_2_SQRT_PI);
-    let x = x - newton / x.mul_add(newton, one);
+    let central = polynomial(&CENTRAL, w - 0.5 * CENTRAL_LIMIT);
+    let tail = polynomial(&TAIL, w.sqrt() - TAIL_CENTRE);
+    let x = size * L::select(w.less(y.splat(CENTRAL_LIMIT)), central, tail);
     let zero = y.splat(0.0);
     let x = L::select(distance.equals(zero), y.splat(f64::INFINITY), x);
     L::select(distance.at_least(zero), x, y.splat(f64::NAN)).copysign(y)
