@@ -27,7 +27,7 @@ pub(super) const FEW_COLUMNS: usize = 8;
 /// With few products it makes no difference.
 const FEW_PRODUCTS: usize = 1 << 12;
 /// At most this many products are prepared.
-const MAX_PREPARED: usize = 1 << 16;
+const MAX_PREPARED: usize = 1 << 20;
 /// Fewer products of matrices are not divided among rows.
 const MIN_PRODUCTS: usize = 8;
 /// Matrices of fewer rows leave too few to each thread, which reads all of the other factor.

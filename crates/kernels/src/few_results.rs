@@ -9,7 +9,9 @@ use numerics::DType;
 use numerics::simd::{Isa, Kernel};
 
 /// At most this many rows and columns.
-const SIDE: usize = 4;
+const SIDE: usize = 8;
+/// Rows whose sums are in registers at a time.
+const ROWS: usize = 4;
 
 /// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles
 /// of usual sizes would be mostly empty, and vectors have other loops.
@@ -47,29 +49,34 @@ impl<T: Accumulator> Kernel for FewResults<'_, T> {
     fn run(self) {
         let FewResults { m, k, n, a, b, out } = self;
         // Missing rows and columns repeat the last one.
-        let places = |stride: usize, count: usize| -> [usize; SIDE] {
-            std::array::from_fn(|i| i.min(count - 1) * stride)
-        };
-        let (rows, columns) = (places(a.strides[0], m), places(b.strides[1], n));
-        let mut tree = Tree::new();
-        for start in (0..k).step_by(BLOCK) {
-            let mut sums = [[T::ZERO; SIDE]; SIDE];
-            for l in start..k.min(start + BLOCK) {
-                let a = &a.elements[l * a.strides[1]..];
-                let b = &b.elements[l * b.strides[0]..];
-                let y: [T; SIDE] = columns.map(|at| b[at]);
-                for (sums, at) in sums.iter_mut().zip(rows) {
-                    let x = a[at];
-                    for (sum, y) in sums.iter_mut().zip(y) {
-                        *sum = sum.multiply_add(x, y);
+        let columns: [usize; SIDE] = std::array::from_fn(|i| i.min(n - 1) * b.strides[1]);
+        for (first, out) in (0..m).step_by(ROWS).zip(out.chunks_mut(ROWS * n)) {
+            let rows: [usize; ROWS] =
+                std::array::from_fn(|i| (first + i).min(m - 1) * a.strides[0]);
+            let mut tree = Tree::new();
+            for start in (0..k).step_by(BLOCK) {
+                let mut sums = [[T::ZERO; SIDE]; ROWS];
+                for l in start..k.min(start + BLOCK) {
+                    let a = &a.elements[l * a.strides[1]..];
+                    let elements = &b.elements[l * b.strides[0]..];
+                    // Neighbours are read together, if there are elements beyond the last.
+                    let y = match elements.first_chunk::<SIDE>() {
+                        Some(y) if b.strides[1] == 1 => *y,
+                        _ => columns.map(|at| elements[at]),
+                    };
+                    for (sums, at) in sums.iter_mut().zip(rows) {
+                        let x = a[at];
+                        for (sum, y) in sums.iter_mut().zip(y) {
+                            *sum = sum.multiply_add(x, y);
+                        }
                     }
                 }
+                tree.push(sums, add_groups);
             }
-            tree.push(sums, add_groups);
-        }
-        let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; SIDE]; SIDE]);
-        for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
-            out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
+            let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; SIDE]; ROWS]);
+            for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
+                out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
+            }
         }
     }
 }

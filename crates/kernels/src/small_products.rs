@@ -251,13 +251,22 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
     fn by_rows<const N: usize>(self) {
         let SmallProducts { m, k, a, b, out, .. } = self;
         let (rows, _) = out.as_chunks_mut::<N>();
-        // Rows of all matrices, consecutively.
-        for (first, out) in (0..).step_by(ROWS).zip(rows.chunks_mut(ROWS)) {
+        // Rows of all matrices, consecutively. To divide their numbers by `m` would take longer than
+        // the products of short rows.
+        let (mut matrix, mut line) = (0, 0);
+        for out in rows.chunks_mut(ROWS) {
             let (mut a_rows, mut b_columns) = ([&[][..]; ROWS], [&[][..]; ROWS]);
             for r in 0..ROWS {
-                let row = first + r.min(out.len() - 1);
-                a_rows[r] = &a.elements[a.starts[row / m] + row % m * a.strides[0]..];
-                b_columns[r] = &b.elements[b.starts[row / m]..];
+                if r >= out.len() {
+                    (a_rows[r], b_columns[r]) = (a_rows[r - 1], b_columns[r - 1]);
+                    continue;
+                }
+                a_rows[r] = &a.elements[a.starts[matrix] + line * a.strides[0]..];
+                b_columns[r] = &b.elements[b.starts[matrix]..];
+                line += 1;
+                if line == m {
+                    (matrix, line) = (matrix + 1, 0);
+                }
             }
             // Neighbouring columns are read as vectors, if there are elements beyond the last.
             let [column, row] = b.strides;
