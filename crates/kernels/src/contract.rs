@@ -16,7 +16,7 @@ use super::widened::{self, WidenedFactor};
 use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::{ColumnScales, TILE_ROWS};
+use numerics::simd::{ColumnScales, TILE_ROWS, transpose};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
@@ -339,16 +339,19 @@ impl DotKernel {
         if kernel.is_streamed || !is_swapped {
             return Some(kernel);
         }
-        if n == 1 {
-            let sizes = ProductSizes { count, m: n, n: m, k };
-            let types = [types[1], types[0], types[2]];
-            let (lhs, rhs) = (kernel.rhs, kernel.lhs);
-            return Some(DotKernel { types, sizes, lhs, rhs, is_swapped, ..kernel });
-        }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = sum_type.family() != Family::Complex;
         let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
-        (is_real && is_small).then_some(kernel)
+        if n > 1 && is_real && is_small {
+            return Some(kernel);
+        }
+        if n > 1 && is_converted {
+            return None;
+        }
+        let sizes = ProductSizes { count, m: n, n: m, k };
+        let types = [types[1], types[0], types[2]];
+        let (lhs, rhs) = (kernel.rhs, kernel.lhs);
+        Some(DotKernel { types, sizes, lhs, rhs, is_swapped, ..kernel })
     }
 
     /// True if operands or results are of another type than sums.
@@ -431,6 +434,9 @@ impl DotKernel {
         if self.sizes.k == 0 {
             out.fill(0);
         }
+        if self.is_swapped && self.sizes.m > 1 {
+            return self.multiply_swapped(a, b, out);
+        }
         if !self.is_converted() || self.sizes.k == 0 {
             return multiply(self.dtype, self.sizes, (a, lhs), (b, rhs), panels, out);
         }
@@ -460,6 +466,23 @@ impl DotKernel {
         sums.resize(out.len() / result.bytes() * dtype.bytes());
         multiply(dtype, self.sizes, (a, lhs), (b, rhs), None, sums)?;
         convert_into(sums, [dtype, result], out)
+    }
+}
+
+impl DotKernel {
+    /// The products of swapped factors, transposed to the order of the result.
+    fn multiply_swapped(&self, a: &[u8], b: &[u8], out: &mut [u8]) -> Result<(), TensorError> {
+        let ProductSizes { m, n, .. } = self.sizes;
+        dispatch_sum!(self.dtype, T, R, C => {
+            let out = cast_mut::<T>(out)?;
+            let mut results: Scratch<T> = Scratch::filled(out.len(), T::ZERO)?;
+            let bytes = bytemuck::cast_slice_mut(&mut results[..]);
+            multiply(self.dtype, self.sizes, (a, &self.lhs), (b, &self.rhs), None, bytes)?;
+            for (from, to) in results.chunks_exact(m * n).zip(out.chunks_exact_mut(m * n)) {
+                transpose((from, n), (to, m), [m, n]);
+            }
+            Ok(())
+        })
     }
 }
 

@@ -59,7 +59,15 @@ fn products_of_many_small_matrices() {
 /// Long and narrow matrices have the sums of all products: chains of 256, combined in a tree.
 #[test]
 fn few_results_of_many_products() {
-    for (m, k, n) in [(2, 600, 2), (3, 256, 4), (4, 1000, 3), (2, 5000, 4)] {
+    for (m, k, n) in [
+        (2, 600, 2),
+        (3, 256, 4),
+        (4, 1000, 3),
+        (2, 5000, 4),
+        (5, 700, 5),
+        (8, 300, 3),
+        (6, 1025, 8),
+    ] {
         let left = |i: usize, l: usize| 1.0 / (1.0 + ((i * 7 + l * 29) % 37) as f32);
         let right = |l: usize, j: usize| 0.3 - 1.0 / (1.0 + ((j * 5 + l * 31) % 41) as f32);
         let expected: Vec<f32> = (0..m * n)
@@ -99,7 +107,7 @@ fn few_results_of_many_products() {
 fn products_of_all_sizes() {
     let tiny = [(1, 1, 1), (1, 5, 9), (9, 3, 2), (4, 8, 8), (5, 7, 17), (13, 4, 1)];
     let small = [(6, 16, 6), (1, 64, 31), (2, 33, 20), (3, 40, 16), (30, 2, 33), (1, 24, 72)];
-    let large = [(20, 65, 30), (40, 20, 9)];
+    let large = [(20, 65, 30), (40, 20, 9), (70, 80, 3), (33, 64, 4)];
     for (m, k, n) in tiny.into_iter().chain(small).chain(large) {
         let element = |i: usize, l: usize| (i * k + l) as i64;
         let other = |l: usize, j: usize| 3 * (j * k + l) as i64 - 7;
