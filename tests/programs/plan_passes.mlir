@@ -10,6 +10,8 @@
 // RUN: stablo run %s --entry movements --dump-plan-after=identities | FileCheck %s --check-prefix=MOVEMENTS
 // RUN: stablo run %s --entry loop --dump-plan-after=hoist | FileCheck %s --check-prefix=HOIST
 // RUN: stablo run %s --entry exchanged --dump-plan-after=hoist | FileCheck %s --check-prefix=GATHERED
+// RUN: stablo run %s --entry recurrent --dump-plan-after=hoist | FileCheck %s --check-prefix=ALONG-ROWS
+// RUN: stablo run %s --entry recurrent --input iota --input iota | FileCheck %s --check-prefix=ALONG-ROWS-RUN
 // RUN: stablo run %s --entry branches --dump-plan-after=sink | FileCheck %s --check-prefix=SINK
 // RUN: stablo run %s --entry chain --dump-plan-after=layout | FileCheck %s --check-prefix=LAYOUT
 // RUN: stablo run %s --entry alone --dump-plan-after=layout | FileCheck %s --check-prefix=ALONE
@@ -424,6 +426,39 @@ func.func @rounds(%x: tensor<1xf32>) -> tensor<1xf32> {
       stablehlo.return %next, %new : tensor<i32>, tensor<1xf32>
     }
   return %twice#1 : tensor<1xf32>
+}
+
+// A small matrix along whose rows each round multiplies is transposed once, however the program writes
+// it; one along whose columns it multiplies is not.
+// The transpose has the name of the product that it is for.
+// ALONG-ROWS-LABEL: @recurrent(
+// ALONG-ROWS: %[[T:[0-9]+]] = stablehlo.dot_general %0 : 24x32xf32
+// ALONG-ROWS-NEXT: stablehlo.while
+// ALONG-ROWS: stablehlo.dot_general %[[T]], %[[Y:[0-9]+]] : 32xf32
+// ALONG-ROWS: stablehlo.dot_general %[[Y]], %[[T]] : 32xf32
+// ALONG-ROWS: stablehlo.dot_general %0, %{{[0-9]+}} : 24xf32
+//
+// Both products are the same, so that their difference adds nothing.
+// ALONG-ROWS-RUN: 0.0, 1.0, 2.0, 3.0
+func.func @recurrent(%w: tensor<32x24xf32>, %x: tensor<24xf32>) -> tensor<24xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<24xf32>
+    cond {
+      %end = stablehlo.constant dense<3> : tensor<i32>
+      %p = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    } do {
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %next = stablehlo.add %i, %one : tensor<i32>
+      %a = stablehlo.dot_general %w, %y, contracting_dims = [1] x [0] : (tensor<32x24xf32>, tensor<24xf32>) -> tensor<32xf32>
+      %t = stablehlo.transpose %w, dims = [1, 0] : (tensor<32x24xf32>) -> tensor<24x32xf32>
+      %b = stablehlo.dot_general %y, %t, contracting_dims = [0] x [0] : (tensor<24xf32>, tensor<24x32xf32>) -> tensor<32xf32>
+      %c = stablehlo.subtract %a, %b : tensor<32xf32>
+      %d = stablehlo.dot_general %w, %c, contracting_dims = [0] x [0] : (tensor<32x24xf32>, tensor<32xf32>) -> tensor<24xf32>
+      %e = stablehlo.add %d, %y : tensor<24xf32>
+      stablehlo.return %next, %e : tensor<i32>, tensor<24xf32>
+    }
+  return %0#1 : tensor<24xf32>
 }
 
 // Indices that do not change are computed once, as gather reads them from memory; what only elementwise

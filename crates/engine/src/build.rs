@@ -15,6 +15,7 @@ impl<'c> Graph<'c> {
             constants: FxHashMap::default(),
             repeated: FxHashMap::default(),
             broadcasts: FxHashMap::default(),
+            in_memory: FxHashSet::default(),
             calls: Vec::new(),
             function_effects: RefCell::default(),
             body: Region::default(),

@@ -28,6 +28,8 @@ pub(crate) struct Graph<'c> {
     pub repeated: FxHashMap<Value, Value>,
     /// Broadcasts of constants that are small: as steps they are views.
     pub broadcasts: FxHashMap<Value, Tensor>,
+    /// Results of movements that stay in memory: loops read them again and again.
+    pub in_memory: FxHashSet<Value>,
     /// The calls around inlined nodes: the op of each, and the call around it.
     pub calls: Vec<(Origin, Option<u32>)>,
     /// The effects of functions that are called.

@@ -107,8 +107,14 @@ impl<'g> Definitions<'g> {
 
     /// A value as a view; `None` if its shape is not known.
     pub(crate) fn view(&self, value: Value) -> Option<Viewed> {
-        let looked_through = self.look_through(value, MAX_DEPTH).filter(Viewed::is_fast);
+        let depth = self.depth(value, MAX_DEPTH);
+        let looked_through = self.look_through(value, depth).filter(Viewed::is_fast);
         looked_through.or_else(|| self.whole(value))
+    }
+
+    /// The number of movements that are looked through from a value on: none if it stays in memory.
+    fn depth(&self, value: Value, depth: usize) -> usize {
+        if self.graph.in_memory.contains(&value) { 0 } else { depth }
     }
 
     /// A movement as a view of its operand.
@@ -118,7 +124,7 @@ impl<'g> Definitions<'g> {
 
     /// A value as a view in any order.
     pub(crate) fn any_view(&self, value: Value) -> Option<Viewed> {
-        let looked_through = self.look_through(value, MAX_DEPTH);
+        let looked_through = self.look_through(value, self.depth(value, MAX_DEPTH));
         // Only views within the memory.
         let is_within = |viewed: &Viewed| shape::Runs::new(&viewed.view, viewed.len).is_ok();
         looked_through.filter(is_within).or_else(|| self.whole(value))
@@ -172,7 +178,7 @@ impl<'g> Definitions<'g> {
             return self.whole(value);
         }
         let source = match (node.operands.first(), self.graph.repeated.get(&value)) {
-            (Some(&operand), _) => self.look_through(operand, depth - 1)?,
+            (Some(&operand), _) => self.look_through(operand, self.depth(operand, depth - 1))?,
             (None, Some(&repeated)) => self.whole(repeated)?,
             (None, None) => return self.whole(value),
         };
