@@ -726,3 +726,9 @@ func.func @f(%a: tensor<2xf32>) -> tensor<2xf32> {
   %0 = stablehlo.abs %a : tensor<2xf32> -> tensor<2xf32>
   return %0 : tensor<2xf32>
 }
+// -----
+func.func @f(%a: tensor<1x4x4x2xf32>, %k: tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32> {
+  // expected-error @+1 {{only MHLO has unknown dimensions; expected a number, b or f}}
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, ?, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x4x4x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x2x2x3xf32>
+  return %0 : tensor<1x2x2x3xf32>
+}

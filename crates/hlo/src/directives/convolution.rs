@@ -75,7 +75,14 @@ fn parse_tensor(
     let mut position = 0;
     parser.list_until("]", |p| {
         let at = p.here();
-        if unnamed == Unnamed::Written && p.eat("?") {
+        if p.eat("?") {
+            if unnamed == Unnamed::Refused {
+                let [first, second] = names;
+                let message = format!(
+                    "only MHLO has unknown dimensions; expected a number, {first} or {second}"
+                );
+                return p.error_at(at, message);
+            }
             position += 1;
             return Ok(());
         }
