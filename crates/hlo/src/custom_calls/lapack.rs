@@ -38,38 +38,49 @@ struct Routine {
     complex_name: &'static str,
     real: fn(&RoutineCall<'_>) -> Results,
     complex: fn(&RoutineCall<'_>) -> Results,
-    /// The size of the memory that it takes, in matrices of the operand's size in double precision.
-    matrices: usize,
+    memory: RoutineMemory,
+}
+
+/// The memory that a routine takes beside its tensors, in matrices of the operand's size in double
+/// precision.
+#[derive(Clone, Copy)]
+struct RoutineMemory {
+    /// Of each matrix of a batch.
+    kept: usize,
+    /// Of each matrix, too, for each kind of vectors that are computed.
+    vectors: usize,
+    /// Of one matrix at a time.
+    working: usize,
 }
 
 macro_rules! routines {
-    ($($real:literal $complex:literal $function:ident $matrices:literal,)*) => {
+    ($($real:literal $complex:literal $function:ident $kept:literal $vectors:literal $working:literal,)*) => {
         &[$(Routine {
             real_name: $real,
             complex_name: $complex,
             real: $function::<f64>,
             complex: $function::<Complex64>,
-            matrices: $matrices,
+            memory: RoutineMemory { kept: $kept, vectors: $vectors, working: $working },
         }),*]
     };
 }
 
 static ROUTINES: &[Routine] = routines![
-    "gees" "gees" gees 4,
-    "geev" "geev" geev 9,
-    "gehrd" "gehrd" gehrd 3,
-    "geqp3" "geqp3" geqp3 3,
-    "geqrf" "geqrf" geqrf 3,
-    "gesdd" "gesdd" gesdd 6,
-    "gesvd" "gesvd" gesdd 6,
-    "getrf" "getrf" getrf 3,
-    "gtsv" "gtsv" gtsv 2,
-    "orgqr" "ungqr" orgqr 3,
-    "ormqr" "unmqr" ormqr 4,
-    "potrf" "potrf" potrf 3,
-    "syevd" "heevd" syevd 5,
-    "sytrd" "hetrd" sytrd 3,
-    "trsm" "trsm" trsm 4,
+    "gees" "gees" gees 1 1 2,
+    "geev" "geev" geev 1 2 6,
+    "gehrd" "gehrd" gehrd 2 0 1,
+    "geqp3" "geqp3" geqp3 2 0 1,
+    "geqrf" "geqrf" geqrf 2 0 1,
+    "gesdd" "gesdd" gesdd 1 1 4,
+    "gesvd" "gesvd" gesdd 1 1 4,
+    "getrf" "getrf" getrf 2 0 1,
+    "gtsv" "gtsv" gtsv 2 0 0,
+    "orgqr" "ungqr" orgqr 2 0 1,
+    "ormqr" "unmqr" ormqr 3 0 1,
+    "potrf" "potrf" potrf 2 0 1,
+    "syevd" "heevd" syevd 1 1 3,
+    "sytrd" "hetrd" sytrd 2 0 1,
+    "trsm" "trsm" trsm 3 0 1,
 ];
 
 /// The names of all targets.
@@ -182,7 +193,7 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
             )
         })?;
         let call = RoutineCall { parameters: &parameters, operands, given: &given, config, dtype };
-        let _reserved = reserve::<u8>(call.bytes(routine.matrices, complex))?;
+        let _reserved = reserve::<u8>(call.bytes(routine.memory, complex))?;
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
         match convention {
             Convention::Ffi => Ok(results),
@@ -230,14 +241,23 @@ struct RoutineCall<'p> {
 impl RoutineCall<'_> {
     /// The bytes of a number of matrices of the size of the largest operand or result, in double
     /// precision.
-    fn bytes(&self, matrices: usize, complex: bool) -> usize {
+    fn bytes(&self, memory: RoutineMemory, complex: bool) -> usize {
         let operands = self.operands.iter().map(Tensor::num_elements);
         let sizes = self.parameters.shapes.iter().flatten();
         let results =
             sizes.map(|sizes| sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size)));
         let largest = operands.chain(results).max().unwrap_or(0);
+        let batch = self
+            .operands
+            .first()
+            .map_or(1, |matrices| matrices.shape().iter().rev().skip(2).product::<usize>());
+        let letters = ["mode", "compute_left", "compute_right"];
+        let jobs = letters.iter().filter_map(|name| letter(self.config, name));
+        let vectors = jobs.filter(|&job| job != 'N').count() * memory.vectors;
         let size = if complex { size_of::<Complex64>() } else { size_of::<f64>() };
-        largest.saturating_mul(matrices).saturating_mul(size)
+        let whole = largest.saturating_mul(memory.kept + vectors);
+        let own = (largest / batch.max(1)).saturating_mul(memory.working);
+        whole.saturating_add(own).saturating_mul(size)
     }
 
     fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
