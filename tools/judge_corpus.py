@@ -6,6 +6,7 @@
     judge_corpus.py expected STABLO DIR [--model M] [--within]
     judge_corpus.py arguments STABLO DIR --out DIR
     judge_corpus.py harnesses STABLO DIR [--programs N] [--x64]
+    judge_corpus.py cost STABLO DIR
 
 `mutants` plants faults in the text of programs with one function, in folders with program.mlir and
 inputs, and counts which are found, if the op is named, and if programs without a fault are accused;
@@ -28,6 +29,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 from pathlib import Path
 
@@ -210,11 +212,54 @@ def check_mutants(options):
     sys.exit(bool(accused))
 
 
+def folder_programs(corpus):
+    """The programs in the folders of a corpus."""
+    return sorted(path for name in ("program", "module") for path in Path(corpus).glob(f"*/{name}.mlir"))
+
+
+# A small process, as memory at the beginning is that of the process before it.
+MEASURE = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+wall = time.perf_counter() - start
+print(os.waitstatus_to_exitcode(status), 1e3 * wall, 1e3 * (usage.ru_utime + usage.ru_stime), usage.ru_maxrss / 1024)
+"""
+
+
+def measured(command):
+    """Exit code, wall time and processor time in milliseconds, and largest memory in MB of a command."""
+    run = subprocess.run([sys.executable, "-S", "-c", MEASURE, *command], capture_output=True, text=True, check=True)
+    code, *cost = map(float, run.stdout.split())
+    return int(code), cost
+
+
+def check_cost(options):
+    """Time and memory of judgements beside those of the interpreter: the best of three and of five runs."""
+    print("| program | wall, ms | processor, ms | memory, MB |\n| --- | --- | --- | --- |")
+    worst = [0.0] * 3
+    for path in folder_programs(options.corpus):
+        common = [str(path), "--inputs", str(path.parent)]
+        runs = [measured([options.stablo, "run", *common, "--engine", "reference"]) for _ in range(5)]
+        judge = [options.stablo, "judge", *common, "--results", str(path.parent), "--model", options.model]
+        judgements = [measured(judge) for _ in range(3)]
+        if runs[0][0] or judgements[0][0] == 2:
+            print(f"| {path.parent.name} | does not run | | |", flush=True)
+            continue
+        own, judged = ([min(cost[i] for _, cost in all_runs) for i in range(3)] for all_runs in (runs, judgements))
+        ratios = [after / before for before, after in zip(own, judged)]
+        worst = [max(pair) for pair in zip(worst, ratios)]
+        cells = [f"{before:.0f} / {after:.0f}: {after / before:.1f}" for before, after in zip(own, judged)]
+        print(f"| {path.parent.name} | {' | '.join(cells)} |", flush=True)
+    print(f"the largest ratios: {worst[0]:.1f} by time, {worst[1]:.1f} by processor time, {worst[2]:.1f} by memory")
+
+
 def check_device(options):
     """Verdicts about a device by program; what is not inside is printed."""
     counts = collections.Counter()
     names = {0: "inside", 1: "outside", 2: "error", 3: "undecided"}
-    for path in sorted(Path(options.corpus).glob("*/program.mlir")):
+    for path in folder_programs(options.corpus):
         command = [options.stablo, "judge", str(path), "--inputs", str(path.parent), "--device", options.device,
                    "--model", options.model, "--samples", "0", "--max-steps", "1000000"]
         try:
@@ -377,7 +422,7 @@ def make_harnesses(options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("check", choices=["mutants", "device", "expected", "arguments", "harnesses"])
+    parser.add_argument("check", choices=["mutants", "device", "expected", "arguments", "harnesses", "cost"])
     parser.add_argument("stablo")
     parser.add_argument("corpus")
     parser.add_argument("--programs", type=int, default=1000, help="number of faults, or of programs that are made")
@@ -390,7 +435,14 @@ def main():
     parser.add_argument("--x64", action="store_true", help="harnesses with types of 64 bits")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    checks = {"mutants": check_mutants, "device": check_device, "expected": check_expected, "arguments": make_arguments, "harnesses": make_harnesses}
+    checks = {
+        "mutants": check_mutants,
+        "device": check_device,
+        "expected": check_expected,
+        "arguments": make_arguments,
+        "harnesses": make_harnesses,
+        "cost": check_cost,
+    }
     checks[options.check](options)
 
 

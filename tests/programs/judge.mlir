@@ -108,7 +108,7 @@
 // RUN: not stablo judge %s --entry expects_wrong --format json | FileCheck %s --check-prefix=EXPECTS-WRONG
 // EXPECTS-WRONG: {{.*}}"verdict":"outside"
 // RUN: not stablo judge %s --entry sum --input 1.0 --input 1.0 2>&1 | FileCheck %s --check-prefix=NOTHING
-// NOTHING: there are neither results to judge nor ops of the check dialect
+// NOTHING: there are neither results to judge nor values that check ops expect
 
 func.func @named(%x: tensor<3xf32>) -> tensor<3xf32> {
   %7 = stablehlo.negate %x : tensor<3xf32>

@@ -32,6 +32,15 @@
 // RUN: stablo judge %s --entry transforms --input 0.7 --results %S/data/judge/half --samples 0 --widest 1e30 --format json | FileCheck %s --check-prefix=TRANSFORMS
 // TRANSFORMS: "truth":"{{1|1e0|9[.]9+e-1}}{{[^"]*}}"{{.*}}"truth":{"bits":256,"unknown":0}
 
+// Powers of halves of odd numbers are products with a root, and the transform of a unit vector is a
+// root of unity.
+// RUN: not stablo judge %s --entry powers --input 0.7 --input -1.5 --results %S/data/judge/half --samples 0 | FileCheck %s --check-prefix=INVERSE
+// INVERSE: true 1.7074694419062767910130435351
+// RUN: not stablo judge %s --entry powers --input 0.7 --input 20.5 --results %S/data/judge/half --samples 0 | FileCheck %s --check-prefix=POWERS
+// POWERS: true 6.675899963777399201867457
+// RUN: not stablo judge %s --entry roots --results %S/data/judge/half --samples 0 | FileCheck %s --check-prefix=ROOTS
+// ROOTS: true 8.175848131515836965049208
+
 func.func @main(%x: tensor<f64>, %n: tensor<i32>) -> tensor<f64> {
   %i = stablehlo.constant dense<0> : tensor<i32>
   %0:2 = stablehlo.while(%a = %x, %k = %i) : tensor<f64>, tensor<i32>
@@ -164,4 +173,21 @@ func.func @transforms(%x: tensor<f64>) -> tensor<f64> {
   %8 = stablehlo.multiply %x, %large : tensor<f64>
   %9 = stablehlo.subtract %7, %8 : tensor<f64>
   return %9 : tensor<f64>
+}
+
+func.func @powers(%x: tensor<f64>, %y: tensor<f64>) -> tensor<f64> {
+  %0 = stablehlo.power %x, %y : tensor<f64>
+  return %0 : tensor<f64>
+}
+
+func.func @roots() -> tensor<f64> {
+  %numbers = stablehlo.iota dim = 0 : tensor<1024xi32>
+  %one = stablehlo.constant dense<1> : tensor<1024xi32>
+  %0 = stablehlo.compare EQ, %numbers, %one : (tensor<1024xi32>, tensor<1024xi32>) -> tensor<1024xi1>
+  %1 = stablehlo.convert %0 : (tensor<1024xi1>) -> tensor<1024xf64>
+  %2 = stablehlo.fft %1, type = RFFT, length = [1024] : (tensor<1024xf64>) -> tensor<513xcomplex<f64>>
+  %3 = stablehlo.real %2 : (tensor<513xcomplex<f64>>) -> tensor<513xf64>
+  %4 = stablehlo.slice %3 [100:101] : (tensor<513xf64>) -> tensor<1xf64>
+  %5 = stablehlo.reshape %4 : (tensor<1xf64>) -> tensor<f64>
+  return %5 : tensor<f64>
 }

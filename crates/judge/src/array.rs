@@ -321,6 +321,15 @@ impl Array {
         if self.dtype.is_complex() { 2 } else { 1 }
     }
 
+    /// About how many numbers are known, but not exactly.
+    pub(crate) fn count_inexact(&self) -> u64 {
+        const SAMPLES: usize = 1024;
+        let Elements::Numbers(numbers) = &self.elements else { return 0 };
+        let step = 1 + numbers.len() / SAMPLES;
+        let is_inexact = |n: &&Number| n.truth.is_finite() && !n.truth.is_exact();
+        (numbers.iter().step_by(step).filter(is_inexact).count() * step) as u64
+    }
+
     /// The tensor, if all elements are exact and without doubts.
     pub fn as_exact(&self) -> Option<&Tensor> {
         match &self.elements {

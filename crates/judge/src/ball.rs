@@ -417,7 +417,7 @@ impl Add for Ball {
 
     fn add(self, rhs: Ball) -> Ball {
         let sum = self.sum_of_parts(rhs);
-        if sum.is_exact() || !sum.is_finite() {
+        if !precise::is_on() || sum.is_exact() || !sum.is_finite() {
             return sum;
         }
         precise::operation(PreciseOperation::Add, self, rhs).unwrap_or(sum)
@@ -466,7 +466,7 @@ impl Mul for Ball {
 
     fn mul(self, rhs: Ball) -> Ball {
         let product = self.product_of_parts(rhs);
-        if product.is_exact() || !product.is_finite() {
+        if !precise::is_on() || product.is_exact() || !product.is_finite() {
             return product;
         }
         precise::operation(PreciseOperation::Multiply, self, rhs).unwrap_or(product)

@@ -10,7 +10,7 @@ use crate::array::tensor;
 use crate::ball::{Ball, U, up};
 use crate::precise;
 use numerics::Tensor;
-use numerics::math::double::two_sum;
+use numerics::math::double::{Double, two_sum};
 use program::EvalError;
 
 /// A sum over elements of operands: a kernel on tensors of `f64`.
@@ -58,7 +58,9 @@ fn cut_parts<const N: usize>(numbers: impl Iterator<Item = ([f64; N], f64)>, bit
     if largest > 0.0 && top < MAX_EXPONENT {
         for number in 1..=max_slices() as i32 {
             let next = top - bits * number;
-            if next < MIN_EXPONENT || rest.iter().all(|(parts, _)| parts[0] == 0.0) {
+            // Digits that are far below the radius tell nothing.
+            let is_cut = |(parts, radius): &([f64; N], f64)| parts[0].abs() <= radius / 64.0;
+            if next < MIN_EXPONENT || rest.iter().all(is_cut) {
                 break;
             }
             unit = next;
@@ -113,15 +115,61 @@ pub(crate) fn finite(numbers: &[Ball]) -> (Vec<Ball>, Option<Vec<f64>>) {
     (numbers.iter().map(kept).collect(), Some(missing.collect()))
 }
 
-/// Adds what a kernel makes of one slice, or one pair, to sums.
-fn accumulate(sums: &mut Vec<Ball>, part: &Tensor) -> Result<(), EvalError> {
-    let part = part.as_slice::<f64>()?;
-    if sums.is_empty() {
-        sums.extend(part.iter().map(|&x| Ball::exact(x)));
-    } else {
-        sums.iter_mut().zip(part).for_each(|(sum, &x)| *sum = *sum + Ball::exact(x));
+/// Sums of what a kernel makes of slices, or pairs of them.
+enum SliceSums {
+    /// With the errors of adding low parts.
+    Doubles(Vec<(Double, f64)>),
+    /// With more digits.
+    Balls(Vec<Ball>),
+}
+
+impl SliceSums {
+    fn new() -> SliceSums {
+        match precise::is_on() {
+            true => SliceSums::Balls(Vec::new()),
+            false => SliceSums::Doubles(Vec::new()),
+        }
     }
-    Ok(())
+
+    fn len(&self) -> usize {
+        match self {
+            SliceSums::Doubles(sums) => sums.len(),
+            SliceSums::Balls(sums) => sums.len(),
+        }
+    }
+
+    fn add(&mut self, part: &Tensor) -> Result<(), EvalError> {
+        let part = part.as_slice::<f64>()?;
+        match self {
+            SliceSums::Balls(sums) => {
+                sums.resize(part.len(), Ball::ZERO);
+                sums.iter_mut().zip(part).for_each(|(sum, &x)| *sum = *sum + Ball::exact(x));
+            }
+            SliceSums::Doubles(sums) => {
+                sums.resize(part.len(), (Double::ZERO, 0.0));
+                for ((sum, error), &x) in sums.iter_mut().zip(part) {
+                    let high = two_sum(sum.hi, x);
+                    let low = two_sum(sum.lo, high.lo);
+                    *sum = Double::new(high.hi, low.hi);
+                    *error += low.lo.abs();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn into_balls(self) -> Vec<Ball> {
+        let ball = |(sum, error): (Double, f64)| {
+            let sum = two_sum(sum.hi, sum.lo);
+            // There are fewer than a thousand errors.
+            let error = if error == 0.0 { 0.0 } else { up(error * (1.0 + 1024.0 * U)) };
+            Ball::constant(sum.hi, sum.lo, error)
+        };
+        match self {
+            SliceSums::Doubles(sums) => sums.into_iter().map(ball).collect(),
+            SliceSums::Balls(sums) => sums,
+        }
+    }
 }
 
 /// The sums that a linear kernel makes of its operands, each of at most `terms` terms. Sums of
@@ -145,13 +193,14 @@ pub(crate) fn linear(
         kernel(operands.iter().map(part).collect::<Result<_, _>>()?)
     };
     let Slices { slices, rests, .. } = cut(&all, slice_bits(terms, 1));
-    let mut sums = Vec::new();
+    let mut sums = SliceSums::new();
     for slice in &slices {
-        accumulate(&mut sums, &run(slice)?)?;
+        sums.add(&run(slice)?)?;
     }
     if slices.is_empty() {
-        accumulate(&mut sums, &run(&vec![0.0; all.len()])?)?;
+        sums.add(&run(&vec![0.0; all.len()])?)?;
     }
+    let mut sums = sums.into_balls();
     if !rests.is_empty() {
         let errors = run(&rests)?;
         for (sum, &error) in sums.iter_mut().zip(errors.as_slice::<f64>()?) {
@@ -192,7 +241,7 @@ pub(crate) fn bilinear(
             .map(|ball| if ball.hi == 0.0 { ball.radius } else { ball.magnitude() })
             .collect()
     };
-    let mut sums: Vec<Ball> = Vec::new();
+    let mut sums = SliceSums::new();
     // Pairs of late slices are below the digits that are kept.
     let mut skipped = false;
     for (i, x) in a_cut.slices.iter().enumerate() {
@@ -201,14 +250,15 @@ pub(crate) fn bilinear(
                 skipped = true;
                 continue;
             }
-            accumulate(&mut sums, &run(x, y)?)?;
+            sums.add(&run(x, y)?)?;
             // A product takes about a nanosecond.
             precise::spend((sums.len() as f64 * terms / 500.0) as u64);
         }
     }
-    if sums.is_empty() {
-        accumulate(&mut sums, &run(&vec![0.0; a.len()], &vec![0.0; b.len()])?)?;
+    if a_cut.slices.is_empty() || b_cut.slices.is_empty() {
+        sums.add(&run(&vec![0.0; a.len()], &vec![0.0; b.len()])?)?;
     }
+    let mut sums = sums.into_balls();
     // Digits of products that are below the range.
     if a_cut.unit + b_cut.unit < MIN_EXPONENT {
         let count = (most * most) as f64;
@@ -250,17 +300,4 @@ pub(crate) fn bilinear(
         }
     }
     Ok(sums)
-}
-
-/// The sums of absolute values, rounded up, that a kernel makes.
-///
-/// # Errors
-/// Errors of the kernel.
-pub(crate) fn absolute(
-    operands: Vec<Tensor>,
-    terms: f64,
-    kernel: &mut Kernel<'_>,
-) -> Result<Vec<f64>, EvalError> {
-    let sums = kernel(operands)?;
-    Ok(sums.as_slice::<f64>()?.iter().map(|&sum| bounded(sum, terms)).collect())
 }

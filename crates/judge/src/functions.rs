@@ -591,7 +591,12 @@ impl Ball {
         if self.is_exact() && exponent.is_exact() && !(self.is_finite() && exponent.is_finite()) {
             return Ball::exact(self.hi.powf(exponent.hi));
         }
+        let is_half = exponent.is_exact() && exponent.lo == 0.0 && exponent.hi.abs() < 64.0;
         match self.sign() {
+            Some(1) if is_half && exponent.hi.fract().abs() == 0.5 => {
+                let base = if exponent.hi < 0.0 { Ball::ONE.over(self) } else { self };
+                base.to_natural(exponent.hi.abs() as u32) * base.sqrt()
+            }
             Some(1) => {
                 let log = self.log();
                 (log * exponent).exp()

@@ -275,8 +275,11 @@ pub fn judge(
         true => {
             let mut unwatched = Unwatched;
             let mut widths = Widths::new(&mut unwatched);
-            let own = run(program, inputs.clone(), model, Digits::Few, &mut widths)?;
-            Some((own, widths.relative))
+            widths.may_give_up = options.bits >= BITS;
+            match run(program, inputs.clone(), model, Digits::Few, &mut widths) {
+                Err(_) if widths.has_given_up => None,
+                own => Some((own?, widths.relative)),
+            }
         }
         false => None,
     };

@@ -126,6 +126,8 @@ pub(crate) struct Machine<'a> {
     steps: u64,
     /// The number of elements that ops have computed.
     pub elements: u64,
+    /// About the least work of the same run with more digits.
+    pub work: u64,
     /// While a block of scalars runs on vectors: their length.
     lanes: Option<usize>,
     /// True while a side of a decision is followed that true values do not take: its values are
@@ -166,6 +168,7 @@ impl<'a> Machine<'a> {
             depth: 0,
             steps: 0,
             elements: 0,
+            work: 0,
             lanes: None,
             is_hypothetical: false,
             source,
@@ -295,6 +298,11 @@ impl<'a> Machine<'a> {
         let mut results = self.evaluate(instruction, operands, is_same)?;
         let sizes = results.iter().map(|value| value.array().map_or(0, Array::len) as u64);
         self.elements += sizes.sum::<u64>();
+        let work = rules::least_work(&instruction.primitive);
+        if work > 0 {
+            let arrays = results.iter().filter_map(|value| value.array().ok());
+            self.work += work * arrays.map(Array::count_inexact).sum::<u64>();
+        }
         if self.lanes.is_none() && !self.is_hypothetical {
             for (index, result) in results.iter_mut().enumerate() {
                 if let Value::Array(array) = result {

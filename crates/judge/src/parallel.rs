@@ -6,10 +6,13 @@ use std::convert::Infallible;
 /// A task has at least this many elements.
 const CHUNK: usize = 2048;
 
+/// Shorter vectors are left to one thread: to wake others takes about as long as they save.
+const LEAST_SHARED: usize = 8 * CHUNK;
+
 /// Overwrites a vector, given by the part and the place of its first element.
 pub(crate) fn fill<T: Send>(values: &mut [T], work: impl Fn(usize, &mut [T]) + Sync) {
     // Numbers with more digits are in a store of this thread.
-    if values.len() < 2 * CHUNK || host::workers() < 2 || precise::is_on() {
+    if values.len() < LEAST_SHARED || host::workers() < 2 || precise::is_on() {
         return work(0, values);
     }
     let chunk = CHUNK.max(values.len() / (8 * host::workers()));
@@ -30,7 +33,7 @@ pub(crate) fn collect<T: Send + Clone>(
     empty: T,
     value: impl Fn(usize) -> T + Sync,
 ) -> Vec<T> {
-    if count < 2 * CHUNK || host::workers() < 2 || precise::is_on() {
+    if count < LEAST_SHARED || host::workers() < 2 || precise::is_on() {
         return (0..count).map(value).collect();
     }
     let mut values = vec![empty; count];

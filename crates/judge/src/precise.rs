@@ -21,7 +21,7 @@ pub(crate) const MAX_NUMBERS: usize = 1 << 21;
 pub(crate) const BUDGET: u64 = 400_000;
 
 /// The work of a function, in operations.
-const FUNCTION_WORK: u64 = 50;
+pub(crate) const FUNCTION_WORK: u64 = 50;
 
 /// The handle of a number in the store, negative for the number of the other sign; 0 for none.
 pub(crate) type Handle = i32;

@@ -1,12 +1,12 @@
 //! Recorded values of a run on a backend, and the ops to blame for them.
 
-use crate::array::{Array, Elements};
+use crate::array::{Array, Elements, Number};
 use crate::doubts::Doubts;
 use crate::machine::Watch;
 use crate::verdict::{self, Output, Verdict};
 use analysis::Location;
 use mlir::OpId;
-use numerics::Tensor;
+use numerics::{DType, Tensor};
 use program::{EvalError, Origin};
 use rustc_hash::FxHashMap;
 
@@ -110,14 +110,35 @@ impl Watch for Comparison<'_> {
 /// Takes note of how wide the bounds of values are, and passes them on.
 pub(crate) struct Widths<'w> {
     pub inner: &'w mut dyn Watch,
+    /// True if the run ends once few digits are not going to be enough.
+    pub may_give_up: bool,
+    /// True if it has.
+    pub has_given_up: bool,
     /// By op: the largest width of bounds in proportion to the largest element of the result.
     pub relative: FxHashMap<Origin, f64>,
 }
 
 impl<'w> Widths<'w> {
     pub(crate) fn new(inner: &'w mut dyn Watch) -> Widths<'w> {
-        Widths { inner, relative: FxHashMap::default() }
+        let relative = FxHashMap::default();
+        Widths { inner, may_give_up: false, has_given_up: false, relative }
     }
+}
+
+/// Fewer elements tell nothing about others.
+const LEAST_TELLING: usize = 64;
+
+/// True if true values of a result have lost so many digits that those of the program are unlikely
+/// to be told to a 256th of a unit in the last place: nine of ten are not known to a 16th.
+fn has_lost_digits(array: &Array, numbers: &[Number]) -> bool {
+    let format = array.dtype.part().float_format().filter(|_| array.dtype.part() != DType::F64);
+    let (Some(format), true) = (format, numbers.len() >= LEAST_TELLING) else { return false };
+    let share = 0.5f64.powi(format.precision() as i32 + 4);
+    let is_lost = |n: &&Number| {
+        let is_open = n.bounds.low > f64::NEG_INFINITY || n.bounds.high < f64::INFINITY;
+        is_open && n.truth.radius > share * n.truth.hi.abs()
+    };
+    numbers.iter().filter(is_lost).count() >= numbers.len() / 10 * 9
 }
 
 impl Watch for Widths<'_> {
@@ -131,6 +152,10 @@ impl Watch for Widths<'_> {
             if size > 0.0 && width > 0.0 {
                 let own = self.relative.entry(origin).or_default();
                 *own = own.max(width / size);
+            }
+            if self.may_give_up && has_lost_digits(&array, numbers) {
+                self.has_given_up = true;
+                return Err(EvalError::new("digits", "few digits are not enough"));
             }
         }
         self.inner.value(origin, index, array)

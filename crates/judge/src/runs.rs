@@ -21,6 +21,8 @@ pub(crate) struct MachineRun {
     pub(crate) checked: Vec<CheckedValue>,
     /// The number of elements that ops have computed.
     pub(crate) elements: u64,
+    /// About the least work of the same run with more digits.
+    pub(crate) work: u64,
     /// True if values are known to few digits that could be known to more.
     pub(crate) is_quick: bool,
 }
@@ -70,8 +72,8 @@ pub(crate) fn run(
     for value in results {
         leaves(value, &mut arrays);
     }
-    let Machine { doubts, checked, elements, was_quick, .. } = machine;
-    Ok(MachineRun { results: arrays, doubts, checked, elements, is_quick: was_quick.get() })
+    let Machine { doubts, checked, elements, work, was_quick, .. } = machine;
+    Ok(MachineRun { results: arrays, doubts, checked, elements, work, is_quick: was_quick.get() })
 }
 
 /// The host of a program, with all processors.
@@ -192,7 +194,7 @@ pub(crate) fn refined(
     // In proportion to what the interpreter does.
     let mut budget = (own.elements / 8).clamp(precise::BUDGET / 4, precise::BUDGET);
     for bits in MORE_BITS.into_iter().filter(|&bits| bits <= options.bits) {
-        if missing == 0.0 {
+        if missing == 0.0 || own.work > budget {
             break;
         }
         let again = || run(program, inputs.to_vec(), model, Digits::All, &mut WhileDigitsLast);

@@ -614,6 +614,9 @@ fn remainder(x: Ball, y: Ball) -> Ball {
     if plain(x) && plain(y) {
         return Ball::exact(x.hi % y.hi);
     }
+    if x.is_unknown() || y.is_unknown() {
+        return Ball::UNKNOWN;
+    }
     let quotient = x.over(y);
     let (low, high) = (quotient.lower().trunc(), quotient.upper().trunc());
     if low == high && low.abs() < 9e15 {

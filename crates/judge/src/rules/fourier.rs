@@ -1,7 +1,9 @@
 //! Discrete Fourier transforms.
 //!
 //! Any algorithm that factors the length has an error of at most about `(p + 4) u` for each prime
-//! factor `p`, in proportion to the sum of absolute values, with factors rounded once.
+//! factor `p`, in proportion to the sum of absolute values, with factors rounded once and operations
+//! that are off by at most `u` of their results. So true values of large transforms are computed
+//! without radii, as sums of two `f64`.
 
 use super::Op;
 use super::Ruled;
@@ -13,10 +15,18 @@ use crate::functions::HALF_PI_BALL;
 use crate::machine::Machine;
 use crate::precise;
 use numerics::DType;
+use numerics::math::double::Double;
 use program::primitives::{Fft, Fourier};
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The real numbers of a transform: balls, or floats whose error follows from the number of
+/// An upper bound of the errors of sums and products of two [`Double`]s in proportion to their
+/// size, which are up to 3 and 7 units.
+const DOUBLE_ERROR: f64 = 8.0 * U * U;
+
+/// Transforms with more products of true values are computed without radii.
+const MAX_BALL_PRODUCTS: f64 = 4096.0;
+
+/// The real numbers of a transform: balls, or numbers whose error follows from the number of
 /// roundings.
 trait TransformNumber:
     Copy
@@ -54,6 +64,16 @@ impl TransformNumber for f64 {
     }
 }
 
+impl TransformNumber for Double {
+    fn of(ball: Ball) -> Double {
+        Double::new(ball.hi, ball.lo)
+    }
+
+    fn over_count(self, count: f64) -> Double {
+        self.over(Double::from(count))
+    }
+}
+
 type Complex<R> = [R; 2];
 
 fn plus<R: TransformNumber>(a: Complex<R>, b: Complex<R>) -> Complex<R> {
@@ -80,34 +100,79 @@ fn roots<R: TransformNumber>(n: usize, inverse: bool) -> Vec<Complex<R>> {
     (0..n).map(root).collect()
 }
 
+/// The largest error of operations with [`Double`]s and of the roots of unity of a transform, in
+/// proportion to their size.
+fn double_error(fft: &Fft) -> f64 {
+    let roots = fft.lengths.iter().flat_map(|&n| roots::<Ball>(n, false));
+    roots.flatten().map(|part| part.radius).fold(DOUBLE_ERROR, f64::max)
+}
+
 fn smallest_factor(n: usize) -> usize {
     (2..).take_while(|p| p * p <= n).find(|p| n.is_multiple_of(*p)).unwrap_or(n)
 }
 
-/// The transform of `line`, of every `step`-th root.
-fn transform<R: TransformNumber>(
-    line: &[Complex<R>],
-    roots: &[Complex<R>],
-    step: usize,
-) -> Vec<Complex<R>> {
-    let n = line.len();
-    if n <= 1 {
-        return line.to_vec();
+/// A transform of a length.
+struct Transform<R> {
+    roots: Vec<Complex<R>>,
+    zero: Complex<R>,
+}
+
+impl<R: TransformNumber> Transform<R> {
+    fn new(length: usize, inverse: bool) -> Transform<R> {
+        Transform { roots: roots(length, inverse), zero: [R::of(Ball::ZERO); 2] }
     }
-    let p = smallest_factor(n);
-    let m = n / p;
-    let parts: Vec<Vec<Complex<R>>> = (0..p)
-        .map(|r| {
-            let own: Vec<Complex<R>> = line.iter().copied().skip(r).step_by(p).collect();
-            transform(&own, roots, step * p)
-        })
-        .collect();
-    let total = roots.len();
-    let output = |k: usize| {
-        let term = |r: usize| times(parts[r][k % m], roots[r * k % n * step % total]);
-        (1..p).map(term).fold(parts[0][k % m], plus)
+
+    /// Transforms the elements of `line` at every `stride`-th place, with as many roots.
+    fn apply(&self, line: &[Complex<R>], stride: usize, results: &mut [Complex<R>]) {
+        let n = results.len();
+        if n <= 1 {
+            results.copy_from_slice(&line[..n]);
+            return;
+        }
+        let p = smallest_factor(n);
+        let m = n / p;
+        for (r, part) in results.chunks_exact_mut(m).enumerate() {
+            self.apply(&line[r * stride..], stride * p, part);
+        }
+        let mut terms = vec![self.zero; p];
+        for k in 0..m {
+            for (r, term) in terms.iter_mut().enumerate() {
+                *term = results[r * m + k];
+            }
+            if p == 2 {
+                let turned = times(terms[1], self.roots[k * stride]);
+                results[k] = plus(terms[0], turned);
+                results[m + k] = plus(terms[0], turned.map(R::neg));
+                continue;
+            }
+            for own in 0..p {
+                // The powers of a root, whose exponents are taken modulo their number.
+                let (step, mut at, mut sum) = ((own * m + k) * stride, 0, terms[0]);
+                for &term in &terms[1..] {
+                    at += step;
+                    at -= if at >= self.roots.len() { self.roots.len() } else { 0 };
+                    sum = plus(sum, times(term, self.roots[at]));
+                }
+                results[own * m + k] = sum;
+            }
+        }
+    }
+}
+
+/// The number of products of transforms of all lines along dimensions.
+fn products(fft: &Fft, shape: &[usize]) -> f64 {
+    let of_line = |mut n: usize| {
+        let mut sum = 0;
+        while n > 1 {
+            let p = smallest_factor(n);
+            sum += p;
+            n /= p;
+        }
+        sum as f64
     };
-    (0..n).map(output).collect()
+    let outer: usize = shape[..shape.len() - fft.lengths.len()].iter().product();
+    let block: usize = fft.lengths.iter().product();
+    outer as f64 * block as f64 * fft.lengths.iter().map(|&n| of_line(n)).sum::<f64>()
 }
 
 /// The number of roundings of a transform, in proportion to the sum of absolute values.
@@ -133,18 +198,18 @@ impl<R: TransformNumber> ComplexLines<R> {
         let inner: usize = self.shape[dimension + 1..].iter().product();
         let size = self.shape[dimension];
         let outer: usize = self.shape[..dimension].iter().product();
-        let (roots, zero) = (roots::<R>(length, inverse), R::of(Ball::ZERO));
+        let transform = Transform::<R>::new(length, inverse);
         let mut shape = self.shape.clone();
         shape[dimension] = length;
-        let mut values = vec![[zero; 2]; outer * length * inner];
+        let mut values = vec![transform.zero; outer * length * inner];
+        let [mut line, mut results] = [(); 2].map(|()| vec![transform.zero; length]);
         for o in 0..outer {
             for i in 0..inner {
-                let at = |k: usize| match k < size {
-                    true => self.values[(o * size + k) * inner + i],
-                    false => [zero; 2],
-                };
-                let line: Vec<Complex<R>> = (0..length).map(at).collect();
-                for (k, value) in transform(&line, &roots, 1).into_iter().enumerate() {
+                for (k, value) in line.iter_mut().enumerate().take(size) {
+                    *value = self.values[(o * size + k) * inner + i];
+                }
+                transform.apply(&line, 1, &mut results);
+                for (k, &value) in results.iter().enumerate() {
                     values[(o * length + k) * inner + i] = value;
                 }
             }
@@ -251,7 +316,10 @@ impl Op<'_> {
         let is_narrow = dtype.part() != DType::F64;
         let middles = complex(&numbers, operand, |n| ball(n.bounds).middle());
         let image = match is_narrow {
-            true => self.with_few_digits(fft, operand, &middles, |row| sizes[row] * roundings),
+            true => {
+                let error = |row: usize| sizes[row] * roundings * U;
+                self.without_radii(fft, operand, &middles, &error, Ball::exact)
+            }
             false => {
                 let _pause = precise::pause();
                 fourier(fft, &operand.shape, middles)
@@ -259,18 +327,25 @@ impl Op<'_> {
         };
         let truths = complex(&numbers, operand, |n| n.truth);
         let is_finite = numbers.iter().all(|n| n.truth.is_finite());
-        let truth = match machine.is_quick(dtype) && is_finite {
-            true => {
-                let sizes = sum(&|n| n.truth.magnitude());
-                let rests = sum(&|n| super::slopes::rest(n.truth));
-                let error = |row: usize| sizes[row] * roundings + rests[row] / U;
-                self.with_few_digits(fft, operand, &truths, error)
-            }
-            false if machine.has_truth => fourier(fft, &operand.shape, truths),
-            false => ComplexLines {
+        let is_large = products(fft, &operand.shape) > MAX_BALL_PRODUCTS && !precise::is_on();
+        let sizes_of = |value: fn(Ball) -> f64| sum(&|n| value(n.truth));
+        let truth = if machine.is_quick(dtype) && is_finite {
+            let (sizes, rests) = (sizes_of(Ball::magnitude), sizes_of(super::slopes::rest));
+            let error = |row: usize| sizes[row] * roundings * U + rests[row];
+            self.without_radii(fft, operand, &truths, &error, Ball::exact)
+        } else if !machine.has_truth {
+            ComplexLines {
                 shape: image.shape.clone(),
                 values: vec![[Ball::UNKNOWN; 2]; image.values.len()],
-            },
+            }
+        } else if is_large && is_finite {
+            let (sizes, radii) = (sizes_of(Ball::magnitude), sizes_of(|truth| truth.radius));
+            let unit = double_error(fft);
+            let error = |row: usize| sizes[row] * roundings * unit + radii[row];
+            let ball = |sum: Double| Ball::constant(sum.hi, sum.lo, 0.0);
+            self.without_radii(fft, operand, &truths, &error, ball)
+        } else {
+            fourier(fft, &operand.shape, truths)
         };
         // Of infinities, algorithms differ in what they make.
         let rows = numbers.chunks_exact(block * width);
@@ -297,25 +372,26 @@ impl Op<'_> {
         self.with_any_doubt(operands, Array::of_numbers(dtype, truth.shape.clone(), results)?)
     }
 
-    /// The transform in `f64`, with errors of units roundoff by the block that is transformed.
-    fn with_few_digits(
+    /// The transform with numbers whose errors are bounded by the block that is transformed.
+    fn without_radii<R: TransformNumber>(
         &self,
         fft: &Fft,
         operand: &Array,
         values: &[Complex<Ball>],
-        error: impl Fn(usize) -> f64,
+        error: &dyn Fn(usize) -> f64,
+        ball: impl Fn(R) -> Ball,
     ) -> ComplexLines<Ball> {
-        let values = values.iter().map(|value| value.map(|part| part.hi)).collect();
-        let ComplexLines { shape, values } = fourier::<f64>(fft, &operand.shape, values);
+        let values = values.iter().map(|value| value.map(R::of)).collect();
+        let ComplexLines { shape, values } = fourier::<R>(fft, &operand.shape, values);
         let first = operand.shape.len() - fft.lengths.len();
         let block: usize = shape[first..].iter().product();
-        let ball = |(at, value): (usize, [f64; 2])| {
-            let error = error(at / block) * U * 1.01;
+        let ball = |(at, value): (usize, Complex<R>)| {
+            let error = error(at / block) * 1.01;
             // Products may be below the range.
             let error = if error == 0.0 { 0.0 } else { up(error + 1e-300) };
-            value.map(|part| match part.is_finite() {
-                true => Ball::exact(part).widened(error),
-                false => Ball::UNKNOWN,
+            value.map(|part| match ball(part) {
+                ball if ball.hi.is_finite() && ball.lo.is_finite() => ball.widened(error),
+                _ => Ball::UNKNOWN,
             })
         };
         let values = values.into_iter().enumerate().map(ball).collect();

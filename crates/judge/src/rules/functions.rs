@@ -87,9 +87,13 @@ pub(super) fn function(op: UnaryOp) -> Option<Function> {
 }
 
 impl Function {
-    /// The true value.
+    /// The true value. Of a number about which nothing is known, it need not be a number.
     pub(crate) fn truth(&self, x: Ball) -> Ball {
-        if x.is_nan() { Ball::NAN } else { (self.value)(x) }
+        match x {
+            x if x.is_nan() => Ball::NAN,
+            x if x.is_unknown() => Ball::UNKNOWN,
+            x => (self.value)(x),
+        }
     }
 
     /// The image of bounds within the domain that are near the number `x`, whose value is `truth`.

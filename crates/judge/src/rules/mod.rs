@@ -30,7 +30,8 @@ use crate::array::{Array, Number, Value};
 use crate::bounds::Rounding;
 use crate::doubts::Kind;
 use crate::machine::{AccuracyRequirement, CheckedValue, Machine, is_inexact};
-use numerics::math::BinaryOp;
+use crate::precise;
+use numerics::math::{BinaryOp, UnaryOp};
 use numerics::{DType, I1, Tensor};
 use program::primitives;
 use program::{BodyShape, EvalError, Instruction, Origin, Primitive, RuntimeValue, ValueType};
@@ -73,6 +74,27 @@ pub(crate) fn apply(
     }
     let primitive = &instruction.primitive;
     Op { instruction, primitive, dtypes: None, is_same }.apply(machine, operands)
+}
+
+/// The least work, in operations of `precise.rs`, of a result of a primitive with more digits, for
+/// each of its inexact elements.
+pub(crate) fn least_work(primitive: &Primitive) -> u64 {
+    match primitive {
+        Primitive::Binary(
+            BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
+        ) => 1,
+        Primitive::Unary(
+            UnaryOp::Cosine
+            | UnaryOp::Exponential
+            | UnaryOp::Log
+            | UnaryOp::LogPlusOne
+            | UnaryOp::Rsqrt
+            | UnaryOp::Sine
+            | UnaryOp::Sqrt
+            | UnaryOp::Tanh,
+        ) => precise::FUNCTION_WORK,
+        _ => 0,
+    }
 }
 
 /// An instruction that is judged.

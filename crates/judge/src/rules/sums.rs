@@ -9,8 +9,8 @@ use super::quick_products::quick_products;
 use super::{Op, Ruled, any_doubt};
 use crate::array::{Array, Number, tensor};
 use crate::ball::{Ball, up};
-use crate::bounds::{Bounds, Image, Rounding, largest, smallest_normal};
-use crate::exact_sums::{Kernel, absolute, bilinear, linear};
+use crate::bounds::{Bounds, Image, Rounder, Rounding, largest, smallest_normal};
+use crate::exact_sums::{Kernel, bilinear, bounded, linear};
 use crate::machine::Machine;
 use crate::precise;
 use crate::quick_sums::{MAX_QUICK_TERMS, quick_bilinear, quick_linear};
@@ -91,10 +91,16 @@ pub(super) struct SumRounding {
     /// The largest relative error of a product because of rounded operands.
     pub operands: f64,
     pub rounding: Rounding,
+    /// The last rounding of a sum, to the nearest number.
+    pub rounder: Rounder,
     /// The error of a term because of zeros in place of subnormal numbers, or of underflow.
     pub tiny: f64,
     /// True if the sum is rounded once more, from a wider type.
     pub is_wide: bool,
+    /// The largest number of the type.
+    pub limit: f64,
+    /// The number of integers that the type's digits tell apart; 0 for types that are no floats.
+    pub integers: f64,
 }
 
 impl SumRounding {
@@ -119,7 +125,22 @@ impl SumRounding {
         };
         let flushed = if machine.model.flushes(dtype) { 4.0 * normal } else { 0.0 };
         let tiny = flushed + if products { normal * own * 2.0 } else { 0.0 };
-        SumRounding { dtype, roundoff, products, operands, rounding, tiny, is_wide: roundoff < own }
+        let rounder = Rounder::new(dtype, Rounding { ulps: 0.5, ..rounding });
+        let limit = format.map_or(0.0, largest);
+        let integers = format.map_or(0.0, |format| 2f64.powi(format.precision() as i32));
+        let is_wide = roundoff < own;
+        SumRounding {
+            dtype,
+            roundoff,
+            products,
+            operands,
+            rounding,
+            rounder,
+            tiny,
+            is_wide,
+            limit,
+            integers,
+        }
     }
 
     /// The results of sums with this image, sum of absolute values and number of terms.
@@ -129,15 +150,12 @@ impl SumRounding {
 
     /// The results that conforming sums may have.
     pub(super) fn bounds(&self, sum: &Sum) -> Bounds {
-        let Some(format) = self.dtype.float_format() else { return Bounds::ANY };
-        if !sum.image.is_finite() {
+        if self.integers == 0.0 || !sum.image.is_finite() {
             return Bounds::ANY;
         }
-        let limit = largest(format);
-        let digits = (0.5f64).powi(-(format.precision() as i32));
         let is_exact = self.tiny == 0.0 || sum.unit > self.tiny;
         let is_exact = is_exact && self.operands == 0.0 && sum.unit > 0.0;
-        let error = if is_exact && sum.size <= digits * sum.unit || sum.terms < 1.0 {
+        let error = if is_exact && sum.size <= self.integers * sum.unit || sum.terms < 1.0 {
             0.0
         } else {
             let roundings = if self.products { sum.terms } else { sum.terms - 1.0 };
@@ -147,10 +165,9 @@ impl SumRounding {
             up(sum.size * (roundings * self.roundoff + self.operands) + sum.terms * self.tiny)
         };
         let image = sum.image.widened(error);
-        let rounding = Rounding { ulps: 0.5, ..self.rounding };
-        let bounds = Image::between(image, image).rounded(self.dtype, rounding);
+        let bounds = self.rounder.bounds(Image::between(image, image));
         // Partial sums may leave the range.
-        if sum.size + error > limit {
+        if sum.size + error > self.limit {
             return Bounds::ANY;
         }
         bounds
@@ -224,7 +241,10 @@ impl Op<'_> {
         let shape = all_terms.shape().to_vec();
         let most = all_terms.as_slice::<f64>()?.iter().copied().fold(0.0, f64::max);
         let is_zero = |n: &Number| n.bounds.value() == Some(0.0);
-        let terms = floats(&|n| f64::from(u8::from(!is_zero(n))))?;
+        let terms = match operands.iter().any(|(_, numbers)| numbers.iter().any(is_zero)) {
+            true => floats(&|n| f64::from(u8::from(!is_zero(n))))?,
+            false => all_terms.clone(),
+        };
         let finite = |x: f64| if x.is_finite() { x } else { 0.0 };
         let sizes = floats(&|n| finite(n.bounds.magnitude()))?;
         let sizes: Vec<f64> = sizes.as_slice::<f64>()?.to_vec();
@@ -592,8 +612,8 @@ impl Op<'_> {
             first_tensor(kernels::evaluate(&primitive, self.origin(), values, &mut env)?)
         };
         let sums = SumRounding::new(self, machine, dtype, true);
+        let terms = contracted(self.primitive(), &lhs.shape);
         if machine.has_truth && machine.is_quick(dtype) && !dtype.is_complex() {
-            let terms = contracted(self.primitive(), &lhs.shape);
             let quick = quick_products([lhs, rhs], terms, &sums, &mut kernel)?;
             if let Some((shape, numbers)) = quick {
                 let array = Array::of_numbers(dtype, shape, numbers)?;
@@ -604,7 +624,7 @@ impl Op<'_> {
         let mut facts = |a: &[Number], b: &[Number]| {
             let is_quick = [machine.is_quick(dtype), is_narrow(dtype)];
             let operands: [(&[usize], _); 2] = [(&lhs.shape, a), (&rhs.shape, b)];
-            Products::of(operands, machine.has_truth, is_quick, &mut kernel)
+            Products::of(operands, terms, machine.has_truth, is_quick, &mut kernel)
         };
         let (shape, numbers) = if dtype.is_complex() {
             let part = |numbers: &[Number], width: usize, part: usize| -> Vec<Number> {
@@ -668,38 +688,52 @@ struct Products {
 }
 
 impl Products {
-    /// The sums that a kernel makes of products of two operands; few digits are enough for true
-    /// values, and for images.
+    /// The sums that a kernel makes of products of two operands, with the number of products of
+    /// each if all have as many; few digits are enough for true values, and for images.
     fn of(
         [(a_shape, a), (b_shape, b)]: [(&[usize], &[Number]); 2],
+        terms: Option<f64>,
         has_truth: bool,
         is_quick: [bool; 2],
         kernel: &mut Kernel<'_>,
     ) -> Result<Products, EvalError> {
-        let floats = |shape: &[usize], numbers: &[Number], value: &dyn Fn(&Number) -> f64| {
-            tensor(shape, numbers.iter().map(value).collect())
-        };
-        let is_used = |n: &Number| {
-            let is_zero = n.bounds.value() == Some(0.0) && n.truth.is_exact() && n.truth.hi == 0.0;
-            f64::from(u8::from(!is_zero))
-        };
-        let terms = kernel(vec![floats(a_shape, a, &is_used)?, floats(b_shape, b, &is_used)?])?;
-        let shape = terms.shape().to_vec();
-        let terms = terms.to_vec::<f64>()?;
-        // Products with zero are exact.
-        let most = terms.iter().copied().fold(0.0, f64::max);
-        let [is_quick, images_are_quick] = is_quick.map(|is| is && most <= MAX_QUICK_TERMS);
+        fn floats(
+            shape: &[usize],
+            numbers: &[Number],
+            value: impl Fn(&Number) -> f64,
+        ) -> Result<Tensor, EvalError> {
+            Ok(tensor(shape, numbers.iter().map(value).collect())?)
+        }
         let size = |n: &Number| match n.bounds.magnitude() {
             size if size.is_finite() => size,
             _ => 0.0,
         };
-        let sizes = vec![floats(a_shape, a, &size)?, floats(b_shape, b, &size)?];
-        let sizes = absolute(sizes, most, kernel)?;
+        let sizes = kernel(vec![floats(a_shape, a, size)?, floats(b_shape, b, size)?])?;
+        let shape = sizes.shape().to_vec();
+        // Products with zero are exact.
+        let is_zero =
+            |n: &Number| n.bounds.value() == Some(0.0) && n.truth.is_exact() && n.truth.hi == 0.0;
+        let terms = match terms.filter(|_| !a.iter().any(is_zero) && !b.iter().any(is_zero)) {
+            Some(terms) => vec![terms; sizes.num_elements()],
+            None => {
+                let is_used = |n: &Number| f64::from(u8::from(!is_zero(n)));
+                let used = vec![floats(a_shape, a, is_used)?, floats(b_shape, b, is_used)?];
+                kernel(used)?.to_vec::<f64>()?
+            }
+        };
+        let most = terms.iter().copied().fold(0.0, f64::max);
+        let [is_quick, images_are_quick] = is_quick.map(|is| is && most <= MAX_QUICK_TERMS);
+        let sizes = sizes.as_slice::<f64>()?.iter().map(|&sum| bounded(sum, most)).collect();
         let unit = granularity(a) * granularity(b);
         let unit = if unit.is_nan() { 0.0 } else { unit };
-        let mut balls = |value: &dyn Fn(&Number) -> Ball, unit: f64, is_quick: bool| {
-            let (a, b): (Vec<Ball>, Vec<Ball>) =
-                (a.iter().map(value).collect(), b.iter().map(value).collect());
+        let balls_of = |numbers: &[Number], is_image: bool| -> Vec<Ball> {
+            match is_image {
+                true => numbers.iter().map(|n| ball(n.bounds)).collect(),
+                false => numbers.iter().map(|n| n.truth).collect(),
+            }
+        };
+        let mut balls = |is_image: bool, unit: f64, is_quick: bool| {
+            let (a, b) = (balls_of(a, is_image), balls_of(b, is_image));
             let operands: [(&[usize], &[Ball]); 2] = [(a_shape, &a), (b_shape, &b)];
             match is_quick {
                 true => quick_bilinear(operands, most, unit, kernel),
@@ -710,11 +744,11 @@ impl Products {
         let images = {
             // These are true values, too, if operands are exact.
             let _pause = (!same).then(precise::pause);
-            balls(&|n| ball(n.bounds), unit, if same { is_quick } else { images_are_quick })?
+            balls(true, unit, if same { is_quick } else { images_are_quick })?
         };
         let truths = match (same, has_truth) {
             (true, _) => images.clone(),
-            (false, true) => balls(&|n| n.truth, 0.0, is_quick)?,
+            (false, true) => balls(false, 0.0, is_quick)?,
             (false, false) => vec![Ball::UNKNOWN; images.len()],
         };
         Ok(Products { shape, images, truths, sizes, terms, unit })

@@ -197,7 +197,7 @@ impl JudgeArgs {
             }
             let judgement = stablo::judge_expectations(&program, inputs, &options)?;
             if judgement.outputs.is_empty() {
-                let message = "there are neither results to judge nor ops of the check dialect";
+                let message = "there are neither results to judge nor values that check ops expect";
                 return Err(CommandFailure::usage(message.to_string()));
             }
             self.print(&judgement, &name, io)?;
