@@ -32,10 +32,15 @@ pub(crate) fn multiply<T: Accumulator>(
     b: Matrix<'_, T>,
     out: &mut [T],
 ) {
-    Isa::best().run(FewResults { m, k, n, a, b, out });
+    // Of few columns, lanes for eight would be mostly empty.
+    match n {
+        ..=4 => Isa::best().run(FewResults::<T, 4> { m, k, n, a, b, out }),
+        _ => Isa::best().run(FewResults::<T, SIDE> { m, k, n, a, b, out }),
+    }
 }
 
-struct FewResults<'a, T> {
+/// With lanes for `LANES` columns.
+struct FewResults<'a, T, const LANES: usize> {
     m: usize,
     k: usize,
     n: usize,
@@ -44,23 +49,23 @@ struct FewResults<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Accumulator> Kernel for FewResults<'_, T> {
+impl<T: Accumulator, const LANES: usize> Kernel for FewResults<'_, T, LANES> {
     #[inline(always)]
     fn run(self) {
         let FewResults { m, k, n, a, b, out } = self;
         // Missing rows and columns repeat the last one.
-        let columns: [usize; SIDE] = std::array::from_fn(|i| i.min(n - 1) * b.strides[1]);
+        let columns: [usize; LANES] = std::array::from_fn(|i| i.min(n - 1) * b.strides[1]);
         for (first, out) in (0..m).step_by(ROWS).zip(out.chunks_mut(ROWS * n)) {
             let rows: [usize; ROWS] =
                 std::array::from_fn(|i| (first + i).min(m - 1) * a.strides[0]);
             let mut tree = Tree::new();
             for start in (0..k).step_by(BLOCK) {
-                let mut sums = [[T::ZERO; SIDE]; ROWS];
+                let mut sums = [[T::ZERO; LANES]; ROWS];
                 for l in start..k.min(start + BLOCK) {
                     let a = &a.elements[l * a.strides[1]..];
                     let elements = &b.elements[l * b.strides[0]..];
                     // Neighbours are read together, if there are elements beyond the last.
-                    let y = match elements.first_chunk::<SIDE>() {
+                    let y = match elements.first_chunk::<LANES>() {
                         Some(y) if b.strides[1] == 1 => *y,
                         _ => columns.map(|at| elements[at]),
                     };
@@ -73,7 +78,7 @@ impl<T: Accumulator> Kernel for FewResults<'_, T> {
                 }
                 tree.push(sums, add_groups);
             }
-            let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; SIDE]; ROWS]);
+            let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; LANES]; ROWS]);
             for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
                 out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
             }

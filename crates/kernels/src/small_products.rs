@@ -137,7 +137,13 @@ impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSE
                 return self.by_results();
             }
         } else {
+            // Dense square matrices, such as rotations, whose loops are unrolled.
+            let is_dense = self.a.strides == [self.k, 1] && self.b.strides == [1, self.n];
+            let is_square = self.m == self.k && self.k == self.n && is_dense && !FUSED;
             match self.n {
+                2 if is_square => return self.squares::<2>(),
+                3 if is_square => return self.squares::<3>(),
+                4 if is_square => return self.squares::<4>(),
                 1 => return self.by_rows::<1>(),
                 2 => return self.by_rows::<2>(),
                 3 => return self.by_rows::<3>(),
@@ -211,6 +217,28 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
                     if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) }
                 };
                 *out = (0..k).fold(T::ZERO, step).finish();
+            }
+        }
+    }
+
+    /// Products of matrices with `N` rows and columns.
+    #[inline(always)]
+    fn squares<const N: usize>(self) {
+        let SmallProducts { a, b, out, .. } = self;
+        let starts = a.starts.iter().zip(b.starts);
+        let results = out.as_chunks_mut::<N>().0.as_chunks_mut::<N>().0;
+        for (results, (&a_start, &b_start)) in results.iter_mut().zip(starts) {
+            let rows = a.elements[a_start..].as_chunks::<N>().0.first_chunk::<N>();
+            let others = b.elements[b_start..].as_chunks::<N>().0.first_chunk::<N>();
+            let (Some(rows), Some(others)) = (rows, others) else { continue };
+            for (row, results) in rows.iter().zip(results) {
+                let mut sums = [T::ZERO; N];
+                for (&x, other) in row.iter().zip(others) {
+                    for (sum, &y) in sums.iter_mut().zip(other) {
+                        *sum = sum.add(x.multiply(y));
+                    }
+                }
+                *results = sums.map(T::finish);
             }
         }
     }

@@ -32,7 +32,9 @@ fn products_of_many_small_matrices() {
         lhs_contracting_dimensions: vec![2],
         rhs_contracting_dimensions: vec![1],
     };
-    for (count, m, k, n) in [(20_003, 4, 8, 8), (60_001, 2, 5, 3), (997, 9, 12, 17), (7, 0, 3, 2)] {
+    let squares = [(5_001, 2, 2, 2), (3_003, 3, 3, 3), (777, 4, 4, 4)];
+    let others = [(20_003, 4, 8, 8), (60_001, 2, 5, 3), (997, 9, 12, 17), (7, 0, 3, 2)];
+    for (count, m, k, n) in squares.into_iter().chain(others) {
         let a = |at: usize| (at * 40503 % 17) as f32 - 8.0;
         let b = |at: usize| (at * 31 % 13) as f32 - 6.0;
         // Small integers, of which sums are exact in any order.
@@ -125,6 +127,34 @@ fn products_of_all_sizes() {
             };
             let found = dot_general(a.clone(), b, &numbers, DType::I64).expect("valid");
             assert_eq!(found, expected, "{m} x {k} x {n}");
+        }
+    }
+}
+
+/// Products with fewer columns than rows, and fewer than eight, are computed the other way round.
+#[test]
+fn prepared_products_with_few_columns() {
+    let numbers = DotDims {
+        lhs_batching_dimensions: vec![0],
+        rhs_batching_dimensions: vec![0],
+        lhs_contracting_dimensions: vec![2],
+        rhs_contracting_dimensions: vec![1],
+    };
+    for (m, k, n) in [(33, 64, 4), (70, 80, 3), (200, 9, 7), (5, 0, 2), (9, 3, 2)] {
+        for dtype in [DType::F32, DType::F64, DType::C64, DType::I32] {
+            let [a, b] = [([2, m, k], 7), ([2, k, n], 11)].map(|(shape, step)| {
+                let count = shape.iter().product::<usize>();
+                let elements = (0..count).map(|i| (i * step % 31) as f64 - 15.0).collect();
+                let elements = Tensor::from_vec(shape, elements).expect("small");
+                math::convert(elements, dtype).expect("a number type")
+            });
+            let views = [&a, &b].map(|t| StridedView::dense(t.shape()).expect("small"));
+            let dot = DotKernel::new((dtype, &views[0]), (dtype, &views[1]), &numbers, dtype);
+            let dot = dot.expect("plain types");
+            let mut found = Tensor::zeros(dtype, [2, m, n]).expect("small");
+            dot.run(a.bytes(), b.bytes(), found.bytes_mut().expect("unshared")).expect("valid");
+            let expected = dot_general(a, b, &numbers, dtype).expect("valid");
+            assert_eq!(found, expected, "{m} x {k} x {n} of {dtype}");
         }
     }
 }
