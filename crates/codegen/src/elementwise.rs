@@ -460,6 +460,11 @@ impl Lowering<'_> {
                     lanes::atan2(code, operands[0], operands[1])
                 });
             }
+            (Power, F32) if matches!(y, Chunk::Four(y) if self.code.known4(y) == Some(0.5f32.to_bits())) =>
+            {
+                let roots = self.map(x, lanes::power_of_half);
+                return self.quiet(F32, roots);
+            }
             (Power, F32) => {
                 return self.widened(&[x, y], |code, operands| {
                     lanes::power(code, operands[0], operands[1])

@@ -115,6 +115,17 @@ pub(crate) fn power(code: &mut VectorFunction, x: Value, y: Value) -> Value {
     })
 }
 
+/// The code of the power of 1/2 of floats of four bytes, but for NaN: the root, which of negative
+/// zero is positive, and of negative infinity, too.
+pub(crate) fn power_of_half(code: &mut VectorFunction, x: Value) -> Value {
+    let [zero, infinity, least] =
+        [0.0, f32::INFINITY, f32::NEG_INFINITY].map(|number| code.splat4(number.to_bits()));
+    let root = code.unary(Op::SqrtF32, x);
+    let root = code.pair(Op::AddF32, root, zero);
+    let is_least = code.pair(Op::CompareF32(Predicate::Equal), x, least);
+    code.blend(is_least, infinity, root)
+}
+
 fn record(code: &mut VectorFunction, f: impl FnOnce(&RefCell<VectorFunction>) -> Value) -> Value {
     let cell = RefCell::new(std::mem::take(code));
     let value = f(&cell);
