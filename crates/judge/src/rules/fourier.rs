@@ -112,17 +112,17 @@ fn smallest_factor(n: usize) -> usize {
 }
 
 /// A transform of a length.
-struct Transform<R> {
+struct LineTransform<R> {
     roots: Vec<Complex<R>>,
     zero: Complex<R>,
 }
 
-impl<R: TransformNumber> Transform<R> {
-    fn new(length: usize, inverse: bool) -> Transform<R> {
-        Transform { roots: roots(length, inverse), zero: [R::of(Ball::ZERO); 2] }
+impl<R: TransformNumber> LineTransform<R> {
+    fn new(length: usize, inverse: bool) -> LineTransform<R> {
+        LineTransform { roots: roots(length, inverse), zero: [R::of(Ball::ZERO); 2] }
     }
 
-    /// Transforms the elements of `line` at every `stride`-th place, with as many roots.
+    /// Transforms the elements of `line` at every `stride`-th place, by every `stride`-th root.
     fn apply(&self, line: &[Complex<R>], stride: usize, results: &mut [Complex<R>]) {
         let n = results.len();
         if n <= 1 {
@@ -198,7 +198,7 @@ impl<R: TransformNumber> ComplexLines<R> {
         let inner: usize = self.shape[dimension + 1..].iter().product();
         let size = self.shape[dimension];
         let outer: usize = self.shape[..dimension].iter().product();
-        let transform = Transform::<R>::new(length, inverse);
+        let transform = LineTransform::<R>::new(length, inverse);
         let mut shape = self.shape.clone();
         shape[dimension] = length;
         let mut values = vec![transform.zero; outer * length * inner];

@@ -688,8 +688,8 @@ struct Products {
 }
 
 impl Products {
-    /// The sums that a kernel makes of products of two operands, with the number of products of
-    /// each if all have as many; few digits are enough for true values, and for images.
+    /// The sums that a kernel makes of products of two operands. `terms` is the number of products
+    /// of each sum if it is the same for all; few digits are enough for true values, and for images.
     fn of(
         [(a_shape, a), (b_shape, b)]: [(&[usize], &[Number]); 2],
         terms: Option<f64>,
