@@ -1,6 +1,6 @@
 //! Elementwise functions as code over vectors, with the bits of the functions of `numerics`.
 
-use crate::integers::multiply8;
+use crate::integers::{exact_f64, multiply8};
 use crate::lanes;
 use crate::ops::{IntegerRounding, Op, Predicate};
 use crate::small::is_small;
@@ -150,6 +150,11 @@ impl Lowering<'_> {
             }
             _ => return None,
         })
+    }
+
+    /// True if all elements of four bytes are known to have these bits.
+    fn is_known(&self, x: Chunk, bits: u32) -> bool {
+        matches!(x, Chunk::Four(x) if self.code.known4(x) == Some(bits))
     }
 
     pub(crate) fn pairs(&mut self, op: Op, x: Chunk, y: Chunk) -> Option<Chunk> {
@@ -460,8 +465,7 @@ impl Lowering<'_> {
                     lanes::atan2(code, operands[0], operands[1])
                 });
             }
-            (Power, F32) if matches!(y, Chunk::Four(y) if self.code.known4(y) == Some(0.5f32.to_bits())) =>
-            {
+            (Power, F32) if self.is_known(y, 0.5f32.to_bits()) => {
                 let roots = self.map(x, lanes::power_of_half);
                 return self.quiet(F32, roots);
             }
@@ -701,14 +705,6 @@ impl Lowering<'_> {
         let masks = Chunk::Eight(self.wide_mask(mask));
         Some(self.map(masks, |code, mask| code.pair(Op::And, mask, one)))
     }
-}
-
-/// The `f64` of an integer below 2^32 in a lane of eight bytes.
-fn exact_f64(code: &mut VectorFunction, x: Value) -> Value {
-    // The exponent of 2^52, whose last bit is 1.
-    let offset = code.splat8(((1u64 << 52) as f64).to_bits());
-    let x = code.pair(Op::Or, x, offset);
-    code.pair(Op::SubtractF64, x, offset)
 }
 
 /// The larger or the smaller one of two floats: NaN wins, and zeros have an order.

@@ -229,6 +229,14 @@ pub(crate) fn multiply8(code: &mut VectorFunction, x: Value, y: Value) -> Value 
     code.pair(Op::AddI64, low, high)
 }
 
+/// The `f64` of an integer below 2^32 in a lane of eight bytes.
+pub(crate) fn exact_f64(code: &mut VectorFunction, x: Value) -> Value {
+    // The exponent of 2^52, whose last bit is 1.
+    let offset = code.splat8(((1u64 << 52) as f64).to_bits());
+    let x = code.pair(Op::Or, x, offset);
+    code.pair(Op::SubtractF64, x, offset)
+}
+
 /// Numbers without a sign, rounded to `f64`.
 fn unsigned_f64(code: &mut VectorFunction, x: Value) -> Value {
     // As the last bits of 2^84 and of 2^52.

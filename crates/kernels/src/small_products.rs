@@ -279,8 +279,8 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
     fn by_rows<const N: usize>(self) {
         let SmallProducts { m, k, a, b, out, .. } = self;
         let (rows, _) = out.as_chunks_mut::<N>();
-        // Rows of all matrices, consecutively. To divide their numbers by `m` would take longer than
-        // the products of short rows.
+        // Rows of all matrices, consecutively. Dividing their numbers by `m` takes longer than the
+        // products of short rows.
         let (mut matrix, mut line) = (0, 0);
         for out in rows.chunks_mut(ROWS) {
             let (mut a_rows, mut b_columns) = ([&[][..]; ROWS], [&[][..]; ROWS]);

@@ -77,7 +77,7 @@ impl Rotation {
 /// Number of elements from which rows are turned later, by many rotations at a time.
 const MIN_DEFERRED: usize = 96;
 /// Number of rotations for each row that are kept until then.
-const KEPT_TURNS: usize = 48;
+const KEPT_TURNS: usize = 32;
 
 /// Rotations of the rows of a matrix in their order. All are applied to some columns, which a cache
 /// close to the processor holds, before the next ones: columns are independent.
