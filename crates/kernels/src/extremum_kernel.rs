@@ -1,12 +1,11 @@
 //! `argmax` and `argmin` as kernels.
 
-use super::converted::converted;
-use super::extremum::{ReducedLines, dispatch_extremum, extrema_of_type, wide_type};
+use super::extremum::{ReducedLines, are_known, extrema};
 use super::kernel::Kernel;
-use numerics::budget::{Scratch, reserve};
+use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
-use numerics::{DType, Element, TensorError};
+use numerics::{DType, TensorError};
 use program::Extremum;
 
 /// The largest or smallest element along neighbouring dimensions, or its index.
@@ -33,12 +32,9 @@ impl ExtremumKernel {
         dimensions: &[usize],
         is_index: bool,
     ) -> Option<ExtremumKernel> {
-        let is_known = dispatch_extremum!(wide_type(dtype), index, T, I => {
-            [T::DTYPE, I::DTYPE] == [wide_type(dtype), index]
-        }, else false);
         let (&first, &last) = (dimensions.first()?, dimensions.last()?);
         let is_run = dimensions.windows(2).all(|pair| pair[0] + 1 == pair[1]);
-        if !is_known || !is_run || view.shape() != shape {
+        if !are_known([dtype, index]) || !is_run || view.shape() != shape {
             return None;
         }
         let sizes = [&shape[..first], &shape[first..=last], &shape[last + 1..]].map(num_elements);
@@ -58,7 +54,7 @@ impl ExtremumKernel {
             && repeats(last + 1..shape.len())
             && &strides[first..=last] == along.strides()
         {
-            lines.repeated()
+            lines.repeated(1)
         } else {
             return None;
         };
@@ -80,37 +76,24 @@ impl ExtremumKernel {
 
 impl Kernel for ExtremumKernel {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
-        fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> Result<&[T], TensorError> {
-            bytemuck::try_cast_slice(bytes).map_err(|_| TensorError::OutOfBounds)
-        }
         let (&[values, indices, value, index], [result]) = (operands, results) else {
             return Err(TensorError::OutOfBounds);
         };
-        let &ExtremumKernel { kind, dtypes: [dtype, place], lines, lens, is_index } = self;
-        let (wide, mut room) = (wide_type(dtype), AlignedBytes::new());
-        let value = converted(value, [dtype, wide], &mut room)?;
-        dispatch_extremum!(wide, place, T, I => {
-            let init = (cast::<T>(value)?.first(), cast::<I>(index)?.first());
-            let (Some(&value), Some(&index)) = init else { return Err(TensorError::OutOfBounds) };
-            let (indices, init) = (cast::<I>(indices)?, (value, index));
-            let count = result.len() / self.dtype().bytes();
-            let found = [values.len() / dtype.bytes(), indices.len()];
-            if found != lens || count != lines[0].results() {
-                return Err(TensorError::OutOfBounds);
-            }
-            let elements = (values, indices);
-            if is_index {
-                let mut best = AlignedBytes::new();
-                let _reserved = reserve::<u8>(count * dtype.bytes())?;
-                best.try_resize(count * dtype.bytes())?;
-                let places = bytemuck::try_cast_slice_mut(result);
-                let outs = (&mut best[..], places.map_err(|_| TensorError::OutOfBounds)?);
-                extrema_of_type::<T, I>(kind, dtype, elements, init, lines, outs)
-            } else {
-                let mut places = Scratch::filled(count, I::default())?;
-                let outs = (&mut **result, &mut places[..]);
-                extrema_of_type::<T, I>(kind, dtype, elements, init, lines, outs)
-            }
-        }, else Err(TensorError::OutOfBounds))
+        let &ExtremumKernel { kind, dtypes, lines, lens, is_index } = self;
+        let count = result.len() / self.dtype().bytes();
+        let found = [values.len() / dtypes[0].bytes(), indices.len() / dtypes[1].bytes()];
+        if found != lens || count != lines[0].results() {
+            return Err(TensorError::OutOfBounds);
+        }
+        // The other result.
+        let mut room = AlignedBytes::new();
+        let len = count * dtypes[usize::from(!is_index)].bytes();
+        let _reserved = reserve::<u8>(len)?;
+        room.try_resize(len)?;
+        let outs = match is_index {
+            true => [&mut room[..], &mut **result],
+            false => [&mut **result, &mut room[..]],
+        };
+        extrema(kind, dtypes, [values, indices], [value, index], lines, outs)
     }
 }

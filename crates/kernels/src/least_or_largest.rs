@@ -1,14 +1,14 @@
 //! The largest or smallest of many elements. They are compared as integers of the same order, which
 //! takes fewer instructions, and has vectors of narrow ones.
 
+use super::key_order::{KeyBits, KeyOrder, with_key_order};
 use super::parallel::{fold_work, task_size};
 use super::short_rows::{largest_from_each, transposed_rows};
 use super::sums::{BLOCK, copy_strided};
 use numerics::budget::Scratch;
 use numerics::math::BinaryOp;
 use numerics::simd::{Isa, Kernel, transpose};
-use numerics::{DType, Element, TensorError};
-use std::ops::BitXor;
+use numerics::{DType, TensorError};
 
 /// Rows of fewer neighbours are compared side by side.
 const SHORT_ROW: usize = 64;
@@ -28,41 +28,16 @@ pub(super) fn combine(
     inner: usize,
     out: &mut [u8],
 ) -> Result<bool, TensorError> {
-    use DType::{BF16, F16, F32, F64, I1, I8, I16, I32, I64, U8, U16, U32, U64};
     let Some(is_largest) = is_largest(op, dtype) else { return Ok(false) };
     // Long lines of wide floats take fewer instructions as floats.
     let count = input.len() / out.len().max(1);
-    if matches!(dtype, F32 | F64) && (inner > 1 || count >= SHORT_ROW) {
+    if matches!(dtype, DType::F32 | DType::F64) && (inner > 1 || count >= SHORT_ROW) {
         return Ok(false);
     }
-    // Complements are in the reverse order, and positive floats in the order of their bits.
-    let sign = match dtype {
-        U8 | U16 | U32 | U64 => 1_i64.rotate_right(1) >> (64 - dtype.bits()),
-        _ => 0,
-    };
-    let flipped = if is_largest { sign } else { !sign };
-    let operands = [input, init];
-    match dtype {
-        I1 | I8 | U8 => run::<i8, 128, false>(operands, inner, flipped as i8, [0; 2], out),
-        I16 | U16 => run::<i16, 128, false>(operands, inner, flipped as i16, [0; 2], out),
-        I32 | U32 => run::<i32, 64, false>(operands, inner, flipped as i32, [0; 2], out),
-        I64 | U64 => run::<i64, 32, false>(operands, inner, flipped, [0; 2], out),
-        BF16 | F16 => {
-            let flipped = if is_largest { 0 } else { i16::MIN };
-            let special = if dtype == BF16 { [0x7F80, 0x7FC0] } else { [0x7C00, 0x7E00] };
-            run::<i16, 128, true>(operands, inner, flipped, special, out)
-        }
-        F32 => {
-            let flipped = if is_largest { 0 } else { i32::MIN };
-            run::<i32, 64, true>(operands, inner, flipped, [0x7F80_0000, 0x7FC0_0000], out)
-        }
-        F64 => {
-            let flipped = if is_largest { 0 } else { i64::MIN };
-            let special = [0x7FF0_0000_0000_0000, 0x7FF8_0000_0000_0000];
-            run::<i64, 32, true>(operands, inner, flipped, special, out)
-        }
-        _ => return Ok(false),
-    }?;
+    with_key_order!(dtype, is_largest, (order, K, FLOATS) => {
+        const LANES: usize = if size_of::<K>() < 4 { 128 } else { 256 / size_of::<K>() };
+        run::<K, LANES, FLOATS>([input, init], inner, order, out)?;
+    }, else return Ok(false));
     Ok(true)
 }
 
@@ -86,41 +61,10 @@ fn is_largest(op: BinaryOp, dtype: DType) -> Option<bool> {
     }
 }
 
-/// Integers that are compared.
-trait OrderedBits: Element + Ord + BitXor<Output = Self> {
-    /// The bits of a float as an integer in the order of floats and back, as long as it is none of
-    /// the NaNs.
-    fn turned(self) -> Self;
-
-    /// The complement.
-    fn complement(self) -> Self;
-
-    /// The largest integer.
-    const LARGEST: Self;
-}
-
-macro_rules! keys {
-    ($($ty:ident)*) => {$(
-        impl OrderedBits for $ty {
-            #[inline(always)]
-            fn turned(self) -> $ty {
-                self ^ ((self >> ($ty::BITS - 1)) & $ty::MAX)
-            }
-            #[inline(always)]
-            fn complement(self) -> $ty {
-                !self
-            }
-            const LARGEST: $ty = $ty::MAX;
-        }
-    )*};
-}
-keys!(i8 i16 i32 i64);
-
-fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
+fn run<K: KeyBits, const LANES: usize, const FLOATS: bool>(
     [input, init]: [&[u8]; 2],
     inner: usize,
-    flipped: K,
-    [infinity, nan]: [K; 2],
+    order: KeyOrder<K, FLOATS>,
     out: &mut [u8],
 ) -> Result<(), TensorError> {
     let misaligned = |_| TensorError::OutOfBounds;
@@ -136,7 +80,6 @@ fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
     if inner == 0 || !out.len().is_multiple_of(inner) || elements.len() != out.len() * count {
         return Err(TensorError::OutOfBounds);
     }
-    let order = KeyOrder::<K, FLOATS> { flipped, infinity, nan };
     let extrema = |elements: &[K], out: &mut [K]| {
         let count = elements.len() / out.len();
         let init = order.key(init);
@@ -184,41 +127,6 @@ fn run<K: OrderedBits, const LANES: usize, const FLOATS: bool>(
     Ok(())
 }
 
-/// The order in which the largest element is looked for.
-#[derive(Clone, Copy)]
-struct KeyOrder<K, const FLOATS: bool> {
-    /// The bits in which an element differs from the integer of this order.
-    flipped: K,
-    /// The bits of infinity.
-    infinity: K,
-    /// The bits of the NaN that is a result.
-    nan: K,
-}
-
-impl<K: OrderedBits, const FLOATS: bool> KeyOrder<K, FLOATS> {
-    /// The integer of an element; of every NaN, one above all numbers.
-    #[inline(always)]
-    fn key(self, element: K) -> K {
-        let bits = element ^ self.flipped;
-        if !FLOATS {
-            return bits;
-        }
-        // Negative NaNs are below infinity.
-        let key = bits.turned();
-        if key < self.infinity.complement() { K::LARGEST } else { key }
-    }
-
-    /// The element of an integer.
-    #[inline(always)]
-    fn element(self, key: K) -> K {
-        if FLOATS && key > self.infinity {
-            return self.nan;
-        }
-        let bits = if FLOATS { key.turned() } else { key };
-        bits ^ self.flipped
-    }
-}
-
 struct LargestKeys<'a, K, const LANES: usize, const FLOATS: bool> {
     elements: &'a [K],
     /// The number of elements of each result.
@@ -230,7 +138,7 @@ struct LargestKeys<'a, K, const LANES: usize, const FLOATS: bool> {
     out: &'a mut [K],
 }
 
-impl<K: OrderedBits, const LANES: usize, const FLOATS: bool> Kernel
+impl<K: KeyBits, const LANES: usize, const FLOATS: bool> Kernel
     for LargestKeys<'_, K, LANES, FLOATS>
 {
     #[inline(always)]
@@ -288,7 +196,7 @@ impl<K: OrderedBits, const LANES: usize, const FLOATS: bool> Kernel
 
 /// Combines integers with elements.
 #[inline(always)]
-fn merge<K: OrderedBits, const FLOATS: bool>(
+fn merge<K: KeyBits, const FLOATS: bool>(
     keys: &mut [K],
     elements: &[K],
     order: KeyOrder<K, FLOATS>,
@@ -300,7 +208,7 @@ fn merge<K: OrderedBits, const FLOATS: bool>(
 
 /// Writes the largest integer of each of some rows, which have at most [`BLOCK`] elements.
 #[inline(always)]
-fn short_rows<K: OrderedBits, const FLOATS: bool>(
+fn short_rows<K: KeyBits, const FLOATS: bool>(
     elements: &[K],
     count: usize,
     order: KeyOrder<K, FLOATS>,

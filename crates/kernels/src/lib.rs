@@ -24,7 +24,7 @@ mod evaluate;
 #[doc(hidden)]
 pub mod extremum; // For its tests.
 mod extremum_kernel;
-mod extremum_rows;
+mod extremum_places;
 #[doc(hidden)]
 pub mod features; // For its tests.
 mod few_results;
@@ -36,6 +36,7 @@ pub mod fused;
 mod index_select;
 mod index_vectors;
 mod kernel;
+mod key_order;
 mod least_or_largest;
 pub mod linalg;
 pub mod long_windows; // For its tests.

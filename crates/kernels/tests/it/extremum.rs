@@ -1,6 +1,6 @@
 //! Tests of `extremum.rs`.
 
-use kernels::extremum::{choose, combine, reduce};
+use kernels::extremum::{choose, reduce};
 use numerics::math::{Direction, convert};
 use numerics::{DType, Tensor};
 use program::Extremum;
@@ -10,6 +10,17 @@ fn sizes() -> impl Iterator<Item = [usize; 3]> {
     let counts = [1, 2, 7, 16, 33, 100];
     let others = [[4, 1], [40, 1], [3, 2], [2, 15], [2, 16], [1, 37], [3, 31]];
     counts.into_iter().flat_map(move |count| others.map(|[outer, inner]| [outer, count, inner]))
+}
+
+/// The body of an `argmax` or `argmin` as JAX writes it, on an accumulator and a value.
+fn combine(
+    (p, s): (f32, i32),
+    (q, t): (f32, i32),
+    precedes: &impl Fn(f32, f32) -> bool,
+) -> (f32, i32) {
+    let is_first = precedes(p, q) || p.is_nan();
+    let value = if is_first { p } else { q };
+    (value, if is_first || (p == q && s < t) { s } else { t })
 }
 
 /// Pairs of an element and its index along the reduced dimension, for each result.
@@ -29,10 +40,14 @@ fn pairs<T: Copy, I: Copy>(
 
 #[test]
 fn extrema_are_folds_of_the_body() {
-    const NUMBERS: [f32; 8] = [0.0, -0.0, 1.0, -1.0, f32::INFINITY, f32::NAN, 2.0, 1.0];
+    // NaNs of both signs and other bits, of which the first one is the result.
+    const NANS: [f32; 3] =
+        [f32::from_bits(0x7FC0_0000), f32::from_bits(0x7F80_0001), f32::from_bits(0xFFFF_FFFF)];
+    const NUMBERS: [f32; 10] =
+        [0.0, -0.0, 1.0, -1.0, f32::INFINITY, NANS[0], 2.0, NANS[1], NANS[2], 1.0];
     for sizes in sizes() {
         let len: usize = sizes.iter().product();
-        for (range, offset) in [(4, 0), (8, 0), (2, 0), (1, 5), (3, 2)] {
+        for (range, offset) in [(4, 0), (10, 0), (2, 0), (1, 5), (3, 2), (5, 5)] {
             // The last ones have other indices than those of the places.
             let number = |i: usize| NUMBERS[offset + (i * i / 3 + i) % range];
             let values: Vec<f32> = (0..len).map(number).collect();
@@ -66,7 +81,7 @@ fn extrema_are_folds_of_the_body() {
     }
 }
 
-/// Other types are compared as types that have all of their values.
+/// Types of all sizes, signed and unsigned.
 #[test]
 fn extrema_of_other_types() {
     // Groups of few results, more than are converted at a time, and none.
@@ -74,23 +89,28 @@ fn extrema_of_other_types() {
     for sizes in sizes().chain(others) {
         let len: usize = sizes.iter().product();
         let values: Vec<i64> = (0..len).map(|i| (i * i / 3 + 5 * i) as i64 % 11 - 5).collect();
+        let positive: Vec<i64> = values.iter().map(|x| x + 5).collect();
         let indices: Vec<i64> = (0..len).map(|i| (i / sizes[2] % sizes[1]) as i64).collect();
-        let all = Tensor::from_vec(sizes, values.clone()).unwrap();
+        let unsigned = [DType::U8, DType::U16, DType::U32, DType::U64];
         let places = Tensor::from_vec(sizes, indices.clone()).unwrap();
         let kinds = [(Extremum::Maximum, 1), (Extremum::Minimum, -1)];
         let floats = [DType::F16, DType::BF16, DType::F64];
-        let dtypes = [DType::I8, DType::I16, DType::I32, DType::I64].into_iter().chain(floats);
+        let signed = [DType::I8, DType::I16, DType::I32, DType::I64].into_iter().chain(floats);
+        let dtypes = signed.chain(unsigned);
         for (dtype, (kind, sign)) in dtypes.flat_map(|dtype| kinds.map(|kind| (dtype, kind))) {
             let best = |pairs: Vec<(i64, i64)>| {
                 pairs.into_iter().max_by_key(|&(x, at)| (sign * x, -at)).unwrap()
             };
-            let expected = pairs(sizes, &values, &indices).into_iter().map(best);
+            let is_unsigned = unsigned.contains(&dtype);
+            let values = if is_unsigned { &positive } else { &values };
+            let all = Tensor::from_vec(sizes, values.clone()).unwrap();
+            let start = if is_unsigned && sign > 0 { 0 } else { -100 * sign };
+            let expected = pairs(sizes, values, &indices).into_iter().map(best);
             let expected: Vec<(i64, i64)> = expected.collect();
             for index in [DType::I32, DType::I64] {
                 let of = |tensor: &Tensor, dtype| convert(tensor.clone(), dtype).unwrap();
                 let tensors = [of(&all, dtype), of(&places, index)];
-                let init =
-                    [of(&Tensor::scalar(-100 * sign), dtype), of(&Tensor::scalar(0i64), index)];
+                let init = [of(&Tensor::scalar(start), dtype), of(&Tensor::scalar(0i64), index)];
                 let found = reduce(kind, tensors.each_ref(), init.each_ref(), sizes).unwrap();
                 let [best, places] = found.unwrap();
                 assert_eq!((best.dtype(), places.dtype()), (dtype, index));
