@@ -193,7 +193,7 @@ func.func private @no_types() -> !tensor.foo
 // -----
 
 // Only MHLO has dimensions without a number.
-// expected-error @+1 {{expected an integer, found `?`}}
+// expected-error @+1 {{only MHLO has unknown dimensions}}
 module attributes {test.dims = #stablehlo.conv<[b, ?, f]x[i, o]->[b, f]>} {}
 
 // -----
