@@ -13,6 +13,8 @@ use numerics::math::Direction;
 use numerics::{DType, Tensor, TensorError};
 use program::Extremum;
 
+/// Maximum number of elements of a result: places are numbers of 32 bits.
+const MAX_COUNT: usize = u32::MAX as usize;
 /// Results whose places are found at a time.
 const TOGETHER: usize = 1024;
 /// Elementary operations for an element and its index.
@@ -31,7 +33,8 @@ pub fn reduce(
     sizes: [usize; 3],
 ) -> Result<Option<[Tensor; 2]>, TensorError> {
     let dtypes = [values.dtype(), indices.dtype()];
-    if !are_known(dtypes) || [init[0].dtype(), init[1].dtype()] != dtypes {
+    let are_of_type = are_known(dtypes) && [init[0].dtype(), init[1].dtype()] == dtypes;
+    if !are_of_type || sizes[1] > MAX_COUNT {
         return Ok(None);
     }
     let lines = ReducedLines::new(sizes, [values.num_elements(), indices.num_elements()])?;
@@ -75,7 +78,7 @@ pub(crate) fn extrema(
     }
     let indices = IndexElements::new(index, indices)?;
     let is_repeated = lines[1].distances[0] == 0;
-    let index_lines = match !is_repeated && indices.are_those_of_first_line(lines[0]) {
+    let index_lines = match !is_repeated && indices.are_same_for_all(lines[0]) {
         true => lines[0].repeated(lines[0].step()),
         false => lines[1],
     };
@@ -138,8 +141,8 @@ impl<'a> IndexElements<'a> {
         }
     }
 
-    /// True if there is an index for each element, and those of all results are the same.
-    fn are_those_of_first_line(self, lines: ReducedLines) -> bool {
+    /// True if each element has an index, and all results have the same indices.
+    fn are_same_for_all(self, lines: ReducedLines) -> bool {
         fn are_same<I: PartialEq + Copy>(indices: &[I], lines: ReducedLines) -> bool {
             let ReducedLines { len, count, .. } = lines;
             if indices.len() != len * count {
@@ -167,7 +170,7 @@ impl<'a> IndexElements<'a> {
 pub(crate) struct ReducedLines {
     /// The number of results.
     len: usize,
-    /// The number of elements of each, at most 2^32.
+    /// The number of elements of each, at most [`MAX_COUNT`].
     count: usize,
     /// The number of consecutive results whose elements are at equal distances,
     inner: usize,
@@ -182,7 +185,7 @@ impl ReducedLines {
         lens: [usize; 2],
     ) -> Result<ReducedLines, TensorError> {
         let len = outer.saturating_mul(inner);
-        if count == 0 || u32::try_from(count).is_err() || lens != [len.saturating_mul(count); 2] {
+        if count == 0 || count > MAX_COUNT || lens != [len.saturating_mul(count); 2] {
             return Err(TensorError::OutOfBounds);
         }
         Ok(match inner {
@@ -237,12 +240,12 @@ impl ReducedLines {
     }
 }
 
-/// What is looked for, and in what.
+/// The operands of a reduction of elements and indices.
 struct ExtremumSearch<'a, K, const FLOATS: bool> {
     order: KeyOrder<K, FLOATS>,
     values: &'a [K],
     indices: IndexElements<'a>,
-    /// Those of elements and of indices.
+    /// The lines of elements and of indices.
     lines: [ReducedLines; 2],
     /// True if all results have the same indices, which ascend.
     are_ascending: bool,
@@ -323,7 +326,7 @@ impl<K: KeyBits, const FLOATS: bool> ExtremumSearch<'_, K, FLOATS> {
         (last, least.unwrap_or_else(|| index(number)))
     }
 
-    /// The body, on the initial element and index, and those found.
+    /// The body, applied to the initial pair of element and index and to another one.
     #[inline(always)]
     fn combine(&self, (found, index): (K, i64)) -> (K, i64) {
         let ((first, first_key), first_index) = self.init;
@@ -353,6 +356,9 @@ pub fn choose(
         Direction::Le | Direction::Lt => false,
         _ => return Ok(None),
     };
+    if sizes[1] > MAX_COUNT {
+        return Ok(None);
+    }
     let lines = ReducedLines::new(sizes, [values.num_elements(), indices.num_elements()])?;
     let is_first = matches!(relation, Direction::Ge | Direction::Le);
     let found = with_key_order!(values.dtype(), is_largest, (order, K, FLOATS) => {
