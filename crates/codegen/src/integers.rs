@@ -130,7 +130,7 @@ fn quotient8(code: &mut VectorFunction, dtype: DType, x: Value, y: Value) -> Val
 /// Quotients of numbers without a sign, of up to 2^63 if `is_half`, by a number other than zero.
 fn divided8(code: &mut VectorFunction, x: Value, divisor: u64, is_half: bool) -> Value {
     if divisor > 1 << 63 {
-        // One or zero: the mask of what is less is -1.
+        // One or zero: the mask of a smaller dividend is -1.
         let (one, divisor) = (code.splat8(1), code.splat8(divisor));
         let is_less = greater8(code, DType::U64, divisor, x);
         return code.pair(Op::AddI64, one, is_less);
@@ -143,7 +143,7 @@ fn divided8(code: &mut VectorFunction, x: Value, divisor: u64, is_half: bool) ->
         };
     }
     // The quotient is that of the product with `factor`, which is the next integer above
-    // `2^bits / divisor`, by `2^bits`: what is added is less than the inverse of the divisor.
+    // `2^bits / divisor`, by `2^bits`: the rounding adds less than the inverse of the divisor.
     let bits = exponent + if is_half { 63 } else { 64 };
     // Of numbers of 64 bits, the factor has one bit more.
     let factor = (1u128 << bits) / u128::from(divisor) + 1;
@@ -185,8 +185,8 @@ const LOW: u64 = u32::MAX as u64;
 
 /// Quotients of numbers without a sign; any by zero.
 fn unsigned_quotient8(code: &mut VectorFunction, x: Value, y: Value) -> Value {
-    // The product with an inverse that is too small by 2^-49 is at most the quotient, and what it
-    // lacks is less than 2^16, so that a second step lacks at most one.
+    // The product with an inverse that is too small by 2^-49 is at most the quotient, and the
+    // error is less than 2^16, so that a second step is too small by at most one.
     let [dividend, divisor] = [x, y].map(|x| unsigned_f64(code, x));
     let least = code.splat8((1.0 - 2f64.powi(-49)).to_bits());
     let inverse = code.pair(Op::DivideF64, least, divisor);

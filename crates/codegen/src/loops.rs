@@ -112,7 +112,7 @@ pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
             is_small_float(operand) && is_exact
         }
         Some(Elementwise::Binary(Divide | Remainder)) if is_integer(operand) => {
-            // Those of eight bytes take as long.
+            // Machine code takes as long as kernels for quotients of eight bytes.
             operand.bytes() <= 4
         }
         Some(Elementwise::Binary(op)) => {

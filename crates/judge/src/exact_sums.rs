@@ -115,7 +115,7 @@ pub(crate) fn finite(numbers: &[Ball]) -> (Vec<Ball>, Option<Vec<f64>>) {
     (numbers.iter().map(kept).collect(), Some(missing.collect()))
 }
 
-/// Sums of what a kernel makes of slices, or pairs of them.
+/// Sums of the results of a kernel for slices, or pairs of slices.
 enum SliceSums {
     /// With the errors of adding low parts.
     Doubles(Vec<(Double, f64)>),

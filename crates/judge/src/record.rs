@@ -125,14 +125,14 @@ impl<'w> Widths<'w> {
     }
 }
 
-/// Fewer elements tell nothing about others.
-const LEAST_TELLING: usize = 64;
+/// Minimum number of elements of a sample.
+const MIN_SAMPLE: usize = 64;
 
 /// True if true values of a result have lost so many digits that those of the program are unlikely
-/// to be told to a 256th of a unit in the last place: nine of ten are not known to a 16th.
+/// to be known to a 256th of a unit in the last place: nine of ten are not known to a 16th.
 fn has_lost_digits(array: &Array, numbers: &[Number]) -> bool {
     let format = array.dtype.part().float_format().filter(|_| array.dtype.part() != DType::F64);
-    let (Some(format), true) = (format, numbers.len() >= LEAST_TELLING) else { return false };
+    let (Some(format), true) = (format, numbers.len() >= MIN_SAMPLE) else { return false };
     let share = 0.5f64.powi(format.precision() as i32 + 4);
     let is_lost = |n: &&Number| {
         let is_open = n.bounds.low > f64::NEG_INFINITY || n.bounds.high < f64::INFINITY;

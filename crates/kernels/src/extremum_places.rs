@@ -11,15 +11,15 @@ const SHORT_ROW: usize = 32;
 const MIN_ROWS: usize = 16;
 /// Short rows that are copied as columns at a time.
 const COPIED: usize = 256;
-/// Rows of fewer elements are compared where they are,
+/// Rows of fewer elements are compared in place.
 const MIN_COPIED: usize = 8;
-/// so many at a time.
+/// Maximum number of rows that are compared in place at a time.
 const TINY_ROWS: usize = 1024;
-/// Columns that are compared at a time: what is known of them stays in the first-level cache.
+/// Columns that are compared at a time: their keys and places stay in the first-level cache.
 const COLUMNS: usize = 512;
-/// Elements of a row whose largest is looked for, before its place is,
+/// Elements of a row whose maximum is computed before its place is looked up.
 const BLOCK: usize = 1024;
-/// and those that are compared with it at a time.
+/// Elements that are compared with the maximum at a time.
 const CHUNK: usize = 64;
 
 /// Writes the place in its line of the largest element, by an order, of each result from number

@@ -22,8 +22,8 @@ pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
     if !is_shared {
         return count.max(1);
     }
-    // Short work has fewer tasks: each costs its beginning, and with two halves a thread finds what
-    // it wrote in the kernel before in its cache.
+    // Short work has fewer tasks: each costs its beginning, and with two halves a thread has the
+    // results of its part of the kernel before in its cache.
     let units = count.div_ceil(unit);
     let size = |tasks_per_thread: usize| units.div_ceil(workers * tasks_per_thread);
     let time = |&size: &usize| {

@@ -36,8 +36,8 @@ fn steps(n: usize, lower: bool) -> impl Iterator<Item = usize> {
 /// [`crate::sytrd`].
 ///
 /// A reflection of both sides subtracts `v * w^H + w * v^H`. The next vector needs one column of
-/// that, so that the others are subtracted while the products with this vector are added up: the
-/// matrix is read and written once for each reflection.
+/// it. The other columns are subtracted while the products with that vector are added up: the matrix
+/// is read and written once for each reflection.
 pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalized<T> {
     let n = a.rows();
     // The upper triangle, read from its end, is reflected as the lower one.
@@ -53,7 +53,7 @@ pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalize
     let count = n.saturating_sub(1);
     let (mut diagonal, mut beside, mut taus) =
         (vec![0.0; n], vec![0.0; count], vec![T::ZERO; count]);
-    // What is to be subtracted from the rows and columns from the current one on.
+    // The vectors of the last reflection, not yet subtracted from the remaining rows and columns.
     let (mut v, mut w) = (vec![T::ZERO; n], vec![T::ZERO; n]);
     let (mut next, mut sums) = (Vec::with_capacity(n), vec![T::ZERO; n]);
     for k in 0..n {
@@ -91,7 +91,7 @@ pub(crate) fn sytrd<T: Scalar>(a: &mut Matrix<T>, lower: bool) -> Tridiagonalize
 /// Subtracts `v * w^H + w * v^H` from a square matrix, and adds its rows, each with the conjugate
 /// of a factor, to sums.
 struct RankTwo<'a, T> {
-    /// The first row and those after it, and the distance between them.
+    /// Rows, and the distance between them.
     rows: &'a mut [T],
     stride: usize,
     v: &'a [T],

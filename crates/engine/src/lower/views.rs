@@ -112,7 +112,7 @@ impl<'g> Definitions<'g> {
         looked_through.or_else(|| self.whole(value))
     }
 
-    /// The number of movements that are looked through from a value on: none if it stays in memory.
+    /// The number of movements that are looked through from a value on, 0 if it stays in memory.
     fn depth(&self, value: Value, depth: usize) -> usize {
         if self.graph.in_memory.contains(&value) { 0 } else { depth }
     }
