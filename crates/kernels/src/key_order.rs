@@ -79,7 +79,7 @@ pub(super) struct KeyOrder<K, const FLOATS: bool> {
 }
 
 impl<K: KeyBits, const FLOATS: bool> KeyOrder<K, FLOATS> {
-    /// The key of an element; of NaNs, keys above those of numbers.
+    /// The key of an element. NaNs have larger keys than numbers.
     #[inline(always)]
     pub(super) fn key(self, element: K) -> K {
         let bits = element ^ self.flipped;
@@ -102,7 +102,7 @@ impl<K: KeyBits, const FLOATS: bool> KeyOrder<K, FLOATS> {
         if magnitude > self.infinity { K::LARGEST } else { key }
     }
 
-    /// The largest [key](Self::key_of_value) of elements, of which there is one at least.
+    /// The largest [key](Self::key_of_value) of elements, at least one.
     #[inline(always)]
     pub(super) fn largest_key(self, elements: &[K]) -> K {
         if !FLOATS {
@@ -183,7 +183,7 @@ macro_rules! with_key_order {
                 type $K = $key;
                 const $FLOATS: bool = $floats;
                 let [sign, infinity, nan]: [$K; 3] = $bits;
-                // Complements are in the reverse order, of floats those of the sign.
+                // Complements are in the reverse order, and floats with the other sign.
                 let reverse = if $FLOATS { $K::MIN } else { !0 };
                 let flipped = if $is_largest { sign } else { sign ^ reverse };
                 let $order = $crate::key_order::KeyOrder::<$K, $FLOATS> { flipped, infinity, nan };
