@@ -341,7 +341,8 @@ impl DotKernel {
         }
         // The sums of real numbers are the same both ways; the other way is faster for large ones.
         let is_real = sum_type.family() != Family::Complex;
-        let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS;
+        let is_small = m.saturating_mul(n).saturating_mul(k) <= FEW_PRODUCTS
+            || small_products::are_small(m, k, n);
         if n > 1 && is_real && is_small {
             return Some(kernel);
         }

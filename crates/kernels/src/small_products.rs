@@ -5,6 +5,7 @@ use super::matmul::{BLOCK, FEW};
 use super::parallel::task_size;
 use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, TensorError};
+use std::array::from_fn;
 use std::ops::Range;
 
 /// Matrices are tiny if a product of two takes at most this many multiplications.
@@ -13,6 +14,9 @@ const TINY: usize = 1 << 8;
 const MAX_TINY: usize = 1 << 14;
 /// Matrices are small if a product of two takes at most this many.
 const SMALL: usize = 1 << 11;
+/// The same if there are few columns, or few products of each result: tiles of usual sizes would be
+/// mostly empty.
+const SMALL_NARROW: usize = 1 << 17;
 /// Results of up to three columns are computed this many rows at a time, whose sums are
 /// independent.
 const ROWS: usize = 8;
@@ -32,7 +36,9 @@ pub(crate) fn are_tiny(count: usize, m: usize, k: usize, n: usize) -> bool {
 
 /// True for products of `m` x `k` and `k` x `n` elements that [`multiply`] computes best.
 pub(crate) fn are_small(m: usize, k: usize, n: usize) -> bool {
-    m.saturating_mul(n).saturating_mul(k) <= SMALL && k <= DEPTH
+    let products = m.saturating_mul(n).saturating_mul(k);
+    let is_narrow = k <= FEW || (k <= BLOCK && (2..=LANES).contains(&n));
+    products <= SMALL && k <= DEPTH || products <= SMALL_NARROW && is_narrow
 }
 
 const _: () = assert!(DEPTH <= BLOCK);
@@ -133,7 +139,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSE
     #[inline(always)]
     fn run(self) {
         if !const { matches!(T::DTYPE, DType::F32 | DType::F64 | DType::C64) } {
-            if self.n < LANES {
+            if self.n < LANES || self.k > DEPTH {
                 return self.by_results();
             }
         } else {
@@ -147,6 +153,7 @@ impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSE
                 1 => return self.by_rows::<1>(),
                 2 => return self.by_rows::<2>(),
                 3 => return self.by_rows::<3>(),
+                4 => return self.by_rows::<4>(),
                 n if self.b.strides[0] == 1 && n >= 2 * COLUMNS => {
                     return self.in_place::<{ 2 * COLUMNS }>();
                 }
@@ -278,6 +285,22 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
     #[inline(always)]
     fn by_rows<const N: usize>(self) {
         let SmallProducts { m, k, a, b, out, .. } = self;
+        if N > 1 && m >= 2 * ROWS {
+            // Columns become neighbours for many rows.
+            let mut tile = [[T::ZERO; LANES]; BLOCK];
+            let starts = a.starts.iter().zip(b.starts);
+            for (out, (&a_start, &b_start)) in out.chunks_exact_mut(m * N).zip(starts) {
+                let columns = &b.elements[b_start..];
+                for (l, row) in tile[..k].iter_mut().enumerate() {
+                    for (j, x) in row[..N].iter_mut().enumerate() {
+                        *x = columns[j * b.strides[0] + l * b.strides[1]];
+                    }
+                }
+                let a = (&a.elements[a_start..], a.strides);
+                times_tile::<T, N, FUSED>(a, &tile[..k], out.as_chunks_mut().0);
+            }
+            return;
+        }
         let (rows, _) = out.as_chunks_mut::<N>();
         // Rows of all matrices, consecutively. Dividing their numbers by `m` takes longer than the
         // products of short rows.
@@ -314,6 +337,51 @@ impl<T: Accumulator, const FUSED: bool> SmallProducts<'_, '_, T, FUSED> {
                     *out = sum.finish();
                 }
             }
+        }
+    }
+}
+
+/// Writes the products of rows with the first `N` columns of a tile.
+#[inline(always)]
+fn times_tile<T: Accumulator, const N: usize, const FUSED: bool>(
+    (a, [row_stride, column_stride]): (&[T], [usize; 2]),
+    tile: &[[T; LANES]],
+    out: &mut [[T; N]],
+) {
+    let k = tile.len();
+    let step = |sums: &mut [T; LANES], x: T, columns: &[T; LANES]| {
+        for (sum, &y) in sums.iter_mut().zip(columns) {
+            *sum = if FUSED { sum.multiply_add(x, y) } else { sum.add(x.multiply(y)) };
+        }
+    };
+    for (first, out) in (0..).step_by(ROWS).zip(out.chunks_mut(ROWS)) {
+        let mut sums = [[T::ZERO; LANES]; ROWS];
+        let a = &a[first * row_stride..];
+        if row_stride == 1 && out.len() == ROWS {
+            for (l, columns) in tile.iter().enumerate() {
+                let rows = &a[l * column_stride..][..ROWS];
+                for (sums, &x) in sums.iter_mut().zip(rows) {
+                    step(sums, x, columns);
+                }
+            }
+        } else if column_stride == 1 {
+            // Rows that there are not repeat the last one.
+            let row = |r: usize| &a[r.min(out.len() - 1) * row_stride..][..k];
+            let rows: [&[T]; ROWS] = from_fn(row);
+            for (l, columns) in tile.iter().enumerate() {
+                for (sums, row) in sums.iter_mut().zip(rows) {
+                    step(sums, row[l], columns);
+                }
+            }
+        } else {
+            for (l, columns) in tile.iter().enumerate() {
+                for (sums, r) in sums.iter_mut().zip(0..out.len()) {
+                    step(sums, a[r * row_stride + l * column_stride], columns);
+                }
+            }
+        }
+        for (out, sums) in out.iter_mut().zip(&sums) {
+            *out = from_fn(|j| sums[j].finish());
         }
     }
 }
