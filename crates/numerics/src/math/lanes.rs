@@ -326,10 +326,13 @@ fn exp_m1_without_sign<L: Lane>(x: L) -> L {
 #[inline(always)]
 fn powers<L: Lane>(x: L) -> [L; 2] {
     let x = limited(x, LIMIT);
-    let shifted = x.mul_add(x.splat(LOG2_E), x.splat(SHIFT));
-    let count = shifted - SHIFT;
+    // With the bias of exponents, so that the low bits are those of the power. (No product is in
+    // the middle between two integers, where an odd number would change the rounding.)
+    const BIASED: f64 = SHIFT + 1023.0;
+    let shifted = x.mul_add(x.splat(LOG2_E), x.splat(BIASED));
+    let count = shifted - BIASED;
     let rest = LN_2.iter().fold(x, |rest, &part| count.mul_add(x.splat(-part), rest));
-    [rest, power_of_2(shifted)]
+    [rest, shifted.shift_left(52)]
 }
 
 /// The power of two whose exponent has been added to [`SHIFT`].
