@@ -8,7 +8,7 @@
 //! `docs/accuracy.md` states it for other implementations.
 
 use super::tree::Tree;
-use numerics::simd::{Isa, Kernel, add_eights};
+use numerics::simd::{Isa, Kernel, add_eights, read_strided};
 use numerics::{DType, Element};
 use std::cell::RefCell;
 
@@ -756,8 +756,5 @@ pub fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
         out.copy_from_slice(&elements[..out.len()]);
         return;
     }
-    let last = (out.len() - 1) * stride;
-    for (out, &x) in out.iter_mut().zip(elements[..=last].iter().step_by(stride)) {
-        *out = x;
-    }
+    read_strided(elements, stride, out);
 }

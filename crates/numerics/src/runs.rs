@@ -2,14 +2,11 @@
 
 use crate::dispatch::dispatch_storage;
 use crate::shape::{Axis, StridedView, at, elements, walk_runs};
-use crate::simd::transpose;
+use crate::simd::{PATTERN, pattern_reach, read_patterns, read_strided, transpose};
 use crate::transposes::MIN_SIDE;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
 use smallvec::{SmallVec, smallvec};
-
-/// Innermost dimensions of at most this many elements together are read as one pattern.
-const PATTERN: usize = 64;
 
 /// A view to be read piece by piece, in row-major order of its shape.
 #[derive(Clone, Debug)]
@@ -95,7 +92,7 @@ impl Runs {
         if run.size == 0 {
             return;
         }
-        if let Some(small) = self.small_axes() {
+        if let Some(small) = self.small_axes(pattern_reach::<T>()) {
             return self.read_patterns(source, start, out, small);
         }
         let (&lines, outer) = outer.split_last().unwrap_or((&Axis { size: 1, stride: 0 }, &[]));
@@ -141,12 +138,14 @@ impl Runs {
         }
     }
 
-    /// The number of the innermost dimensions, if several, that have few elements together, and
-    /// shorter lines than are read as such.
-    fn small_axes(&self) -> Option<usize> {
+    /// The number of the innermost dimensions that have few elements together, if they are read as
+    /// patterns: several with shorter lines than are read as such, or one that is in `reach` of
+    /// its first element.
+    fn small_axes(&self, reach: usize) -> Option<usize> {
         let [.., lines, run] = &self.axes[..] else { return None };
         if self.axes.len() < 3 || lines.size * run.size > PATTERN {
-            return None;
+            let span = (run.size - 1).saturating_mul(run.stride.unsigned_abs());
+            return (run.size <= PATTERN && span < reach).then_some(1);
         }
         let mut elements = 1;
         let fits = |axis: &&Axis| {
@@ -161,31 +160,40 @@ impl Runs {
     /// from their first one again and again.
     fn read_patterns<T: Pod>(&self, source: &[T], start: usize, out: &mut [T], small: usize) {
         let (outer, inner) = self.axes.split_at(self.axes.len() - small);
+        let Some((&line, outer)) = outer.split_last() else { return };
         let mut pattern: SmallVec<[usize; PATTERN]> = smallvec![0];
+        // From the element of the pattern that comes first in memory on.
+        let mut position = self.offset;
         for axis in inner {
             let before = std::mem::take(&mut pattern);
+            let size = axis.stride.unsigned_abs();
+            let is_reversed = axis.stride < 0;
             for distance in before {
-                pattern.extend((0..axis.size).map(|i| at(distance, i, axis.stride)));
+                let places =
+                    (0..axis.size).map(|i| if is_reversed { axis.size - 1 - i } else { i });
+                pattern.extend(places.map(|i| distance + i * size));
+            }
+            if is_reversed {
+                position = at(position, axis.size - 1, axis.stride);
             }
         }
         let mut index: SmallVec<[usize; 6]> = smallvec![0; outer.len()];
-        let mut rest = start / pattern.len();
-        let mut position = self.offset;
+        let (mut rest, mut skipped) = (start / pattern.len(), start % pattern.len());
+        let mut done = rest % line.size;
+        rest /= line.size;
         for (i, axis) in index.iter_mut().zip(outer).rev() {
             *i = rest % axis.size;
             rest /= axis.size;
             position = at(position, *i, axis.stride);
         }
-        let mut skipped = start % pattern.len();
         let mut out = out;
         while !out.is_empty() {
-            let pattern = &pattern[skipped..];
-            skipped = 0;
-            let (piece, tail) = out.split_at_mut(pattern.len().min(out.len()));
+            let elements = (line.size - done) * pattern.len() - skipped;
+            let (piece, tail) = out.split_at_mut(elements.min(out.len()));
             out = tail;
-            for (element, &distance) in piece.iter_mut().zip(pattern) {
-                *element = source[position.wrapping_add(distance)];
-            }
+            let first = at(position, done, line.stride);
+            read_pattern_line(source, (first, line.stride), &pattern, skipped, piece);
+            (done, skipped) = (0, 0);
             for (i, axis) in index.iter_mut().zip(outer).rev() {
                 *i += 1;
                 position = position.wrapping_add_signed(axis.stride);
@@ -259,19 +267,14 @@ impl Runs {
 #[inline]
 fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
     match stride {
+        _ if out.is_empty() => {}
         1 => out.copy_from_slice(&source[first..first + out.len()]),
         0 => out.fill(source[first]),
-        -1 if !out.is_empty() => {
+        -1 => {
             let run = &source[(first + 1).saturating_sub(out.len())..=first];
             out.iter_mut().zip(run.iter().rev()).for_each(|(element, &x)| *element = x);
         }
-        2 => read_columns::<T, 2>(source, first, out),
-        3 => read_columns::<T, 3>(source, first, out),
-        4 => read_columns::<T, 4>(source, first, out),
-        5.. => {
-            let elements = source[first..].iter().step_by(stride.unsigned_abs());
-            out.iter_mut().zip(elements).for_each(|(element, &x)| *element = x);
-        }
+        2.. => read_strided(&source[first..], stride.unsigned_abs(), out),
         stride => {
             for (i, element) in out.iter_mut().enumerate() {
                 *element = source[at(first, i, stride)];
@@ -280,14 +283,30 @@ fn read_run<T: Pod>(source: &[T], first: usize, stride: isize, out: &mut [T]) {
     }
 }
 
-/// Reads elements that are `N` apart.
-#[inline]
-fn read_columns<T: Pod, const N: usize>(source: &[T], first: usize, out: &mut [T]) {
-    let Some((last, others)) = out.split_last_mut() else { return };
-    *last = source[first + others.len() * N];
-    let rows = source[first..].as_chunks::<N>().0;
-    for (element, row) in others.iter_mut().zip(rows) {
-        *element = row[0];
+/// Reads patterns of elements whose first elements are `distance` apart, without the first
+/// `skipped` elements of the first pattern.
+fn read_pattern_line<T: Pod>(
+    source: &[T],
+    (first, distance): (usize, isize),
+    pattern: &[usize],
+    skipped: usize,
+    out: &mut [T],
+) {
+    let read = |position: usize, pattern: &[usize], out: &mut [T]| {
+        for (element, &place) in out.iter_mut().zip(pattern) {
+            *element = source[position + place];
+        }
+    };
+    let is_part = skipped > 0;
+    let (part, whole) = match is_part {
+        true => out.split_at_mut((pattern.len() - skipped).min(out.len())),
+        false => (&mut [][..], out),
+    };
+    read(first, &pattern[skipped..], part);
+    let first = at(first, usize::from(is_part), distance);
+    let done = read_patterns(source, (first, distance), pattern, whole);
+    for (i, out) in whole[done * pattern.len()..].chunks_mut(pattern.len()).enumerate() {
+        read(at(first, done + i, distance), pattern, out);
     }
 }
 

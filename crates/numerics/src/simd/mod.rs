@@ -20,6 +20,7 @@ mod emulated;
 mod neighbours;
 mod pairs;
 mod peak;
+mod permuted;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_family = "wasm"))]
 mod registers;
 #[cfg(target_family = "wasm")]
@@ -32,6 +33,7 @@ pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::add_eights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
+pub use permuted::{PATTERN, pattern_reach, read_patterns, read_strided};
 pub use tile::{
     ChainBlocks, Factors, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile, TreeLeaf,
 };

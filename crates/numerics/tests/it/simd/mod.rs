@@ -4,6 +4,7 @@ mod columns;
 mod doubles;
 mod neighbours;
 mod pairs;
+mod permuted;
 mod tile;
 mod transpose;
 mod windows;
