@@ -85,12 +85,12 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             }
         };
     }
-    /// Narrow floats, and complex numbers, by pointers; sums as given.
+    /// Narrow floats, and complex numbers, by pointers; sums and products as given.
     macro_rules! rare {
-        ($T:ty, $sum:expr) => {
+        ($T:ty, $sum:expr, $product:expr) => {
             match op {
                 Add => of!($T, $sum),
-                Multiply => of!($T, pointer!($T, Number::multiply)),
+                Multiply => of!($T, $product),
                 Maximum => of!($T, pointer!($T, Number::maximum)),
                 Minimum => of!($T, pointer!($T, Number::minimum)),
                 _ => return None,
@@ -105,8 +105,14 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             Xor => bits!(u8, Bitwise::xor),
             _ => return None,
         }),
-        DType::F16 => CombineBits::Bits16(rare!(f16, HalfAddition)),
-        DType::BF16 => CombineBits::Bits16(rare!(bf16, <bf16 as Number>::add)),
+        DType::F16 => {
+            CombineBits::Bits16(rare!(f16, HalfAddition, pointer!(f16, Number::multiply)))
+        }
+        DType::BF16 => CombineBits::Bits16(rare!(
+            bf16,
+            <bf16 as Number>::add,
+            pointer!(bf16, Number::multiply)
+        )),
         DType::F32 => CombineBits::Bits32(floats!(f32, Addition(<f32 as Number>::add))),
         DType::I32 | DType::U32 => CombineBits::Bits32(match op {
             Add => bits!(<u32 as Number>::add),
@@ -117,7 +123,7 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             Minimum => bits!(u32, Number::minimum),
             And => bits!(u32, Bitwise::and),
             Or => bits!(u32, Bitwise::or),
-            Xor => bits!(u32, Bitwise::xor),
+            Xor => bits!(|x: u32, y: u32| x ^ y),
             _ => return None,
         }),
         DType::F64 => CombineBits::Bits64(floats!(f64, <f64 as Number>::add)),
@@ -137,8 +143,16 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             CombineBits::Complex32(const { &Parts(Addition(<f32 as Number>::add)) })
         }
         DType::C128 if op == Add => CombineBits::Complex64(const { &Parts(<f64 as Number>::add) }),
-        DType::C64 => CombineBits::Complex32(rare!(Complex32, pointer!(Complex32, Number::add))),
-        DType::C128 => CombineBits::Complex64(rare!(Complex64, pointer!(Complex64, Number::add))),
+        DType::C64 => CombineBits::Complex32(rare!(
+            Complex32,
+            pointer!(Complex32, Number::add),
+            <Complex32 as Number>::multiply
+        )),
+        DType::C128 => CombineBits::Complex64(rare!(
+            Complex64,
+            pointer!(Complex64, Number::add),
+            <Complex64 as Number>::multiply
+        )),
         _ => return None,
     })
 }
