@@ -437,6 +437,16 @@ fn of_elements(kernel: ElementKernel, operand: DType, arity: usize) -> SliceKern
     })
 }
 
+/// The kernel of a function that is rounded correctly, with its exact form, or one that is precise
+/// enough for the types to which results are converted.
+pub(super) fn rounded<F: Rounded<1>>(exact: RealFunction) -> SliceKernel {
+    SliceKernel::of([DType::F64; 3], 1, DType::F64, move |results, operands| {
+        let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
+        run::<f64>(RoundedLoop { results, xs, function: PhantomData::<F>, exact });
+        Some(())
+    })
+}
+
 /// Makes kernels of functions.
 pub(super) struct Compile;
 
@@ -473,11 +483,7 @@ impl ElementSink for Compile {
     }
 
     fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
-        Some(SliceKernel::of([DType::F64; 3], 1, DType::F64, |results, operands| {
-            let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
-            run::<f64>(RoundedLoop { results, xs, function: PhantomData::<F> });
-            Some(())
-        }))
+        Some(rounded::<F>(|x| F::exact([x])))
     }
 
     fn map_complex<P: NativeFloat, F: ComplexNear<P, 1>>(self) -> Self::Output
@@ -488,7 +494,7 @@ impl ElementSink for Compile {
     }
 
     fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
-        Some(pieces::kernel::<T, F>())
+        Some(pieces::kernel::<T, F>(F::exact))
     }
 
     fn map_to<T: Element, R: Element>(

@@ -3,8 +3,8 @@
 use super::binary::BinaryOp;
 use super::complex_lanes::ComplexNear;
 use super::double_lanes::Rounded;
-use super::kernel::{Compile, SliceKernel};
-use super::pieces::{NativeFloat, Pieced};
+use super::kernel::{self, SliceKernel};
+use super::pieces::{self, NativeFloat, Pieced};
 use super::single;
 use super::unary::{ElementSink, RealFunction, UnaryOp, dispatch_unary};
 use crate::element::{ComplexElement, Element, Number};
@@ -17,7 +17,8 @@ const BLOCK: usize = 256;
 
 /// The kernel of a unary operation; `None` if it has no vectors of `f64`, or for other types.
 pub(super) fn unary(op: UnaryOp, dtype: DType) -> Option<SliceKernel> {
-    in_doubles(dtype, op.functions().real, || dispatch_unary(op, DType::F64, InVectors))
+    let real = op.functions().real;
+    in_doubles(dtype, real, || dispatch_unary(op, DType::F64, InVectors { real: real? }))
 }
 
 /// The kernel of an operation on pairs, as [`unary`].
@@ -79,7 +80,10 @@ fn in_doubles(
 }
 
 /// Compiles functions of `f64` with vectors, and no others.
-struct InVectors;
+struct InVectors {
+    /// The function of single numbers, which is enough for narrower types.
+    real: RealFunction,
+}
 
 impl ElementSink for InVectors {
     type Output = Option<SliceKernel>;
@@ -89,11 +93,11 @@ impl ElementSink for InVectors {
     }
 
     fn map_rounded<F: Rounded<1>>(self) -> Self::Output {
-        Compile.map_rounded::<F>()
+        Some(kernel::rounded::<F>(self.real))
     }
 
     fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
-        Compile.map_pieced::<T, F>()
+        Some(pieces::kernel::<T, F>(self.real))
     }
 
     fn map_complex<P: NativeFloat, F: ComplexNear<P, 1>>(self) -> Self::Output

@@ -15,6 +15,7 @@
 
 use super::double::{Double, two_sum};
 use super::kernel::SliceKernel;
+use super::unary::RealFunction;
 use super::{bessel, erf, gamma, lanes};
 use crate::Float;
 use crate::simd::{Isa, Kernel};
@@ -397,11 +398,11 @@ pub trait NativeFloat: Float + Into<f64> {
     /// The result; NaN if it is unknown.
     fn near_result<F: Pieced>(self) -> Self;
 
-    /// The result, by the exact function.
+    /// The result, by a function that is precise enough.
     #[inline(never)]
-    fn exact_result<F: Pieced>(self) -> Self {
+    fn exact_result(self, exact: RealFunction) -> Self {
         let wide = self.into();
-        Self::from_float(lanes::one_nan(wide, F::exact(wide)))
+        Self::from_float(lanes::one_nan(wide, exact(wide)))
     }
 }
 
@@ -433,19 +434,20 @@ struct PiecedLoop<'a, T, F> {
     results: &'a mut [T],
     xs: &'a [T],
     function: PhantomData<F>,
+    exact: RealFunction,
 }
 
 impl<T: NativeFloat, F: Pieced> Kernel for PiecedLoop<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let PiecedLoop { results, xs, .. } = self;
+        let PiecedLoop { results, xs, exact, .. } = self;
         for (result, &x) in results.iter_mut().zip(xs) {
             *result = x.near_result::<F>();
         }
         if results.iter().fold(false, |any, result| any | result.is_unknown()) {
             for (result, &x) in results.iter_mut().zip(xs) {
                 if result.is_unknown() {
-                    *result = x.exact_result::<F>();
+                    *result = x.exact_result(exact);
                 }
             }
         }
@@ -453,17 +455,18 @@ impl<T: NativeFloat, F: Pieced> Kernel for PiecedLoop<'_, T, F> {
 
     fn run_baseline(self) {
         for (result, &x) in self.results.iter_mut().zip(self.xs) {
-            *result = x.exact_result::<F>();
+            *result = x.exact_result(self.exact);
         }
     }
 }
 
-/// The kernel of a function.
-pub(super) fn kernel<T: NativeFloat, F: Pieced>() -> SliceKernel {
-    SliceKernel::of([T::DTYPE; 3], 1, T::DTYPE, |results, operands| {
+/// The kernel of a function, with its exact form, or one that is precise enough for the types to
+/// which results are converted.
+pub(super) fn kernel<T: NativeFloat, F: Pieced>(exact: RealFunction) -> SliceKernel {
+    SliceKernel::of([T::DTYPE; 3], 1, T::DTYPE, move |results, operands| {
         let results = bytemuck::try_cast_slice_mut(results).ok()?;
         let xs = bytemuck::try_cast_slice(operands.first()?).ok()?;
-        Isa::best().run(PiecedLoop::<T, F> { results, xs, function: PhantomData });
+        Isa::best().run(PiecedLoop::<T, F> { results, xs, function: PhantomData, exact });
         Some(())
     })
 }

@@ -58,6 +58,9 @@ pub(crate) fn cosh(x: f64) -> f64 {
     if x.is_nan() || x.is_infinite() {
         return x.abs();
     }
+    if x.abs() < SMALL {
+        return 1.0;
+    }
     let (_, cosh, exponent) = sinh_cosh(x);
     round_scaled(cosh, exponent, |y| ties::sinh_cosh(x.abs(), true, y, exponent))
 }
@@ -137,6 +140,9 @@ pub(crate) fn logistic(x: f64) -> f64 {
     }
     if x < UNDERFLOW {
         return 0.0;
+    }
+    if x.abs() < SMALL * SMALL {
+        return 0.5;
     }
     let (exp, exponent) = Double::from(x).exp();
     if x < -2.0 * LARGE {
@@ -225,6 +231,9 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
 
 /// The logarithm.
 pub(crate) fn log(x: f64) -> f64 {
+    if !(x > 0.0 && x.is_finite()) {
+        return libm::log(x);
+    }
     ties::round(Double::from(x).log(), |y| ties::log(x, 0.0, y))
 }
 
@@ -260,6 +269,9 @@ pub(crate) fn sin(x: f64) -> f64 {
 
 /// The cosine.
 pub(crate) fn cos(x: f64) -> f64 {
+    if x.abs() < SMALL {
+        return 1.0;
+    }
     ties::round(Double::from(x).sin_cos().1, |y| ties::cos(x, y))
 }
 
@@ -313,6 +325,9 @@ pub(crate) fn acos(x: f64) -> f64 {
 
 /// `base` raised to `exponent`, as IEEE 754's `pow`.
 pub(crate) fn pow(base: f64, exponent: f64) -> f64 {
+    if exponent == 2.0 && !base.is_nan() {
+        return base * base;
+    }
     let is_special = |x: f64| x == 0.0 || !x.is_finite();
     let is_integer = exponent.round_ties_even() == exponent;
     let is_odd = is_integer && (0.5 * exponent).round_ties_even() != 0.5 * exponent;
