@@ -94,6 +94,6 @@ impl Kernel for ExtremumKernel {
             true => [&mut room[..], &mut **result],
             false => [&mut **result, &mut room[..]],
         };
-        extrema(kind, dtypes, [values, indices], [value, index], lines, outs)
+        extrema(kind, dtypes, [values, indices], [value, index], lines, outs, is_index)
     }
 }

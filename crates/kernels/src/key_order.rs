@@ -138,6 +138,13 @@ impl<K: KeyBits, const FLOATS: bool> KeyOrder<K, FLOATS> {
         rest.iter().fold(largest, |largest, &x| largest.max(self.key_of_value(x)))
     }
 
+    /// The [key](Self::key_of_value) of the number that is smaller than all others, such as
+    /// infinity with a sign.
+    #[inline(always)]
+    pub(super) fn least(self) -> K {
+        if FLOATS { self.infinity.complement() } else { K::SMALLEST }
+    }
+
     /// True for the key of NaNs.
     #[inline(always)]
     pub(super) fn is_nan(self, key: K) -> bool {
