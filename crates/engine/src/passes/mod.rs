@@ -20,6 +20,7 @@ mod reduction_trees;
 mod schedule;
 mod shrink;
 mod sink;
+mod slices;
 mod unroll;
 mod widen;
 
@@ -87,6 +88,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "shrink",
         description: "Computes elementwise nodes of repeated elements once",
         run: PassKind::Graph(shrink::run),
+    },
+    PlanPass {
+        name: "slices",
+        description: "Computes elementwise nodes in the parts that slices take of them",
+        run: PassKind::Graph(slices::run),
     },
     PlanPass {
         name: "fold",
