@@ -411,12 +411,19 @@ impl GatherKernel {
             for (nth, result) in result.chunks_mut(STARTS * bytes).enumerate() {
                 let starts = &mut starts[..result.len() / bytes];
                 self.find_starts(indices, first + nth * STARTS, step, starts)?;
-                for (&start, to) in starts.iter().zip(result.chunks_exact_mut(bytes)) {
-                    // Of a number that the compiler knows, without a call.
-                    match N {
-                        0 => to.copy_from_slice(&operand[start * self.size..][..bytes]),
-                        _ => to[..N].copy_from_slice(&operand[start * self.size..][..N]),
+                let runs = starts.iter().zip(result.chunks_exact_mut(bytes));
+                // Of a number that the compiler knows, without a call.
+                match N {
+                    0 => runs.for_each(|(start, to)| {
+                        to.copy_from_slice(&operand[start * self.size..][..bytes]);
+                    }),
+                    _ if N == self.size => {
+                        let elements = operand.as_chunks::<N>().0;
+                        runs.for_each(|(&start, to)| to.copy_from_slice(&elements[start]));
                     }
+                    _ => runs.for_each(|(start, to)| {
+                        to.copy_from_slice(&operand[start * self.size..][..N]);
+                    }),
                 }
             }
             Ok(())
@@ -569,6 +576,12 @@ impl simd::Kernel for AddStarts<'_> {
             }
             return;
         }
+        if let (DType::U32, 1, Ok(all)) = (dtype, step, bytemuck::try_cast_slice::<u8, u32>(bytes))
+        {
+            let all = starts.iter_mut().zip(all);
+            all.for_each(|(to, &index)| *to += start(i64::from(index)));
+            return;
+        }
         if let (DType::I64, 1, Ok(all)) = (dtype, step, bytemuck::try_cast_slice::<u8, i64>(bytes))
         {
             starts.iter_mut().zip(all).for_each(|(to, &index)| *to += start(index));
@@ -578,6 +591,7 @@ impl simd::Kernel for AddStarts<'_> {
         for (to, bytes) in starts.iter_mut().zip(all) {
             *to += match dtype {
                 DType::I32 => start(i64::from(read(bytes, i32::from_ne_bytes))),
+                DType::U32 => start(i64::from(read(bytes, u32::from_ne_bytes))),
                 DType::I64 => start(read(bytes, i64::from_ne_bytes)),
                 _ => start(integer(dtype, bytes).unwrap_or(0)),
             };
