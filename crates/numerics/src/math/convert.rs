@@ -160,6 +160,10 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
     match (from, to) {
         (DType::F32, DType::BF16) => return Some(SliceKernel::one(bf16_of_single)),
         (DType::F32, DType::F16) => return Some(SliceKernel::one(f16_of_single)),
+        (DType::F32, DType::I32) => {
+            return Some(SliceKernel::one(|x: f32| int_of_double(x.into())));
+        }
+        (DType::F64, DType::I32) => return Some(SliceKernel::one(int_of_double)),
         (DType::F32, DType::I8) => return Some(SliceKernel::one(|x: f32| x as i8)),
         (DType::F32, DType::U8) => return Some(SliceKernel::one(|x: f32| x as u8)),
         (DType::F64 | DType::I32, DType::BF16) => return rounded_from::<bf16>(from),
@@ -198,6 +202,16 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
         DType::F64 => to!(f64, |x: f64| x, from_float),
         _ => return None,
     })
+}
+
+/// `x as i32`, by operations of which there are vectors.
+#[inline(always)]
+fn int_of_double(x: f64) -> i32 {
+    /// Added to an integer, it leaves it in the low bits of the sum.
+    const SHIFT: f64 = 1.5 * (1u64 << 52) as f64;
+    let integer = x.trunc().max(f64::from(i32::MIN)).min(f64::from(i32::MAX));
+    let integer = (integer + SHIFT).to_bits() as i32;
+    if x.is_nan() { 0 } else { integer }
 }
 
 /// The kernel that rounds numbers of 64 or 32 bits, all of which `f64` has, to another type.
