@@ -60,7 +60,7 @@ macro_rules! float {
             }
             #[inline]
             fn abs(self) -> Self {
-                if self.is_nan() && Self::FORMAT.is_nan(Self::FORMAT.sign_mask()) {
+                if const { Self::FORMAT.is_nan(Self::FORMAT.sign_mask()) } && self.is_nan() {
                     return self;
                 }
                 Self::from_raw(self.to_raw() & !Self::FORMAT.sign_mask())

@@ -103,6 +103,10 @@ impl fmt::Debug for SliceKernel {
     }
 }
 
+/// Bytes of operands that are copied before they are overwritten by results: the first-level cache
+/// holds these.
+const COPIED: usize = 1 << 12;
+
 impl SliceKernel {
     pub(super) fn in_place<T: Element>(
         f: impl Fn(T) -> T + Copy + Send + Sync + 'static,
@@ -309,8 +313,14 @@ impl SliceKernel {
     pub(super) fn run(&self, results: &mut [u8], operands: &[&[u8]]) -> Option<()> {
         match &self.code {
             SliceCode::InPlace(run) => {
-                results.copy_from_slice(operands.first()?);
-                run.call(results)
+                let operand = operands.first()?;
+                // Tables are worth making for many elements.
+                let size = if self.has_table { results.len().max(1) } else { COPIED };
+                for (results, operand) in results.chunks_mut(size).zip(operand.chunks(size)) {
+                    results.copy_from_slice(operand);
+                    run.call(results)?;
+                }
+                Some(())
             }
             SliceCode::Into(run) => run.call(results, operands),
         }
