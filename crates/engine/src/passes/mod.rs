@@ -21,6 +21,7 @@ mod schedule;
 mod shrink;
 mod sink;
 mod slices;
+mod split_reductions;
 mod unroll;
 mod widen;
 
@@ -128,6 +129,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "sink",
         description: "Moves nodes into the branch that alone uses them",
         run: PassKind::Graph(sink::run),
+    },
+    PlanPass {
+        name: "split-reductions",
+        description: "Divides long reductions of elementwise values into rows",
+        run: PassKind::Graph(split_reductions::run),
     },
     PlanPass {
         name: "recompute",
