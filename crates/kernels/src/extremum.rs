@@ -95,7 +95,7 @@ pub(crate) fn extrema(
         let values = cast::<K>(values)?;
         let best = bytemuck::try_cast_slice_mut(best).map_err(|_| TensorError::OutOfBounds)?;
         let first_key = order.key_of_value(first);
-        // Only of elements that are equal to the least one is it an extremum, and then of all.
+        // If it is an extremum, then all elements are equal, and the first index is the least.
         let is_neutral = first_key == order.least() && first_index >= along(0);
         let search = ExtremumSearch::<K, FLOATS> {
             order,
@@ -258,7 +258,7 @@ struct ExtremumSearch<'a, K, const FLOATS: bool> {
     are_ascending: bool,
     /// The initial element with its key, and the initial index.
     init: ((K, K), i64),
-    /// True if only indices are wanted, and these are the ones of the places.
+    /// True if only the indices are wanted, and each is the index at a place.
     are_direct: bool,
 }
 
@@ -324,7 +324,7 @@ impl<K: KeyBits, const FLOATS: bool> ExtremumSearch<'_, K, FLOATS> {
     /// Writes the indices of places in lines that all have the same indices.
     ///
     /// # Errors
-    /// If the bytes are not those of as many indices.
+    /// If the bytes are not an index for each place.
     fn write_indices(&self, numbers: &[u32], places: &mut [u8]) -> Result<(), TensorError> {
         fn write<I: Pod>(
             (indices, step): (&[I], usize),

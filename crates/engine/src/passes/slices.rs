@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Fewer elements are in registers.
+/// Smaller values stay in registers.
 const MIN_ELEMENTS: usize = 64;
 /// The longest chain of elementwise nodes that slices move along.
 const MAX_CHAIN: usize = 16;
@@ -92,7 +92,7 @@ fn used_in(region: &Region, users: &mut FxHashMap<Value, Option<Vec<usize>>>) {
 }
 
 /// The slices that take parts of an elementwise node, if nothing else uses it, they have no more
-/// elements together, and elementwise nodes alone use them: other ones would need the parts stored.
+/// elements than it, and only elementwise nodes use them: others need the parts stored.
 fn slices_of(
     graph: &Graph<'_>,
     region: &Region,

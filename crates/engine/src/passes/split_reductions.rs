@@ -1,8 +1,9 @@
-//! Divides long reductions of what elementwise nodes compute into reductions of short rows and one of
-//! their results: a row loop computes some rows at a time, and the elements are not stored.
+//! Divides long reductions of elementwise results into reductions of short rows, and a reduction of
+//! the rows' results: a row loop computes some rows at a time, and the elements are not stored.
 //!
-//! A row has a power of two of elements, the sums of which are subtrees of the tree that defines the
-//! result; maxima and minima have no order. Their initial value changes nothing; that of the reduction enters at the end.
+//! A row has a power of two of elements, so that its sum is a subtree of the tree that defines the
+//! result; maxima and minima have no order. The reduction of rows begins with a neutral value, and
+//! the last one with the initial value.
 
 use crate::graph::{Graph, Node, Region, Value};
 use numerics::math::BinaryOp;
@@ -11,7 +12,7 @@ use program::{BodyShape, Kind, Primitive, ValueType, primitives};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// Reductions of fewer elements each are rows of a row loop as they are, or little work.
+/// Shorter reductions are rows of a row loop as they are, or little work.
 const MIN_COUNT: usize = 1 << 14;
 /// The least and the greatest number of elements of a row.
 const ROW: [usize; 2] = [64, 1 << 12];
@@ -73,7 +74,7 @@ fn divide(graph: &mut Graph<'_>, node: &Node) -> Option<[Node; 3]> {
     }
     let [least, most] = ROW;
     let row = match op {
-        // Of the same result in any order.
+        // The order of the elements does not matter.
         BinaryOp::Maximum | BinaryOp::Minimum => {
             (least..=most).rev().find(|&row| count.is_multiple_of(row))?
         }
@@ -105,8 +106,8 @@ fn divide(graph: &mut Graph<'_>, node: &Node) -> Option<[Node; 3]> {
     ])
 }
 
-/// The number that changes no other one, which reductions of rows begin with; `None` for
-/// operations and types whose reductions of rows round results, or have no loops of their own.
+/// The neutral value, with which reductions of rows begin; `None` for operations without one, and
+/// for types to which results of rows would be rounded, or that are rarely reduced.
 fn neutral(op: BinaryOp, dtype: DType) -> Option<Tensor> {
     fn of<T: Element>(op: BinaryOp, [zero, one, least, most]: [T; 4]) -> Option<Tensor> {
         Some(Tensor::scalar(match op {

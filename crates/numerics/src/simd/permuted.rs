@@ -179,7 +179,7 @@ mod vectors {
                 /// Elements that are `stride` apart, as long as whole vectors are there.
                 #[target_feature(enable = $features)]
                 pub(super) fn strided(source: &[$word], stride: usize, out: &mut [$word]) -> usize {
-                    // The place of each element in its vector, and which ones each vector has.
+                    // The place of each element in its vector, and the elements of each vector.
                     let places = read(&from_fn(|lane| (lane * stride % LANES) as $word));
                     let masks: [$mask; LANES / 2] = from_fn(|vector| {
                         let is_there = |&lane: &usize| lane * stride / LANES == vector;

@@ -2,10 +2,13 @@
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::Isa;
+use super::permuted::{pattern_reach, read_strided};
 use bytemuck::Pod;
 
 /// Elements along both sides of a tile.
 const TILE: usize = 8;
+/// Rows of a narrow matrix whose columns are copied in turn: a near cache holds these.
+const TOGETHER: usize = 1 << 10;
 
 /// Copies a matrix of `rows` x `columns` elements, transposed: element `c` of row `r` of `source`
 /// becomes element `r` of row `c` of `target`. Both have a distance between their rows.
@@ -35,6 +38,17 @@ fn transpose_to<T: Pod, const STREAMED: bool>(
     [rows, columns]: [usize; 2],
 ) {
     if rows == 0 || columns == 0 {
+        return;
+    }
+    // Narrow matrices have no tiles.
+    if columns < TILE && (1..=pattern_reach::<T>() / 2).contains(&source_stride) {
+        for r in (0..rows).step_by(TOGETHER) {
+            let rows = TOGETHER.min(rows - r);
+            for c in 0..columns {
+                let target = &mut target[c * target_stride + r..][..rows];
+                read_strided(&source[r * source_stride + c..], source_stride, target);
+            }
+        }
         return;
     }
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]

@@ -4,9 +4,20 @@ use bytemuck::Pod;
 use numerics::simd::{transpose, transpose_streamed};
 
 fn check<T: Pod + PartialEq + std::fmt::Debug>(element: impl Fn(usize) -> T) {
-    for [rows, columns] in
-        [[1, 1], [8, 8], [7, 9], [16, 40], [17, 8], [33, 31], [0, 4], [48, 64], [17, 1070]]
-    {
+    for [rows, columns] in [
+        [1, 1],
+        [8, 8],
+        [7, 9],
+        [16, 40],
+        [17, 8],
+        [33, 31],
+        [0, 4],
+        [48, 64],
+        [17, 1070],
+        [99, 2],
+        [140, 5],
+        [70, 7],
+    ] {
         let (from, to) = (columns + 3, usize::next_multiple_of(rows, 16));
         let source: Vec<T> = (0..rows * from).map(&element).collect();
         // Some of the targets begin with a line of the cache.
