@@ -501,7 +501,7 @@ def _library() -> str:
 def _options() -> dict[str, str | int]:
     """The options of a client, from JAX's configuration and the environment."""
     options: dict[str, str | int] = {"platform_name": "cpu"}
-    if "STABLO_NUM_DEVICES" not in os.environ:
+    if not os.environ.get("STABLO_NUM_DEVICES"):
         # The flag has moved between releases.
         bridge = _xla_bridge()
         flags = [getattr(module, "num_cpu_devices", None) for module in (bridge, bridge.config)]

@@ -146,6 +146,11 @@ class JaxPlugin(unittest.TestCase):
             output.split("\n"), ["8 61824.0", "48.0 52.0 56.0 60.0 64.0 68.0 72.0 76.0"]
         )
 
+    def test_a_wrong_number_of_devices_is_named(self):
+        self.assertEqual(self.run_program("print(len(jax.devices()))", STABLO_NUM_DEVICES=""), "1")
+        with self.assertRaisesRegex(AssertionError, "STABLO_NUM_DEVICES is two: the number of"):
+            self.run_program("", STABLO_NUM_DEVICES="two")
+
     def test_functions_divide_their_ops(self):
         # Each device has the sum of its shard's rows, and so sees how the op was divided.
         program = """

@@ -187,18 +187,19 @@ pub(crate) fn devices(count: usize) -> Vec<Handle<Device>> {
 /// If it is no number from 1 on.
 pub(crate) fn number_of_devices(options: &[(String, Named)]) -> Outcome<usize> {
     let option = options.iter().find(|(name, _)| name == "num_devices").map(|(_, value)| value);
-    let number = match option {
-        Some(Named::Integer(number)) => usize::try_from(*number).ok(),
-        Some(Named::Text(text)) => text.parse().ok(),
-        Some(_) => None,
+    let (source, found) = match option {
+        Some(Named::Integer(number)) => ("num_devices", number.to_string()),
+        Some(Named::Text(text)) => ("num_devices", text.clone()),
+        Some(_) => ("num_devices", "no integer".to_owned()),
         None => match std::env::var("STABLO_NUM_DEVICES") {
-            Ok(text) => text.trim().parse().ok(),
-            Err(_) => Some(1),
+            Ok(text) if !text.is_empty() => ("STABLO_NUM_DEVICES", text),
+            _ => return Ok(1),
         },
     };
-    number.filter(|number| (1..=MAX_DEVICES).contains(number)).ok_or_else(|| {
-        let message = format!("the number of devices must be from 1 to {MAX_DEVICES}");
-        Failure::invalid(message)
+    let number = found.trim().parse().ok().filter(|number| (1..=MAX_DEVICES).contains(number));
+    number.ok_or_else(|| {
+        let required = format!("the number of devices must be from 1 to {MAX_DEVICES}");
+        Failure::invalid(format!("{source} is {found}: {required}"))
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::cache;
 use crate::client::Client;
 use crate::debug;
-use crate::device::{Device, MEMORY_KINDS};
+use crate::device::{Device, MAX_DEVICES, MEMORY_KINDS};
 use crate::device_program::device_program;
 use crate::divided;
 use crate::error::{Code, Failure, Outcome};
@@ -34,7 +34,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 /// Bytes before a serialized executable.
-const MAGIC: &[u8] = b"stablo executable 1\n";
+const MAGIC: &[u8] = b"stablo executable 2\n";
 
 /// The maximum bytes of arguments and results, and the maximum ops, of programs that are taken to
 /// be short before they have run.
@@ -178,6 +178,7 @@ impl Compiled {
     ) -> Outcome<Compiled> {
         let options = CompileOptions::read(serialized_options);
         check_overrides(&options)?;
+        check_devices(&options)?;
         let fingerprint = format!("{source_hash:016x}");
         let name = module.top().symbol_name().unwrap_or(ENTRY).to_string();
         let title = debug::dump(&name, &source);
@@ -394,6 +395,20 @@ impl Compiled {
 /// Options of XLA that are booleans, by names or their beginnings: clients test refusals with them.
 const BOOLEANS: [&str; 2] = ["xla_embed_ir_in_executable", "xla_cpu_enable_"];
 
+/// # Errors
+/// If a client cannot have as many devices as options ask for.
+fn check_devices(options: &CompileOptions) -> Outcome {
+    let [replicas, partitions] = [options.num_replicas, options.num_partitions];
+    if replicas.saturating_mul(partitions) > MAX_DEVICES {
+        let message = format!(
+            "{replicas} replicas of {partitions} partitions: a client has at most {MAX_DEVICES} \
+             devices"
+        );
+        return Err(Failure::invalid(message));
+    }
+    Ok(())
+}
+
 /// Checks options of the compiler. Those of XLA are accepted, and change nothing.
 fn check_overrides(options: &CompileOptions) -> Outcome {
     for (name, value) in &options.overrides {
@@ -544,10 +559,15 @@ unsafe extern "C" fn delete_bytes(owner: *mut c_void) {
     drop(unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
 }
 
+/// The ids of the devices. The first devices for an executable that runs on any: jaxlib aborts if it
+/// has none.
 pub(crate) fn device_assignment(args: &mut LoadedGetDeviceAssignment) -> Outcome {
     let loaded = args.executable.get()?;
-    let ids: Vec<i64> =
+    let mut ids: Vec<i64> =
         loaded.devices.iter().filter_map(|device| Some(device.get_if_any()?.id() as i64)).collect();
+    if ids.is_empty() {
+        ids = (0..loaded.compiled.num_devices() as i64).collect();
+    }
     let assignment = write_assignment(loaded.compiled.options.num_partitions, &ids);
     (args.bytes, args.bytes_size, args.owner) = give_bytes(assignment);
     args.deleter = Some(delete_bytes);
@@ -689,10 +709,13 @@ pub(crate) fn output_memory_kinds(args: &mut ExecutableMemoryKinds) -> Outcome {
     Ok(())
 }
 
-/// The program as it arrived, with its options: it is prepared anew when it is loaded.
+/// The program as it arrived, with its options and their hash: it is prepared anew when it is
+/// loaded.
 pub(crate) fn serialize(args: &mut ExecutableBytes) -> Outcome {
     let compiled = &args.executable.get()?.0;
     let mut all = MAGIC.to_vec();
+    let hash = cache::source_hash(&compiled.source, &compiled.serialized_options);
+    all.extend_from_slice(&hash.to_le_bytes());
     all.extend_from_slice(&(compiled.serialized_options.len() as u64).to_le_bytes());
     all.extend_from_slice(&compiled.serialized_options);
     all.extend_from_slice(&compiled.source);
@@ -708,17 +731,22 @@ pub(crate) fn compile_options(args: &mut ExecutableBytes) -> Outcome {
     Ok(())
 }
 
-/// The options and the program of a serialized executable.
+/// The options and the program of a serialized executable. `None` if the bytes are damaged: clients
+/// may abort where options disagree with what they know of an executable.
 fn parts_of_serialized(all: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (size, rest) = all.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
-    rest.split_at_checked(usize::try_from(u64::from_le_bytes(*size)).ok()?)
+    let (hash, rest) = all.strip_prefix(MAGIC)?.split_first_chunk::<8>()?;
+    let (size, rest) = rest.split_first_chunk::<8>()?;
+    let size = usize::try_from(u64::from_le_bytes(*size)).ok()?;
+    let (options, source) = rest.split_at_checked(size)?;
+    let is_whole = cache::source_hash(source, options) == u64::from_le_bytes(*hash);
+    is_whole.then_some((options, source))
 }
 
 pub(crate) fn deserialize_and_load(args: &mut ExecutableDeserializeAndLoad) -> Outcome {
     let client = args.client.get()?;
     let all = bytes(args.serialized, args.serialized_size)?;
     let (options, source) = parts_of_serialized(all).ok_or_else(|| {
-        Failure::invalid("the bytes are not an executable that this plugin serialized")
+        Failure::invalid("the bytes are damaged, or no executable that this plugin serialized")
     })?;
     let overridden = array(args.overridden_options.cast(), args.overridden_options_size)?;
     let options = if overridden.is_empty() { options } else { overridden };

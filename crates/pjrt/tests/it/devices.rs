@@ -88,8 +88,8 @@ fn options_are_passed_on() {
     assert!(open(",num_devices=3").unwrap().ends_with("3 devices"));
     assert!(open(",platform_name=cpu").unwrap().starts_with("stablo (cpu)"));
     let error = open(",num_devices=0").unwrap_err().to_string();
-    let expected =
-        "PJRT_Client_Create failed: INVALID_ARGUMENT: the number of devices must be from 1";
+    let expected = "PJRT_Client_Create failed: INVALID_ARGUMENT: num_devices is 0: the number of \
+                    devices must be from 1";
     assert!(error.contains(expected), "{error}");
 }
 

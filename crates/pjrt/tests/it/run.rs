@@ -238,6 +238,43 @@ fn serialized_executables_run() {
     assert_eq!(elements(execute(&program, &[x, x]).unwrap(), 6).unwrap()[5], 12.0);
     load.serialized_size -= 20;
     assert_eq!(call(Slot::Executable_DeserializeAndLoad, &mut load).unwrap_err().0, 3);
+    // SAFETY: the plugin gave these bytes, which live on.
+    let whole = unsafe { std::slice::from_raw_parts(bytes.bytes.cast::<u8>(), bytes.bytes_size) };
+    for at in 0..whole.len() {
+        let mut damaged = whole.to_vec();
+        damaged[at] ^= 0x10;
+        (load.serialized, load.serialized_size) = (damaged.as_ptr().cast(), damaged.len());
+        let (code, message) = call(Slot::Executable_DeserializeAndLoad, &mut load).unwrap_err();
+        assert_eq!((code, message.contains("damaged")), (3, true), "byte {at}: {message}");
+    }
+}
+
+/// Options are messages of Protocol Buffers: field 3 has the numbers of replicas and partitions,
+/// fields 4 and 5 of it, and field 4 is true if the program runs on any device.
+#[test]
+fn programs_for_any_device_have_an_assignment() {
+    let client = client(2);
+    let program = compile_with(&client, SUM, &[4 << 3, 1]).unwrap();
+    let mut assignment: LoadedGetDeviceAssignment = args();
+    assignment.executable = program.executable;
+    call(Slot::LoadedExecutable_GetDeviceAssignment, &mut assignment).unwrap();
+    // SAFETY: the plugin gave these bytes.
+    let bytes =
+        unsafe { std::slice::from_raw_parts(assignment.bytes.cast::<u8>(), assignment.bytes_size) };
+    // One replica of one computation, which is on device 0.
+    assert_eq!(bytes, [1 << 3, 1, 2 << 3, 1, (3 << 3) | 2, 3, (1 << 3) | 2, 1, 0]);
+}
+
+#[test]
+fn more_devices_than_there_can_be_are_refused() {
+    let client = client(1);
+    // 2^42 - 1 replicas.
+    let replicas = [(3 << 3) | 2, 7, 4 << 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
+    let partitions = [(3 << 3) | 2, 7, 5 << 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F];
+    for options in [replicas, partitions] {
+        let (code, message) = compile_with(&client, SUM, &options).map(drop).unwrap_err();
+        assert_eq!((code, message.contains("at most 1024 devices")), (3, true), "{message}");
+    }
 }
 
 /// The fingerprint of a program is that of the one that was compiled first.
