@@ -1,5 +1,6 @@
-//! Checks that the Python package is built as the programs are: profiles belong to a workspace,
-//! and `python/` is another one.
+//! Checks that the Python package is built as the programs are, but for crates that these do not
+//! optimize at all, for the time of a build: in a wheel, which is downloaded, they are small.
+//! Profiles belong to a workspace, and `python/` is another one.
 
 use std::path::Path;
 
@@ -16,5 +17,6 @@ fn packages(manifest: &str) -> Vec<String> {
 fn python_is_built_as_programs_are() {
     let ours = packages("Cargo.toml");
     assert!(!ours.is_empty());
-    assert_eq!(packages("python/Cargo.toml"), ours);
+    let small = ours.iter().map(|line| line.replace("opt-level = 0", "opt-level = \"s\""));
+    assert_eq!(packages("python/Cargo.toml"), small.collect::<Vec<_>>());
 }
