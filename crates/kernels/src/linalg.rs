@@ -11,6 +11,7 @@ use numerics::math::{BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
 use program::EvalError;
+use std::marker::PhantomData;
 
 pub use program::primitives::TriangularSolve as Triangular;
 
@@ -19,46 +20,55 @@ const MAX_LANES: usize = 256;
 
 /// The numbers that matrices are computed with.
 pub trait MatrixField: Scalar + Element {
-    /// Numbers of `f32`, by a loop that is compiled here: crates with custom calls are optimized
-    /// less.
+    /// The same numbers in single precision.
     #[doc(hidden)]
-    fn of_singles(elements: &[f32]) -> Vec<Self>;
+    type Single: Element;
 
-    /// As `of_singles`, of complex numbers in single precision; nothing for real numbers.
+    /// Numbers in single precision, by a loop that is compiled here: crates with custom calls are
+    /// optimized less.
     #[doc(hidden)]
-    fn of_single_complex(elements: &[Complex32]) -> Vec<Self>;
+    fn of_singles(elements: &[Self::Single]) -> Vec<Self>;
 
     /// As `of_singles`, of elements of this type.
     #[doc(hidden)]
     fn copied(elements: &[Self]) -> Vec<Self>;
+
+    /// Adds numbers to a list in single precision, likewise.
+    #[doc(hidden)]
+    fn round_to(elements: &[Self], list: &mut Vec<Self::Single>);
 }
 
 impl MatrixField for f64 {
+    type Single = f32;
+
     #[inline(never)]
     fn of_singles(elements: &[f32]) -> Vec<f64> {
         elements.iter().map(|&x| x.into()).collect()
-    }
-    fn of_single_complex(_: &[Complex32]) -> Vec<f64> {
-        Vec::new()
     }
     #[inline(never)]
     fn copied(elements: &[f64]) -> Vec<f64> {
         elements.to_vec()
     }
+    #[inline(never)]
+    fn round_to(elements: &[f64], list: &mut Vec<f32>) {
+        list.extend(elements.iter().map(|&x| x as f32));
+    }
 }
 
 impl MatrixField for Complex64 {
+    type Single = Complex32;
+
     #[inline(never)]
-    fn of_singles(elements: &[f32]) -> Vec<Complex64> {
-        elements.iter().map(|&x| Complex64::new(x.into(), 0.0)).collect()
-    }
-    #[inline(never)]
-    fn of_single_complex(elements: &[Complex32]) -> Vec<Complex64> {
+    fn of_singles(elements: &[Complex32]) -> Vec<Complex64> {
         elements.iter().map(|x| x.widen()).collect()
     }
     #[inline(never)]
     fn copied(elements: &[Complex64]) -> Vec<Complex64> {
         elements.to_vec()
+    }
+    #[inline(never)]
+    fn round_to(elements: &[Complex64], list: &mut Vec<Complex32>) {
+        list.extend(elements.iter().copied().map(narrow));
     }
 }
 
@@ -94,14 +104,118 @@ fn narrow(x: Complex64) -> Complex32 {
     Complex32::new(x.re as f32, x.im as f32)
 }
 
-/// The matrices (or vectors) in the last dimensions of a tensor.
-pub struct Stack<M> {
+/// The matrices (or vectors) in the last dimensions of a tensor, which are converted one at a time.
+pub struct Stack<T> {
     /// The other dimensions.
     pub batch: Vec<usize>,
     /// The dimensions of each matrix.
     pub core: Vec<usize>,
-    /// The matrices, consecutively.
-    pub items: Vec<M>,
+    count: usize,
+    /// Elements of type `T`, or the same in single precision.
+    elements: Tensor,
+    number: PhantomData<T>,
+}
+
+impl<T: MatrixField> Stack<T> {
+    fn new(tensor: &Tensor, rank: usize) -> Result<Stack<T>, EvalError> {
+        let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
+            EvalError::new(
+                "matrix",
+                format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()),
+            )
+        })?;
+        let (batch, core) = tensor.shape().split_at(at);
+        let is_single = tensor.dtype() == T::Single::DTYPE;
+        let dtype = if is_single { T::Single::DTYPE } else { T::DTYPE };
+        Ok(Stack {
+            batch: batch.to_vec(),
+            core: core.to_vec(),
+            count: count(batch)?,
+            elements: math::convert(tensor.clone(), dtype)?,
+            number: PhantomData,
+        })
+    }
+
+    /// The elements of one matrix after the other.
+    pub fn vectors(&self) -> impl Iterator<Item = Vec<T>> {
+        // The product of the dimensions is a part of the number of elements, or zero.
+        let size = self.elements.num_elements().checked_div(self.count).unwrap_or(0);
+        let singles = self.elements.as_slice::<T::Single>().ok();
+        let doubles = self.elements.as_slice::<T>().unwrap_or(&[]);
+        (0..self.count).map(move |i| match singles {
+            Some(singles) => T::of_singles(&singles[i * size..][..size]),
+            None => T::copied(&doubles[i * size..][..size]),
+        })
+    }
+
+    /// One matrix after the other.
+    pub fn matrices(&self) -> impl Iterator<Item = Matrix<T>> {
+        self.vectors().map(|elements| Matrix::new(self.core[0], self.core[1], elements))
+    }
+}
+
+/// The product of the dimensions of a batch.
+fn count(batch: &[usize]) -> Result<usize, EvalError> {
+    batch
+        .iter()
+        .try_fold(1usize, |n, &d| n.checked_mul(d))
+        .ok_or_else(|| EvalError::new("matrix", format!("a batch of shape {batch:?} is too large")))
+}
+
+/// The numbers of one matrix after the other, which become a tensor.
+pub struct MatrixList<T: MatrixField> {
+    shape: Vec<usize>,
+    dtype: DType,
+    numbers: Numbers<T>,
+}
+
+/// Numbers that are rounded when they are added, if their tensor is of single precision.
+enum Numbers<T: MatrixField> {
+    Single(Scratch<T::Single>),
+    Double(Scratch<T>),
+}
+
+impl<T: MatrixField> MatrixList<T> {
+    /// A list with room for all numbers of a tensor with elements of type `dtype`, of matrices (or
+    /// vectors) of dimensions `core`.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn new(batch: &[usize], core: &[usize], dtype: DType) -> Result<MatrixList<T>, EvalError> {
+        let shape = [batch, core].concat();
+        let size = shape.iter().fold(1usize, |n, &d| n.saturating_mul(d));
+        let numbers = match dtype == T::Single::DTYPE {
+            true => Numbers::Single(Scratch::new(size)?),
+            false => Numbers::Double(Scratch::new(size)?),
+        };
+        Ok(MatrixList { shape, dtype, numbers })
+    }
+
+    /// Adds the numbers of a matrix.
+    pub fn push(&mut self, numbers: &[T]) {
+        match &mut self.numbers {
+            Numbers::Single(list) => T::round_to(numbers, list),
+            Numbers::Double(list) => list.extend_from_slice(numbers),
+        }
+    }
+
+    /// Adds as many NaNs.
+    pub fn push_nans(&mut self, count: usize) {
+        (0..count).for_each(|_| self.push(&[T::real(f64::NAN)]));
+    }
+
+    /// The tensor.
+    ///
+    /// # Errors
+    /// If the numbers do not fit its dimensions, or memory is exhausted.
+    pub fn tensor(self) -> Result<Tensor, EvalError> {
+        Ok(match self.numbers {
+            Numbers::Single(list) => Tensor::from_vec(self.shape, list.into_vec())?,
+            Numbers::Double(list) => {
+                math::convert(Tensor::from_vec(self.shape, list.into_vec())?, self.dtype)?
+            }
+        })
+    }
 }
 
 /// True if elements of this type are computed with as complex numbers.
@@ -116,90 +230,20 @@ pub fn is_complex(dtype: DType, op: &'static str) -> Result<bool, EvalError> {
     }
 }
 
-fn split<T: MatrixField, M>(
-    tensor: &Tensor,
-    rank: usize,
-    make: impl Fn(&[usize], Vec<T>) -> M,
-) -> Result<Stack<M>, EvalError> {
-    let at = tensor.rank().checked_sub(rank).ok_or_else(|| {
-        EvalError::new(
-            "matrix",
-            format!("a tensor of shape {:?} has no {rank} last dimensions", tensor.shape()),
-        )
-    })?;
-    let (batch, core) = tensor.shape().split_at(at);
-    let (batch, core) = (batch.to_vec(), core.to_vec());
-    let too_many = || EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"));
-    let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(too_many)?;
-    let mut items = Vec::new();
-    items.try_reserve_exact(count).map_err(|_| too_many())?;
-    // The product of the dimensions is a part of the number of elements, or zero.
-    let size: usize = tensor.num_elements().checked_div(count).unwrap_or(0);
-    if let Ok(elements) = tensor.as_slice::<f32>() {
-        let _reserved = reserve::<T>(elements.len())?;
-        items.extend((0..count).map(|i| make(&core, T::of_singles(&elements[i * size..][..size]))));
-    } else if let (DType::C128, Ok(elements)) = (T::DTYPE, tensor.as_slice::<Complex32>()) {
-        let _reserved = reserve::<T>(elements.len())?;
-        let part = |i: usize| &elements[i * size..][..size];
-        items.extend((0..count).map(|i| make(&core, T::of_single_complex(part(i)))));
-    } else {
-        let converted = math::convert(tensor.clone(), T::DTYPE)?;
-        let elements = converted.as_slice::<T>()?;
-        items.extend((0..count).map(|i| make(&core, T::copied(&elements[i * size..][..size]))));
-    }
-    Ok(Stack { batch, core, items })
-}
-
 /// The matrices in the last two dimensions.
 ///
 /// # Errors
 /// If there are fewer dimensions, or no memory.
-pub fn matrices<T: MatrixField>(tensor: &Tensor) -> Result<Stack<Matrix<T>>, EvalError> {
-    split(tensor, 2, |core, elements: Vec<T>| Matrix::new(core[0], core[1], elements))
+pub fn matrices<T: MatrixField>(tensor: &Tensor) -> Result<Stack<T>, EvalError> {
+    Stack::new(tensor, 2)
 }
 
 /// The vectors along the last dimension.
 ///
 /// # Errors
 /// If the tensor has no dimension, or memory is exhausted.
-pub fn vectors<T: MatrixField>(tensor: &Tensor) -> Result<Stack<Vec<T>>, EvalError> {
-    split(tensor, 1, |_, elements: Vec<T>| elements)
-}
-
-/// The tensor of matrices of dimensions `core`, rounded to `dtype`.
-///
-/// # Errors
-/// If their number does not fit the dimensions.
-pub fn join<T: Element>(
-    batch: &[usize],
-    core: &[usize],
-    elements: Vec<T>,
-    dtype: DType,
-) -> Result<Tensor, EvalError> {
-    let shape = [batch, core].concat();
-    if let (DType::F64, DType::F32) = (T::DTYPE, dtype) {
-        return Ok(Tensor::from_vec(shape, rounded(bytemuck::cast_slice(&elements))?)?);
-    }
-    if let (DType::C128, DType::C64) = (T::DTYPE, dtype) {
-        return Ok(Tensor::from_vec(shape, rounded_complex(bytemuck::cast_slice(&elements))?)?);
-    }
-    Ok(math::convert(Tensor::from_vec(shape, elements)?, dtype)?)
-}
-
-/// Numbers in single precision.
-#[inline(never)]
-fn rounded(elements: &[f64]) -> Result<Vec<f32>, TensorError> {
-    let mut rounded = Scratch::new(elements.len())?;
-    rounded.extend(elements.iter().map(|&x| x as f32));
-    Ok(rounded.into_vec())
-}
-
-/// Complex numbers in single precision.
-#[inline(never)]
-fn rounded_complex(elements: &[Complex64]) -> Result<Vec<Complex32>, TensorError> {
-    let mut rounded = Scratch::new(elements.len())?;
-    rounded.extend(elements.iter().copied().map(narrow));
-    Ok(rounded.into_vec())
+pub fn vectors<T: MatrixField>(tensor: &Tensor) -> Result<Stack<T>, EvalError> {
+    Stack::new(tensor, 1)
 }
 
 /// The adjoint of the matrices in the last two dimensions.
@@ -222,23 +266,12 @@ pub fn adjoint(tensor: &Tensor) -> Result<Tensor, EvalError> {
     Ok(math::binary(BinaryOp::Complex, re, im)?)
 }
 
-/// Adds the elements of a matrix to a list, which becomes them if it is empty.
-pub fn append<T: Scalar>(list: &mut Vec<T>, matrix: Matrix<T>) {
-    match list.is_empty() {
-        true => *list = matrix.into_elements(),
-        false => list.extend_from_slice(matrix.elements()),
-    }
-}
-
 /// The number of matrices in a tensor of some shape, and their dimensions.
 fn stacked(shape: &[usize]) -> Result<(usize, [usize; 2]), EvalError> {
     let (batch, &core) = shape.split_last_chunk().ok_or_else(|| {
         EvalError::new("matrix", format!("a tensor of shape {shape:?} has no 2 last dimensions"))
     })?;
-    let count = batch.iter().try_fold(1usize, |n, &d| n.checked_mul(d)).ok_or_else(|| {
-        EvalError::new("matrix", format!("a batch of shape {batch:?} is too large"))
-    })?;
-    Ok((count, core))
+    Ok((count(batch)?, core))
 }
 
 /// The type of the elements that computations use for elements of type `dtype`: the same, if

@@ -50,12 +50,7 @@ op! {
         }
         traits [NoMemoryEffect]
         hooks {
-            format:
-                "`(`operands`)` `dim_numbers` `=` \
-                 custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{` \
-                 custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, $rhs_dilation, \
-                 $window_reversal) `}` \
-                 attr-dict `:` functional-type(operands, results)",
+            format: ops::CONVOLUTION_FORMAT,
         }
     }
 }

@@ -19,7 +19,7 @@ use super::{result_types, tensors_or_tuple};
 use crate::ops::shape_operands;
 use crate::prepare;
 use ::lapack::{Driver, Matrix, MatrixSide, NoConvergence, Precision, Scalar, SchurForm, Vectors};
-use kernels::linalg::{self, MatrixField, Stack, append};
+use kernels::linalg::{self, MatrixField, MatrixList, Stack};
 use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
@@ -27,7 +27,6 @@ use mlir::{OpRef, Type};
 use numerics::budget::reserve;
 use numerics::{Complex64, DType, Tensor, math};
 use program::{EvalError, Primitive, operands, primitives};
-use std::iter::repeat_n;
 
 /// The results of a call.
 type Results = Result<Vec<Tensor>, EvalError>;
@@ -41,46 +40,43 @@ struct Routine {
     memory: RoutineMemory,
 }
 
-/// The memory that a routine takes beside its tensors, in matrices of the operand's size in double
-/// precision.
+/// The memory that a routine takes for one matrix after the other, beside its tensors, in matrices
+/// of the operand's size in double precision.
 #[derive(Clone, Copy)]
 struct RoutineMemory {
-    /// Of each matrix of a batch.
-    kept: usize,
-    /// Of each matrix, too, for each kind of vectors that are computed.
+    matrices: usize,
+    /// For each kind of vectors that are computed.
     vectors: usize,
-    /// Of one matrix at a time.
-    working: usize,
 }
 
 macro_rules! routines {
-    ($($real:literal $complex:literal $function:ident $kept:literal $vectors:literal $working:literal,)*) => {
+    ($($real:literal $complex:literal $function:ident $matrices:literal $vectors:literal,)*) => {
         &[$(Routine {
             real_name: $real,
             complex_name: $complex,
             real: $function::<f64>,
             complex: $function::<Complex64>,
-            memory: RoutineMemory { kept: $kept, vectors: $vectors, working: $working },
+            memory: RoutineMemory { matrices: $matrices, vectors: $vectors },
         }),*]
     };
 }
 
 static ROUTINES: &[Routine] = routines![
-    "gees" "gees" gees 1 1 2,
-    "geev" "geev" geev 1 2 6,
-    "gehrd" "gehrd" gehrd 2 0 1,
-    "geqp3" "geqp3" geqp3 2 0 1,
-    "geqrf" "geqrf" geqrf 2 0 1,
-    "gesdd" "gesdd" gesdd 1 1 4,
-    "gesvd" "gesvd" gesdd 1 1 4,
-    "getrf" "getrf" getrf 2 0 1,
-    "gtsv" "gtsv" gtsv 2 0 0,
-    "orgqr" "ungqr" orgqr 2 0 1,
-    "ormqr" "unmqr" ormqr 3 0 1,
-    "potrf" "potrf" potrf 2 0 1,
-    "syevd" "heevd" syevd 1 1 3,
-    "sytrd" "hetrd" sytrd 2 0 1,
-    "trsm" "trsm" trsm 3 0 1,
+    "gees" "gees" gees 3 1,
+    "geev" "geev" geev 5 2,
+    "gehrd" "gehrd" gehrd 2 0,
+    "geqp3" "geqp3" geqp3 2 0,
+    "geqrf" "geqrf" geqrf 2 0,
+    "gesdd" "gesdd" gesdd 3 1,
+    "gesvd" "gesvd" gesdd 3 1,
+    "getrf" "getrf" getrf 1 0,
+    "gtsv" "gtsv" gtsv 1 0,
+    "orgqr" "ungqr" orgqr 2 0,
+    "ormqr" "unmqr" ormqr 3 0,
+    "potrf" "potrf" potrf 2 0,
+    "syevd" "heevd" syevd 3 0,
+    "sytrd" "hetrd" sytrd 2 0,
+    "trsm" "trsm" trsm 3 0,
 ];
 
 /// The names of all targets.
@@ -239,25 +235,25 @@ struct RoutineCall<'p> {
 }
 
 impl RoutineCall<'_> {
-    /// The bytes of a number of matrices of the size of the largest operand or result, in double
-    /// precision.
+    /// The bytes that the routine takes: matrices of the size of the largest operand or result.
     fn bytes(&self, memory: RoutineMemory, complex: bool) -> usize {
         let operands = self.operands.iter().map(Tensor::num_elements);
         let sizes = self.parameters.shapes.iter().flatten();
         let results =
             sizes.map(|sizes| sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size)));
         let largest = operands.chain(results).max().unwrap_or(0);
-        let batch = self
-            .operands
-            .first()
-            .map_or(1, |matrices| matrices.shape().iter().rev().skip(2).product::<usize>());
+        let batch = self.operands.first().map_or(1, |matrices| {
+            let batch = matrices.shape().iter().rev().skip(2);
+            batch.fold(1, |n: usize, &size| n.saturating_mul(size))
+        });
         let letters = ["mode", "compute_left", "compute_right"];
         let jobs = letters.iter().filter_map(|name| letter(self.config, name));
         let vectors = jobs.filter(|&job| job != 'N').count() * memory.vectors;
         let size = if complex { size_of::<Complex64>() } else { size_of::<f64>() };
-        let whole = largest.saturating_mul(memory.kept + vectors);
-        let own = (largest / batch.max(1)).saturating_mul(memory.working);
-        whole.saturating_add(own).saturating_mul(size)
+        let matrix = (largest / batch.max(1)).saturating_mul(size);
+        // Each matrix has its `info`, even if it is empty.
+        let infos = batch.saturating_mul(4 * size_of::<i32>());
+        matrix.saturating_mul(memory.matrices + vectors).saturating_add(infos)
     }
 
     fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
@@ -269,12 +265,12 @@ impl RoutineCall<'_> {
         })
     }
 
-    fn matrices<T: MatrixField>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+    fn matrices<T: MatrixField>(&self, index: usize) -> Result<Stack<T>, EvalError> {
         linalg::matrices(self.operand(index)?)
     }
 
     /// Square matrices.
-    fn squares<T: MatrixField>(&self, index: usize) -> Result<Stack<Matrix<T>>, EvalError> {
+    fn squares<T: MatrixField>(&self, index: usize) -> Result<Stack<T>, EvalError> {
         let stack = self.matrices(index)?;
         if stack.core[0] != stack.core[1] {
             return Err(EvalError::new(
@@ -285,7 +281,7 @@ impl RoutineCall<'_> {
         Ok(stack)
     }
 
-    fn vectors<T: MatrixField>(&self, index: usize) -> Result<Stack<Vec<T>>, EvalError> {
+    fn vectors<T: MatrixField>(&self, index: usize) -> Result<Stack<T>, EvalError> {
         linalg::vectors(self.operand(index)?)
     }
 
@@ -310,6 +306,11 @@ impl RoutineCall<'_> {
     fn size(&self, name: &str) -> Result<usize, EvalError> {
         let value = self.attribute(name)?.as_i64().and_then(|n| usize::try_from(n).ok());
         value.ok_or_else(|| self.missing(name))
+    }
+
+    /// The results of a routine for some matrices.
+    fn outputs<'s, T>(&self, stack: &'s Stack<T>) -> Outputs<'s> {
+        Outputs { batch: &stack.batch, dtype: self.dtype }
     }
 
     fn precision(&self) -> Precision {
@@ -363,37 +364,24 @@ struct Outputs<'b> {
 }
 
 impl Outputs<'_> {
-    fn numbers<T: MatrixField>(
-        &self,
-        core: &[usize],
-        elements: Vec<T>,
-    ) -> Result<Tensor, EvalError> {
-        linalg::join(self.batch, core, elements, self.dtype)
+    /// A list for numbers in matrices (or vectors) of dimensions `core`.
+    fn numbers<T: MatrixField>(&self, core: &[usize]) -> Result<MatrixList<T>, EvalError> {
+        MatrixList::new(self.batch, core, self.dtype)
     }
 
-    fn reals(&self, core: &[usize], elements: Vec<f64>) -> Result<Tensor, EvalError> {
-        linalg::join(self.batch, core, elements, self.dtype.part())
+    fn reals(&self, core: &[usize]) -> Result<MatrixList<f64>, EvalError> {
+        MatrixList::new(self.batch, core, self.dtype.part())
     }
 
-    fn complexes(&self, core: &[usize], elements: Vec<Complex64>) -> Result<Tensor, EvalError> {
+    fn complexes(&self, core: &[usize]) -> Result<MatrixList<Complex64>, EvalError> {
         let dtype =
             if matches!(self.dtype, DType::F64 | DType::C128) { DType::C128 } else { DType::C64 };
-        linalg::join(self.batch, core, elements, dtype)
+        MatrixList::new(self.batch, core, dtype)
     }
 
     fn integers(&self, core: &[usize], elements: Vec<i32>) -> Result<Tensor, EvalError> {
-        linalg::join(self.batch, core, elements, DType::I32)
+        Ok(Tensor::from_vec([self.batch, core].concat(), elements)?)
     }
-}
-
-/// Room for matrices that may be much larger than the operand's.
-fn room<T>(count: usize, rows: usize, columns: usize) -> Result<Vec<T>, EvalError> {
-    let mut elements = Vec::new();
-    let size = rows.checked_mul(columns).and_then(|n| n.checked_mul(count.max(1)));
-    let reserved = size.is_some_and(|size| elements.try_reserve_exact(size).is_ok());
-    let too_large =
-        || EvalError::new("matrix", format!("no memory for matrices of {rows} x {columns}"));
-    reserved.then_some(elements).ok_or_else(too_large)
 }
 
 /// `info` of a routine: 0 for success, else the number that it reports.
@@ -402,48 +390,44 @@ fn info(outcome: Result<(), usize>) -> i32 {
 }
 
 /// Adds `count` numbers of a matrix to a list, or as many NaNs if they were not found.
-fn add<'r, T: Scalar + 'r, R>(
-    list: &mut Vec<T>,
+fn add<'r, T: MatrixField, R>(
+    list: &mut MatrixList<T>,
     result: &'r Result<R, NoConvergence>,
     count: usize,
     elements: impl FnOnce(&'r R) -> &'r [T],
 ) {
     match result {
-        Ok(result) => list.extend_from_slice(elements(result)),
-        Err(NoConvergence) => list.extend(repeat_n(T::real(f64::NAN), count)),
+        Ok(result) => list.push(elements(result)),
+        Err(NoConvergence) => list.push_nans(count),
     }
 }
 
 /// `getrf`: factors, pivots, `info`.
 fn getrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.matrices::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
-    let (mut factors, mut pivots, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-    for mut a in items {
+    let stack = call.matrices::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
+    let (mut factors, mut pivots, mut infos) = (out.numbers(core)?, Vec::new(), Vec::new());
+    for mut a in stack.matrices() {
         let (exchanged, info) = ::lapack::getrf(&mut a);
-        append(&mut factors, a);
+        factors.push(a.elements());
         pivots.extend(exchanged);
         infos.push(info);
     }
     let steps = core[0].min(core[1]);
-    Ok(vec![
-        out.numbers(&core, factors)?,
-        out.integers(&[steps], pivots)?,
-        out.integers(&[], infos)?,
-    ])
+    Ok(vec![factors.tensor()?, out.integers(&[steps], pivots)?, out.integers(&[], infos)?])
 }
 
 /// `potrf`: the Cholesky factor in one triangle, `info`.
 fn potrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let out = call.outputs(&stack);
     let lower = call.letter("uplo")? == 'L';
-    let (mut factors, mut infos) = (Vec::new(), Vec::with_capacity(items.len()));
-    for mut a in items {
+    let (mut factors, mut infos) = (out.numbers(&stack.core)?, Vec::new());
+    for mut a in stack.matrices() {
         infos.push(info(::lapack::potrf(&mut a, lower)));
-        append(&mut factors, a);
+        factors.push(a.elements());
     }
-    Ok(vec![out.numbers(&core, factors)?, out.integers(&[], infos)?])
+    Ok(vec![factors.tensor()?, out.integers(&[], infos)?])
 }
 
 /// The systems that a call of `trsm` solves, or the attribute that is not valid.
@@ -473,20 +457,20 @@ fn trsm<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
 
 /// `geqrf`: vectors of reflections and the triangular factor, factors of the reflections.
 fn geqrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.matrices::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
-    let (mut factors, mut taus) = (Vec::new(), Vec::new());
-    for mut a in items {
-        taus.extend(::lapack::geqrf(&mut a));
-        append(&mut factors, a);
+    let stack = call.matrices::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
+    let (mut factors, mut taus) = (out.numbers(core)?, out.numbers(&[core[0].min(core[1])])?);
+    for mut a in stack.matrices() {
+        taus.push(&::lapack::geqrf(&mut a));
+        factors.push(a.elements());
     }
-    Ok(vec![out.numbers(&core, factors)?, out.numbers(&[core[0].min(core[1])], taus)?])
+    Ok(vec![factors.tensor()?, taus.tensor()?])
 }
 
 /// `geqp3`: as `geqrf`, with column pivoting: the second result is the column at each position.
 fn geqp3<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.matrices::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.matrices::<T>(0)?;
+    let (batch, core, out) = (&stack.batch, &stack.core, call.outputs(&stack));
     let given = math::convert(call.operand(1)?.clone(), DType::I32)?;
     let mut order = given.to_vec::<i32>()?;
     let columns = core[1];
@@ -496,17 +480,16 @@ fn geqp3<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
             format!("a number for each of {columns} columns is required"),
         ));
     }
-    let (mut factors, mut taus) = (Vec::new(), Vec::new());
-    for (i, mut a) in items.into_iter().enumerate() {
-        taus.extend(::lapack::geqp3(&mut a, &mut order[i * columns..][..columns]));
-        append(&mut factors, a);
+    let (mut factors, mut taus) = (out.numbers(core)?, out.numbers(&[core[0].min(columns)])?);
+    for (i, mut a) in stack.matrices().enumerate() {
+        taus.push(&::lapack::geqp3(&mut a, &mut order[i * columns..][..columns]));
+        factors.push(a.elements());
     }
-    let taus = out.numbers(&[core[0].min(columns)], taus)?;
-    Ok(vec![out.numbers(&core, factors)?, out.integers(&[columns], order)?, taus])
+    Ok(vec![factors.tensor()?, out.integers(&[columns], order)?, taus.tensor()?])
 }
 
 /// Matrices whose columns hold the vectors of reflections, and their factors.
-type Reflections<T> = (Stack<Matrix<T>>, Stack<Vec<T>>);
+type Reflections<T> = (Stack<T>, Stack<T>);
 
 fn reflections<T: MatrixField>(call: &RoutineCall<'_>) -> Result<Reflections<T>, EvalError> {
     let (a, taus) = (call.matrices::<T>(0)?, call.vectors::<T>(1)?);
@@ -521,11 +504,11 @@ fn reflections<T: MatrixField>(call: &RoutineCall<'_>) -> Result<Reflections<T>,
 /// `orgqr`: the first columns of the product of reflections.
 fn orgqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
-    let mut products = Vec::new();
-    for (a, taus) in a.items.iter().zip(&taus.items) {
-        append(&mut products, ::lapack::orgqr(a, taus, a.columns()));
+    let mut products = call.outputs(&a).numbers(&a.core)?;
+    for (a, taus) in a.matrices().zip(taus.vectors()) {
+        products.push(::lapack::orgqr(&a, &taus, a.columns()).elements());
     }
-    Ok(vec![Outputs { batch: &a.batch, dtype: call.dtype }.numbers(&a.core, products)?])
+    Ok(vec![products.tensor()?])
 }
 
 /// `ormqr`: the product of reflections times a matrix, on either side.
@@ -539,18 +522,18 @@ fn ormqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
         return Err(EvalError::new("matrix", message));
     }
     let side = if left { MatrixSide::Left } else { MatrixSide::Right };
-    let mut products = Vec::new();
-    for ((a, taus), mut c) in a.items.iter().zip(&taus.items).zip(c.items) {
-        ::lapack::ormqr(a, taus, &mut c, side, adjoint);
-        append(&mut products, c);
+    let mut products = call.outputs(&c).numbers(&c.core)?;
+    for ((a, taus), mut c) in a.matrices().zip(taus.vectors()).zip(c.matrices()) {
+        ::lapack::ormqr(&a, &taus, &mut c, side, adjoint);
+        products.push(c.elements());
     }
-    Ok(vec![Outputs { batch: &c.batch, dtype: call.dtype }.numbers(&c.core, products)?])
+    Ok(vec![products.tensor()?])
 }
 
 /// `gehrd`: the Hessenberg form with the vectors of reflections below, their factors, `info`.
 fn gehrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let (low, high) = (call.size("low")?, call.size("high")?);
     if (low < 1 || high > core[0] || low > high) && core[0] > 0 {
         return Err(EvalError::new(
@@ -558,65 +541,63 @@ fn gehrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
             format!("rows {low} to {high} are no part of {}", core[0]),
         ));
     }
-    let (mut forms, mut taus, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-    for mut a in items {
-        taus.extend(::lapack::gehrd(&mut a, low.saturating_sub(1), high));
-        forms.extend(a.into_elements());
+    let (mut forms, mut infos) = (out.numbers(core)?, Vec::new());
+    let mut taus = out.numbers(&[core[0].saturating_sub(1)])?;
+    for mut a in stack.matrices() {
+        taus.push(&::lapack::gehrd(&mut a, low.saturating_sub(1), high));
+        forms.push(a.elements());
         infos.push(0);
     }
-    let taus = out.numbers(&[core[0].saturating_sub(1)], taus)?;
-    Ok(vec![out.numbers(&core, forms)?, taus, out.integers(&[], infos)?])
+    Ok(vec![forms.tensor()?, taus.tensor()?, out.integers(&[], infos)?])
 }
 
 /// `sytrd`, `hetrd`: the tridiagonal form with the vectors of reflections, its diagonal, the
 /// elements beside it, factors of the reflections, `info`.
 fn sytrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let lower = call.letter("uplo")? == 'L';
-    let (mut forms, mut diagonals, mut besides, mut taus) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    let infos = vec![0; items.len()];
-    for mut a in items {
-        let form = ::lapack::sytrd(&mut a, lower);
-        forms.extend(a.into_elements());
-        diagonals.extend(form.diagonal);
-        besides.extend(form.beside);
-        taus.extend(form.taus);
-    }
     let beside = [core[0].saturating_sub(1)];
+    let (mut forms, mut taus) = (out.numbers(core)?, out.numbers(&beside)?);
+    let (mut diagonals, mut besides) = (out.reals(&core[..1])?, out.reals(&beside)?);
+    let mut infos = Vec::new();
+    for mut a in stack.matrices() {
+        let form = ::lapack::sytrd(&mut a, lower);
+        forms.push(a.elements());
+        diagonals.push(&form.diagonal);
+        besides.push(&form.beside);
+        taus.push(&form.taus);
+        infos.push(0);
+    }
     Ok(vec![
-        out.numbers(&core, forms)?,
-        out.reals(&core[..1], diagonals)?,
-        out.reals(&beside, besides)?,
-        out.numbers(&beside, taus)?,
+        forms.tensor()?,
+        diagonals.tensor()?,
+        besides.tensor()?,
+        taus.tensor()?,
         out.integers(&[], infos)?,
     ])
 }
 
 /// `syevd`, `heevd`: eigenvectors, eigenvalues, `info`.
 fn syevd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let (lower, wanted) = (call.letter("uplo")? == 'L', call.letter("mode")? == 'V');
-    let (mut vectors, mut values, mut infos) = (Vec::new(), Vec::new(), Vec::new());
-    for mut a in items {
+    let (mut vectors, mut values) = (out.numbers(core)?, out.reals(&core[..1])?);
+    let mut infos = Vec::new();
+    for mut a in stack.matrices() {
         let result = ::lapack::syevd(&mut a, lower, wanted, call.precision());
         infos.push(i32::from(result.is_err()));
         add(&mut values, &result, core[0], |values| values);
         add(&mut vectors, &result, core[0].saturating_mul(core[0]), |_| a.elements());
     }
-    Ok(vec![
-        out.numbers(&core, vectors)?,
-        out.reals(&core[..1], values)?,
-        out.integers(&[], infos)?,
-    ])
+    Ok(vec![vectors.tensor()?, values.tensor()?, out.integers(&[], infos)?])
 }
 
 /// `gesdd`, `gesvd`: what is left of the operand, singular values, `u`, `v^H`, `info`.
 fn gesdd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.matrices::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.matrices::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let (rows, columns, few) = (core[0], core[1], core[0].min(core[1]));
     let (wanted, left, right) = match call.letter("mode")? {
         'A' => (Vectors::All, rows, columns),
@@ -628,9 +609,9 @@ fn gesdd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     } else {
         Driver::DivideAndConquer
     };
-    let (mut us, mut vs) = (room(items.len(), rows, left)?, room(items.len(), right, columns)?);
-    let (mut values, mut infos) = (Vec::new(), Vec::new());
-    for a in items {
+    let (mut us, mut vs) = (out.numbers(&[rows, left])?, out.numbers(&[right, columns])?);
+    let (mut values, mut infos) = (out.reals(&[few])?, Vec::new());
+    for a in stack.matrices() {
         let result = ::lapack::gesdd(a, wanted, driver, call.precision());
         infos.push(i32::from(result.is_err()));
         add(&mut values, &result, few, |svd| &svd.values);
@@ -640,44 +621,81 @@ fn gesdd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (u, v) = if wanted == Vectors::None {
         (call.unused(2, call.dtype)?, call.unused(3, call.dtype)?)
     } else {
-        (out.numbers(&[rows, left], us)?, out.numbers(&[right, columns], vs)?)
+        (us.tensor()?, vs.tensor()?)
     };
-    Ok(vec![call.operand(0)?.clone(), out.reals(&[few], values)?, u, v, out.integers(&[], infos)?])
+    Ok(vec![call.operand(0)?.clone(), values.tensor()?, u, v, out.integers(&[], infos)?])
 }
 
 /// Eigenvalues as results: in parts for real matrices.
-fn eigenvalues<T: SchurForm>(out: &Outputs<'_>, n: usize, values: Vec<Complex64>) -> Results {
-    if T::DIMENSIONS == 2 {
-        return Ok(vec![out.complexes(&[n], values)?]);
+enum Eigenvalues {
+    Whole(MatrixList<Complex64>),
+    Parts([MatrixList<f64>; 2]),
+}
+
+impl Eigenvalues {
+    fn new<T: Scalar>(out: &Outputs<'_>, n: usize) -> Result<Eigenvalues, EvalError> {
+        Ok(match T::DIMENSIONS {
+            2 => Eigenvalues::Whole(out.complexes(&[n])?),
+            _ => Eigenvalues::Parts([out.reals(&[n])?, out.reals(&[n])?]),
+        })
     }
-    let (re, im) = values.iter().map(|x| (x.re, x.im)).unzip();
-    Ok(vec![out.reals(&[n], re)?, out.reals(&[n], im)?])
+
+    /// Adds the `n` eigenvalues of a matrix.
+    fn add<'r, R>(
+        &mut self,
+        result: &'r Result<R, NoConvergence>,
+        n: usize,
+        values: impl FnOnce(&'r R) -> &'r [Complex64],
+    ) {
+        match (self, result) {
+            (Eigenvalues::Whole(list), result) => add(list, result, n, values),
+            (Eigenvalues::Parts(parts), Ok(result)) => values(result).iter().for_each(|x| {
+                parts[0].push(&[x.re]);
+                parts[1].push(&[x.im]);
+            }),
+            (Eigenvalues::Parts(parts), Err(NoConvergence)) => {
+                parts[0].push_nans(n);
+                // As complex numbers that are real.
+                (0..n).for_each(|_| parts[1].push(&[0.0]));
+            }
+        }
+    }
+
+    fn tensors(self) -> Results {
+        match self {
+            Eigenvalues::Whole(list) => Ok(vec![list.tensor()?]),
+            Eigenvalues::Parts([re, im]) => Ok(vec![re.tensor()?, im.tensor()?]),
+        }
+    }
 }
 
 /// `geev`: eigenvalues, left eigenvectors, right eigenvectors, `info`.
 fn geev<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let (left, right) = (call.letter("compute_left")? == 'V', call.letter("compute_right")? == 'V');
     let (n, size) = (core[0], core[0].saturating_mul(core[0]));
-    let (mut values, mut lefts, mut rights, mut infos) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for a in items {
+    let (mut values, mut infos) = (Eigenvalues::new::<T>(&out, n)?, Vec::new());
+    let list = |wanted: bool| wanted.then(|| out.complexes(core)).transpose();
+    let (mut lefts, mut rights) = (list(left)?, list(right)?);
+    for a in stack.matrices() {
         let result = ::lapack::geev(a, left, right, call.precision());
         infos.push(i32::from(result.is_err()));
-        add(&mut values, &result, n, |e| &e.values);
-        let (of_left, of_right) = (if left { size } else { 0 }, if right { size } else { 0 });
-        add(&mut lefts, &result, of_left, |e| e.left.as_ref().map_or(&[], Matrix::elements));
-        add(&mut rights, &result, of_right, |e| e.right.as_ref().map_or(&[], Matrix::elements));
+        values.add(&result, n, |e| &e.values);
+        if let Some(lefts) = &mut lefts {
+            add(lefts, &result, size, |e| e.left.as_ref().map_or(&[], Matrix::elements));
+        }
+        if let Some(rights) = &mut rights {
+            add(rights, &result, size, |e| e.right.as_ref().map_or(&[], Matrix::elements));
+        }
     }
-    let mut results = eigenvalues::<T>(&out, n, values)?;
-    for (wanted, vectors) in [(left, lefts), (right, rights)] {
+    let mut results = values.tensors()?;
+    for vectors in [lefts, rights] {
         let index = results.len();
         let complex = if call.dtype.part() == DType::F64 { DType::C128 } else { DType::C64 };
-        results.push(if wanted {
-            out.complexes(&core, vectors)?
-        } else {
-            call.unused(index, complex)?
+        results.push(match vectors {
+            Some(vectors) => vectors.tensor()?,
+            None => call.unused(index, complex)?,
         });
     }
     results.push(out.integers(&[], infos)?);
@@ -686,25 +704,31 @@ fn geev<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
 
 /// `gees`: the Schur form, Schur vectors, eigenvalues, the number of selected ones (0), `info`.
 fn gees<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = call.squares::<T>(0)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
+    let stack = call.squares::<T>(0)?;
+    let (core, out) = (&stack.core, call.outputs(&stack));
     let wanted = call.letter("mode")? == 'V';
     if call.letter("sort")? != 'N' {
         return Err(EvalError::new("custom_call", "eigenvalues of a Schur form cannot be sorted"));
     }
     let (n, size) = (core[0], core[0].saturating_mul(core[0]));
-    let (mut forms, mut vectors, mut values, mut infos) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for a in items {
+    let (mut values, mut infos) = (Eigenvalues::new::<T>(&out, n)?, Vec::new());
+    let mut forms = out.numbers(core)?;
+    let mut vectors = wanted.then(|| out.numbers(core)).transpose()?;
+    for a in stack.matrices() {
         let result = ::lapack::gees(a, call.precision());
         infos.push(i32::from(result.is_err()));
         add(&mut forms, &result, size, |s| s.t.elements());
-        add(&mut vectors, &result, size, |s| s.z.elements());
-        add(&mut values, &result, n, |s| &s.values);
+        if let Some(vectors) = &mut vectors {
+            add(vectors, &result, size, |s| s.z.elements());
+        }
+        values.add(&result, n, |s| &s.values);
     }
-    let vectors = if wanted { out.numbers(&core, vectors)? } else { call.unused(1, call.dtype)? };
-    let mut results = vec![out.numbers(&core, forms)?, vectors];
-    results.extend(eigenvalues::<T>(&out, n, values)?);
+    let vectors = match vectors {
+        Some(vectors) => vectors.tensor()?,
+        None => call.unused(1, call.dtype)?,
+    };
+    let mut results = vec![forms.tensor()?, vectors];
+    results.extend(values.tensors()?);
     let selected = vec![0; infos.len()];
     results.extend([out.integers(&[], selected)?, out.integers(&[], infos)?]);
     Ok(results)

@@ -3,6 +3,12 @@
 use super::prelude::*;
 use crate::window::{WindowAttrs, WindowDim, WindowLabels, num_windows};
 
+/// The text of convolutions, in StableHLO and MHLO.
+pub const CONVOLUTION_FORMAT: &str = "`(`operands`)` `dim_numbers` `=` \
+     custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{` \
+     custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, $rhs_dilation, \
+     $window_reversal) `}` attr-dict `:` functional-type(operands, results)";
+
 op! {
     /// Dot products of windows of `lhs` with slices of the kernel `rhs`; `dimension_numbers` lists
     /// the batch, feature and spatial dimensions.
@@ -23,12 +29,7 @@ op! {
         traits [NoMemoryEffect, quantized::EXPRESSED]
         rules include_str!("convolution.txt");
         hooks {
-            format:
-                "`(`operands`)` `dim_numbers` `=` \
-                 custom<ConvolutionDimensions>($dimension_numbers) `,` `window` `=` `{` \
-                 custom<WindowAttributes>($window_strides, $padding, $lhs_dilation, $rhs_dilation, \
-                 $window_reversal) `}` \
-                 attr-dict `:` functional-type(operands, results)",
+            format: CONVOLUTION_FORMAT,
             verify: verify,
             refine: refine,
             prepare: prepare,

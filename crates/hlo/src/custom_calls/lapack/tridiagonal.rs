@@ -1,8 +1,8 @@
 //! Calls that solve tridiagonal systems.
 
-use super::{Outputs, Results, RoutineCall, info, precision_of};
+use super::{Results, RoutineCall, info, precision_of};
 use ::lapack::{Matrix, Tridiagonal};
-use kernels::linalg::{self, MatrixField, Stack};
+use kernels::linalg::{self, MatrixField, MatrixList, Stack};
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
 use numerics::{Complex64, Tensor};
@@ -17,52 +17,63 @@ struct TridiagonalSystem<T> {
     b: Matrix<T>,
 }
 
-/// The systems of three diagonals and right sides.
-fn systems<T: MatrixField>(operands: &[Tensor]) -> Result<Stack<TridiagonalSystem<T>>, EvalError> {
-    let [lower, diagonal, upper, b] = operands else {
-        return Err(EvalError::new("matrix", "expected three diagonals and the right sides"));
-    };
-    let vectors = |tensor: &Tensor| linalg::vectors::<T>(tensor);
-    let (lower, diagonal, upper) = (vectors(lower)?, vectors(diagonal)?, vectors(upper)?);
-    let b = linalg::matrices::<T>(b)?;
-    let n = diagonal.core[0];
-    let fits = [&lower.core, &diagonal.core, &upper.core] == [&[n]; 3]
-        && [&lower.batch, &diagonal.batch, &upper.batch] == [&b.batch; 3]
-        && b.core[0] == n;
-    if !fits {
-        return Err(EvalError::new(
-            "matrix",
-            "diagonals and right sides of the systems must have the same sizes",
-        ));
+/// The diagonals and right sides of systems.
+struct SystemStack<T> {
+    diagonals: [Stack<T>; 3],
+    b: Stack<T>,
+}
+
+impl<T: MatrixField> SystemStack<T> {
+    fn of(operands: &[Tensor]) -> Result<SystemStack<T>, EvalError> {
+        let [lower, diagonal, upper, b] = operands else {
+            return Err(EvalError::new("matrix", "expected three diagonals and the right sides"));
+        };
+        let vectors = |tensor: &Tensor| linalg::vectors::<T>(tensor);
+        let diagonals = [vectors(lower)?, vectors(diagonal)?, vectors(upper)?];
+        let b = linalg::matrices::<T>(b)?;
+        let fits = |stack: &Stack<T>| stack.core[..] == b.core[..1] && stack.batch == b.batch;
+        if !diagonals.iter().all(fits) {
+            return Err(EvalError::new(
+                "matrix",
+                "diagonals and right sides of the systems must have the same sizes",
+            ));
+        }
+        Ok(SystemStack { diagonals, b })
     }
-    let inside = n.saturating_sub(1);
-    let diagonals = lower.items.into_iter().zip(diagonal.items).zip(upper.items);
-    let system = |(((mut before, diagonal), mut upper), b): (((Vec<T>, _), Vec<T>), _)| {
-        let lower = before.split_off(n - inside);
-        let after = upper.split_off(inside);
-        TridiagonalSystem { a: Tridiagonal { lower, diagonal, upper }, before, after, b }
-    };
-    Ok(Stack { batch: b.batch, core: b.core, items: diagonals.zip(b.items).map(system).collect() })
+
+    /// One system after the other.
+    fn systems(&self) -> impl Iterator<Item = TridiagonalSystem<T>> {
+        let n = self.b.core[0];
+        let inside = n.saturating_sub(1);
+        let [lower, diagonal, upper] = &self.diagonals;
+        let diagonals = lower.vectors().zip(diagonal.vectors()).zip(upper.vectors());
+        diagonals.zip(self.b.matrices()).map(move |(((mut before, diagonal), mut upper), b)| {
+            let lower = before.split_off(n - inside);
+            let after = upper.split_off(inside);
+            TridiagonalSystem { a: Tridiagonal { lower, diagonal, upper }, before, after, b }
+        })
+    }
 }
 
 /// `gtsv`: the factor in three diagonals, the solution of tridiagonal systems, `info`.
 pub(super) fn gtsv<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
-    let Stack { batch, core, items } = systems::<T>(call.operands)?;
-    let out = Outputs { batch: &batch, dtype: call.dtype };
-    let (mut diagonals, mut solutions, mut infos) =
-        ([Vec::new(), Vec::new(), Vec::new()], Vec::new(), Vec::new());
-    for TridiagonalSystem { mut a, before, after, mut b } in items {
+    let stack = SystemStack::<T>::of(call.operands)?;
+    let (core, out) = (&stack.b.core, call.outputs(&stack.b));
+    let list = || out.numbers(&core[..1]);
+    let [mut lower, mut diagonal, mut upper] = [list()?, list()?, list()?];
+    let (mut solutions, mut infos) = (out.numbers(core)?, Vec::new());
+    for TridiagonalSystem { mut a, before, after, mut b } in stack.systems() {
         infos.push(info(::lapack::gtsv(&mut a, &mut b)));
-        diagonals[0].extend(before.iter().chain(&a.lower));
-        diagonals[1].extend(a.diagonal);
-        diagonals[2].extend(a.upper.iter().chain(&after));
-        solutions.extend(b.into_elements());
+        [&before, &a.lower].into_iter().for_each(|part| lower.push(part));
+        diagonal.push(&a.diagonal);
+        [&a.upper, &after].into_iter().for_each(|part| upper.push(part));
+        solutions.push(b.elements());
     }
     let mut results = Vec::new();
-    for diagonal in diagonals {
-        results.push(out.numbers(&core[..1], diagonal)?);
+    for list in [lower, diagonal, upper, solutions] {
+        results.push(list.tensor()?);
     }
-    results.extend([out.numbers(&core, solutions)?, out.integers(&[], infos)?]);
+    results.push(out.integers(&[], infos)?);
     Ok(results)
 }
 
@@ -78,12 +89,12 @@ pub(in crate::custom_calls) fn solve_perturbed(op: OpRef<'_>, _: &mut Preparer<'
 }
 
 fn solved<T: MatrixField>(operands: &[Tensor]) -> Result<Tensor, EvalError> {
-    let Stack { batch, core, items } = systems::<T>(operands)?;
+    let stack = SystemStack::<T>::of(operands)?;
     let dtype = operands[0].dtype();
-    let mut solutions = Vec::new();
-    for TridiagonalSystem { a, mut b, .. } in items {
+    let mut solutions = MatrixList::new(&stack.b.batch, &stack.b.core, dtype)?;
+    for TridiagonalSystem { a, mut b, .. } in stack.systems() {
         ::lapack::lagts(&a, &mut b, precision_of(dtype));
-        solutions.extend(b.into_elements());
+        solutions.push(b.elements());
     }
-    Outputs { batch: &batch, dtype }.numbers(&core, solutions)
+    solutions.tensor()
 }
