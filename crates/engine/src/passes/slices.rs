@@ -48,34 +48,35 @@ fn move_slices(graph: &mut Graph<'_>, region: &mut Region) -> bool {
         return false;
     }
     let replaced: FxHashSet<usize> = parts.values().copied().collect();
+    let mut wholes: FxHashMap<usize, Node> = FxHashMap::default();
     let mut nodes = Vec::with_capacity(region.nodes.len() + parts.len());
-    for (position, slice) in region.nodes.iter().enumerate() {
-        let Some(&whole) = parts.get(&position) else {
-            if !replaced.contains(&position) {
-                nodes.push(slice.clone());
-            }
+    for (position, node) in std::mem::take(&mut region.nodes).into_iter().enumerate() {
+        if replaced.contains(&position) {
+            wholes.insert(position, node);
+            continue;
+        }
+        let Some(whole) = parts.get(&position).and_then(|whole| wholes.get(whole)) else {
+            nodes.push(node);
             continue;
         };
-        let whole = &region.nodes[whole];
-        let shape = graph.shape(slice.results[0]).unwrap_or_default();
+        let shape = graph.shape(node.results[0]).unwrap_or_default();
         let mut operands = SmallVec::new();
         for &operand in &whole.operands {
-            if graph.shape(operand).is_none_or(|shape| shape.is_empty()) {
+            let is_scalar = graph.shape(operand).is_none_or(|shape| shape.is_empty());
+            let Some(dtype) = graph.dtype(operand).filter(|_| !is_scalar) else {
                 operands.push(operand);
                 continue;
-            }
-            let Some(dtype) = graph.dtype(operand) else { return false };
+            };
             let part = graph.value(&Arc::new(ValueType::tensor(dtype, &shape)));
-            let of_operand = Node {
+            nodes.push(Node {
                 operands: [operand].into_iter().collect(),
                 results: [part].into_iter().collect(),
                 ops: 0,
-                ..slice.clone()
-            };
-            nodes.push(of_operand);
+                ..node.clone()
+            });
             operands.push(part);
         }
-        nodes.push(Node { operands, results: slice.results.clone(), ..whole.clone() });
+        nodes.push(Node { operands, results: node.results, ..whole.clone() });
     }
     region.nodes = nodes;
     true
