@@ -199,7 +199,7 @@ impl<T: MatrixField> MatrixList<T> {
         }
     }
 
-    /// Adds as many NaNs.
+    /// Adds `count` NaNs.
     pub fn push_nans(&mut self, count: usize) {
         (0..count).for_each(|_| self.push(&[T::real(f64::NAN)]));
     }

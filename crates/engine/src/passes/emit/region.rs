@@ -172,7 +172,7 @@ pub(super) fn remove_stores(
             let exit = |label: Label| Some(at_op(*numbers.get(&label)?).clone());
             let mut code = std::mem::take(&mut regions[at].code);
             let mut tail = regions[at].tail.take();
-            // The code for the last elements stores to the same parts: those of all elements.
+            // The code for the last elements names the same parts of the memory, of all elements.
             if let Some(tail) = &mut tail {
                 tail.needed(&mut parts.clone(), exit, removes);
             }
