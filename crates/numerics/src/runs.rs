@@ -139,13 +139,14 @@ impl Runs {
     }
 
     /// The number of the innermost dimensions that have few elements together, if they are read as
-    /// patterns: several with shorter lines than are read as such, or one that is in `reach` of
-    /// its first element.
+    /// patterns: several with shorter lines than are read as such, or one with two lines in `reach`
+    /// of an element.
     fn small_axes(&self, reach: usize) -> Option<usize> {
         let [.., lines, run] = &self.axes[..] else { return None };
         if self.axes.len() < 3 || lines.size * run.size > PATTERN {
             let span = (run.size - 1).saturating_mul(run.stride.unsigned_abs());
-            return (run.size <= PATTERN && span < reach).then_some(1);
+            let is_near = span.saturating_add(lines.stride.unsigned_abs()) < reach;
+            return (run.size <= PATTERN && is_near).then_some(1);
         }
         let mut elements = 1;
         let fits = |axis: &&Axis| {

@@ -181,10 +181,8 @@ mod vectors {
                 pub(super) fn strided(source: &[$word], stride: usize, out: &mut [$word]) -> usize {
                     // The place of each element in its vector, and the elements of each vector.
                     let places = read(&from_fn(|lane| (lane * stride % LANES) as $word));
-                    let masks: [$mask; LANES / 2] = from_fn(|vector| {
-                        let is_there = |&lane: &usize| lane * stride / LANES == vector;
-                        (0..LANES).filter(is_there).fold(0, |mask, lane| mask | 1 << lane)
-                    });
+                    let mut masks: [$mask; LANES / 2] = [0; LANES / 2];
+                    (0..LANES).for_each(|lane| masks[lane * stride / LANES] |= 1 << lane);
                     let mut done = 0;
                     let blocks = source.chunks_exact(LANES * stride);
                     for (out, block) in out.as_chunks_mut().0.iter_mut().zip(blocks) {

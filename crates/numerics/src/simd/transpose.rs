@@ -41,7 +41,8 @@ fn transpose_to<T: Pod, const STREAMED: bool>(
         return;
     }
     // Narrow matrices have no tiles.
-    if columns < TILE && (1..=pattern_reach::<T>() / 2).contains(&source_stride) {
+    let reach = pattern_reach::<T>();
+    if columns < TILE && (1..=reach / 2).contains(&source_stride) && rows >= 2 * reach {
         for r in (0..rows).step_by(TOGETHER) {
             let rows = TOGETHER.min(rows - r);
             for c in 0..columns {
