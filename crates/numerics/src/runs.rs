@@ -388,6 +388,12 @@ fn read_short_lines<T: Pod, const N: usize>(
         lines.iter_mut().zip(elements).for_each(|(line, &x)| *line = [x; N]);
         return;
     }
+    if stride == 1 {
+        for (i, line) in lines.iter_mut().enumerate() {
+            line.copy_from_slice(&source[at(first, i, distance)..][..N]);
+        }
+        return;
+    }
     for (i, line) in lines.iter_mut().enumerate() {
         let start = at(first, i, distance);
         *line = std::array::from_fn(|j| source[at(start, j, stride)]);
