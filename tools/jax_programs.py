@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-# Steps whose values are compared, and, beyond these, the most that are timed, in so many seconds.
+# Steps whose values are compared, and, beyond these, the most that are timed, within a number of seconds.
 STEPS, FURTHER, SECONDS = 12, 300, 1.5
 
 

@@ -179,7 +179,7 @@ impl<K: KeyBits, const FLOATS: bool> Kernel for WideKeys<'_, K, FLOATS> {
     }
 }
 
-/// The places of the largest keys of rows of fewer than [`MIN_COPIED`], each the first such.
+/// The first places of the largest keys of rows of fewer than [`MIN_COPIED`].
 struct TinyRowPlaces<'a, W> {
     keys: &'a [W],
     count: usize,

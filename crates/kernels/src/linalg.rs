@@ -136,7 +136,7 @@ impl<T: MatrixField> Stack<T> {
         })
     }
 
-    /// The elements of one matrix after the other.
+    /// The elements of the matrices in turn.
     pub fn vectors(&self) -> impl Iterator<Item = Vec<T>> {
         // The product of the dimensions is a part of the number of elements, or zero.
         let size = self.elements.num_elements().checked_div(self.count).unwrap_or(0);
@@ -148,7 +148,7 @@ impl<T: MatrixField> Stack<T> {
         })
     }
 
-    /// One matrix after the other.
+    /// The matrices in turn.
     pub fn matrices(&self) -> impl Iterator<Item = Matrix<T>> {
         self.vectors().map(|elements| Matrix::new(self.core[0], self.core[1], elements))
     }
@@ -162,7 +162,7 @@ fn count(batch: &[usize]) -> Result<usize, EvalError> {
         .ok_or_else(|| EvalError::new("matrix", format!("a batch of shape {batch:?} is too large")))
 }
 
-/// The numbers of one matrix after the other, which become a tensor.
+/// The numbers of the matrices in turn, which become a tensor.
 pub struct MatrixList<T: MatrixField> {
     shape: Vec<usize>,
     dtype: DType,

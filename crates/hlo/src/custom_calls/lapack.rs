@@ -40,7 +40,7 @@ struct Routine {
     memory: RoutineMemory,
 }
 
-/// The memory that a routine takes for one matrix after the other, beside its tensors, in matrices
+/// The memory that a routine takes for each matrix in turn, beside its tensors, in matrices
 /// of the operand's size in double precision.
 #[derive(Clone, Copy)]
 struct RoutineMemory {
@@ -357,7 +357,7 @@ fn precision_of(dtype: DType) -> Precision {
     if dtype.part() == DType::F64 { Precision::DOUBLE } else { Precision::SINGLE }
 }
 
-/// Lists of results of one matrix after the other.
+/// Lists of results of the matrices in turn.
 struct Outputs<'b> {
     batch: &'b [usize],
     dtype: DType,

@@ -447,12 +447,12 @@ fn of_elements(kernel: ElementKernel, operand: DType, arity: usize) -> SliceKern
     })
 }
 
-/// The kernel of a function that is rounded correctly, with its exact form, or one that is precise
-/// enough for the types to which results are converted.
-pub(super) fn rounded<F: Rounded<1>>(exact: RealFunction) -> SliceKernel {
+/// The kernel of a function that is rounded correctly, with the [fallback](RoundedLoop::fallback)
+/// where its faster form is undecided.
+pub(super) fn rounded<F: Rounded<1>>(fallback: RealFunction) -> SliceKernel {
     SliceKernel::of([DType::F64; 3], 1, DType::F64, move |results, operands| {
         let (results, xs) = (cast_mut(results)?, cast(operands.first()?)?);
-        run::<f64>(RoundedLoop { results, xs, function: PhantomData::<F>, exact });
+        run::<f64>(RoundedLoop { results, xs, function: PhantomData::<F>, fallback });
         Some(())
     })
 }

@@ -125,8 +125,8 @@ impl<F: Inlined<f32, 1>, E: Fn(f32) -> bool, G: Fn(f32) -> f32> Kernel for EasyL
 /// that it does not know is no loop of vectors.
 const ROUNDED: usize = 256;
 
-/// The numbers, or a copy with NaN in the place of subnormal ones: arithmetic with these takes a
-/// hundred times as long as with others, and the exact form of a function less.
+/// The numbers, or a copy in which NaN replaces subnormal ones: arithmetic with these takes a
+/// hundred times as long as with others, longer than the fallback of a function.
 #[inline(always)]
 fn without_subnormals<'a>(xs: &'a [f64], copy: &'a mut [f64; ROUNDED]) -> &'a [f64] {
     let is_subnormal = |x: f64| x.abs().to_bits().wrapping_sub(1) < f64::MIN_POSITIVE.to_bits() - 1;
@@ -140,13 +140,13 @@ fn without_subnormals<'a>(xs: &'a [f64], copy: &'a mut [f64; ROUNDED]) -> &'a [f
     copy
 }
 
-/// A loop by the faster form of a function, and by the exact one where that leaves the result open.
+/// A loop by the faster form of a function, and by a fallback where that leaves the result open.
 pub(super) struct RoundedLoop<'a, F> {
     pub(super) results: &'a mut [f64],
     pub(super) xs: &'a [f64],
     pub(super) function: PhantomData<F>,
-    /// The exact form.
-    pub(super) exact: RealFunction,
+    /// The exact form, or one that is precise enough for the type to which results are converted.
+    pub(super) fallback: RealFunction,
 }
 
 impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
@@ -154,7 +154,7 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
 
     #[inline(always)]
     fn run(self) {
-        let RoundedLoop { results, xs, exact, .. } = self;
+        let RoundedLoop { results, xs, fallback, .. } = self;
         for (results, xs) in results.chunks_mut(ROUNDED).zip(xs.chunks(ROUNDED)) {
             let mut block = [0.0; ROUNDED];
             let block = &mut block[..xs.len()];
@@ -165,7 +165,7 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
             if block.iter().fold(false, |any, result| any | result.is_nan()) {
                 for (result, &x) in block.iter_mut().zip(xs) {
                     if result.is_nan() {
-                        *result = one_nan(x, exact(x));
+                        *result = one_nan(x, fallback(x));
                     }
                 }
             }
@@ -174,7 +174,7 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
     }
 
     fn run_baseline(self) {
-        let f = |x| one_nan(x, (self.exact)(x));
+        let f = |x| one_nan(x, (self.fallback)(x));
         OneLoop { results: self.results, xs: self.xs, f: &f }.run_shared();
     }
 }

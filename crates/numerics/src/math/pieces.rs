@@ -400,9 +400,9 @@ pub trait NativeFloat: Float + Into<f64> {
 
     /// The result, by a function that is precise enough.
     #[inline(never)]
-    fn exact_result(self, exact: RealFunction) -> Self {
+    fn fallback_result(self, fallback: RealFunction) -> Self {
         let wide = self.into();
-        Self::from_float(lanes::one_nan(wide, exact(wide)))
+        Self::from_float(lanes::one_nan(wide, fallback(wide)))
     }
 }
 
@@ -434,20 +434,20 @@ struct PiecedLoop<'a, T, F> {
     results: &'a mut [T],
     xs: &'a [T],
     function: PhantomData<F>,
-    exact: RealFunction,
+    fallback: RealFunction,
 }
 
 impl<T: NativeFloat, F: Pieced> Kernel for PiecedLoop<'_, T, F> {
     #[inline(always)]
     fn run(self) {
-        let PiecedLoop { results, xs, exact, .. } = self;
+        let PiecedLoop { results, xs, fallback, .. } = self;
         for (result, &x) in results.iter_mut().zip(xs) {
             *result = x.near_result::<F>();
         }
         if results.iter().fold(false, |any, result| any | result.is_unknown()) {
             for (result, &x) in results.iter_mut().zip(xs) {
                 if result.is_unknown() {
-                    *result = x.exact_result(exact);
+                    *result = x.fallback_result(fallback);
                 }
             }
         }
@@ -455,18 +455,18 @@ impl<T: NativeFloat, F: Pieced> Kernel for PiecedLoop<'_, T, F> {
 
     fn run_baseline(self) {
         for (result, &x) in self.results.iter_mut().zip(self.xs) {
-            *result = x.exact_result(self.exact);
+            *result = x.fallback_result(self.fallback);
         }
     }
 }
 
-/// The kernel of a function, with its exact form, or one that is precise enough for the types to
-/// which results are converted.
-pub(super) fn kernel<T: NativeFloat, F: Pieced>(exact: RealFunction) -> SliceKernel {
+/// The kernel of a function, with its exact form as the fallback, or one that is precise enough for
+/// the types to which results are converted.
+pub(super) fn kernel<T: NativeFloat, F: Pieced>(fallback: RealFunction) -> SliceKernel {
     SliceKernel::of([T::DTYPE; 3], 1, T::DTYPE, move |results, operands| {
         let results = bytemuck::try_cast_slice_mut(results).ok()?;
         let xs = bytemuck::try_cast_slice(operands.first()?).ok()?;
-        Isa::best().run(PiecedLoop::<T, F> { results, xs, function: PhantomData, exact });
+        Isa::best().run(PiecedLoop::<T, F> { results, xs, function: PhantomData, fallback });
         Some(())
     })
 }

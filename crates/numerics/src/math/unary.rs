@@ -158,7 +158,7 @@ pub(super) trait ElementSink: Sized {
 
     /// Takes a function that is computed by pieces.
     fn map_pieced<T: NativeFloat, F: Pieced>(self) -> Self::Output {
-        self.map(|x: T| x.exact_result(F::exact))
+        self.map(|x: T| x.fallback_result(F::exact))
     }
 
     /// Takes a function of complex numbers that the compiler makes vector instructions of.

@@ -11,7 +11,7 @@ pub const PATTERN: usize = 64;
 /// Fills `out` with elements of `source` that are `stride` apart, from its first one on.
 ///
 /// # Panics
-/// If there are fewer.
+/// If there are fewer, or `stride` is zero.
 pub fn read_strided<T: Pod>(source: &[T], stride: usize, out: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     let done = vectors::strided(source, stride, out);
@@ -91,7 +91,7 @@ mod vectors {
     pub(super) fn strided<T: Pod>(source: &[T], stride: usize, out: &mut [T]) -> usize {
         let lanes = pattern_reach::<T>();
         // Vectors are read for a few elements each.
-        if out.len() < lanes || stride > lanes / 2 {
+        if out.len() < lanes || !(1..=lanes / 2).contains(&stride) {
             return 0;
         }
         // SAFETY: there are instructions for elements of this size.
@@ -114,7 +114,7 @@ mod vectors {
     ) -> usize {
         let lanes = pattern_reach::<T>();
         let Some(last) = places.iter().max().filter(|&&last| last < lanes) else { return 0 };
-        // As many patterns at a time as are in reach of one vector.
+        // All patterns in reach of one vector are read together.
         let [mut together, most] = [1, PATTERN / places.len()];
         if let Ok(distance) = usize::try_from(distance) {
             together += (lanes - 1 - last).checked_div(distance).unwrap_or(most);
@@ -172,7 +172,7 @@ mod vectors {
 
                 #[target_feature(enable = $features)]
                 fn write(vector: __m512i, lanes: &mut [$word; LANES]) {
-                    // SAFETY: likewise.
+                    // SAFETY: a vector fills the elements.
                     unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector) }
                 }
 

@@ -41,7 +41,7 @@ impl<T: MatrixField> SystemStack<T> {
         Ok(SystemStack { diagonals, b })
     }
 
-    /// One system after the other.
+    /// The systems in turn.
     fn systems(&self) -> impl Iterator<Item = TridiagonalSystem<T>> {
         let n = self.b.core[0];
         let inside = n.saturating_sub(1);

@@ -2,7 +2,7 @@ use bytemuck::Pod;
 use numerics::simd::{PATTERN, pattern_reach, read_patterns, read_strided};
 use std::fmt::Debug;
 
-/// Elements that all differ, as far as the type has as many.
+/// Distinct elements, unless the type has too few.
 fn elements<T: Pod>(count: usize) -> Vec<T> {
     let bytes: Vec<u8> = (0..2 * count as u64)
         .flat_map(|i| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes())
