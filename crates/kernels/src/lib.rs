@@ -64,6 +64,7 @@ mod reduction;
 #[doc(hidden)]
 pub mod rng; // For its tests.
 pub mod row_loops;
+mod row_sums;
 #[doc(hidden)]
 pub mod rows; // For the tests of `matmul`.
 #[doc(hidden)]

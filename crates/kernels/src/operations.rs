@@ -126,12 +126,12 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             Xor => bits!(|x: u32, y: u32| x ^ y),
             _ => return None,
         }),
-        DType::F64 => CombineBits::Bits64(floats!(f64, <f64 as Number>::add)),
+        DType::F64 => CombineBits::Bits64(floats!(f64, Addition(<f64 as Number>::add))),
         DType::I64 | DType::U64 => CombineBits::Bits64(match op {
             Add => bits!(<u64 as Number>::add),
-            Multiply => bits!(u64, Number::multiply),
-            Maximum if dtype == DType::I64 => bits!(u64, |x, y| (x as i64).max(y as i64) as u64),
-            Minimum if dtype == DType::I64 => bits!(u64, |x, y| (x as i64).min(y as i64) as u64),
+            Multiply => bits!(<u64 as Number>::multiply),
+            Maximum if dtype == DType::I64 => of!(i64, Commutative(<i64 as Number>::maximum)),
+            Minimum if dtype == DType::I64 => of!(i64, Commutative(<i64 as Number>::minimum)),
             Maximum => bits!(u64, Number::maximum),
             Minimum => bits!(u64, Number::minimum),
             And => bits!(u64, Bitwise::and),
@@ -140,9 +140,11 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             _ => return None,
         }),
         DType::C64 if op == Add => {
-            CombineBits::Complex32(const { &Parts(Addition(<f32 as Number>::add)) })
+            CombineBits::Complex32(const { &Addition(Parts(Addition(<f32 as Number>::add))) })
         }
-        DType::C128 if op == Add => CombineBits::Complex64(const { &Parts(<f64 as Number>::add) }),
+        DType::C128 if op == Add => {
+            CombineBits::Complex64(const { &Parts(Addition(<f64 as Number>::add)) })
+        }
         DType::C64 => CombineBits::Complex32(rare!(
             Complex32,
             pointer!(Complex32, Number::add),

@@ -9,13 +9,15 @@ use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
 use super::parallel::{fold_work, task_size};
+use super::row_sums::{add_rows, are_long};
 use super::short_rows::{are_small, combine_rows, combine_small};
-use super::sums::{Combine, WindowLines, combine_columns};
+use super::sums::{Addition, Combine, WindowLines, combine_columns};
 use super::tree::Tree;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::{self, AlignedBytes, BinaryOp};
 use numerics::shape::{Indices, Runs, StridedView, num_elements};
-use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError};
+use numerics::simd::AddEights;
+use numerics::{Complex32, Complex64, DType, Element, Number, Tensor, TensorError, bf16, f16};
 use program::{BodyShape, EvalError, WindowDim};
 use smallvec::SmallVec;
 
@@ -294,6 +296,7 @@ fn combine_into(
         combine_typed(operation, input, init, layout, out)
     }
     if let (BinaryOp::Add, DType::C64 | DType::C128, &Layout::Columns(inner)) = (op, dtype, layout)
+        && (inner > 1 || dtype == DType::C128)
     {
         // Each part is added separately. Negative zeros add nothing.
         let layout = Layout::Columns(2 * inner);
@@ -342,13 +345,54 @@ pub(super) fn combine_converted(
     if dtype == wide {
         return combine_into(op, dtype, input, init, layout, out)?.ok_or(uncommon);
     }
-    let mut rooms = [const { AlignedBytes::new() }; 3];
-    let [input_room, init_room, results] = &mut rooms;
-    let input = converted(input, [dtype, wide], input_room)?;
+    let mut rooms = [const { AlignedBytes::new() }; 2];
+    let [init_room, results] = &mut rooms;
     let init = converted(init, [dtype, wide], init_room)?;
     results.resize(out.len() / dtype.bytes() * wide.bytes());
-    combine_into(op, wide, input, init, layout, results)?.ok_or(uncommon)?;
+    combine_widened(op, [dtype, wide], input, init, layout, results)?;
     convert_into(results, [wide, dtype], out)
+}
+
+/// As [`combine_converted`], with an initial value and results of the second type.
+pub(super) fn combine_widened(
+    op: BinaryOp,
+    [dtype, wide]: [DType; 2],
+    input: &[u8],
+    init: &[u8],
+    layout: &Layout<'_>,
+    out: &mut [u8],
+) -> Result<(), TensorError> {
+    if let (BinaryOp::Add, Layout::Columns(1)) = (op, layout)
+        && add_narrow_rows(dtype, input, out)?
+    {
+        add_to_all::<f32>(init, out)?;
+        quiet_nans(wide, out);
+        return Ok(());
+    }
+    let mut room = AlignedBytes::new();
+    let input = converted(input, [dtype, wide], &mut room)?;
+    combine_converted(op, [wide; 2], input, init, layout, out)
+}
+
+/// Writes the sums of rows of narrow floats as `f32`; false, and nothing, for other types and for
+/// short rows.
+fn add_narrow_rows(dtype: DType, input: &[u8], out: &mut [u8]) -> Result<bool, TensorError> {
+    fn run<S: AddEights<Sum = f32>>(input: &[u8], out: &mut [u8]) -> Result<bool, TensorError> {
+        let misaligned = |_| TensorError::OutOfBounds;
+        let input = bytemuck::try_cast_slice::<u8, S>(input).map_err(misaligned)?;
+        let out = bytemuck::try_cast_slice_mut(out).map_err(misaligned)?;
+        let len = input.len() / out.len().max(1);
+        if !are_long(len) {
+            return Ok(false);
+        }
+        add_rows(input, len, &Addition(<f32 as Number>::add), out);
+        Ok(true)
+    }
+    match dtype {
+        DType::BF16 => run::<bf16>(input, out),
+        DType::F16 => run::<f16>(input, out),
+        _ => Ok(false),
+    }
 }
 
 fn combine_typed<T: Element>(
@@ -651,16 +695,18 @@ fn chain_short_lines<T: Element>(
 
 /// Replaces every NaN by one: which of several an operation gives is not defined.
 fn quiet_nans(dtype: DType, elements: &mut [u8]) {
-    fn quiet<T: Accumulator>(elements: &mut [u8]) {
-        for x in bytemuck::try_cast_slice_mut::<u8, T>(elements).unwrap_or_default() {
-            *x = x.quiet();
+    fn quiet<T: Accumulator>(elements: &mut [u8], is_nan: impl Fn(T) -> bool) {
+        let elements = bytemuck::try_cast_slice_mut::<u8, T>(elements).unwrap_or_default();
+        for part in elements.chunks_mut(SHORT_VECTOR) {
+            // Most parts have none, and stay as they are in the cache.
+            if part.iter().fold(false, |found, &x| found | is_nan(x)) {
+                part.iter_mut().for_each(|x| *x = x.quiet());
+            }
         }
     }
     match dtype {
-        DType::F32 => quiet::<f32>(elements),
-        DType::F64 => quiet::<f64>(elements),
-        DType::C64 => quiet::<Complex32>(elements),
-        DType::C128 => quiet::<Complex64>(elements),
+        DType::F32 | DType::C64 => quiet(elements, f32::is_nan),
+        DType::F64 | DType::C128 => quiet(elements, f64::is_nan),
         _ => {}
     }
 }

@@ -3,7 +3,7 @@
 
 use super::converted::{convert_into, converted};
 use super::parallel::task_size;
-use super::reduce::{Layout, combine_converted};
+use super::reduce::{Layout, combine_converted, combine_widened};
 use numerics::math::{AlignedBytes, BinaryOp};
 use numerics::{DType, TensorError};
 
@@ -71,11 +71,9 @@ pub(crate) fn combine_in_parts(
             .chunks(together * step * inner * size)
             .zip(partial.chunks_mut(together * inner * wide));
         host::parallel(tasks.collect(), |(input, partial): (&[u8], &mut [u8])| {
-            let mut room = AlignedBytes::new();
             let parts = input.chunks(step * inner * size).zip(partial.chunks_mut(inner * wide));
             for (input, partial) in parts {
-                let elements = converted(input, types, &mut room)?;
-                combine_converted(op, [types[1]; 2], elements, init, &layout, partial)?;
+                combine_widened(op, types, input, init, &layout, partial)?;
             }
             Ok::<(), TensorError>(())
         })?;

@@ -7,8 +7,9 @@
 //! elements. All kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
+use super::row_sums::{add_rows, are_long};
 use super::tree::Tree;
-use numerics::simd::{Isa, Kernel, add_eights, read_strided};
+use numerics::simd::{AddEights, Isa, Kernel, read_strided};
 use numerics::{DType, Element};
 use std::cell::RefCell;
 
@@ -30,13 +31,6 @@ const LANES: usize = 8;
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
 pub const ROWS: usize = 8;
-/// Rows of at least this many numbers are added eight neighbours at a time.
-const LONG: usize = 64;
-/// Sums of eight neighbours that are added further at a time,
-const EIGHTS: usize = 4096;
-/// and the elements of a part of a row with this many.
-const LONGEST: usize = 8 * EIGHTS;
-
 /// An associative operation on elements, as loops over slices that are compiled for it.
 pub trait Combine<T>: Sync {
     /// Combines two elements.
@@ -163,73 +157,43 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
     }
 }
 
-/// The addition of numbers of `f32`, of which rows are added eight neighbours at a time.
-pub struct Addition<F>(pub F);
+/// An addition, by which rows are added eight neighbours at a time.
+pub struct Addition<C>(pub C);
 
-impl<F: Fn(f32, f32) -> f32 + Copy + Sync> Combine<f32> for Addition<F> {
-    fn pair(&self, left: f32, right: f32) -> f32 {
-        self.0(left, right)
+impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
+    fn pair(&self, left: T, right: T) -> T {
+        self.0.pair(left, right)
     }
 
-    fn merge(&self, left: &mut [f32], right: &[f32]) {
+    fn merge(&self, left: &mut [T], right: &[T]) {
         self.0.merge(left, right);
     }
 
-    fn merge_into(&self, left: &[f32], right: &[f32], out: &mut [f32]) {
+    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
         self.0.merge_into(left, right, out);
     }
 
-    fn merge_at(&self, elements: &mut [f32], targets: &[usize], values: &[f32]) {
+    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
         self.0.merge_at(elements, targets, values);
     }
 
-    fn merge_rows(&self, rows: [&[f32]; ROWS], out: &mut [f32]) {
+    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
         self.0.merge_rows(rows, out);
     }
 
-    fn merge_adjacent(&self, elements: &[f32], columns: usize, out: &mut [f32]) {
+    fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
         self.0.merge_adjacent(elements, columns, out);
     }
 
-    fn combine_rows(&self, elements: &[f32], len: usize, out: &mut [f32]) {
-        let are_eights = len.is_multiple_of(8) && len <= EIGHTS;
-        if len < if are_eights { 2 * 8 } else { LONG } {
-            return self.0.combine_rows(elements, len, out);
-        }
-        if len > LONGEST {
-            for (out, row) in out.iter_mut().zip(elements.chunks_exact(len)) {
-                let mut tree = Tree::new();
-                for part in row.chunks(LONGEST) {
-                    let mut sum = [0.0];
-                    self.combine_rows(part, part.len(), &mut sum);
-                    // The last part is smaller than the subtrees of the others.
-                    match part.len() {
-                        LONGEST => tree.push(sum[0], self.0),
-                        _ => tree.push_last(sum[0]),
-                    }
-                }
-                *out = tree.finish(self.0).unwrap_or_default();
-            }
-            return;
-        }
-        // The last ones, of which there are fewer, are a subtree as well.
-        let next = len.div_ceil(8);
-        let rows = (EIGHTS / next).max(1);
-        let mut eights = vec![0.0; next * rows.min(out.len())];
-        for (out, elements) in out.chunks_mut(rows).zip(elements.chunks(rows * len)) {
-            let eights = &mut eights[..next * out.len()];
-            let (all, apart) = if are_eights { (elements, &[][..]) } else { (&[][..], elements) };
-            add_eights(all, eights);
-            for (row, eights) in apart.chunks_exact(len).zip(eights.chunks_exact_mut(next)) {
-                let (whole, rest) = row.split_at(len - len % 8);
-                add_eights(whole, eights);
-                self.0.combine_rows(rest, rest.len(), &mut eights[whole.len() / 8..]);
-            }
-            self.combine_rows(eights, next, out);
+    fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
+        if are_long(len) {
+            add_rows(elements, len, &self.0, out);
+        } else {
+            self.0.combine_rows(elements, len, out);
         }
     }
 
-    fn chain(&self, elements: &[f32], windows: WindowLines<'_>, out: &mut [f32]) {
+    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
         self.0.chain(elements, windows, out);
     }
 }

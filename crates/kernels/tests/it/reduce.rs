@@ -258,6 +258,8 @@ fn sums_of_small_matrices_are_trees() {
         [40, 2, 31],
         [9, 33, 1],
         [200, 17, 1],
+        [6, 1000, 1],
+        [2, 40_001, 1],
     ] {
         let shape = [outer, count, inner];
         let elements: Vec<f32> = (0..shape.iter().product()).map(number).collect();

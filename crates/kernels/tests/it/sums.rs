@@ -3,6 +3,9 @@
 use kernels::Tree;
 use kernels::short_rows::combine_rows;
 use kernels::sums::{Addition, Combine, Commutative, WindowLines, combine_columns};
+use numerics::simd::AddEights;
+use numerics::{Complex32, Number};
+use std::fmt::Debug;
 
 /// The definition: halves, the left one with a power of two of the elements.
 fn defined<T: Copy>(elements: &[T], f: &impl Fn(T, T) -> T) -> T {
@@ -31,6 +34,18 @@ fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|_| next()).collect()
 }
 
+/// Rows of `len` numbers, added eight neighbours at a time where that is faster.
+fn check_addition<T>(numbers: &[T], len: usize)
+where
+    T: AddEights<Sum = T> + Number + PartialEq + Debug,
+{
+    let add = <T as Number>::add;
+    let mut out = vec![T::NOTHING; numbers.len() / len];
+    combine_rows(numbers, len, &Addition(add), &mut out);
+    let expected: Vec<T> = numbers.chunks(len).map(|row| defined(row, &add)).collect();
+    assert_eq!(out, expected, "{len}");
+}
+
 #[test]
 fn rows_are_trees() {
     let lengths = (1..=520).chain([767, 768, 1000, 1023, 1024, 1025, 4096, 4097, 70_001]);
@@ -48,12 +63,11 @@ fn rows_are_trees() {
         let expected: Vec<u64> = elements.chunks(len).map(|row| row.iter().sum()).collect();
         assert_eq!(out, expected, "{len}");
         // Of numbers whose sums are rounded.
-        let add = |x: f32, y: f32| x + y;
-        let numbers: Vec<f32> = elements.iter().map(|&x| (x as f32).sqrt()).collect();
-        let mut out = vec![0.0; rows];
-        combine_rows(&numbers, len, &Addition(add), &mut out);
-        let expected: Vec<f32> = numbers.chunks(len).map(|row| defined(row, &add)).collect();
-        assert_eq!(out, expected, "{len}");
+        let root = |&x: &u64| (x as f64).sqrt();
+        check_addition(&elements.iter().map(root).collect::<Vec<f64>>(), len);
+        check_addition(&elements.iter().map(|x| root(x) as f32).collect::<Vec<f32>>(), len);
+        let complex = |x: &u64| Complex32::new(root(x) as f32, -(*x as f32).cbrt());
+        check_addition(&elements.iter().map(complex).collect::<Vec<Complex32>>(), len);
     }
     let mut out = [3u64];
     combine_rows(&[], 0, &mix, &mut out);

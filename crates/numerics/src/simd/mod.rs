@@ -31,7 +31,7 @@ mod windows;
 
 pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
-pub use neighbours::add_eights;
+pub use neighbours::AddEights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
 pub use permuted::{PATTERN, pattern_reach, read_patterns, read_strided};
 pub use tile::{
