@@ -2,7 +2,7 @@
 
 use crate::dispatch::dispatch_storage;
 use crate::shape::{Axis, StridedView, at, elements, walk_runs};
-use crate::simd::{PATTERN, pattern_reach, read_patterns, read_strided, transpose};
+use crate::simd::{PATTERN, pattern_reach, read_patterns, read_strided, transpose, write_patterns};
 use crate::transposes::MIN_SIDE;
 use crate::{DType, TensorError};
 use bytemuck::Pod;
@@ -157,27 +157,27 @@ impl Runs {
         Some(count)
     }
 
+    /// As [`Runs::small_axes`], of elements that are written: also a line that is in `reach` and not
+    /// of adjacent elements, and none, where several elements of a line are.
+    fn written_axes(&self, reach: usize) -> Option<usize> {
+        if let Some(small) = self.small_axes(reach) {
+            return Some(small);
+        }
+        let run = self.axes.last().filter(|run| run.stride.unsigned_abs() > 1)?;
+        let is_in_reach = |size: usize| {
+            let span = run.stride.unsigned_abs().saturating_mul(size.saturating_sub(1));
+            span < reach
+        };
+        let line = (run.size <= PATTERN && is_in_reach(run.size)).then_some(1);
+        line.or_else(|| is_in_reach(3).then_some(0))
+    }
+
     /// As [`Runs::read`], where the innermost dimensions are few elements at the same distances
     /// from their first one again and again.
     fn read_patterns<T: Pod>(&self, source: &[T], start: usize, out: &mut [T], small: usize) {
         let (outer, inner) = self.axes.split_at(self.axes.len() - small);
         let Some((&line, outer)) = outer.split_last() else { return };
-        let mut pattern: SmallVec<[usize; PATTERN]> = smallvec![0];
-        // From the element of the pattern that comes first in memory on.
-        let mut position = self.offset;
-        for axis in inner {
-            let before = std::mem::take(&mut pattern);
-            let size = axis.stride.unsigned_abs();
-            let is_reversed = axis.stride < 0;
-            for distance in before {
-                let places =
-                    (0..axis.size).map(|i| if is_reversed { axis.size - 1 - i } else { i });
-                pattern.extend(places.map(|i| distance + i * size));
-            }
-            if is_reversed {
-                position = at(position, axis.size - 1, axis.stride);
-            }
-        }
+        let (mut position, pattern) = pattern_of(self.offset, inner);
         let mut index: SmallVec<[usize; 6]> = smallvec![0; outer.len()];
         let (mut rest, mut skipped) = (start / pattern.len(), start % pattern.len());
         let mut done = rest % line.size;
@@ -216,6 +216,9 @@ impl Runs {
         if run.size == 0 {
             return;
         }
+        if let Some(small) = self.written_axes(pattern_reach::<T>()) {
+            return self.write_patterns(source, target, small);
+        }
         if outer.is_empty() {
             write_lines(source, target, self.offset, 0, run);
             return;
@@ -225,6 +228,26 @@ impl Runs {
             let (head, tail) = rest.split_at((lines.size * run.size).min(rest.len()));
             rest = tail;
             write_lines(head, target, start, lines.stride, run);
+        });
+    }
+
+    /// As [`Runs::write`], where the innermost dimensions are few elements at the same distances
+    /// from their first one again and again.
+    fn write_patterns<T: Pod>(&self, source: &[T], target: &mut [T], small: usize) {
+        let (outer, inner) = self.axes.split_at(self.axes.len() - small);
+        let (first, pattern) = pattern_of(self.offset, inner);
+        let mut rest = source;
+        walk_runs(first, outer, |start, lines| {
+            let (elements, tail) = rest.split_at((lines.size * pattern.len()).min(rest.len()));
+            rest = tail;
+            let done = write_patterns(elements, target, (start, lines.stride), &pattern);
+            let elements = elements[done * pattern.len()..].chunks(pattern.len());
+            for (i, elements) in elements.enumerate() {
+                let position = at(start, done + i, lines.stride);
+                for (&x, &place) in elements.iter().zip(&pattern) {
+                    target[position + place] = x;
+                }
+            }
         });
     }
 
@@ -262,6 +285,25 @@ impl Runs {
             Ok(())
         })
     }
+}
+
+/// The elements along some dimensions from the first one on, as distances from the one among them
+/// that comes first in memory, and the position of that.
+fn pattern_of(first: usize, axes: &[Axis]) -> (usize, SmallVec<[usize; PATTERN]>) {
+    let (mut position, mut pattern) = (first, smallvec![0]);
+    for axis in axes {
+        let before: SmallVec<[usize; PATTERN]> = std::mem::take(&mut pattern);
+        let size = axis.stride.unsigned_abs();
+        let is_reversed = axis.stride < 0;
+        for distance in before {
+            let places = (0..axis.size).map(|i| if is_reversed { axis.size - 1 - i } else { i });
+            pattern.extend(places.map(|i| distance + i * size));
+        }
+        if is_reversed {
+            position = at(position, axis.size - 1, axis.stride);
+        }
+    }
+    (position, pattern)
 }
 
 /// Reads elements that are `stride` apart.

@@ -33,7 +33,7 @@ pub use columns::{Ahead, ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::AddEights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
-pub use permuted::{PATTERN, pattern_reach, read_patterns, read_strided};
+pub use permuted::{PATTERN, pattern_reach, read_patterns, read_strided, write_patterns};
 pub use tile::{
     ChainBlocks, Factors, PanelColumns, ResultRows, Starts, Sums, TILE_ROWS, Tile, TreeLeaf,
 };

@@ -1,5 +1,5 @@
-//! Elements read at equal distances, or in a small pattern again and again, by permutations of
-//! vectors of AVX-512.
+//! Elements read at equal distances, or read and written in a small pattern again and again, by
+//! permutations of vectors of AVX-512.
 
 #[cfg(target_arch = "x86_64")]
 use super::Isa;
@@ -71,6 +71,25 @@ pub fn read_patterns<T: Pod>(
     }
 }
 
+/// Writes patterns of elements, one after another: each to these `places` from a position on, which
+/// are less than [`pattern_reach`]; the first position is `first` and each next one `distance`
+/// further. Returns the number of whole patterns that it has written: not all of them where vectors
+/// would reach beyond the elements.
+pub fn write_patterns<T: Pod>(
+    source: &[T],
+    target: &mut [T],
+    (first, distance): (usize, isize),
+    places: &[usize],
+) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return vectors::written(source, target, (first, distance), places);
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (source, target, first, distance, places);
+        0
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 mod vectors {
     use super::{Isa, PATTERN};
@@ -113,18 +132,7 @@ mod vectors {
         out: &mut [T],
     ) -> usize {
         let lanes = pattern_reach::<T>();
-        let Some(last) = places.iter().max().filter(|&&last| last < lanes) else { return 0 };
-        // All patterns in reach of one vector are read together.
-        let [mut together, most] = [1, PATTERN / places.len()];
-        if let Ok(distance) = usize::try_from(distance) {
-            together += (lanes - 1 - last).checked_div(distance).unwrap_or(most);
-            together = together.min(most).max(1);
-        }
-        let mut all = [0; PATTERN];
-        for (number, all) in all.chunks_exact_mut(places.len()).take(together).enumerate() {
-            let from = number * distance.unsigned_abs();
-            all.iter_mut().zip(places).for_each(|(to, place)| *to = from + place);
-        }
+        let Some((together, all)) = in_reach(places, distance, [lanes, PATTERN]) else { return 0 };
         let all = &all[..together * places.len()];
         let start = (first, distance.wrapping_mul(together as isize));
         // SAFETY: there are instructions for elements of this size.
@@ -139,6 +147,51 @@ mod vectors {
             }
         };
         done * together
+    }
+
+    /// As [`super::write_patterns`].
+    pub(super) fn written<T: Pod>(
+        source: &[T],
+        target: &mut [T],
+        (first, distance): (usize, isize),
+        places: &[usize],
+    ) -> usize {
+        let lanes = pattern_reach::<T>();
+        let Some((together, all)) = in_reach(places, distance, [lanes, lanes]) else { return 0 };
+        let all = &all[..together * places.len()];
+        let start = (first, distance.wrapping_mul(together as isize));
+        // SAFETY: there are instructions for elements of this size.
+        let done = unsafe {
+            match size_of::<T>() {
+                1 => in_words(source, target, |from, to| bytes::written(from, to, start, all)),
+                2 => in_words(source, target, |from, to| halves::written(from, to, start, all)),
+                4 => in_words(source, target, |from, to| words::written(from, to, start, all)),
+                _ => in_words(source, target, |from, to| doubles::written(from, to, start, all)),
+            }
+        };
+        done * together
+    }
+
+    /// The number of patterns, of at most `most` elements together, that are in reach of one vector
+    /// of so many lanes, and their places; `None` if not even one is.
+    fn in_reach(
+        places: &[usize],
+        distance: isize,
+        [lanes, most]: [usize; 2],
+    ) -> Option<(usize, [usize; PATTERN])> {
+        let last = places.iter().max().filter(|&&last| last < lanes)?;
+        let most = most.checked_div(places.len()).filter(|&most| most > 0)?;
+        let mut together = 1;
+        if let Ok(distance) = usize::try_from(distance) {
+            together += (lanes - 1 - last).checked_div(distance).unwrap_or(most);
+            together = together.min(most);
+        }
+        let mut all = [0; PATTERN];
+        for (number, all) in all.chunks_exact_mut(places.len()).take(together).enumerate() {
+            let from = number * distance.unsigned_abs();
+            all.iter_mut().zip(places).for_each(|(to, place)| *to = from + place);
+        }
+        Some((together, all))
     }
 
     /// Calls a function with elements as integers of their size; 0 if they are not aligned as such.
@@ -156,7 +209,10 @@ mod vectors {
     /// The functions for elements that are integers of a type, with the masks and the instruction
     /// for them.
     macro_rules! permuted {
-        ($module:ident, $features:literal, $word:ty, $lanes:literal, $mask:ty, $permute:ident) => {
+        (
+            $module:ident, $features:literal, $word:ty, $lanes:literal, $mask:ty,
+            $permute:ident, $store:ident
+        ) => {
             mod $module {
                 use super::{PATTERN, from_fn};
                 use std::arch::x86_64::*;
@@ -228,12 +284,55 @@ mod vectors {
                     }
                     done
                 }
+
+                /// Whole patterns, of at most as many elements as a vector has, as long as whole
+                /// vectors are there.
+                #[target_feature(enable = $features)]
+                pub(super) fn written(
+                    mut source: &[$word],
+                    target: &mut [$word],
+                    (first, distance): (usize, isize),
+                    places: &[usize],
+                ) -> usize {
+                    // The element for each lane, and the lanes that are written.
+                    let (mut elements, mut mask): ([$word; LANES], $mask) = ([0; LANES], 0);
+                    for (element, &place) in places.iter().enumerate() {
+                        elements[place] = element as $word;
+                        mask |= 1 << place;
+                    }
+                    let (all, elements) = (<$mask>::MAX, read(&elements));
+                    let (mut position, mut done) = (first, 0);
+                    while let (Some(vector), Some(room)) = (
+                        source.first_chunk().map(|lanes| read(lanes)),
+                        target.get_mut(position..).and_then(|rest| rest.first_chunk_mut::<LANES>()),
+                    ) {
+                        let lanes = $permute(vector, all, elements, vector);
+                        // SAFETY: there is room for a vector.
+                        unsafe { $store(room.as_mut_ptr().cast(), mask, lanes) };
+                        done += 1;
+                        position = position.wrapping_add_signed(distance);
+                        source = &source[places.len()..];
+                    }
+                    done
+                }
             }
         };
     }
 
-    permuted!(bytes, "avx512vbmi,avx512bw", u8, 64, __mmask64, _mm512_mask_permutexvar_epi8);
-    permuted!(halves, "avx512bw", u16, 32, __mmask32, _mm512_mask_permutexvar_epi16);
-    permuted!(words, "avx512f", u32, 16, __mmask16, _mm512_mask_permutexvar_epi32);
-    permuted!(doubles, "avx512f", u64, 8, __mmask8, _mm512_mask_permutexvar_epi64);
+    permuted! {
+        bytes, "avx512vbmi,avx512bw", u8, 64, __mmask64,
+        _mm512_mask_permutexvar_epi8, _mm512_mask_storeu_epi8
+    }
+    permuted! {
+        halves, "avx512bw", u16, 32, __mmask32,
+        _mm512_mask_permutexvar_epi16, _mm512_mask_storeu_epi16
+    }
+    permuted! {
+        words, "avx512f", u32, 16, __mmask16,
+        _mm512_mask_permutexvar_epi32, _mm512_mask_storeu_epi32
+    }
+    permuted! {
+        doubles, "avx512f", u64, 8, __mmask8,
+        _mm512_mask_permutexvar_epi64, _mm512_mask_storeu_epi64
+    }
 }

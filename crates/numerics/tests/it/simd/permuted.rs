@@ -1,5 +1,5 @@
 use bytemuck::Pod;
-use numerics::simd::{PATTERN, pattern_reach, read_patterns, read_strided};
+use numerics::simd::{PATTERN, pattern_reach, read_patterns, read_strided, write_patterns};
 use std::fmt::Debug;
 
 /// Distinct elements, unless the type has too few.
@@ -66,4 +66,40 @@ fn patterns_of_elements_of_all_sizes() {
     check_patterns::<u32>();
     check_patterns::<u64>();
     check_patterns::<[u64; 2]>();
+}
+
+fn check_written<T: Pod + PartialEq + Debug>() {
+    let source = elements::<T>(300);
+    let reach = pattern_reach::<T>();
+    let patterns: [&[usize]; 6] =
+        [&[0], &[1, 0], &[0, 2, 5], &[4, 3, 2, 1, 0], &[7], &[0, 1, 2, 3, 5, 6]];
+    for places in patterns.into_iter().filter(|places| places.iter().all(|&at| at < reach)) {
+        for (first, distance) in [(0, 8), (5, 11), (1900, -9), (3, 64), (1000, 500), (0, 7)] {
+            for count in [0, 1, 2, 5, 40] {
+                let at = |i: usize| first as isize + i as isize * distance;
+                let is_inside = |i: usize| (0..1990).contains(&at(i));
+                let count = (0..count).take_while(|&i| is_inside(i)).count();
+                let source = &source[..count * places.len()];
+                let mut target = elements::<T>(2000);
+                let mut expected = target.clone();
+                let done = write_patterns(source, &mut target, (first, distance), places);
+                assert!(done <= count);
+                for (i, pattern) in source.chunks_exact(places.len()).enumerate().take(done) {
+                    for (&x, place) in pattern.iter().zip(places) {
+                        expected[at(i) as usize + place] = x;
+                    }
+                }
+                assert_eq!(target, expected, "{places:?}, {distance} apart");
+            }
+        }
+    }
+}
+
+#[test]
+fn patterns_are_written_and_nothing_else() {
+    check_written::<u8>();
+    check_written::<u16>();
+    check_written::<u32>();
+    check_written::<u64>();
+    check_written::<[u64; 2]>();
 }
