@@ -140,6 +140,25 @@ impl IndexedWindows {
         Ok(())
     }
 
+    /// Checks the size of tables: of two entries for each run of a window, and of three for each
+    /// vector, if these are not a `step` apart.
+    ///
+    /// # Errors
+    /// If there are more than `most`.
+    pub(crate) fn check_tables(
+        &self,
+        step: Option<usize>,
+        runs: usize,
+        most: usize,
+    ) -> Result<(), EvalError> {
+        let listed = if step.is_some() { Some(0) } else { num_elements(&self.batch_shape) };
+        let entries = listed.unwrap_or(usize::MAX).saturating_mul(3);
+        match entries.saturating_add(runs.saturating_mul(2)) <= most {
+            true => Ok(()),
+            false => Err(EvalError::new("dimension_numbers", "tables of windows are too large")),
+        }
+    }
+
     /// The distance between the first indices of neighbouring vectors, if it is always the same and
     /// there are no batching dimensions.
     pub(crate) fn vector_step(&self) -> Option<usize> {
@@ -226,7 +245,7 @@ pub fn gather(
 ) -> Result<Tensor, EvalError> {
     let operands = (operand.shape(), operand.dtype());
     let indices = (start_indices.shape(), start_indices.dtype());
-    let gather = GatherKernel::new(operands, indices, numbers, slice_sizes)?;
+    let gather = GatherKernel::new(operands, indices, numbers, slice_sizes, usize::MAX)?;
     let mut result = Tensor::zeros(operand.dtype(), &gather.shape)?;
     gather.run(operand.bytes(), start_indices.bytes(), result.bytes_mut()?)?;
     Ok(result)
@@ -259,15 +278,17 @@ pub struct GatherKernel {
 }
 
 impl GatherKernel {
-    /// Prepares it for an operand and indices of these shapes and types.
+    /// Prepares it for an operand and indices of these shapes and types, with tables of at most so
+    /// many entries.
     ///
     /// # Errors
-    /// If the dimension numbers do not fit the shapes.
+    /// If the dimension numbers do not fit the shapes, or tables would be larger.
     pub fn new(
         (shape, dtype): (&[usize], DType),
         indices: (&[usize], DType),
         numbers: &GatherDims,
         slice_sizes: &[usize],
+        max_tables: usize,
     ) -> Result<GatherKernel, EvalError> {
         let rank = shape.len();
         if slice_sizes.len() != rank || slice_sizes.iter().zip(shape).any(|(size, dim)| size > dim)
@@ -328,12 +349,13 @@ impl GatherKernel {
             from.pop();
             to.pop();
         }
-        let (from, to) = (positions(&sizes, &from)?, positions(&sizes, &to)?);
         let is_dense = matches!(equal_steps(&windows.batch_shape, &target_strides), Some(step) if {
             step == run || num_elements(&windows.batch_shape) <= Some(1)
         });
-        let is_ordered = is_dense && from[..] == [0] && to[..] == [0];
-        let step = windows.vector_step().filter(|_| is_ordered);
+        let runs = num_elements(&sizes).unwrap_or(usize::MAX);
+        let step = windows.vector_step().filter(|_| is_dense && runs == 1);
+        windows.check_tables(step, runs, max_tables)?;
+        let (from, to) = (positions(&sizes, &from)?, positions(&sizes, &to)?);
         let targets = match step {
             Some(_) => Scratch::new(0)?,
             None => {

@@ -24,7 +24,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Kernels with larger tables are not prepared.
-const MAX_TABLES: usize = 1 << 20;
+pub(crate) const MAX_TABLES: usize = 1 << 20;
 
 /// An operand that a kernel is prepared for.
 #[derive(Clone, Copy, Debug)]
@@ -118,9 +118,8 @@ pub fn prepare(
         Primitive::Gather(primitives::Gather { dims, sizes }) => {
             let &[operand, indices] = operands else { return None };
             let index = (indices.shape()?, indices.dtype);
-            check_tables(index.0, dims.index_vector_dim, num_elements(sizes)?)?;
             let types = (operand.shape()?, operand.dtype);
-            let gather = GatherKernel::new(types, index, dims, sizes).ok()?;
+            let gather = GatherKernel::new(types, index, dims, sizes, MAX_TABLES).ok()?;
             let shape = gather.shape().to_vec();
             Prepared::one(gather, operands, (operand.dtype, &shape))
         }
@@ -131,7 +130,6 @@ pub fn prepare(
                 return None;
             }
             let (index, updates) = ((indices.shape()?, indices.dtype), updates.shape()?);
-            check_tables(index.0, dims.index_vector_dim, num_elements(updates)?)?;
             let scatter = ScatterKernel::new(body.shape, (shape, dtype), index, updates, dims)?;
             Prepared::one(scatter, operands, (dtype, shape))
         }
@@ -260,16 +258,4 @@ fn combined<'a>(body: &Body, operands: &[KernelOperand<'a>]) -> Option<(DType, &
 /// True if a body computes in another type than that of elements.
 fn is_promoted(body: &Body, dtype: DType) -> bool {
     body.dtypes.iter().any(|&own| own.is_some_and(|own| own != dtype))
-}
-
-/// Something if the tables of a gather or scatter are not too large: for each index vector, and for
-/// each element of a window or of the updates.
-fn check_tables(indices: &[usize], vector: i64, elements: usize) -> Option<()> {
-    let mut batch = indices.to_vec();
-    let vector = usize::try_from(vector).ok()?;
-    if vector < batch.len() {
-        batch.remove(vector);
-    }
-    let entries = num_elements(&batch)?.checked_mul(3)?.checked_add(elements.checked_mul(2)?)?;
-    (entries <= MAX_TABLES).then_some(())
 }

@@ -6,6 +6,7 @@ use super::index_vectors::{
 };
 use super::kernel::{Form, Kernel, expect_bytes};
 use super::operations::{CombineBits, on_bits, operation, operation_type};
+use super::prepare::MAX_TABLES;
 use super::sums::Combine;
 use numerics::budget::{self, Scratch};
 use numerics::math::BinaryOp;
@@ -46,7 +47,7 @@ pub fn scatter(
         ));
     }
     let indices = (scatter_indices.shape(), scatter_indices.dtype());
-    let targets = Targets::new(input.shape(), indices, update.shape(), numbers)?;
+    let targets = Targets::new(input.shape(), indices, update.shape(), numbers, usize::MAX)?;
     let targets = targets.find(scatter_indices.bytes(), whole_windows)?;
     let results = body.promote(0, inputs)?;
     let updates = body.promote(results.len(), updates)?;
@@ -98,6 +99,7 @@ impl Targets {
         indices: (&[usize], DType),
         update_shape: &[usize],
         numbers: &ScatterDims,
+        max_tables: usize,
     ) -> Result<Targets, EvalError> {
         let rank = shape.len();
         let dropped = [&numbers.inserted_window_dims[..], &numbers.input_batching_dims].concat();
@@ -137,13 +139,15 @@ impl Targets {
         }
         let (input_strides, update_strides) = (strides(shape), strides(update_shape));
         let batch_strides = pick(&update_strides, &update_batch_dims);
+        let len = num_elements(&window_sizes).unwrap_or(usize::MAX);
+        windows.check_tables(Some(0), len, max_tables)?;
         let window_at = positions(&window_sizes, &pick(&update_strides, &update_window_dims))?;
         let window_to = positions(&window_sizes, &pick(&input_strides, &window_dims))?;
         // Consecutive windows are the updates in order if batches are outermost.
         let order = [&update_batch_dims[..], &update_window_dims].concat();
         let run = if order.is_sorted() { run_length([&window_at, &window_to]) } else { 1 };
         let updates = num_elements(update_shape).unwrap_or(0);
-        let (len, count) = (window_at.len(), num_elements(&windows.batch_shape).unwrap_or(0));
+        let count = num_elements(&windows.batch_shape).unwrap_or(0);
         let is_dense =
             count <= 1 || equal_steps(&windows.batch_shape, &batch_strides) == Some(len.max(1));
         let is_row = run == len.max(1)
@@ -152,6 +156,7 @@ impl Targets {
             && is_dense
             && windows.entries.iter().all(|entry| full_sizes[entry.dimension] == 1);
         let step = windows.vector_step().filter(|_| is_row);
+        windows.check_tables(step, len, max_tables)?;
         let batch_at = match step {
             Some(_) => Scratch::new(0)?,
             None => {
@@ -427,7 +432,7 @@ impl ScatterKernel {
         updates: &[usize],
         numbers: &ScatterDims,
     ) -> Option<ScatterKernel> {
-        let targets = Targets::new(shape, indices, updates, numbers).ok()?;
+        let targets = Targets::new(shape, indices, updates, numbers, MAX_TABLES).ok()?;
         let elements = num_elements(shape)?;
         let scatter = ScatterKernel { body, dtype, elements, targets };
         let is_common = match body {
