@@ -87,11 +87,11 @@ fn check_all<T: Accumulator, const C: usize>(
                 Product { rows, depth, columns, a: &a_matrix, b: b_matrix, order: None, panels };
             // One value stays between the rows of the result.
             let mut expected = vec![T::ONE; m * (n + 1)];
-            for (i, row) in expected.chunks_exact_mut(n + 1).enumerate() {
-                for (j, out) in row[..n].iter_mut().enumerate() {
-                    let at = |k: usize| b[k * b_strides[0] + j * b_strides[1]];
-                    let column: Vec<T> = (0..k).map(at).collect();
-                    *out = defined(&a[i * k..][..k], &column);
+            for j in 0..n {
+                let at = |k: usize| b[k * b_strides[0] + j * b_strides[1]];
+                let column: Vec<T> = (0..k).map(at).collect();
+                for i in 0..m {
+                    expected[i * (n + 1) + j] = defined(&a[i * k..][..k], &column);
                 }
             }
             let expected = Tensor::from_vec([m * (n + 1)], expected).unwrap();
