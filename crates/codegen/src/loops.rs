@@ -229,12 +229,12 @@ impl LoopCode {
     }
 
     /// Runs the loop on the elements of its inputs, but for known ones, and outputs. Inputs of
-    /// `tile` elements have these for all tiles.
+    /// `tile` elements have these for all tiles; those of which iterations share one element may
+    /// have one for each tile, at equal distances.
     ///
     /// # Errors
     /// If there are not as many as the loop was made for, all others with the same number of
-    /// elements but for inputs that all iterations share, the code is not ready, or has an
-    /// exception.
+    /// elements, the code is not ready, or has an exception.
     pub fn run(
         &self,
         inputs: &[&[u8]],
@@ -247,13 +247,21 @@ impl LoopCode {
         let count = first.len() / dtype.bytes();
         let fits_output =
             |(bytes, dtype): (&&mut [u8], &DType)| bytes.len() == count * dtype.bytes();
-        // Of each input that the next tile has other elements of, the bytes of one; else zero.
-        let mut steps: SmallVec<[usize; 12]> = SmallVec::new();
+        // The bytes from an element of each input to the next one, and from one that a tile shares
+        // to that of the next tile; zero if all tiles have the same.
+        let tiles = count.div_ceil(tile.max(1));
+        let mut steps: SmallVec<[[usize; 2]; 12]> = SmallVec::new();
         for (bytes, &LoopInput { dtype, repeats, .. }) in inputs.iter().zip(&self.inputs) {
             steps.push(match bytes.len() / dtype.bytes() {
-                1 if repeats => 0,
-                elements if !repeats && elements == count => dtype.bytes(),
-                elements if !repeats && elements == tile => 0,
+                1 if repeats => [0, 0],
+                elements if repeats && elements > 0 && tiles > 1 => {
+                    if !(elements - 1).is_multiple_of(tiles - 1) {
+                        return Err(NotRun::Misfit);
+                    }
+                    [0, (elements - 1) / (tiles - 1) * dtype.bytes()]
+                }
+                elements if !repeats && elements == count => [dtype.bytes(), 0],
+                elements if !repeats && elements == tile => [0, 0],
                 _ => return Err(NotRun::Misfit),
             });
         }
@@ -263,15 +271,21 @@ impl LoopCode {
         if !fits {
             return Err(NotRun::Misfit);
         }
-        let has_alike =
-            steps.iter().zip(&self.inputs).any(|(&step, input)| step == 0 && !input.repeats);
-        let tile = if has_alike { tile } else { count };
+        let has_tiles = steps
+            .iter()
+            .zip(&self.inputs)
+            .any(|(&[element, tile], input)| element == 0 && !input.repeats || tile > 0);
+        let tile = if has_tiles { tile } else { count };
         // Kept between tiles: a copy of what was just written would wait for all stores before.
         let mut addresses: SmallVec<[*mut u8; 12]> = SmallVec::new();
         for start in (0..count).step_by(tile.max(1)) {
             let len = tile.min(count - start);
             let whole = len - len % self.step;
-            let reads = inputs.iter().zip(&steps).map(|(bytes, step)| &bytes[start * step..]);
+            let number = start / tile;
+            let reads = inputs
+                .iter()
+                .zip(&steps)
+                .map(|(bytes, [element, tile])| &bytes[start * element + number * tile..]);
             if whole > 0 {
                 let writes = outputs.iter_mut().zip(&self.outputs);
                 let writes =
@@ -281,16 +295,32 @@ impl LoopCode {
                 addresses.extend(reads.chain(writes));
                 self.call(&mut addresses, whole)?;
             }
-            if whole < len {
-                let reads: SmallVec<[&[u8]; 8]> = reads.collect();
-                self.run_rest(&reads, outputs, start, whole..len)?;
+            if whole == len {
+                continue;
             }
+            if whole == 0 {
+                let reads: SmallVec<[&[u8]; 8]> = reads.collect();
+                self.run_rest(&reads, outputs, start, 0..len)?;
+                continue;
+            }
+            // The last iteration computes some elements again.
+            let last = len - self.step;
+            let reads = reads.zip(&self.inputs).map(|(bytes, input)| {
+                let first = if input.repeats { 0 } else { last * input.dtype.bytes() };
+                bytes[first..].as_ptr().cast_mut()
+            });
+            let writes = outputs.iter_mut().zip(&self.outputs);
+            let writes =
+                writes.map(|(bytes, dtype)| bytes[(start + last) * dtype.bytes()..].as_mut_ptr());
+            addresses.clear();
+            addresses.extend(reads.chain(writes));
+            self.call(&mut addresses, self.step)?;
         }
         Ok(())
     }
 
-    /// Runs the loop on copies of the last elements of a tile, less than an iteration.
-    /// Outputs have them from `first` on.
+    /// Runs the loop on copies of elements, less than an iteration. Outputs have them from `first`
+    /// on.
     fn run_rest(
         &self,
         inputs: &[&[u8]],

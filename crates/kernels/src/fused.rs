@@ -76,7 +76,10 @@ pub fn run(
         return Err(TensorError::OutOfBounds);
     }
     let mut whole = LoopChunk::new(fused, &sources, 0, fused.elements, outputs);
-    let size = task_size(fused.elements, fused.work() / fused.elements.max(1), TILE[1]);
+    let mut size = task_size(fused.elements, fused.work() / fused.elements.max(1), TILE[1]);
+    if fused.layout().is_by_rows && size > fused.row {
+        size = size.next_multiple_of(fused.row);
+    }
     if size >= fused.elements {
         return whole.run(registers);
     }
@@ -219,6 +222,9 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
             },
         };
         let tile = tile.min(self.len).max(1);
+        if self.layout.is_by_rows {
+            return self.run_tiles_of_rows(tile, registers);
+        }
         registers.reserve(sizes, tile);
         let registers = &mut registers.tiles[..];
         if are_whole && let Some((code, inputs, results)) = self.only_code() {
@@ -231,6 +237,40 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
             if self.compute(registers, start, len)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// As [`LoopChunk::run_tiles`], in tiles of at most `most` elements, none of them in two rows.
+    fn run_tiles_of_rows(
+        &mut self,
+        most: usize,
+        registers: &mut Registers,
+    ) -> Result<ControlFlow<()>, TensorError> {
+        let row = self.fused.row;
+        let tile = row.min(most);
+        registers.reserve(&self.layout.registers, tile.min(self.len));
+        let registers = &mut registers.tiles[..];
+        // Periodic loads are the same in whole rows.
+        let are_alike = |load: &Load| match (&load.view, load.is_periodic) {
+            (Some(view), true) => view.period().is_some_and(|period| row.is_multiple_of(period)),
+            _ => true,
+        };
+        let is_aligned = tile == row && self.start.is_multiple_of(row) && self.len >= row;
+        let are_whole = is_aligned && self.fused.loads.iter().all(are_alike);
+        if are_whole && let Some((code, inputs, results)) = self.only_code() {
+            self.load(registers, 0, tile, true)?;
+            return self.code(code, inputs, results, registers, 0..self.len, tile);
+        }
+        let mut start = 0;
+        while start < self.len {
+            let rest = row - (self.start + start) % row;
+            let len = tile.min(rest).min(self.len - start);
+            self.load(registers, start, len, are_whole)?;
+            if self.compute(registers, start, len)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            start += len;
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -342,14 +382,20 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
         }
         let mut read: SmallVec<[&[u8]; 8]> = SmallVec::new();
         for (number, &value) in inputs.iter().enumerate() {
+            let is_of_rows = self.fused.loads.get(value).is_some_and(|load| load.is_of_rows);
             let len = match places[value] {
+                // Of a row, the first element stands for all.
+                _ if code.repeats(number) => {
+                    if is_of_rows {
+                        len.div_ceil(tile)
+                    } else {
+                        1
+                    }
+                }
                 TilePlace::Register(_) => tile,
                 _ => len,
             };
-            let count = if code.repeats(number) { 1 } else { len };
-            read.push(
-                &self.tile(value, registers, start, len)?[..count * self.element_bytes(value)],
-            );
+            read.push(self.tile(value, registers, start, len)?);
         }
         let done = code.run(&read, &mut tiles, tile);
         drop((read, tiles));
@@ -413,8 +459,14 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
                 &source.bytes[self.position(source, start) * size..][..len * size]
             }
             TilePlace::Element => {
-                let first = self.fused.loads[value].view.as_ref().map_or(0, Runs::first);
-                &self.sources[value].bytes[first * size..][..size]
+                let (load, source) = (&self.fused.loads[value], self.sources[value]);
+                let view = load.view.as_ref();
+                let (mut place, mut span) = (view.map_or(0, Runs::first), 1);
+                if let Some([distance, times]) = view.and_then(Runs::times) {
+                    place += self.position(source, start) / times * distance;
+                    span += (len - 1) * distance;
+                }
+                &source.bytes[place * size..][..span * size]
             }
             TilePlace::Register(register) => &registers[register][..len * size],
             TilePlace::Output(output) => &self.outputs[output][start * size..][..len * size],

@@ -24,6 +24,8 @@ pub struct Fused {
     /// The number of iterations after which periodic loads have the same elements again; of whole
     /// steps of machine code if possible.
     pub period: usize,
+    /// The number of iterations in a row, in which loads of rows have the same element.
+    pub row: usize,
     /// The operations in order,
     pub layout: Layout,
     /// and with machine code in place of some of them, if there is some.
@@ -39,6 +41,8 @@ pub struct Layout {
     pub places: Vec<TilePlace>,
     /// The bytes of an element of each register.
     pub registers: Vec<usize>,
+    /// True if code reads one element of loads of rows, so that no tile is in two rows.
+    pub is_by_rows: bool,
 }
 
 /// One or more operations that run together.
@@ -89,6 +93,8 @@ pub struct Load {
     pub repeats: bool,
     /// True if it is the same one again after [`Fused::period`] iterations.
     pub is_periodic: bool,
+    /// True if it is the same one in each row of [`Fused::row`] iterations.
+    pub is_of_rows: bool,
     /// The bits of the element, if it is that of a constant.
     pub constant: Option<u64>,
     /// Number of elements of the operand.
@@ -113,7 +119,7 @@ pub enum TilePlace {
     Inner,
     /// A part of what is loaded, which is never copied.
     Source,
-    /// The element of what is loaded that all iterations share, for machine code.
+    /// The element of what is loaded that all iterations share, or those of a row, for machine code.
     Element,
     /// A register: memory for one tile, which several values use in turn. An operation whose only
     /// operand is in the register of its result overwrites it.

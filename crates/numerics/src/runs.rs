@@ -70,11 +70,20 @@ impl Runs {
         (first.stride == 0).then(|| rest.iter().map(|axis| axis.size).product())
     }
 
+    /// The distance of neighbouring elements of memory, and how many times each of them comes, one
+    /// after the other; `None` if the view is another one.
+    pub fn times(&self) -> Option<[usize; 2]> {
+        match self.axes[..] {
+            [Axis { stride, .. }, Axis { size, stride: 0 }] => {
+                Some([usize::try_from(stride).ok()?, size])
+            }
+            _ => None,
+        }
+    }
+
     /// True if the view is of `rows` elements, each of which is repeated `row` times.
     pub fn repeats_each(&self, rows: usize, row: usize) -> bool {
-        let is_axis = |axis: &Axis, size, stride| axis.size == size && axis.stride == stride;
-        matches!(&self.axes[..], [outer, inner]
-            if self.offset == 0 && is_axis(outer, rows, 1) && is_axis(inner, row, 0))
+        self.offset == 0 && self.times() == Some([1, row]) && self.axes[0].size == rows
     }
 
     /// True if the view repeats one element.

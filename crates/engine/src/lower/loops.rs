@@ -18,6 +18,9 @@ use std::sync::{Arc, OnceLock};
 /// The maximum period of a load that is read once a tile: the iterations after which it has the
 /// same elements again.
 const MAX_PERIOD: usize = 1 << 10;
+/// The least number of iterations in a row for which code has one element of a load: calls of code
+/// take about as long as vectors of shorter rows.
+const MIN_ROW: usize = 256;
 
 /// A loop and the values that it reads.
 pub(crate) struct Built {
@@ -229,6 +232,7 @@ impl LoopBuilder<'_> {
             view,
             repeats,
             is_periodic: false,
+            is_of_rows: false,
             constant,
             source_elements: len,
         });
@@ -275,6 +279,7 @@ impl LoopBuilder<'_> {
         let stages = (0..ops.len()).map(Stage::Op).collect();
         let mut loads = self.loads;
         let period = common_period(&mut loads);
+        let row = common_row(&mut loads);
         let layout = layout(&loads, &ops, &results, stages);
         let fused = Fused {
             elements: self.count,
@@ -282,6 +287,7 @@ impl LoopBuilder<'_> {
             ops,
             outputs: described,
             period,
+            row,
             layout,
             code: None,
         };
@@ -307,6 +313,18 @@ fn common_period(loads: &mut [Load]) -> usize {
         }
     }
     multiple(common, MAX_STEP).unwrap_or(common)
+}
+
+/// Marks loads that have one element in each row of many iterations, and gives the length of rows: 1
+/// if there are none.
+fn common_row(loads: &mut [Load]) -> usize {
+    let times = |load: &Load| {
+        let [_, times] = load.view.as_ref()?.times()?;
+        Some(times).filter(|&times| times >= MIN_ROW)
+    };
+    let Some(row) = loads.iter().filter_map(times).min() else { return 1 };
+    loads.iter_mut().for_each(|load| load.is_of_rows = times(load) == Some(row));
+    row
 }
 
 /// True if there are elements, and all have the same bits.
@@ -510,7 +528,8 @@ fn code(
 }
 
 fn input(load: &Load) -> LoopInput {
-    LoopInput { dtype: load.dtype, repeats: load.repeats, constant: load.constant }
+    let repeats = load.repeats || load.is_of_rows;
+    LoopInput { dtype: load.dtype, repeats, constant: load.constant }
 }
 
 /// Gives each value that a stage reads or writes a place.
@@ -535,6 +554,13 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
         };
         stages.iter().any(reads)
     };
+    let is_by_rows = stages.iter().any(|stage| match stage {
+        Stage::Op(_) => false,
+        Stage::Code { inputs, .. } => inputs.iter().any(|&value| {
+            let load = loads.get(value);
+            load.is_some_and(|load| load.is_of_rows)
+        }),
+    });
     let mut registers = FreeRegisters::default();
     let mut places: Vec<TilePlace> = vec![TilePlace::Inner; last_use.len()];
     for (value, load) in loads.iter().enumerate() {
@@ -542,7 +568,7 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
             None => TilePlace::Source,
             // In code as a constant.
             Some(_) if last_use[value].is_none() => TilePlace::Inner,
-            Some(_) if load.repeats && !is_tile(value) => TilePlace::Element,
+            Some(_) if (load.repeats || load.is_of_rows) && !is_tile(value) => TilePlace::Element,
             Some(_) => TilePlace::Register(registers.take(load.dtype.bytes())),
         };
     }
@@ -585,7 +611,7 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
         freed.dedup();
         registers.free.extend(freed.into_iter().filter(|&freed| overwritten != Some(freed)));
     }
-    Layout { stages, places, registers: registers.sizes }
+    Layout { stages, places, registers: registers.sizes, is_by_rows }
 }
 
 /// Registers while they are given to values.
