@@ -5,8 +5,7 @@ use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::tree::Tree;
 use numerics::simd::{
-    Ahead, ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP,
-    transpose,
+    ColumnScales, ColumnSums, Columns, GROUP, Isa, Kernel, PanelColumns, WIDE_GROUP, transpose,
 };
 use numerics::{DType, Number, Widen};
 use std::cell::Cell;
@@ -21,8 +20,6 @@ const PANEL_RESULTS: usize = 128;
 const COLUMNS: usize = GROUP;
 /// Elements of each of these columns that become rows at a time, on the stack.
 const LINE: usize = 64;
-/// Bytes of a line of caches.
-const CACHE_LINE: usize = 64;
 
 /// The products of a vector with the columns of `b`, as [`Product`](super::matmul::Product) defines
 /// them. One of the strides of `b` is 1. Elements of `b` may be stored in a narrower type; integers
@@ -323,8 +320,7 @@ fn in_groups<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const 
             let groups = std::array::from_fn(|n| {
                 let column = done + (N * at + n) * W;
                 let (elements, scales) = (&b[column * stride + row..], scales.from(row, column));
-                let ahead = ahead::<S, W>(next, row, [stride, a.len()]);
-                Columns { vector, elements, stride, ahead, scales }
+                Columns { vector, elements, stride, next, scales }
             });
             let Some(sums) = T::column_chains::<W, N>(isa, groups) else { return done };
             tree.push(sums, add_groups);
@@ -334,17 +330,6 @@ fn in_groups<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const 
         }
     }
     done + out.len() * N * W
-}
-
-/// What is prefetched with `W` columns from a row on: the columns that are `next` elements further,
-/// in the order of memory if nothing is between columns.
-fn ahead<S, const W: usize>(next: usize, row: usize, [stride, depth]: [usize; 2]) -> Ahead {
-    if stride != depth {
-        return Ahead { first: next, by_column: stride, by_row: 1 };
-    }
-    // The rows before have had `W` elements each, and the columns begin one further for each.
-    let first = next.wrapping_add((W - 1) * row);
-    Ahead { first, by_column: CACHE_LINE / size_of::<S>(), by_row: W }
 }
 
 /// True if columns of these bytes should be read in reverse order, because this thread read them in
@@ -493,9 +478,9 @@ fn shared<T: Accumulator + ColumnSums<S>, S: Widen<T>, const W: usize, const M: 
             let end = depth.min(start + BLOCK);
             let vectors = vectors.map(|vector| &vector[start..end]);
             let elements = &b[done * stride + start..];
-            let ahead = ahead::<S, W>(W.saturating_mul(stride), start, [stride, depth]);
-            let (vector, scales) = (vectors[0], ColumnScales::NONE);
-            let group = Columns { vector, elements, stride, ahead, scales };
+            let next = W.saturating_mul(stride);
+            let group =
+                Columns { vector: vectors[0], elements, stride, next, scales: ColumnScales::NONE };
             let Some(sums) = T::shared_chains::<W, M>(isa, vectors, group) else { return done };
             tree.push(sums, add_groups);
         }

@@ -24,32 +24,10 @@ pub struct Columns<'a, T, S = T> {
     pub elements: &'a [S],
     /// The distance between columns.
     pub stride: usize,
-    /// What is read next.
-    pub ahead: Ahead,
+    /// The distance to the columns that are read next, which are asked for.
+    pub next: usize,
     /// The factors of the elements; none for floats.
     pub scales: ColumnScales<'a, T>,
-}
-
-/// Memory that is read after some columns: a line of it is prefetched with each line of these. Lines
-/// in order arrive faster than lines of many columns in turn.
-#[derive(Clone, Copy)]
-pub struct Ahead {
-    /// The distance from the first element of the columns to the memory.
-    pub first: usize,
-    /// The distance between the lines that are prefetched with those of neighbouring columns.
-    pub by_column: usize,
-    /// The distance between what is prefetched with neighbouring rows.
-    pub by_row: usize,
-}
-
-impl Ahead {
-    /// The line that is prefetched with row `k` of the first column.
-    #[cfg(target_arch = "x86_64")]
-    #[inline(always)]
-    fn line<S>(&self, elements: &[S], k: usize) -> *const S {
-        let distance = k.wrapping_mul(self.by_row).wrapping_add(self.first);
-        elements.as_ptr().wrapping_add(distance)
-    }
 }
 
 /// Factors of the elements of the columns of a matrix, each of some consecutive ones, and numbers
@@ -452,15 +430,16 @@ mod words {
     unsafe fn narrow_rows<S: Words>(
         first: *const S,
         stride: usize,
-        ahead: Option<(*const S, usize)>,
+        next: Option<usize>,
     ) -> [__m256i; NARROW_WORDS] {
         // Four words of a column, and of that four columns further on.
         let pair = |column: usize| {
             let low = first.wrapping_add(column * stride);
             let high = low.wrapping_add(4 * stride);
-            if let Some((line, by_column)) = ahead {
-                prefetch_later(line.wrapping_add(column * by_column));
-                prefetch_later(line.wrapping_add((column + 4) * by_column));
+            if let Some(next) = next {
+                // The line of the columns that are read next.
+                prefetch_later(low.wrapping_add(next));
+                prefetch_later(high.wrapping_add(next));
             }
             // SAFETY: both columns have these elements.
             let [low, high] =
@@ -499,10 +478,9 @@ mod words {
         while k + step <= len {
             for (sum, group) in sums.iter_mut().zip(&groups) {
                 let first = group.elements.as_ptr().wrapping_add(k);
-                let line = || (group.ahead.line(group.elements, k), group.ahead.by_column);
-                let ahead = k.is_multiple_of(4 * step).then(line);
+                let next = k.is_multiple_of(4 * step).then_some(group.next);
                 // SAFETY: the columns have these elements.
-                let rows = unsafe { narrow_rows(first, group.stride, ahead) };
+                let rows = unsafe { narrow_rows(first, group.stride, next) };
                 let (mut scales, mut shifts) = (_mm256_setzero_ps(), _mm256_setzero_ps());
                 if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
@@ -553,10 +531,9 @@ mod words {
         let mut k = 0;
         while k + step <= len {
             let first = columns.elements.as_ptr().wrapping_add(k);
-            let line = || (columns.ahead.line(columns.elements, k), columns.ahead.by_column);
-            let ahead = k.is_multiple_of(4 * step).then(line);
+            let next = k.is_multiple_of(4 * step).then_some(columns.next);
             // SAFETY: the columns have these elements.
-            let rows = unsafe { narrow_rows(first, columns.stride, ahead) };
+            let rows = unsafe { narrow_rows(first, columns.stride, next) };
             for (word, row) in rows.into_iter().enumerate() {
                 for e in 0..S::PER_WORD {
                     let at = k + S::PER_WORD * word + e;
@@ -579,21 +556,20 @@ mod words {
         chains
     }
 
-    /// The words of 16 columns from row `k` on as rows.
+    /// The words of 16 columns as rows.
     ///
     /// # Safety
     /// The processor has AVX-512 F, and the columns have these words.
     #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn wide_rows<S: Words>(group: &Columns<'_, f32, S>, k: usize) -> [__m512i; 16] {
-        let first = group.elements.as_ptr().wrapping_add(k);
-        let ahead = group.ahead.line(group.elements, k);
+    unsafe fn wide_rows<S: Words>(first: *const S, stride: usize, next: usize) -> [__m512i; 16] {
         let mut columns = [_mm512_setzero_si512(); WIDE_GROUP];
         for (column, words) in columns.iter_mut().enumerate() {
-            prefetch_later(ahead.wrapping_add(column * group.ahead.by_column));
+            let at = first.wrapping_add(column * stride);
+            // The columns that are read next.
+            prefetch_later(at.wrapping_add(next));
             // SAFETY: the column has these elements.
-            *words =
-                unsafe { _mm512_loadu_si512(first.wrapping_add(column * group.stride).cast()) };
+            *words = unsafe { _mm512_loadu_si512(at.cast()) };
         }
         transposed(columns)
     }
@@ -614,8 +590,9 @@ mod words {
             let mut rows = [[_mm512_setzero_si512(); WIDE_GROUP]; N];
             let mut scales = [[_mm512_setzero_ps(); 2]; N];
             for ((rows, scales), group) in rows.iter_mut().zip(&mut scales).zip(&groups) {
+                let first = group.elements.as_ptr().wrapping_add(k);
                 // SAFETY: the columns have these elements.
-                *rows = unsafe { wide_rows(group, k) };
+                *rows = unsafe { wide_rows(first, group.stride, group.next) };
                 if S::IS_SCALED {
                     // SAFETY: `are_scaled` has checked that each row has `W` scales.
                     scales[0] = unsafe { _mm512_loadu_ps(group.scales.of_row(k).as_ptr()) };
@@ -669,8 +646,9 @@ mod words {
         let mut sums = [_mm512_setzero_ps(); M];
         let mut k = 0;
         while k + step <= len {
+            let first = columns.elements.as_ptr().wrapping_add(k);
             // SAFETY: the columns have these elements.
-            let rows = unsafe { wide_rows(&columns, k) };
+            let rows = unsafe { wide_rows(first, columns.stride, columns.next) };
             for (word, row) in rows.into_iter().enumerate() {
                 for e in 0..S::PER_WORD {
                     let at = k + S::PER_WORD * word + e;

@@ -1,10 +1,7 @@
 //! Tests of `simd/columns.rs`.
 
-use numerics::simd::{Ahead, ColumnScales, ColumnSums, Columns, GROUP, Isa, WIDE_GROUP};
+use numerics::simd::{ColumnScales, ColumnSums, Columns, GROUP, Isa, WIDE_GROUP};
 use numerics::{Widen, bf16, f16};
-
-/// No memory is read after the columns of tests.
-const NOTHING: Ahead = Ahead { first: 0, by_column: 0, by_row: 0 };
 
 /// Checks the chains of `W` columns, which there are if it `is_compiled`.
 fn check<S: Widen<f32>, const W: usize>(
@@ -63,7 +60,7 @@ where
                 vector: &vectors[at..at + len],
                 elements: &elements[at..],
                 stride,
-                ahead: NOTHING,
+                next: 0,
                 scales: ColumnScales::NONE,
             };
             for isa in Isa::available() {
@@ -81,7 +78,7 @@ fn columns_that_are_too_short() {
         vector,
         elements,
         stride,
-        ahead: NOTHING,
+        next: 0,
         scales: ColumnScales::NONE,
     };
     let whole = group(&vector[..8], elements, 8);
@@ -121,7 +118,7 @@ where
                 vector: &vector[..len],
                 elements: &elements,
                 stride: 256,
-                ahead: NOTHING,
+                next: 0,
                 scales,
             };
             let expected = |column: usize| {
@@ -153,7 +150,7 @@ fn columns_without_enough_scales() {
     let (vector, elements, factors) = ([1.0; 192], [1_i8; 192 * WIDE_GROUP], [1.0; WIDE_GROUP]);
     let refused = |scales: ColumnScales<'_, f32>| {
         let (vector, elements) = (&vector[..], &elements[..]);
-        let columns = Columns { vector, elements, stride: 192, ahead: NOTHING, scales };
+        let columns = Columns { vector, elements, stride: 192, next: 0, scales };
         for isa in Isa::available() {
             assert!(f32::column_chains::<GROUP, 1>(isa, [columns]).is_none());
             assert!(f32::column_chains::<WIDE_GROUP, 1>(isa, [columns]).is_none());
