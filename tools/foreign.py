@@ -45,14 +45,14 @@ REFEREE = r'''
 import json, sys
 import jaxlib.mlir.ir as ir
 from jaxlib.mlir._mlir_libs import _jax_mlir_ext
-from jaxlib.mlir.dialects import chlo, mhlo, sdy, stablehlo
+from jaxlib.mlir.dialects import chlo, mhlo, mpmd, sdy, stablehlo
 
 def context():
     context = ir.Context()
     registry = ir.DialectRegistry()
     _jax_mlir_ext.register_dialects(registry)
     context.append_dialect_registry(registry)
-    for dialect in stablehlo, chlo, sdy:
+    for dialect in stablehlo, chlo, sdy, mpmd:
         dialect.register_dialect(context)
     mhlo.register_mhlo_dialect(context)
     context.load_all_available_dialects()
