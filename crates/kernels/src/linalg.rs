@@ -6,7 +6,7 @@
 use crate::converted::{elements, elements_mut};
 use crate::kernel::{Kernel, expect_bytes};
 use lapack::{Four, Matrix, Scalar, System};
-use numerics::budget::{Scratch, reserve};
+use numerics::budget::{Reserved, Scratch, reserve};
 use numerics::math::{BinaryOp, UnaryOp};
 use numerics::shape::StridedView;
 use numerics::{Complex32, Complex64, DType, Element, Tensor, TensorError, math};
@@ -134,6 +134,21 @@ impl<T: MatrixField> Stack<T> {
             elements: math::convert(tensor.clone(), dtype)?,
             number: PhantomData,
         })
+    }
+
+    /// The number of elements of a matrix.
+    pub fn size(&self) -> usize {
+        self.core.iter().fold(1, |n: usize, &size| n.saturating_mul(size))
+    }
+
+    /// Charges working memory for some numbers of this type, which those who compute with a matrix
+    /// at a time take, and for the `info` of each matrix, even if it is empty.
+    ///
+    /// # Errors
+    /// If there is no memory.
+    pub fn reserve(&self, numbers: usize) -> Result<Reserved, EvalError> {
+        let infos = self.count.saturating_mul(4 * size_of::<i32>());
+        Ok(reserve::<u8>(numbers.saturating_mul(size_of::<T>()).saturating_add(infos))?)
     }
 
     /// The elements of the matrices in turn.

@@ -56,11 +56,13 @@ macro_rules! compiled {
 }
 
 compiled! {
-    /// The Schur decomposition.
+    /// The Schur decomposition, with the vectors if requested.
     ///
     /// # Errors
     /// If the iteration does not converge.
-    schur fn gees(a: Matrix<T>, precision: Precision) -> Result<Schur<T>, NoConvergence>;
+    schur fn gees(
+        a: Matrix<T>, vectors: bool, precision: Precision
+    ) -> Result<Schur<T>, NoConvergence>;
 
     /// Eigenvalues, and the requested left and right eigenvectors, of norm one, each with a largest
     /// element that is real. Of a real matrix, pairs of complex eigenvalues stand together, that

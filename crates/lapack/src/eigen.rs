@@ -3,7 +3,7 @@
 use crate::NoConvergence;
 use crate::matrix::{Matrix, MatrixEntry, Precision, Scalar, norm};
 use crate::rotation::Rotation;
-use crate::schur::{Balance, SchurForm, reduce};
+use crate::schur::{Balance, Schur, SchurForm, reduce};
 use num_complex::Complex64;
 
 /// Elements of eigenvectors are scaled down from here on.
@@ -34,13 +34,15 @@ pub(crate) fn geev<T: SchurForm>(
     let scale = a.normalize();
     let mut balance = Balance::permute(&mut a);
     balance.equilibrate(&mut a);
-    let schur = reduce(a, &balance, precision)?;
-    let t = lift(&schur.t);
-    let z = lift(&schur.z);
-    let is_real = |k: usize| T::DIMENSIONS == 1 && schur.values[k].im == 0.0;
+    let Schur { t, z, values } = reduce(a, &balance, left || right, precision)?;
+    if !(left || right) {
+        return Ok(Eigen { values: unscaled(&values, scale), left: None, right: None });
+    }
+    let (t, z) = (lift(t), lift(z));
+    let is_real = |k: usize| T::DIMENSIONS == 1 && values[k].im == 0.0;
     let vectors = |left: bool| {
         let mut vectors =
-            z.times(&triangular_vectors(&t, &schur.values, left, T::DIMENSIONS == 1, precision));
+            z.times(&triangular_vectors(&t, &values, left, T::DIMENSIONS == 1, precision));
         balance.undo(&mut vectors, left);
         for k in 0..vectors.columns() {
             normalize(&mut vectors, k, is_real(k), T::DIMENSIONS == 1);
@@ -50,12 +52,18 @@ pub(crate) fn geev<T: SchurForm>(
     Ok(Eigen {
         left: left.then(|| vectors(true)),
         right: right.then(|| vectors(false)),
-        values: schur.values.iter().map(|x| x / scale).collect(),
+        values: unscaled(&values, scale),
     })
 }
 
-fn lift<T: SchurForm>(a: &Matrix<T>) -> Matrix<Complex64> {
-    Matrix::new(a.rows(), a.columns(), a.elements().iter().map(|x| x.complex()).collect())
+fn unscaled(values: &[Complex64], scale: f64) -> Vec<Complex64> {
+    values.iter().map(|x| x / scale).collect()
+}
+
+/// The matrix of complex numbers, in the same memory if the elements are.
+fn lift<T: SchurForm>(a: Matrix<T>) -> Matrix<Complex64> {
+    let (rows, columns) = (a.rows(), a.columns());
+    Matrix::new(rows, columns, a.into_elements().into_iter().map(T::complex).collect())
 }
 
 /// Gives column `k` the norm one and makes its largest element real: by a rotation of the two parts

@@ -11,7 +11,7 @@ use std::ops::Range;
 pub trait SchurForm: Scalar {
     /// Makes `h`, zero below its first subdiagonal, triangular (for real numbers: with blocks of
     /// two rows for pairs of complex eigenvalues). Rows and columns outside of `rows` are
-    /// triangular already. `z` becomes `z * q`. LAPACK: `hseqr`.
+    /// triangular already. `z`, which may have no rows, becomes `z * q`. LAPACK: `hseqr`.
     ///
     /// # Errors
     /// If the iteration does not converge.
@@ -87,7 +87,7 @@ impl SchurForm for Complex64 {
 pub struct Schur<T> {
     /// The Schur form.
     pub t: Matrix<T>,
-    /// The Schur vectors in its columns.
+    /// The Schur vectors in its columns; no rows if not requested.
     pub z: Matrix<T>,
     /// The eigenvalues.
     pub values: Vec<Complex64>,
@@ -96,6 +96,7 @@ pub struct Schur<T> {
 /// [`crate::gees`].
 pub(crate) fn gees<T: SchurForm>(
     mut a: Matrix<T>,
+    vectors: bool,
     precision: Precision,
 ) -> Result<Schur<T>, NoConvergence> {
     if !a.is_finite() {
@@ -103,32 +104,38 @@ pub(crate) fn gees<T: SchurForm>(
     }
     let scale = a.normalize();
     let balance = Balance::permute(&mut a);
-    let mut schur = reduce(a, &balance, precision)?;
-    balance.undo(&mut schur.z, false);
+    let mut schur = reduce(a, &balance, vectors, precision)?;
+    if vectors {
+        balance.undo(&mut schur.z, false);
+    }
     schur.t.scale(1.0 / scale);
     schur.values.iter_mut().for_each(|x| *x /= scale);
     Ok(schur)
 }
 
-/// The Schur decomposition of a balanced matrix.
+/// The Schur decomposition of a balanced matrix, with or without the vectors.
 pub(crate) fn reduce<T: SchurForm>(
     mut a: Matrix<T>,
     balance: &Balance,
+    vectors: bool,
     precision: Precision,
 ) -> Result<Schur<T>, NoConvergence> {
     let n = a.rows();
     let taus = gehrd(&mut a, balance.low, balance.high);
-    // Below `high` the columns hold no vectors.
-    let mut vectors = a.clone();
-    for j in 0..n {
-        for i in (j + 1).max(balance.high)..n {
-            vectors[(i, j)] = T::ZERO;
+    let mut z = Matrix::zeros(0, n);
+    if vectors {
+        // Below `high` the columns hold no vectors.
+        let mut reflections = a.clone();
+        for j in 0..n {
+            for i in (j + 1).max(balance.high)..n {
+                reflections[(i, j)] = T::ZERO;
+            }
         }
-        for i in j + 2..n {
-            a[(i, j)] = T::ZERO;
-        }
+        z = product(&reflections, &taus, 1, n);
     }
-    let mut z = product(&vectors, &taus, 1, n);
+    for i in 2..n {
+        a.row_mut(i)[..i - 1].fill(T::ZERO);
+    }
     T::iterate(&mut a, &mut z, balance.low..balance.high, precision)?;
     Ok(Schur { values: T::eigenvalues(&a), t: a, z })
 }

@@ -137,7 +137,7 @@ fn step(
     failures: usize,
     ulp: f64,
 ) {
-    let n = h.rows();
+    let (n, vectors) = (h.rows(), z.rows());
     let t = shift(h, l, i, failures);
     let mut m = i - 1;
     let mut v;
@@ -181,7 +181,7 @@ fn step(
             }
         };
         turn(h, (k + 3).min(i + 1));
-        turn(z, n);
+        turn(z, vectors);
         if k == m && m > l {
             // The element before the block is no longer real: other phases make it so.
             let phase = Complex64::ONE - t1;

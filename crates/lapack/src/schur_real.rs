@@ -145,7 +145,7 @@ fn shifts([h11, h12, h21, h22]: [f64; 4]) -> (f64, f64, f64) {
 
 /// A step of QR iteration on the rows `l..=i`, given the adjoint of the vectors.
 fn step(h: &mut Matrix<f64>, z: &mut Matrix<f64>, l: usize, i: usize, failures: usize, ulp: f64) {
-    let n = h.rows();
+    let (n, vectors) = (h.rows(), z.columns());
     let exceptional = |s: f64, d: f64| {
         let diagonal = EXCEPTIONAL[0] * s + d;
         [diagonal, EXCEPTIONAL[1] * s, s, diagonal]
@@ -199,7 +199,7 @@ fn step(h: &mut Matrix<f64>, z: &mut Matrix<f64>, l: usize, i: usize, failures: 
         let v = &v[..size];
         turn_rows(h, k, k..n, v, tau);
         turn_columns(h, 0..(k + 4).min(i + 1), k, v, tau);
-        turn_rows(z, k, 0..n, v, tau);
+        turn_rows(z, k, 0..vectors, v, tau);
     }
 }
 

@@ -67,7 +67,10 @@ pub(crate) fn gesdd<T: Scalar>(
     let (m, n) = (a.rows(), a.columns());
     let (many, few) = (m.max(n), m.min(n));
     let tall = m >= n;
-    let mut work = if tall { a } else { a.adjoint() };
+    if !tall {
+        a = a.adjoint();
+    }
+    let mut work = a;
     let count = match vectors {
         Vectors::None => 0,
         Vectors::Some => few,

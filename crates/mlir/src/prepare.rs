@@ -563,9 +563,13 @@ impl<'m> Preparer<'m> {
         }
         let (operands, dead) = self.operands(op);
         let mut growth = 0usize;
-        let result_types = op.result_types().map(|ty| {
+        let is_native = matches!(&primitive, Primitive::Native(native) if native.is_plain);
+        let result_types = op.results().zip(op.result_types()).map(|(result, ty)| {
             let PreparedType { ty, min_bytes } = self.typed(ty);
-            growth = growth.saturating_add(*min_bytes);
+            // A native function may have results without meaning, which take no memory.
+            if !(is_native && op.module().is_unused(result)) {
+                growth = growth.saturating_add(*min_bytes);
+            }
             ty.clone()
         });
         let result_types = result_types.collect();

@@ -13,6 +13,11 @@ const LINE_BYTES: usize = 64;
 #[cfg(target_os = "linux")]
 const MIN_BYTES: usize = 4 << 20;
 
+/// The least size of zeros that are mapped because they are only read, in bytes: these are many
+/// times a page.
+#[cfg(target_os = "linux")]
+const MIN_UNWRITTEN: usize = 64 << 10;
+
 /// Asks the system for large pages for the memory of a vector, if that is large. It may decline.
 #[cfg(target_os = "linux")]
 pub fn prefer_large<T>(elements: &Vec<T>) {
@@ -63,6 +68,18 @@ impl AlignedMemory {
         fits.then_some(AlignedMemory { owner: Owner::Vector(bytes), start, len })
     }
 
+    /// This many zeros that will only be read, for which the system gives no memory; `None` if it
+    /// has none of this kind, or they are too few for pages.
+    pub fn unwritten_zeros(len: usize) -> Option<AlignedMemory> {
+        #[cfg(target_os = "linux")]
+        if len >= MIN_UNWRITTEN {
+            let owner = Owner::Mapping(mapping::Mapping::new(len)?);
+            return Some(AlignedMemory { owner, start: 0, len });
+        }
+        let _ = len;
+        None
+    }
+
     /// Lets the system take the pages of large memory until they are written again: the bytes are
     /// the same or zeros then.
     pub fn offer(&self) {
@@ -83,6 +100,12 @@ impl Deref for AlignedMemory {
             Owner::Mapping(mapping) => mapping.bytes(),
         };
         &bytes[self.start..][..self.len]
+    }
+}
+
+impl AsRef<[u8]> for AlignedMemory {
+    fn as_ref(&self) -> &[u8] {
+        self
     }
 }
 

@@ -7,6 +7,7 @@ use crate::{Bytes, DType, Element, TensorError, dispatch_all, kept, pages};
 use bytemuck::Pod;
 use bytemuck::allocation::try_zeroed_vec;
 use std::fmt;
+use std::sync::Arc;
 
 /// Memory of at least this many bytes begins with a line of the cache.
 const MIN_ALIGNED_BYTES: usize = 1024;
@@ -245,6 +246,25 @@ impl Tensor {
     pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
         let zero = dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).to_vec());
         Tensor::filled(dtype, shape.as_ref(), &zero)
+    }
+
+    /// A tensor of zeros that stands for a value without meaning. Whoever writes to it gets a copy,
+    /// so that the system need not give memory for it; then none is charged.
+    ///
+    /// # Errors
+    /// As [`Tensor::zeros`].
+    pub fn placeholder(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
+        let shape = shape.as_ref();
+        let bytes = num_elements(dtype, shape)? * dtype.bytes();
+        let is_zero =
+            dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).iter().all(|&b| b == 0));
+        match AlignedMemory::unwritten_zeros(bytes).filter(|_| is_zero) {
+            Some(zeros) => {
+                let data = Bytes::from_owner(Arc::new(zeros));
+                Ok(Tensor { dtype, shape: shape.into(), data })
+            }
+            None => Tensor::zeros(dtype, shape),
+        }
     }
 
     /// A tensor of any bytes, all of which must be written as elements before they are

@@ -24,7 +24,6 @@ use mlir::attrs::Attribute;
 use mlir::attrs::Dictionary;
 use mlir::prepare::Prepared;
 use mlir::{OpRef, Type};
-use numerics::budget::reserve;
 use numerics::{Complex64, DType, Tensor, math};
 use program::{EvalError, Primitive, operands, primitives};
 
@@ -37,46 +36,35 @@ struct Routine {
     complex_name: &'static str,
     real: fn(&RoutineCall<'_>) -> Results,
     complex: fn(&RoutineCall<'_>) -> Results,
-    memory: RoutineMemory,
-}
-
-/// The memory that a routine takes for each matrix in turn, beside its tensors, in matrices
-/// of the operand's size in double precision.
-#[derive(Clone, Copy)]
-struct RoutineMemory {
-    matrices: usize,
-    /// For each kind of vectors that are computed.
-    vectors: usize,
 }
 
 macro_rules! routines {
-    ($($real:literal $complex:literal $function:ident $matrices:literal $vectors:literal,)*) => {
+    ($($real:literal $complex:literal $function:ident,)*) => {
         &[$(Routine {
             real_name: $real,
             complex_name: $complex,
             real: $function::<f64>,
             complex: $function::<Complex64>,
-            memory: RoutineMemory { matrices: $matrices, vectors: $vectors },
         }),*]
     };
 }
 
 static ROUTINES: &[Routine] = routines![
-    "gees" "gees" gees 3 1,
-    "geev" "geev" geev 5 2,
-    "gehrd" "gehrd" gehrd 2 0,
-    "geqp3" "geqp3" geqp3 2 0,
-    "geqrf" "geqrf" geqrf 2 0,
-    "gesdd" "gesdd" gesdd 3 1,
-    "gesvd" "gesvd" gesdd 3 1,
-    "getrf" "getrf" getrf 1 0,
-    "gtsv" "gtsv" gtsv 1 0,
-    "orgqr" "ungqr" orgqr 2 0,
-    "ormqr" "unmqr" ormqr 3 0,
-    "potrf" "potrf" potrf 2 0,
-    "syevd" "heevd" syevd 3 0,
-    "sytrd" "hetrd" sytrd 2 0,
-    "trsm" "trsm" trsm 3 0,
+    "gees" "gees" gees,
+    "geev" "geev" geev,
+    "gehrd" "gehrd" gehrd,
+    "geqp3" "geqp3" geqp3,
+    "geqrf" "geqrf" geqrf,
+    "gesdd" "gesdd" gesdd,
+    "gesvd" "gesvd" gesdd,
+    "getrf" "getrf" getrf,
+    "gtsv" "gtsv" gtsv,
+    "orgqr" "ungqr" orgqr,
+    "ormqr" "unmqr" ormqr,
+    "potrf" "potrf" potrf,
+    "syevd" "heevd" syevd,
+    "sytrd" "hetrd" sytrd,
+    "trsm" "trsm" trsm,
 ];
 
 /// The names of all targets.
@@ -189,7 +177,6 @@ pub(super) fn prepare(op: OpRef<'_>, target: &str) -> Prepared {
             )
         })?;
         let call = RoutineCall { parameters: &parameters, operands, given: &given, config, dtype };
-        let _reserved = reserve::<u8>(call.bytes(routine.memory, complex))?;
         let results = if complex { (routine.complex)(&call) } else { (routine.real)(&call) }?;
         match convention {
             Convention::Ffi => Ok(results),
@@ -235,27 +222,6 @@ struct RoutineCall<'p> {
 }
 
 impl RoutineCall<'_> {
-    /// The bytes that the routine takes: matrices of the size of the largest operand or result.
-    fn bytes(&self, memory: RoutineMemory, complex: bool) -> usize {
-        let operands = self.operands.iter().map(Tensor::num_elements);
-        let sizes = self.parameters.shapes.iter().flatten();
-        let results =
-            sizes.map(|sizes| sizes.iter().fold(1, |n: usize, &size| n.saturating_mul(size)));
-        let largest = operands.chain(results).max().unwrap_or(0);
-        let batch = self.operands.first().map_or(1, |matrices| {
-            let batch = matrices.shape().iter().rev().skip(2);
-            batch.fold(1, |n: usize, &size| n.saturating_mul(size))
-        });
-        let letters = ["mode", "compute_left", "compute_right"];
-        let jobs = letters.iter().filter_map(|name| letter(self.config, name));
-        let vectors = jobs.filter(|&job| job != 'N').count() * memory.vectors;
-        let size = if complex { size_of::<Complex64>() } else { size_of::<f64>() };
-        let matrix = (largest / batch.max(1)).saturating_mul(size);
-        // Each matrix has its `info`, even if it is empty.
-        let infos = batch.saturating_mul(4 * size_of::<i32>());
-        matrix.saturating_mul(memory.matrices + vectors).saturating_add(infos)
-    }
-
     fn operand(&self, index: usize) -> Result<&Tensor, EvalError> {
         self.operands.get(index).ok_or_else(|| {
             EvalError::new(
@@ -324,14 +290,14 @@ impl RoutineCall<'_> {
             None => Some(result),
         };
         let result = result.ok_or_else(|| self.missing("result"))?;
-        Ok(Tensor::zeros(dtype, self.declared_shape(result)?)?)
+        Ok(Tensor::placeholder(dtype, self.declared_shape(result)?)?)
     }
 
     /// Zeros for a result of the op that is a workspace.
     fn workspace(&self, result: usize) -> Result<Tensor, EvalError> {
         let dtype = self.parameters.dtypes.get(result).copied();
         let dtype = dtype.ok_or_else(|| self.missing("result"))?;
-        Ok(Tensor::zeros(dtype, self.declared_shape(result)?)?)
+        Ok(Tensor::placeholder(dtype, self.declared_shape(result)?)?)
     }
 
     /// The shape of a result of the op, from its type or an operand.
@@ -406,6 +372,7 @@ fn add<'r, T: MatrixField, R>(
 fn getrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let stack = call.matrices::<T>(0)?;
     let (core, out) = (&stack.core, call.outputs(&stack));
+    let _reserved = stack.reserve(stack.size())?;
     let (mut factors, mut pivots, mut infos) = (out.numbers(core)?, Vec::new(), Vec::new());
     for mut a in stack.matrices() {
         let (exchanged, info) = ::lapack::getrf(&mut a);
@@ -422,6 +389,7 @@ fn potrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let stack = call.squares::<T>(0)?;
     let out = call.outputs(&stack);
     let lower = call.letter("uplo")? == 'L';
+    let _reserved = stack.reserve(stack.size().saturating_mul(if lower { 2 } else { 1 }))?;
     let (mut factors, mut infos) = (out.numbers(&stack.core)?, Vec::new());
     for mut a in stack.matrices() {
         infos.push(info(::lapack::potrf(&mut a, lower)));
@@ -459,6 +427,7 @@ fn trsm<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
 fn geqrf<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let stack = call.matrices::<T>(0)?;
     let (core, out) = (&stack.core, call.outputs(&stack));
+    let _reserved = stack.reserve(stack.size())?;
     let (mut factors, mut taus) = (out.numbers(core)?, out.numbers(&[core[0].min(core[1])])?);
     for mut a in stack.matrices() {
         taus.push(&::lapack::geqrf(&mut a));
@@ -480,6 +449,7 @@ fn geqp3<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
             format!("a number for each of {columns} columns is required"),
         ));
     }
+    let _reserved = stack.reserve(stack.size())?;
     let (mut factors, mut taus) = (out.numbers(core)?, out.numbers(&[core[0].min(columns)])?);
     for (i, mut a) in stack.matrices().enumerate() {
         taus.push(&::lapack::geqp3(&mut a, &mut order[i * columns..][..columns]));
@@ -504,6 +474,8 @@ fn reflections<T: MatrixField>(call: &RoutineCall<'_>) -> Result<Reflections<T>,
 /// `orgqr`: the first columns of the product of reflections.
 fn orgqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (a, taus) = reflections::<T>(call)?;
+    // The vectors of reflections of real numbers are transposed.
+    let _reserved = a.reserve(a.size().saturating_mul(4 - T::DIMENSIONS))?;
     let mut products = call.outputs(&a).numbers(&a.core)?;
     for (a, taus) in a.matrices().zip(taus.vectors()) {
         products.push(::lapack::orgqr(&a, &taus, a.columns()).elements());
@@ -522,6 +494,8 @@ fn ormqr<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
         return Err(EvalError::new("matrix", message));
     }
     let side = if left { MatrixSide::Left } else { MatrixSide::Right };
+    let _reserved =
+        a.reserve(a.size().saturating_mul(3 - T::DIMENSIONS).saturating_add(c.size()))?;
     let mut products = call.outputs(&c).numbers(&c.core)?;
     for ((a, taus), mut c) in a.matrices().zip(taus.vectors()).zip(c.matrices()) {
         ::lapack::ormqr(&a, &taus, &mut c, side, adjoint);
@@ -541,6 +515,7 @@ fn gehrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
             format!("rows {low} to {high} are no part of {}", core[0]),
         ));
     }
+    let _reserved = stack.reserve(stack.size())?;
     let (mut forms, mut infos) = (out.numbers(core)?, Vec::new());
     let mut taus = out.numbers(&[core[0].saturating_sub(1)])?;
     for mut a in stack.matrices() {
@@ -558,6 +533,7 @@ fn sytrd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let (core, out) = (&stack.core, call.outputs(&stack));
     let lower = call.letter("uplo")? == 'L';
     let beside = [core[0].saturating_sub(1)];
+    let _reserved = stack.reserve(stack.size().saturating_mul(2))?;
     let (mut forms, mut taus) = (out.numbers(core)?, out.numbers(&beside)?);
     let (mut diagonals, mut besides) = (out.reals(&core[..1])?, out.reals(&beside)?);
     let mut infos = Vec::new();
@@ -583,6 +559,8 @@ fn syevd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let stack = call.squares::<T>(0)?;
     let (core, out) = (&stack.core, call.outputs(&stack));
     let (lower, wanted) = (call.letter("uplo")? == 'L', call.letter("mode")? == 'V');
+    let copies = if wanted { 5 - T::DIMENSIONS } else { 2 };
+    let _reserved = stack.reserve(stack.size().saturating_mul(copies))?;
     let (mut vectors, mut values) = (out.numbers(core)?, out.reals(&core[..1])?);
     let mut infos = Vec::new();
     for mut a in stack.matrices() {
@@ -609,6 +587,18 @@ fn gesdd<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     } else {
         Driver::DivideAndConquer
     };
+    // A wide matrix is transposed, and so are its vectors.
+    let (size, side, is_wide) = (stack.size(), rows.max(columns), rows < columns);
+    let square = |side: usize, copies: usize| side.saturating_mul(side).saturating_mul(copies);
+    let numbers = match wanted {
+        Vectors::None => size.saturating_mul(if is_wide { 2 } else { 1 }),
+        Vectors::Some => size.saturating_mul(4).saturating_add(square(few, 1)),
+        Vectors::All => {
+            let copies = if is_wide && T::DIMENSIONS == 1 { 2 } else { 1 };
+            size.saturating_mul(4).saturating_add(square(side, copies))
+        }
+    };
+    let _reserved = stack.reserve(numbers)?;
     let (mut us, mut vs) = (out.numbers(&[rows, left])?, out.numbers(&[right, columns])?);
     let (mut values, mut infos) = (out.reals(&[few])?, Vec::new());
     for a in stack.matrices() {
@@ -674,7 +664,14 @@ fn geev<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
     let stack = call.squares::<T>(0)?;
     let (core, out) = (&stack.core, call.outputs(&stack));
     let (left, right) = (call.letter("compute_left")? == 'V', call.letter("compute_right")? == 'V');
-    let (n, size) = (core[0], core[0].saturating_mul(core[0]));
+    let (n, size) = (core[0], stack.size());
+    // The matrices that are alive at a time: for vectors, all are complex.
+    let copies = match usize::from(left) + usize::from(right) {
+        0 => 1,
+        kinds if T::DIMENSIONS == 1 => 6 + 2 * kinds,
+        kinds => 3 + kinds,
+    };
+    let _reserved = stack.reserve(size.saturating_mul(copies))?;
     let (mut values, mut infos) = (Eigenvalues::new::<T>(&out, n)?, Vec::new());
     let list = |wanted: bool| wanted.then(|| out.complexes(core)).transpose();
     let (mut lefts, mut rights) = (list(left)?, list(right)?);
@@ -710,12 +707,13 @@ fn gees<T: MatrixField + SchurForm>(call: &RoutineCall<'_>) -> Results {
     if call.letter("sort")? != 'N' {
         return Err(EvalError::new("custom_call", "eigenvalues of a Schur form cannot be sorted"));
     }
-    let (n, size) = (core[0], core[0].saturating_mul(core[0]));
+    let (n, size) = (core[0], stack.size());
+    let _reserved = stack.reserve(size.saturating_mul(if wanted { 4 } else { 1 }))?;
     let (mut values, mut infos) = (Eigenvalues::new::<T>(&out, n)?, Vec::new());
     let mut forms = out.numbers(core)?;
     let mut vectors = wanted.then(|| out.numbers(core)).transpose()?;
     for a in stack.matrices() {
-        let result = ::lapack::gees(a, call.precision());
+        let result = ::lapack::gees(a, wanted, call.precision());
         infos.push(i32::from(result.is_err()));
         add(&mut forms, &result, size, |s| s.t.elements());
         if let Some(vectors) = &mut vectors {

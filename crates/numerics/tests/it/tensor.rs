@@ -83,6 +83,23 @@ fn bits_beyond_the_width_are_dropped() {
 
 /// Memory of a dropped tensor is found again, and is no longer charged.
 #[test]
+fn placeholders_are_charged_once_written() {
+    let budget = host::Budget::new(1 << 20);
+    let _entered = host::Host::default().with_budget(budget.clone()).enter();
+    let charged = if cfg!(target_os = "linux") { 0 } else { 4 * 123 * 457 };
+    let mut tensor = Tensor::placeholder(DType::F32, [123, 457]).unwrap();
+    assert!(tensor.as_slice::<f32>().unwrap().iter().all(|&x| x.to_bits() == 0));
+    assert_eq!((tensor.shape(), budget.used()), (&[123, 457][..], charged));
+    tensor.make_mut::<f32>().unwrap()[7] = 1.5;
+    assert_eq!((tensor.as_slice::<f32>().unwrap()[7], budget.used()), (1.5, 4 * 123 * 457));
+    drop(tensor);
+    // Few bytes take memory in any case, and not all types have zeros without bits.
+    let few = Tensor::placeholder(DType::I16, [1, 100]).unwrap();
+    assert_eq!((few.num_elements(), budget.used()), (100, 200));
+    assert!(Tensor::placeholder(DType::F64, [1 << 61]).is_err());
+}
+
+#[test]
 fn unwritten_tensors_have_all_elements() {
     let budget = host::Budget::new(1 << 20);
     let _entered = host::Host::default().with_budget(budget.clone()).enter();

@@ -5,6 +5,7 @@ use ::lapack::{Matrix, Tridiagonal};
 use kernels::linalg::{self, MatrixField, MatrixList, Stack};
 use mlir::OpRef;
 use mlir::prepare::{Prepared, Preparer, native};
+use numerics::budget::Reserved;
 use numerics::{Complex64, Tensor};
 use program::{EvalError, operands};
 
@@ -41,6 +42,12 @@ impl<T: MatrixField> SystemStack<T> {
         Ok(SystemStack { diagonals, b })
     }
 
+    /// Charges the memory of one system.
+    fn reserve(&self) -> Result<Reserved, EvalError> {
+        let n = self.b.core[0];
+        self.b.reserve(self.b.size().saturating_add(n.saturating_mul(3)))
+    }
+
     /// The systems in turn.
     fn systems(&self) -> impl Iterator<Item = TridiagonalSystem<T>> {
         let n = self.b.core[0];
@@ -59,6 +66,7 @@ impl<T: MatrixField> SystemStack<T> {
 pub(super) fn gtsv<T: MatrixField>(call: &RoutineCall<'_>) -> Results {
     let stack = SystemStack::<T>::of(call.operands)?;
     let (core, out) = (&stack.b.core, call.outputs(&stack.b));
+    let _reserved = stack.reserve()?;
     let list = || out.numbers(&core[..1]);
     let [mut lower, mut diagonal, mut upper] = [list()?, list()?, list()?];
     let (mut solutions, mut infos) = (out.numbers(core)?, Vec::new());
@@ -91,6 +99,7 @@ pub(in crate::custom_calls) fn solve_perturbed(op: OpRef<'_>, _: &mut Preparer<'
 fn solved<T: MatrixField>(operands: &[Tensor]) -> Result<Tensor, EvalError> {
     let stack = SystemStack::<T>::of(operands)?;
     let dtype = operands[0].dtype();
+    let _reserved = stack.reserve()?;
     let mut solutions = MatrixList::new(&stack.b.batch, &stack.b.core, dtype)?;
     for TridiagonalSystem { a, mut b, .. } in stack.systems() {
         ::lapack::lagts(&a, &mut b, precision_of(dtype));

@@ -267,14 +267,18 @@ fn general_eigenvalues<T: SchurForm>() {
                 a[(j, 2)] = if j == 2 { a[(2, 2)] } else { T::ZERO };
             }
         }
-        let schur = gees(a.clone(), Precision::DOUBLE).expect("finite");
+        let schur = gees(a.clone(), true, Precision::DOUBLE).expect("finite");
         orthonormal(&schur.z);
         close(&schur.z.times(&schur.t), &a.times(&schur.z));
+        let alone = gees(a.clone(), false, Precision::DOUBLE).expect("finite");
+        assert_eq!((&alone.t, &alone.values, alone.z.rows()), (&schur.t, &schur.values, 0));
         let block = |i: usize, j: usize| T::DIMENSIONS == 1 && i == j + 1;
         assert!((0..n).all(|i| (0..i).all(|j| block(i, j) || schur.t[(i, j)] == T::ZERO)));
 
         let lift = Matrix::new(n, n, a.elements().iter().map(|x| x.complex()).collect());
         let eigen = geev(a.clone(), true, true, Precision::DOUBLE).expect("finite");
+        let alone = geev(a.clone(), false, false, Precision::DOUBLE).expect("finite");
+        assert_eq!((alone.values, alone.left, alone.right), (eigen.values.clone(), None, None));
         let values = diagonal(eigen.values.iter().copied(), n, n);
         let (left, right) = (eigen.left.expect("asked for"), eigen.right.expect("asked for"));
         close(&lift.times(&right), &right.times(&values));
@@ -442,7 +446,7 @@ fn what_has_no_decomposition_is_reported() {
     assert!(syevd(&mut nan(), true, true, Precision::DOUBLE).is_err());
     assert!(
         geev(nan(), true, true, Precision::DOUBLE).is_err()
-            && gees(nan(), Precision::DOUBLE).is_err()
+            && gees(nan(), true, Precision::DOUBLE).is_err()
     );
     assert_eq!(potrf(&mut Matrix::new(2, 2, vec![1.0, 2.0, 2.0, 1.0]), true), Err(2));
     assert_eq!(getrf(&mut Matrix::new(2, 2, vec![1.0, 2.0, 2.0, 4.0])).1, 2);
@@ -460,7 +464,7 @@ fn nothing_of_an_empty_matrix() {
     let none = Matrix::<f64>::zeros(0, 0);
     assert_eq!(syevd(&mut none.clone(), true, true, Precision::DOUBLE), Ok(vec![]));
     assert!(geev(none.clone(), true, true, Precision::DOUBLE).is_ok_and(|e| e.values.is_empty()));
-    assert!(gees(none, Precision::DOUBLE).is_ok());
+    assert!(gees(none, true, Precision::DOUBLE).is_ok());
 }
 
 #[test]
@@ -543,7 +547,7 @@ fn decompose_hard<T: SchurForm>() {
                 orthonormal(&svd.vh.adjoint());
                 near(&svd.u.times(&values(&svd.values)).times(&svd.vh), &a, "singular values");
             }
-            let schur = gees(a.clone(), Precision::DOUBLE)
+            let schur = gees(a.clone(), true, Precision::DOUBLE)
                 .unwrap_or_else(|_| panic!("Schur form of {name}, {n} rows"));
             orthonormal(&schur.z);
             near(&schur.z.times(&schur.t).times(&schur.z.adjoint()), &a, "Schur form");
