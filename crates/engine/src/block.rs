@@ -24,6 +24,10 @@ pub(crate) struct CompiledBlock {
     pub(crate) native: Option<Native>,
 }
 
+/// The most operands of a kernel in a block: `argmax` has its values, their places, and what it
+/// begins with.
+pub(crate) const MAX_OPERANDS: usize = 4;
+
 /// An op of a block.
 #[derive(Debug)]
 pub(crate) enum BlockOp {
@@ -46,7 +50,12 @@ pub(crate) enum BlockOp {
     /// Moves neighbouring elements to places, which have numbers.
     Spread { from: u32, elements: ElementNumbers, starts: Box<[BlockOffset]> },
     /// A prepared kernel of `arity` operands.
-    Apply { kernel: Arc<dyn Kernel>, operands: [Range<u32>; 3], arity: usize, result: Range<u32> },
+    Apply {
+        kernel: Arc<dyn Kernel>,
+        operands: [Range<u32>; MAX_OPERANDS],
+        arity: usize,
+        result: Range<u32>,
+    },
     /// Counts ops of the program.
     Consume(u32),
     /// Goes on at another op.

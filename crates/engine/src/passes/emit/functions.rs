@@ -2,6 +2,7 @@
 
 use super::LINE;
 use super::lowering::OpLowering;
+use crate::block::MAX_OPERANDS;
 use codegen::{Chunk, LANES, Op, Value};
 use kernels::{DotKernel, Reduction, Tree};
 use numerics::DType;
@@ -17,7 +18,7 @@ impl OpLowering<'_> {
     pub(super) fn dot(
         &mut self,
         dot: &DotKernel,
-        operands: &[Range<u32>; 3],
+        operands: &[Range<u32>; MAX_OPERANDS],
         result: u32,
     ) -> Option<()> {
         let products = dot.products()?;
@@ -76,7 +77,7 @@ impl OpLowering<'_> {
     pub(super) fn reduce(
         &mut self,
         reduction: &Reduction,
-        operands: &[Range<u32>; 3],
+        operands: &[Range<u32>; MAX_OPERANDS],
         result: u32,
     ) -> Option<()> {
         let (dtype, count) = (reduction.dtype(), reduction.count());

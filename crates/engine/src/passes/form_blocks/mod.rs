@@ -2,7 +2,7 @@
 
 mod indexed;
 
-use crate::block::{BlockOffset, BlockOp, CompiledBlock, ElementNumbers};
+use crate::block::{BlockOffset, BlockOp, CompiledBlock, ElementNumbers, MAX_OPERANDS};
 use crate::graph::{Graph, Value};
 use crate::passes::assign_storage::Arena;
 use crate::passes::emit;
@@ -139,7 +139,7 @@ impl BlockBuilder<'_> {
                 if let Some(added) = self.at_known_indices(form, operands, *output, ty.dtype) {
                     return Some(added);
                 }
-                let mut ranges = [const { 0..0 }; 3];
+                let mut ranges = [const { 0..0 }; MAX_OPERANDS];
                 let arity = operands.len();
                 for (range, &operand) in ranges.get_mut(..arity)?.iter_mut().zip(operands) {
                     *range = self.range(operand)?;
