@@ -9,11 +9,12 @@ use crate::passes::assign_storage::{is_small, update};
 use crate::plan::{Sequence, Step, StepOp, Transfer};
 use crate::visit::{for_each_result, for_each_use, for_each_value_of};
 use kernels::Form;
-use numerics::shape::num_elements;
 use rustc_hash::FxHashSet;
 
-/// The largest of these values, in bytes.
-const MAX_BYTES: usize = 1 << 15;
+/// The largest of these values, in bytes: they are copied before and after the loop.
+const MAX_BYTES: usize = 1 << 18;
+/// The largest of them that is multiplied, for which kernels have better ways.
+const MAX_FACTOR: usize = 1 << 15;
 /// The largest of them that is a constant.
 const MAX_CONSTANT: usize = 1 << 14;
 
@@ -50,16 +51,37 @@ fn of_loop(
     };
     initial.iter().flat_map(|transfer| [transfer.from, transfer.to]).for_each(&mut note);
     inner.iter().for_each(|sequence| for_each_value_of(sequence, &mut note));
-    let fits = |&value: &Value| {
-        let is_constant = graph.constants.contains_key(&value);
-        let bytes = graph.shape(value).as_deref().and_then(num_elements);
-        let bytes =
-            bytes.zip(graph.dtype(value)).and_then(|(n, dtype)| n.checked_mul(dtype.bytes()));
-        bytes.is_some_and(|bytes| bytes <= if is_constant { MAX_CONSTANT } else { MAX_BYTES })
+    let mut factors = FxHashSet::default();
+    inner.iter().for_each(|sequence| find_factors(sequence, &mut factors));
+    let fits = |value: &Value| {
+        let limit = match () {
+            () if graph.constants.contains_key(value) => MAX_CONSTANT,
+            () if factors.contains(value) => MAX_FACTOR,
+            () => MAX_BYTES,
+        };
+        graph.bytes(*value).is_some_and(|bytes| bytes <= limit)
     };
     let is_in_parts = |step: &Step| uses_parts(&step.op, &values);
     let all_are = inner.iter().all(|sequence| sequence.steps.iter().all(is_in_parts));
     (values.iter().all(fits) && all_are).then_some(values)
+}
+
+/// Adds the operands of the products of a sequence.
+fn find_factors(sequence: &Sequence, found: &mut FxHashSet<Value>) {
+    for step in &sequence.steps {
+        match &step.op {
+            StepOp::Apply { kernel, operands, .. } if matches!(kernel.form(), Form::Dot(_)) => {
+                found.extend(operands);
+            }
+            StepOp::While { cond, body, .. } => {
+                [cond, body].iter().for_each(|inner| find_factors(inner, found));
+            }
+            StepOp::Branch { branches, .. } => {
+                branches.iter().for_each(|branch| find_factors(branch, found));
+            }
+            _ => {}
+        }
+    }
 }
 
 /// True if an operation and its nested ones may be in a block, and use some values in parts only.
