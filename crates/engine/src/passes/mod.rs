@@ -17,6 +17,7 @@ mod limit_sorts;
 mod prepack;
 mod recompute;
 mod reduction_trees;
+mod scatters;
 mod schedule;
 mod shrink;
 mod sink;
@@ -109,6 +110,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "gathers",
         description: "Replaces gathers at indices that count evenly by views",
         run: PassKind::Graph(gathers::run),
+    },
+    PlanPass {
+        name: "scatters",
+        description: "Replaces scatters of one small window in loops by updates of slices",
+        run: PassKind::Graph(scatters::run),
     },
     PlanPass {
         name: "dce",

@@ -5,6 +5,8 @@
 
 mod partial_uses;
 
+pub(crate) use partial_uses::MAX_BYTES as MAX_PARTIALLY_USED;
+
 use crate::graph::{Graph, Value};
 use crate::plan::Plan;
 use crate::plan::{CopyRegion, Sequence, Step, StepOp, Storage, Transfer, TransferMode};

@@ -12,7 +12,7 @@ use kernels::Form;
 use rustc_hash::FxHashSet;
 
 /// The largest of these values, in bytes: they are copied before and after the loop.
-const MAX_BYTES: usize = 1 << 18;
+pub(crate) const MAX_BYTES: usize = 1 << 18;
 /// The largest of them that is multiplied, for which kernels have better ways.
 const MAX_FACTOR: usize = 1 << 15;
 /// The largest of them that is a constant.
