@@ -384,7 +384,7 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
         for (number, &value) in inputs.iter().enumerate() {
             let is_of_rows = self.fused.loads.get(value).is_some_and(|load| load.is_of_rows);
             let len = match places[value] {
-                // Of a row, the first element stands for all.
+                // One element, or one for each row.
                 _ if code.repeats(number) => {
                     if is_of_rows {
                         len.div_ceil(tile)

@@ -289,6 +289,43 @@ fn inputs_of_a_tile_are_read_again() {
     }
 }
 
+/// Iterations of a tile share one element, which is some elements after that of the tile before.
+#[test]
+fn elements_that_a_tile_shares() {
+    let kernel = SliceKernel::binary(BinaryOp::Subtract, DType::F64).unwrap();
+    if !has_loop_code(&kernel) || !is_available() {
+        return;
+    }
+    let [one, shared] =
+        [false, true].map(|repeats| LoopInput { dtype: DType::F64, repeats, constant: None });
+    let source = Loop { inputs: &[one, shared], functions: &[(&kernel, &[0, 1])], outputs: &[2] };
+    for width in widths() {
+        let executable = Arc::new(OnceLock::new());
+        let mut emitter = Emitter::default();
+        let code = LoopCode::new(&source, width, &mut emitter, &executable).unwrap();
+        executable.set(ExecutableMemory::new(&emitter.finish().unwrap()).unwrap()).unwrap();
+        let numbers = |count: usize, of: &dyn Fn(usize) -> usize| -> Vec<u8> {
+            (0..count).flat_map(|i| (of(i) as f64).to_ne_bytes()).collect()
+        };
+        for (count, tile) in [(96usize, 32), (100, 32), (170, 45), (64, 64), (20, 5), (700, 233)] {
+            for distance in [0, 1, 3] {
+                let tiles = count.div_ceil(tile);
+                let all = numbers(count, &|i| 1000 + i);
+                let of_tiles = numbers((tiles - 1) * distance + 1, &|i| 7 * i);
+                let mut found = vec![0; 8 * count];
+                let outputs = &mut [&mut found[..]];
+                assert_eq!(code.run(&[&all, &of_tiles], outputs, tile), Ok(()));
+                let expected = numbers(count, &|i| 1000 + i - 7 * (i / tile * distance));
+                assert!(found == expected, "{width:?} {count} {tile} {distance}");
+            }
+        }
+        // Two elements for three tiles.
+        let (all, two, mut found) = (numbers(96, &|i| i), numbers(2, &|i| i), vec![0; 8 * 96]);
+        let refused = code.run(&[&all, &two], &mut [&mut found[..]], 32);
+        assert_eq!(refused, Err(NotRun::Misfit));
+    }
+}
+
 /// Absolute values of complex numbers are compared by their squares, with the same results.
 #[test]
 fn comparisons_of_absolute_values() {

@@ -18,8 +18,8 @@ use std::sync::{Arc, OnceLock};
 /// The maximum period of a load that is read once a tile: the iterations after which it has the
 /// same elements again.
 const MAX_PERIOD: usize = 1 << 10;
-/// The least number of iterations in a row for which code has one element of a load: calls of code
-/// take about as long as vectors of shorter rows.
+/// Rows of fewer iterations do not share an element in code: a call of code takes about as long as
+/// their vectors.
 const MIN_ROW: usize = 256;
 
 /// A loop and the values that it reads.

@@ -13,7 +13,7 @@ use numerics::{DType, Tensor, math};
 use program::{BodyShape, Primitive, ValueType, primitives};
 use std::sync::Arc;
 
-/// Inputs of more elements are not moved where one element is updated.
+/// Inputs of more elements are updated also at known indices.
 const MAX_MOVED: usize = 64;
 
 pub(crate) fn run(graph: &mut Graph<'_>, body: &mut Region) {
@@ -40,7 +40,7 @@ fn visit(graph: &mut Graph<'_>, region: &mut Region, is_in_loop: bool) {
 }
 
 /// The window of a scatter that has one, which is inside or outside as a whole.
-struct Window {
+struct UpdateWindow {
     /// Its size along each dimension of the input.
     sizes: Vec<usize>,
     /// The dimension of the input for each entry of the index vector, and the last index there.
@@ -48,7 +48,7 @@ struct Window {
 }
 
 /// The window of a scatter with a body of one operation; `None` for other nodes.
-fn window(graph: &Graph<'_>, node: &Node) -> Option<Window> {
+fn window(graph: &Graph<'_>, node: &Node) -> Option<UpdateWindow> {
     let Primitive::Scatter(scatter) = &*node.primitive else { return None };
     let &[input, indices, updates] = &node.operands[..] else { return None };
     let primitives::Scatter { dims, body } = scatter;
@@ -76,7 +76,7 @@ fn window(graph: &Graph<'_>, node: &Node) -> Option<Window> {
             *size = window_sizes.next()??;
         }
     }
-    // At known indices, it is a movement of all elements.
+    // At known indices, a scatter to few elements is a movement of all of them.
     let is_movement = graph.elements(input)? <= MAX_MOVED && known(graph, indices).is_some();
     let is_whole = window_sizes.next().is_none() && graph.elements(updates) == num_elements(&sizes);
     let entry = |&dimension: &usize| {
@@ -84,17 +84,18 @@ fn window(graph: &Graph<'_>, node: &Node) -> Option<Window> {
         (sizes.get(dimension) == Some(&1)).then_some((dimension, last))
     };
     let entries = map.iter().map(entry).collect::<Option<Vec<_>>>()?;
-    (is_whole && !is_movement && num_elements(&sizes)? > 0).then_some(Window { sizes, entries })
+    (is_whole && !is_movement && num_elements(&sizes)? > 0)
+        .then_some(UpdateWindow { sizes, entries })
 }
 
 /// The nodes in place of a scatter of one window; `None` if its indices cannot be compared.
-fn expand(graph: &mut Graph<'_>, node: &Node, window: &Window) -> Option<Vec<Node>> {
+fn expand(graph: &mut Graph<'_>, node: &Node, window: &UpdateWindow) -> Option<Vec<Node>> {
     let Primitive::Scatter(scatter) = &*node.primitive else { return None };
     let &[input, indices, updates] = &node.operands[..] else { return None };
     let (dtype, index) = (graph.dtype(input)?, graph.dtype(indices)?);
     let number = |number: i64| {
         let tensor = math::convert(Tensor::scalar(number), index).ok()?;
-        // As the type has it.
+        // If the type of the indices has it.
         (tensor.to_i64s().ok()?[..] == [number]).then_some(tensor)
     };
     let lasts = window.entries.iter().map(|&(_, last)| number(last)).collect::<Option<Vec<_>>>()?;
