@@ -65,6 +65,7 @@ mod reduction;
 pub mod rng; // For its tests.
 pub mod row_loops;
 mod row_sums;
+mod row_windows;
 #[doc(hidden)]
 pub mod rows; // For the tests of `matmul`.
 #[doc(hidden)]

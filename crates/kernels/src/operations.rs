@@ -194,6 +194,10 @@ impl<T: Element, B: Element, F: Combine<T>> Combine<B> for OnBits<T, F> {
         self.form.combine_rows(cast_slice(elements), len, cast_slice_mut(out));
     }
 
+    fn scan_rows(&self, elements: &[B], len: usize, init: B, out: &mut [B]) {
+        self.form.scan_rows(cast_slice(elements), len, cast(init), cast_slice_mut(out));
+    }
+
     fn chain(&self, elements: &[B], windows: WindowLines<'_>, out: &mut [B]) {
         self.form.chain(cast_slice(elements), windows, cast_slice_mut(out));
     }
@@ -243,6 +247,23 @@ where
         combine_narrow(cast_slice(elements), [len, 2], &self.0, cast_slice_mut(out));
     }
 
+    fn scan_rows(
+        &self,
+        elements: &[Complex<P>],
+        len: usize,
+        init: Complex<P>,
+        out: &mut [Complex<P>],
+    ) {
+        let rows = elements.chunks_exact(len.max(1)).zip(out.chunks_exact_mut(len.max(1)));
+        for (elements, out) in rows {
+            let mut result = init;
+            for (out, &x) in out.iter_mut().zip(elements) {
+                result = self.pair(result, x);
+                *out = result;
+            }
+        }
+    }
+
     fn chain(&self, elements: &[Complex<P>], windows: WindowLines<'_>, out: &mut [Complex<P>]) {
         let WindowLines { line_starts, stride, taps } = windows;
         if stride == 1 {
@@ -290,6 +311,10 @@ impl Combine<f16> for HalfAddition {
 
     fn combine_rows(&self, elements: &[f16], len: usize, out: &mut [f16]) {
         <f16 as Number>::add.combine_rows(elements, len, out);
+    }
+
+    fn scan_rows(&self, elements: &[f16], len: usize, init: f16, out: &mut [f16]) {
+        <f16 as Number>::add.scan_rows(elements, len, init, out);
     }
 
     fn chain(&self, elements: &[f16], windows: WindowLines<'_>, out: &mut [f16]) {

@@ -10,6 +10,7 @@ use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
 use super::parallel::{fold_work, task_size};
 use super::row_sums::{add_rows, are_long};
+use super::row_windows::combine_row_windows;
 use super::short_rows::{are_small, combine_rows, combine_small};
 use super::sums::{Addition, Combine, WindowLines, combine_columns};
 use super::tree::Tree;
@@ -609,50 +610,13 @@ fn combine_windows_of<T: Element>(
     }
 }
 
-/// Combines the elements of each window along rows of `row` elements, in order: all elements of
-/// many rows, moved by the distance of a tap, at a time.
-fn combine_row_windows<T: Element>(
-    operation: &dyn Combine<T>,
-    (elements, init): (&[T], T),
-    row: usize,
-    window: WindowDim,
-    out: &mut [T],
-) {
-    let block = (TOGETHER / row).max(1) * row;
-    let mut room = vec![init; block.min(elements.len())];
-    for (out, elements) in out.chunks_mut(block).zip(elements.chunks(block)) {
-        let len = elements.len();
-        for tap in 0..window.size {
-            // Beyond the row, windows see the initial value.
-            let distance =
-                tap.saturating_mul(window.window_dilation).saturating_sub(window.pad_low);
-            let beyond = usize::try_from(distance.unsigned_abs()).unwrap_or(row).min(row);
-            let seen = &mut room[..len];
-            let edge = if distance < 0 {
-                seen[beyond..].copy_from_slice(&elements[..len - beyond]);
-                0..beyond
-            } else {
-                seen[..len - beyond].copy_from_slice(&elements[beyond..]);
-                row - beyond..row
-            };
-            for place in edge {
-                for x in seen[place..].iter_mut().step_by(row) {
-                    *x = init;
-                }
-            }
-            // As other windows, also in which of two NaNs is the sum.
-            operation.chain(seen, WindowLines { line_starts: &[0], stride: 1, taps: &[0] }, out);
-        }
-    }
-}
-
 /// Lines of fewer windows are combined together if they are at equal distances, with fewer windows
 /// than [`GAP`] between them.
 const SHORT_LINE: usize = 64;
 /// Windows that a vector combines.
 const GAP: usize = 16;
 /// Windows that are combined at a time then.
-const TOGETHER: usize = 2048;
+pub(super) const TOGETHER: usize = 2048;
 
 /// The distance of neighbours among several numbers, if that is the same for all.
 fn common_distance(starts: &[usize]) -> Option<usize> {

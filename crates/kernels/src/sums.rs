@@ -55,6 +55,10 @@ pub trait Combine<T>: Sync {
     /// Combines each row of `len` neighbouring elements.
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]);
 
+    /// Combines the first element of each row of `len` elements with `init`, the second one with
+    /// this result, and so on.
+    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]);
+
     /// Combines the taps of each window with the element of `out` at its position, in order.
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]);
 }
@@ -108,6 +112,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
         run_rows::<T, F>(SummedRows { elements, len, out, f: *self });
     }
 
+    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
+        run_rows::<T, F>(ScannedRows { elements, len, init, out, f: *self });
+    }
+
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
         run::<T, F>(Chain { elements, windows, out, f: *self });
     }
@@ -152,6 +160,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
         }
     }
 
+    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
+        self.0.scan_rows(elements, len, init, out);
+    }
+
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
         self.0.chain(elements, windows, out);
     }
@@ -191,6 +203,10 @@ impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
         } else {
             self.0.combine_rows(elements, len, out);
         }
+    }
+
+    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
+        self.0.scan_rows(elements, len, init, out);
     }
 
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
@@ -416,6 +432,45 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for SummedRows<'_, T, F> {
         }
         let SummedRows { elements, len, out, f } = self;
         run(SummedRows { elements, len, out, f: &f });
+    }
+}
+
+struct ScannedRows<'a, T, F> {
+    elements: &'a [T],
+    len: usize,
+    init: T,
+    out: &'a mut [T],
+    f: F,
+}
+
+/// Rows that are scanned in turn, as each step of one waits for the one before.
+const SCANNED: usize = 4;
+
+impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for ScannedRows<'_, T, F> {
+    #[inline(always)]
+    fn run(self) {
+        let ScannedRows { elements, len, init, out, f } = self;
+        let len = len.max(1);
+        let blocks = elements.chunks(SCANNED * len).zip(out.chunks_mut(SCANNED * len));
+        for (elements, out) in blocks {
+            let rows = elements.len() / len;
+            let mut results = [init; SCANNED];
+            for place in 0..len {
+                for (row, result) in results.iter_mut().enumerate().take(rows) {
+                    *result = f(*result, elements[row * len + place]);
+                    out[row * len + place] = *result;
+                }
+            }
+        }
+    }
+
+    fn run_shared(self) {
+        #[inline(never)]
+        fn run<T: Element>(kernel: ScannedRows<'_, T, &dyn Fn(T, T) -> T>) {
+            kernel.run();
+        }
+        let ScannedRows { elements, len, init, out, f } = self;
+        run(ScannedRows { elements, len, init, out, f: &f });
     }
 }
 

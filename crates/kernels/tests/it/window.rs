@@ -20,7 +20,12 @@ fn combined<T: Number>(elements: &[T], init: T) -> T {
 fn windows_see_padding_and_holes() {
     let place = |i: usize| 1.0 / (1.0 + (i * 29 % 37) as f32);
     check(place, 0.3, usize::MAX);
-    check(|i| Complex32::new(place(i), -place(i + 5)), Complex32::new(0.3, 0.1), usize::MAX);
+    let complex = |i: usize| Complex32::new(place(i), -place(i + 5));
+    check(complex, Complex32::new(0.3, 0.1), usize::MAX);
+    // Padding that changes nothing.
+    check(place, 0.0, usize::MAX);
+    check(complex, Complex32::new(0.0, 0.0), usize::MAX);
+    check(|i| i as i64 * 1_000_003, 0, usize::MAX);
 }
 
 /// Each addition of `f16` is rounded, also to subnormal numbers and to infinity. Long windows are
@@ -31,6 +36,7 @@ fn windows_of_halves_are_rounded_each() {
         let sign = |i: usize| if i.is_multiple_of(3) { -1.0 } else { 1.0 };
         let number = |i: usize| f16::from_f32(sign(i) * scale / (1.0 + (i * 29 % 37) as f32));
         check(number, f16::from_f32(0.3 * scale), SHORT_WINDOW);
+        check(number, f16::ZERO, SHORT_WINDOW);
     }
 }
 
