@@ -8,6 +8,9 @@ use crate::{DType, TensorError};
 use bytemuck::Pod;
 use smallvec::{SmallVec, smallvec};
 
+/// Lines of at least this many elements are written some elements at a time.
+const LONG_LINE: usize = 256;
+
 /// A view to be read piece by piece, in row-major order of its shape.
 #[derive(Clone, Debug)]
 pub struct Runs {
@@ -167,7 +170,7 @@ impl Runs {
     }
 
     /// As [`Runs::small_axes`], of elements that are written: also a line that is in `reach` and not
-    /// of adjacent elements, and none, where several elements of a line are.
+    /// of adjacent elements, and none, where several elements of a long line are.
     fn written_axes(&self, reach: usize) -> Option<usize> {
         if let Some(small) = self.small_axes(reach) {
             return Some(small);
@@ -178,7 +181,7 @@ impl Runs {
             span < reach
         };
         let line = (run.size <= PATTERN && is_in_reach(run.size)).then_some(1);
-        line.or_else(|| is_in_reach(3).then_some(0))
+        line.or_else(|| (run.size >= LONG_LINE && is_in_reach(3)).then_some(0))
     }
 
     /// As [`Runs::read`], where the innermost dimensions are few elements at the same distances
