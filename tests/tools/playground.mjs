@@ -268,6 +268,9 @@ await statusIs("^valid");
 await page.click("#tab-graph");
 await page.waitForFunction(() => document.getElementById("graph").srcdoc.length > 1000, { timeout: 30000 });
 await page.waitForTimeout(500);
+const graph = page.frameLocator("#graph");
+const title = await graph.locator("#name").textContent();
+check("the graph", title.length > 0 && await graph.locator("svg").count() > 0, title);
 await shot("graph");
 
 // Two programs.

@@ -2,7 +2,7 @@
 // which changes with any of the files.
 
 const CACHE = "stablo-VERSION";
-const FILES = ["./", "index.html", "page.css", "page.js", "core.js", "editor.js", "inputs.js", "relaxed.js", "values.js", "views.js", "gallery.js", "worker.js", "stablo.wasm", "stablo.rest.wasm"];
+const FILES = ["./", "index.html", "page.css", "page.js", "core.js", "editor.js", "inputs.js", "relaxed.js", "values.js", "views.js", "gallery.js", "worker.js", "graph.html", "stablo.wasm", "stablo.rest.wasm"];
 
 self.addEventListener("install", (event) => {
   event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()));

@@ -16,6 +16,15 @@ function costTable(text) {
   return [element("p", { textContent: totals }), element("div", { className: "scroll", tabIndex: 0 }, table)];
 }
 
+let page;
+
+/** The page of `stablo view` that shows a model of a program. */
+async function graphPage(model) {
+  page ??= fetch("graph.html").then((response) => response.text()).catch((error) => { page = undefined; throw error; });
+  // Without `<`, the model cannot end the element that it is in.
+  return (await page).replace("{{model}}", () => model.replaceAll("<", "\\u003c"));
+}
+
 /** The views of the first editor; the second is compared with it. */
 export class Views {
   constructor(first, second, inputs, onStatus) {
@@ -85,7 +94,7 @@ export class Views {
         $("names").append(...names.map((value) => element("option", { value })));
       }
       if (tab === "cost") $("cost").replaceChildren(...costTable(await first.core.ask("cost")));
-      if (tab === "graph") $("graph").srcdoc = await first.core.ask("graph");
+      if (tab === "graph") $("graph").srcdoc = await graphPage(await first.core.ask("graph"));
     } catch (error) {
       if (tab === "cost") fail($("cost"), error);
       if (tab === "graph") $("graph").srcdoc = `<pre style="white-space:pre-wrap;font:14px monospace;padding:1rem">${escape(error.message)}</pre>`;

@@ -154,6 +154,15 @@ impl File {
         Ok(stablo::view(&module, self.name(), stablo::ViewOptions::default())?.to_html())
     }
 
+    /// The model of [`File::graph`] as JSON, for a page that is elsewhere.
+    ///
+    /// # Errors
+    /// If the program has errors.
+    pub fn graph_model(&self, at: u32) -> Result<String, stablo::Error> {
+        let module = self.program(at)?;
+        Ok(stablo::view(&module, self.name(), stablo::ViewOptions::default())?.to_json())
+    }
+
     /// The text of the program at byte `at`, made static.
     ///
     /// # Errors

@@ -163,7 +163,8 @@ fn program(
             Ok(json!({"steps": steps, "is_cut": trace.is_cut}))
         }
         "cost" => file.cost(0, function).map(Value::from).map_err(failed),
-        "graph" => file.graph(0).map(Value::from).map_err(failed),
+        // The page is a file of the playground.
+        "graph" => file.graph_model(0).map(Value::from).map_err(failed),
         "passes" => Ok(stablo::passes::all().iter().map(|pass| pass.name).collect()),
         "transform" => file.transformed(0, text(request, "pipeline")).map(Value::from).map_err(failed),
         "refine" => {

@@ -146,6 +146,7 @@ impl Entry {
                     "trace" => file.traced(at, "main", 0),
                     "cost" => file.cost(at, "main"),
                     "graph" => file.graph(at),
+                    "model" => file.graph_model(at),
                     "refine" => file.refined(at, "main", &options),
                     "transform" => file.transformed(at, "cse"),
                     "reproducer" => Ok(file.reproducer(here).unwrap_or_default()),
