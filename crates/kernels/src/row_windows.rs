@@ -40,6 +40,12 @@ pub(super) fn combine_row_windows<T: Element>(
             let distance =
                 tap.saturating_mul(window.window_dilation).saturating_sub(window.pad_low);
             let beyond = usize::try_from(distance.unsigned_abs()).unwrap_or(row).min(row);
+            // As other windows, also in which of two NaNs is the sum.
+            let tap = WindowLines { line_starts: &[0], stride: 1, taps: &[0] };
+            if beyond == 0 {
+                operation.chain(elements, tap, out);
+                continue;
+            }
             let seen = &mut room[..len];
             let edge = if distance < 0 {
                 seen[beyond..].copy_from_slice(&elements[..len - beyond]);
@@ -53,8 +59,7 @@ pub(super) fn combine_row_windows<T: Element>(
                     *x = init;
                 }
             }
-            // As other windows, also in which of two NaNs is the sum.
-            operation.chain(seen, WindowLines { line_starts: &[0], stride: 1, taps: &[0] }, out);
+            operation.chain(seen, tap, out);
         }
     }
 }
