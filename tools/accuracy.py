@@ -312,8 +312,10 @@ PRECISE = {
     "atanh": gmpy2.atanh, "cbrt": gmpy2.cbrt, "cosh": gmpy2.cosh, "cosine": gmpy2.cos, "digamma": gmpy2.digamma,
     "divide": lambda x, y: x / y, "erf": gmpy2.erf, "erfc": gmpy2.erfc, "erf_inv": erf_inv, "exponential": gmpy2.exp,
     "exponential_minus_one": gmpy2.expm1, "lgamma": lambda x: gmpy2.lgamma(x)[0], "log": gmpy2.log, "log_plus_one": gmpy2.log1p,
-    "logistic": lambda x: 1 / (1 + gmpy2.exp(-x)), "power": lambda x, y: x**y, "rsqrt": gmpy2.rec_sqrt, "sine": gmpy2.sin,
-    "sinh": gmpy2.sinh, "sqrt": gmpy2.sqrt, "tan": gmpy2.tan, "tanh": gmpy2.tanh,
+    "logistic": lambda x: 1 / (1 + gmpy2.exp(-x)), "power": lambda x, y: x**y,
+    # IEEE 754 has negative infinity for negative zero, unlike MPFR.
+    "rsqrt": lambda x: gmpy2.rec_sqrt(x) if x else 1 / x,
+    "sine": gmpy2.sin, "sinh": gmpy2.sinh, "sqrt": gmpy2.sqrt, "tan": gmpy2.tan, "tanh": gmpy2.tanh,
     "bessel_i1e": by_mpmath(lambda x: mpmath.besseli(1, x) * mpmath.exp(-abs(x))),
     "zeta": by_mpmath(lambda s, q: mpmath.zeta(s, q)),
     "polygamma": by_mpmath(lambda n, x: mpmath.psi(int(n), x)),
