@@ -385,13 +385,8 @@ impl<'a, 'o> LoopChunk<'a, 'o> {
             let is_of_rows = self.fused.loads.get(value).is_some_and(|load| load.is_of_rows);
             let len = match places[value] {
                 // One element, or one for each row.
-                _ if code.repeats(number) => {
-                    if is_of_rows {
-                        len.div_ceil(tile)
-                    } else {
-                        1
-                    }
-                }
+                _ if code.repeats(number) && !is_of_rows => 1,
+                _ if code.repeats(number) => len.div_ceil(tile),
                 TilePlace::Register(_) => tile,
                 _ => len,
             };

@@ -556,10 +556,9 @@ fn layout(loads: &[Load], ops: &[LoopOp], results: &[usize], stages: Vec<Stage>)
     };
     let is_by_rows = stages.iter().any(|stage| match stage {
         Stage::Op(_) => false,
-        Stage::Code { inputs, .. } => inputs.iter().any(|&value| {
-            let load = loads.get(value);
-            load.is_some_and(|load| load.is_of_rows)
-        }),
+        Stage::Code { inputs, .. } => {
+            inputs.iter().any(|&value| loads.get(value).is_some_and(|load| load.is_of_rows))
+        }
     });
     let mut registers = FreeRegisters::default();
     let mut places: Vec<TilePlace> = vec![TilePlace::Inner; last_use.len()];
