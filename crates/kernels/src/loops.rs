@@ -119,7 +119,7 @@ pub enum TilePlace {
     Inner,
     /// A part of what is loaded, which is never copied.
     Source,
-    /// The element of what is loaded that all iterations share, or those of a row, for machine code.
+    /// The element of what is loaded that all iterations share, or all of a row, for machine code.
     Element,
     /// A register: memory for one tile, which several values use in turn. An operation whose only
     /// operand is in the register of its result overwrites it.

@@ -451,15 +451,29 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for ScannedRows<'_, T, F> {
     fn run(self) {
         let ScannedRows { elements, len, init, out, f } = self;
         let len = len.max(1);
-        let blocks = elements.chunks(SCANNED * len).zip(out.chunks_mut(SCANNED * len));
+        let block = SCANNED * len;
+        let whole = elements.len() / block * block;
+        let blocks = elements.chunks_exact(block).zip(out.chunks_exact_mut(block));
         for (elements, out) in blocks {
-            let rows = elements.len() / len;
+            // Of the same length, so that there is one check for the loop.
+            let rows: [&[T]; SCANNED] = std::array::from_fn(|row| &elements[row * len..][..len]);
+            let mut places = out.chunks_exact_mut(len);
+            let mut places: [&mut [T]; SCANNED] =
+                std::array::from_fn(|_| places.next().unwrap_or_default());
             let mut results = [init; SCANNED];
             for place in 0..len {
-                for (row, result) in results.iter_mut().enumerate().take(rows) {
-                    *result = f(*result, elements[row * len + place]);
-                    out[row * len + place] = *result;
+                for ((result, row), out) in results.iter_mut().zip(rows).zip(&mut places) {
+                    *result = f(*result, row[place]);
+                    out[place] = *result;
                 }
+            }
+        }
+        let rest = elements[whole..].chunks_exact(len);
+        for (elements, out) in rest.zip(out[whole..].chunks_exact_mut(len)) {
+            let mut result = init;
+            for (&x, out) in elements.iter().zip(out) {
+                result = f(result, x);
+                *out = result;
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Sums of neighbours.
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::Isa;
 use crate::{Complex32, Element, Widen, bf16, f16};
 
@@ -33,12 +34,15 @@ macro_rules! add_eights {
             fn add_eights(elements: &[Self], sums: &mut [$sum]) {
                 let eights = (elements.len() / 8).min(sums.len());
                 let (elements, sums) = (&elements[..8 * eights], &mut sums[..eights]);
-                let mut done = 0;
+                let done = 0;
                 $(
-                    if Isa::best().$has() {
+                    let done = done + match Isa::best().$has() {
                         // SAFETY: the instructions were detected.
-                        done += unsafe { vectors::$loops(&elements[8 * done..], &mut sums[done..]) };
-                    }
+                        true => unsafe {
+                            vectors::$loops(&elements[8 * done..], &mut sums[done..])
+                        },
+                        false => 0,
+                    };
                 )*
                 let eights = elements.as_chunks().0[done..].iter();
                 for (out, eight) in sums[done..].iter_mut().zip(eights) {
