@@ -229,8 +229,8 @@ impl LoopCode {
     }
 
     /// Runs the loop on the elements of its inputs, but for known ones, and outputs. Inputs of
-    /// `tile` elements have these for all tiles; those of which iterations share one element may
-    /// have one for each tile, at equal distances.
+    /// `tile` elements have these for all tiles; inputs of one element that iterations share
+    /// may have one for each tile, at equal distances.
     ///
     /// # Errors
     /// If there are not as many as the loop was made for, all others with the same number of

@@ -159,6 +159,26 @@ impl Graph<'_> {
 }
 
 impl Node {
+    /// A node without regions for the same op, which counts no op: one of several that replace this
+    /// node.
+    pub(crate) fn replacement(
+        &self,
+        primitive: impl Into<Arc<Primitive>>,
+        operands: &[Value],
+        result: Value,
+    ) -> Node {
+        Node {
+            primitive: primitive.into(),
+            operands: operands.into(),
+            results: [result].into_iter().collect(),
+            regions: Vec::new(),
+            captures: Vec::new(),
+            growth: 0,
+            ops: 0,
+            ..*self
+        }
+    }
+
     /// The values that it uses, each once: operands, captures, and what its regions use from around
     /// them.
     pub(crate) fn uses(&self) -> Vec<Value> {

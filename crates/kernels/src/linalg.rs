@@ -141,8 +141,8 @@ impl<T: MatrixField> Stack<T> {
         self.core.iter().fold(1, |n: usize, &size| n.saturating_mul(size))
     }
 
-    /// Charges working memory for some numbers of this type, which those who compute with a matrix
-    /// at a time take, and for the `info` of each matrix, even if it is empty.
+    /// Charges working memory for some numbers of this type, which functions that compute with a
+    /// matrix at a time take, and for the `info` of each matrix, even if it is empty.
     ///
     /// # Errors
     /// If there is no memory.

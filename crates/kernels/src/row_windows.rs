@@ -6,7 +6,7 @@ use numerics::Element;
 use program::WindowDim;
 
 /// True if each window sees padding before its row, and then the row up to an element: in order,
-/// the results are those of a scan if the padding changes nothing.
+/// the results are a scan of the row if the padding changes nothing.
 fn are_prefixes(row: usize, window: WindowDim) -> bool {
     let WindowDim { size, stride, pad_low, base_dilation, window_dilation, .. } = window;
     let is_dense = (stride, base_dilation, window_dilation) == (1, 1, 1);

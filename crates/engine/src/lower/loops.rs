@@ -315,8 +315,8 @@ fn common_period(loads: &mut [Load]) -> usize {
     multiple(common, MAX_STEP).unwrap_or(common)
 }
 
-/// Marks loads that have one element in each row of many iterations, and gives the length of rows:
-/// 1 if there are none.
+/// Marks loads that have one element in each row of many iterations, and returns the length of
+/// rows, or 1 without loads of rows.
 fn common_row(loads: &mut [Load]) -> usize {
     let times = |load: &Load| {
         let [_, times] = load.view.as_ref()?.times()?;

@@ -117,16 +117,7 @@ struct OpTree<'t, 'c> {
 impl OpTree<'_, '_> {
     /// Adds a node for a value.
     fn add(&mut self, primitive: impl Into<Arc<Primitive>>, operands: &[Value], result: Value) {
-        self.nodes.push(Node {
-            primitive: primitive.into(),
-            operands: operands.into(),
-            results: [result].into_iter().collect(),
-            regions: Vec::new(),
-            captures: Vec::new(),
-            growth: 0,
-            ops: 0,
-            ..*self.node
-        });
+        self.nodes.push(self.node.replacement(primitive, operands, result));
     }
 
     /// Adds a node for a new value.

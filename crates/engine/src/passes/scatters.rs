@@ -88,7 +88,7 @@ fn window(graph: &Graph<'_>, node: &Node) -> Option<UpdateWindow> {
         .then_some(UpdateWindow { sizes, entries })
 }
 
-/// The nodes in place of a scatter of one window; `None` if its indices cannot be compared.
+/// The nodes that replace a scatter of one window; `None` if its indices cannot be compared.
 fn expand(graph: &mut Graph<'_>, node: &Node, window: &UpdateWindow) -> Option<Vec<Node>> {
     let Primitive::Scatter(scatter) = &*node.primitive else { return None };
     let &[input, indices, updates] = &node.operands[..] else { return None };
@@ -150,9 +150,10 @@ fn expand(graph: &mut Graph<'_>, node: &Node, window: &UpdateWindow) -> Option<V
         new = expansion.add(select, &[is_inside, new, old], dtype, sizes);
     }
     let to = [&[input, new][..], &starts].concat();
-    let update = expansion.node(primitives::DynamicUpdateSlice.into(), &to, node.results[0]);
-    // They count as the op that they stand for.
-    expansion.nodes.push(Node { ops: node.ops, ..update });
+    let update = Primitive::from(primitives::DynamicUpdateSlice);
+    // The last node counts as the scatter.
+    let update = Node { ops: node.ops, ..node.replacement(update, &to, node.results[0]) };
+    expansion.nodes.push(update);
     Some(expansion.nodes)
 }
 
@@ -166,7 +167,7 @@ fn reshape(shape: &[usize]) -> Primitive {
     primitives::Reshape { shape: shape.to_vec() }.into()
 }
 
-/// The nodes in place of another one.
+/// The nodes that replace another one.
 struct Expansion<'e, 'c> {
     graph: &'e mut Graph<'c>,
     node: &'e Node,
@@ -174,19 +175,6 @@ struct Expansion<'e, 'c> {
 }
 
 impl Expansion<'_, '_> {
-    fn node(&self, primitive: Primitive, operands: &[Value], result: Value) -> Node {
-        Node {
-            primitive: Arc::new(primitive),
-            operands: operands.into(),
-            results: [result].into_iter().collect(),
-            regions: Vec::new(),
-            captures: Vec::new(),
-            growth: 0,
-            ops: 0,
-            ..*self.node
-        }
-    }
-
     /// Adds a node for a new value.
     fn add(
         &mut self,
@@ -196,8 +184,7 @@ impl Expansion<'_, '_> {
         shape: &[usize],
     ) -> Value {
         let value = self.graph.value(&Arc::new(ValueType::tensor(dtype, shape)));
-        let node = self.node(primitive, operands, value);
-        self.nodes.push(node);
+        self.nodes.push(self.node.replacement(primitive, operands, value));
         value
     }
 

@@ -88,21 +88,17 @@ fn divide(graph: &mut Graph<'_>, node: &Node) -> Option<[Node; 3]> {
     let mut value = |shape: &[usize]| graph.value(&Arc::new(ValueType::tensor(dtype, shape)));
     let [in_rows, of_rows, nothing] = [&in_rows_shape[..], &rows, &[]].map(&mut value);
     graph.constants.insert(nothing, neutral);
-    let node = |primitive: Primitive, operands: &[Value], result: Value| Node {
-        primitive: Arc::new(primitive),
-        operands: operands.into(),
-        results: [result].into_iter().collect(),
-        growth: 0,
-        ops: 0,
-        ..node.clone()
-    };
     let reduction = |dimension: usize| {
-        primitives::Reduce { dimensions: vec![dimension], body: reduce.body.clone() }.into()
+        Primitive::from(primitives::Reduce {
+            dimensions: vec![dimension],
+            body: reduce.body.clone(),
+        })
     };
+    let reshape = Primitive::from(primitives::Reshape { shape: in_rows_shape });
     Some([
-        node(primitives::Reshape { shape: in_rows_shape }.into(), &[values], in_rows),
-        node(reduction(rows.len()), &[in_rows, nothing], of_rows),
-        Node { ops: 1, ..node(reduction(kept.len()), &[of_rows, init], result) },
+        node.replacement(reshape, &[values], in_rows),
+        node.replacement(reduction(rows.len()), &[in_rows, nothing], of_rows),
+        Node { ops: 1, ..node.replacement(reduction(kept.len()), &[of_rows, init], result) },
     ])
 }
 

@@ -71,8 +71,8 @@ pub fn read_patterns<T: Pod>(
     }
 }
 
-/// Writes patterns of elements, one after another: each to these `places` from a position on, which
-/// are less than [`pattern_reach`]; the first position is `first` and each next one `distance`
+/// Writes patterns of elements in order: each to these `places` from a position on, which are less
+/// than [`pattern_reach`]; the first position is `first` and each next one `distance`
 /// further. Returns the number of whole patterns that it has written: not all of them where vectors
 /// would reach beyond the elements.
 pub fn write_patterns<T: Pod>(
@@ -173,7 +173,7 @@ mod vectors {
     }
 
     /// The number of patterns, of at most `most` elements together, that are in reach of one vector
-    /// of so many lanes, and their places; `None` if not even one is.
+    /// of `lanes` elements, and their places; `None` if the first is not.
     fn in_reach(
         places: &[usize],
         distance: isize,
@@ -285,8 +285,7 @@ mod vectors {
                     done
                 }
 
-                /// Whole patterns, of at most as many elements as a vector has, as long as whole
-                /// vectors are there.
+                /// Whole patterns that fit into a vector, as long as whole vectors are there.
                 #[target_feature(enable = $features)]
                 pub(super) fn written(
                     mut source: &[$word],
