@@ -4,6 +4,7 @@ pub(crate) mod assign_storage;
 mod cse;
 mod dce;
 pub(crate) mod emit;
+mod expansion;
 mod fold;
 mod form_blocks;
 pub(crate) mod fuse_elementwise;
@@ -14,6 +15,7 @@ mod identities;
 mod inline;
 mod layout;
 mod limit_sorts;
+mod powers;
 mod prepack;
 mod recompute;
 mod reduction_trees;
@@ -70,6 +72,11 @@ pub const PASSES: &[PlanPass] = &[
         name: "identities",
         description: "Replaces nodes whose results are their operands",
         run: PassKind::Graph(identities::run),
+    },
+    PlanPass {
+        name: "powers",
+        description: "Replaces squares and inverses, written as powers, by products and quotients",
+        run: PassKind::Graph(powers::run),
     },
     PlanPass {
         name: "widen",

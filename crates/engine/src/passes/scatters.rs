@@ -4,14 +4,14 @@
 //! A scatter skips a window that is outside, where a slice and an update move it inside: then the
 //! elements that the slice has are written again.
 
-use crate::graph::{Graph, Node, Region, Value};
+use crate::graph::{Graph, Node, Region};
 use crate::passes::assign_storage::MAX_PARTIALLY_USED;
+use crate::passes::expansion::Expansion;
 use crate::passes::known;
 use numerics::math::{BinaryOp, Direction};
 use numerics::shape::num_elements;
 use numerics::{DType, Tensor, math};
-use program::{BodyShape, Primitive, ValueType, primitives};
-use std::sync::Arc;
+use program::{BodyShape, Primitive, primitives};
 
 /// Inputs of more elements are updated also at known indices.
 const MAX_MOVED: usize = 64;
@@ -150,11 +150,7 @@ fn expand(graph: &mut Graph<'_>, node: &Node, window: &UpdateWindow) -> Option<V
         new = expansion.add(select, &[is_inside, new, old], dtype, sizes);
     }
     let to = [&[input, new][..], &starts].concat();
-    let update = Primitive::from(primitives::DynamicUpdateSlice);
-    // The last node counts as the scatter.
-    let update = Node { ops: node.ops, ..node.replacement(update, &to, node.results[0]) };
-    expansion.nodes.push(update);
-    Some(expansion.nodes)
+    Some(expansion.finish(primitives::DynamicUpdateSlice.into(), &to))
 }
 
 /// One element of a vector.
@@ -165,33 +161,4 @@ fn part_of(number: usize) -> Primitive {
 
 fn reshape(shape: &[usize]) -> Primitive {
     primitives::Reshape { shape: shape.to_vec() }.into()
-}
-
-/// The nodes that replace another one.
-struct Expansion<'e, 'c> {
-    graph: &'e mut Graph<'c>,
-    node: &'e Node,
-    nodes: Vec<Node>,
-}
-
-impl Expansion<'_, '_> {
-    /// Adds a node for a new value.
-    fn add(
-        &mut self,
-        primitive: Primitive,
-        operands: &[Value],
-        dtype: DType,
-        shape: &[usize],
-    ) -> Value {
-        let value = self.graph.value(&Arc::new(ValueType::tensor(dtype, shape)));
-        self.nodes.push(self.node.replacement(primitive, operands, value));
-        value
-    }
-
-    fn constant(&mut self, tensor: Tensor) -> Value {
-        let ty = Arc::new(ValueType::tensor(tensor.dtype(), tensor.shape()));
-        let value = self.graph.value(&ty);
-        self.graph.constants.insert(value, tensor);
-        value
-    }
 }

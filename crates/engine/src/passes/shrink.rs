@@ -78,7 +78,7 @@ fn scalar(
 }
 
 /// The element that all of a small tensor are, as a scalar.
-fn repeated(tensor: &Tensor) -> Option<Tensor> {
+pub(crate) fn repeated(tensor: &Tensor) -> Option<Tensor> {
     let mut elements = tensor.bytes().chunks_exact(tensor.dtype().bytes());
     let is_small = tensor.num_elements() <= MAX_COMPARED;
     let first = elements.next().filter(|_| is_small)?;
