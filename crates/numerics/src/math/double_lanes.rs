@@ -13,7 +13,7 @@ use super::double::{Double, two_sum};
 use super::elementary::{POWERS, STEP, STEPS};
 use super::lanes::{LN_2, SHIFT, near_cbrt, polynomial, power_of_2, split};
 use super::lanes_trigonometric::{self, is_odd};
-use super::rounded;
+use super::{double_lanes_outside as outside, rounded};
 use std::f64::consts::{FRAC_2_PI, LOG2_E};
 
 /// A function of `N` numbers that is rounded correctly. A trait and not closures, which the
@@ -24,23 +24,44 @@ pub trait Rounded<const N: usize>: Copy + Send + Sync + 'static {
 
     /// The result, with that error at most if its higher part is not NaN.
     fn near(numbers: [f64; N]) -> Double;
+    /// True if there may be results by [`Rounded::rescaled`].
+    const RESCALES: bool;
+
+    /// The result rounded where it is known at once, and [`Rounded::near`] has none.
+    fn outside(numbers: [f64; N]) -> Option<f64>;
+    /// The result rounded where it is that of a scaled number, likewise.
+    fn rescaled(numbers: [f64; N]) -> Option<f64>;
     /// The result rounded, for all numbers.
     fn exact(numbers: [f64; N]) -> f64;
 }
 
 /// Functions with these errors, which a module has rounded for all numbers.
 macro_rules! rounded_functions {
-    ($exact:ident: $($name:ident $function:ident($($x:ident)*) $error:expr;)*) => {$(
+    ($exact:ident:
+        $($name:ident $function:ident($($x:ident)*) $error:expr $(, $rescaled:ident)?;)*
+    ) => {$(
         #[doc = concat!("`", stringify!($function), "`.")]
         #[derive(Clone, Copy)]
         pub struct $name;
 
         impl Rounded<{ [$(stringify!($x)),*].len() }> for $name {
             const ERROR: f64 = $error;
+            const RESCALES: bool = !concat!($(stringify!($rescaled))?).is_empty();
 
             #[inline(always)]
             fn near([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> Double {
                 $function($($x),*)
+            }
+
+            #[inline(always)]
+            fn outside([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> Option<f64> {
+                outside::$function($($x),*)
+            }
+
+            #[inline(always)]
+            #[allow(unused_variables, reason = "most functions have none")]
+            fn rescaled(numbers: [f64; [$(stringify!($x)),*].len()]) -> Option<f64> {
+                None $(.or(outside::$rescaled::$function(numbers)))?
             }
 
             fn exact([$($x),*]: [f64; [$(stringify!($x)),*].len()]) -> f64 {
@@ -58,18 +79,18 @@ rounded_functions! {
     Asin asin(x) ERROR;
     Asinh asinh(x) part(65);
     Atan atan(x) part(64);
-    Atan2 atan2(y x) part(64);
+    Atan2 atan2(y x) part(64), rescaled;
     Atanh atanh(x) part(65);
-    Cbrt cbrt(x) ERROR;
+    Cbrt cbrt(x) ERROR, rescaled;
     Cos cos(x) part(64);
     Cosh cosh(x) part(65);
     Exp exp(x) part(66);
     ExpM1 exp_m1(x) part(65);
-    Log log(x) part(66);
+    Log log(x) part(66), rescaled;
     Log1p log_1p(x) part(66);
     Logistic logistic(x) part(65);
-    Pow pow(x y) part(64);
-    Rsqrt rsqrt(x) ERROR;
+    Pow pow(x y) part(64), rescaled;
+    Rsqrt rsqrt(x) ERROR, rescaled;
     Sin sin(x) part(64);
     Sinh sinh(x) part(64);
     Tan tan(x) ERROR;
@@ -435,14 +456,20 @@ pub fn atanh(x: f64) -> Double {
     only_if((x.abs() >= LEAST) & (x.abs() < 1.0), copysign(result, x))
 }
 
+/// `y log(x * 2^exponent)` of a positive normal `x`.
+#[inline(always)]
+pub(super) fn scaled_log(x: f64, exponent: f64, y: f64) -> Double {
+    let [m, own] = split(x);
+    let log = precise_log_of(Double::new(m - 1.0, 0.0), own + exponent);
+    let high = product(log.hi, y);
+    quick_sum(high.hi, log.lo.mul_add(y, high.lo))
+}
+
 /// `x` raised to the power of `y`, of a positive `x`, or an integer `y`.
 #[inline(always)]
 pub fn pow(x: f64, y: f64) -> Double {
     let size = x.abs();
-    let [m, exponent] = split(size);
-    let log = precise_log_of(Double::new(m - 1.0, 0.0), exponent);
-    let high = product(log.hi, y);
-    let scaled = quick_sum(high.hi, log.lo.mul_add(y, high.lo));
+    let scaled = scaled_log(size, 0.0, y);
     let power = exp_of(scaled);
     let is_integer = y.round_ties_even() == y;
     let half = 0.5 * y;

@@ -8,8 +8,8 @@ use super::double_lanes::{
 };
 use super::elementary::small_exp_m1;
 use super::erf::TWO_OVER_ROOT;
-use super::erf_rounded;
 use super::lanes::SHIFT;
+use super::{double_lanes_outside as outside, erf_rounded};
 
 rounded_functions! {
     erf_rounded:

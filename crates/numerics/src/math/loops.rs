@@ -140,6 +140,24 @@ fn without_subnormals<'a>(xs: &'a [f64], copy: &'a mut [f64; ROUNDED]) -> &'a [f
     copy
 }
 
+/// From this number of unknown results of a block on, the known ones outside of the range of the
+/// faster form are looked for in vectors.
+const MANY: u64 = 8;
+
+/// Number of results that are unknown.
+#[inline(always)]
+fn count_unknown(block: &[f64]) -> u64 {
+    block.iter().fold(0, |count, result| count + u64::from(result.is_nan()))
+}
+
+/// The result, or what is known of it without the faster form of a function, and adds it to the
+/// `missing` ones if that is nothing.
+#[inline(always)]
+fn known(result: f64, outside: Option<f64>, missing: &mut u64) -> f64 {
+    *missing += u64::from(result.is_nan() & outside.is_none());
+    if result.is_nan() { outside.unwrap_or(f64::NAN) } else { result }
+}
+
 /// A loop by the faster form of a function, and by a fallback where that leaves the result open.
 pub(super) struct RoundedLoop<'a, F> {
     pub(super) results: &'a mut [f64],
@@ -162,7 +180,20 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
             for (result, &x) in block.iter_mut().zip(without_subnormals(xs, &mut others)) {
                 *result = nearest(F::near([x]), F::ERROR);
             }
-            if block.iter().fold(false, |any, result| any | result.is_nan()) {
+            let mut missing = count_unknown(block);
+            if missing >= MANY {
+                missing = 0;
+                for (result, &x) in block.iter_mut().zip(xs) {
+                    *result = known(*result, F::outside([x]), &mut missing);
+                }
+            }
+            if F::RESCALES && missing >= MANY {
+                for (result, &x) in block.iter_mut().zip(xs) {
+                    *result = known(*result, F::rescaled([x]), &mut 0);
+                }
+                missing = count_unknown(block);
+            }
+            if missing > 0 {
                 for (result, &x) in block.iter_mut().zip(xs) {
                     if result.is_nan() {
                         *result = one_nan(x, fallback(x));
@@ -252,7 +283,20 @@ impl<F: Rounded<2>> Kernel for RoundedPairLoop<'_, F> {
             for ((result, &x), &y) in block.iter_mut().zip(easy_xs).zip(easy_ys) {
                 *result = nearest(F::near([x, y]), F::ERROR);
             }
-            if block.iter().fold(false, |any, result| any | result.is_nan()) {
+            let mut missing = count_unknown(block);
+            if missing >= MANY {
+                missing = 0;
+                for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
+                    *result = known(*result, F::outside([x, y]), &mut missing);
+                }
+            }
+            if F::RESCALES && missing >= MANY {
+                for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
+                    *result = known(*result, F::rescaled([x, y]), &mut 0);
+                }
+                missing = count_unknown(block);
+            }
+            if missing > 0 {
                 for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
                     if result.is_nan() {
                         *result = F::exact([x, y]);

@@ -31,6 +31,7 @@ pub mod double; // For the tests in `tests/it/math`.
 pub mod double_lanes; // For the tests in `tests/it/math`.
 #[doc(hidden)]
 pub mod double_lanes_erf; // For the tests in `tests/it/math`.
+mod double_lanes_outside;
 pub mod element;
 mod elementary;
 #[doc(hidden)]

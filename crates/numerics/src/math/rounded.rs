@@ -9,7 +9,7 @@ use super::ties;
 use std::cmp::Ordering;
 
 /// Below this, an odd function that behaves as `x + O(x^3)` is `x` up to less than half a unit.
-const SMALL: f64 = 1.0 / (1u64 << 28) as f64;
+pub(super) const SMALL: f64 = 1.0 / (1u64 << 28) as f64;
 
 /// True if an odd function that behaves as `x + O(x^3)` rounds to `x`.
 fn is_small(x: f64) -> bool {
@@ -27,7 +27,7 @@ fn round_scaled(x: Double, exponent: i32, compare: impl FnOnce(Double) -> Orderi
 }
 
 /// Beyond this, `exp(-2x)` is negligible beside 1 also in twice the precision of `f64`.
-const LARGE: f64 = 40.0;
+pub(super) const LARGE: f64 = 40.0;
 
 /// The hyperbolic sine and cosine of a finite number, both without a power of two.
 pub(crate) fn sinh_cosh(x: f64) -> (Double, Double, i32) {
@@ -166,8 +166,8 @@ pub(crate) fn rsqrt(x: f64) -> f64 {
 }
 
 /// Numbers beyond these have an exponential that is infinite or zero.
-const OVERFLOW: f64 = 709.79;
-const UNDERFLOW: f64 = -745.14;
+pub(super) const OVERFLOW: f64 = 709.79;
+pub(super) const UNDERFLOW: f64 = -745.14;
 
 /// The exponential function.
 pub(crate) fn exp(x: f64) -> f64 {
@@ -334,9 +334,12 @@ pub(crate) fn pow(base: f64, exponent: f64) -> f64 {
     if base == 0.0 && exponent > 0.0 {
         return if is_odd { base } else { 0.0 };
     }
-    let is_real = base > 0.0 || is_integer;
-    if is_special(base) || is_special(exponent) || base.abs() == 1.0 || !is_real {
+    if is_special(base) || is_special(exponent) || base.abs() == 1.0 && is_integer {
         return libm::pow(base, exponent);
+    }
+    if base < 0.0 && !is_integer {
+        // That of the function in `libm` has a sign on some machines.
+        return f64::NAN;
     }
     // Larger exponents give one, infinity or zero, too.
     let log = Double::from(base.abs()).log() * Double::from(exponent.clamp(-1e30, 1e30));

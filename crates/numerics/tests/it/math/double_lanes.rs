@@ -13,7 +13,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, FRAC_PI_4, LN_2, SQRT_2};
 
 /// Numbers of all sizes that some functions take: products of powers of two and mantissas of a
 /// multiplicative generator, of both signs.
-fn numbers(exponents: std::ops::Range<i32>) -> impl Iterator<Item = f64> {
+pub(super) fn numbers(exponents: std::ops::Range<i32>) -> impl Iterator<Item = f64> {
     let mut state = 1u64;
     exponents.flat_map(move |exponent| {
         let mut next = || {

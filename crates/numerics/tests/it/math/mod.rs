@@ -4,6 +4,7 @@ mod bessel;
 mod complex;
 mod complex_lanes;
 mod double_lanes;
+mod double_lanes_outside;
 mod erf;
 mod fused;
 mod gamma;
