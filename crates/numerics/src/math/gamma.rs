@@ -147,7 +147,7 @@ const SLOPE_AT_ZERO: Double = Double::new(0.9676722454476212, -3.387874303038943
 /// `1 - gamma` with Euler's constant.
 const ONE_MINUS_EULER: Double = Double::new(0.42278433509846713, 4.942915152430645e-18);
 /// `log(2 pi) / 2`.
-const HALF_LOG_TWO_PI: Double = Double::new(0.9189385332046728, -3.8782941580672414e-17);
+pub(super) const HALF_LOG_TWO_PI: Double = Double::new(0.9189385332046728, -3.8782941580672414e-17);
 /// `log(pi)`.
 const LOG_PI: Double = Double::new(1.1447298858494002, 1.0265951162707826e-17);
 
@@ -225,7 +225,7 @@ pub fn moderate_lgamma(x: f64) -> Double {
 
 /// The logarithm of `pi / sin(pi x)`, which [`lgamma`] reflects numbers by, of `x` up to 1/2.
 pub fn lgamma_reflection(x: f64) -> Double {
-    LOG_PI - sin_cos_pi(x).0.log()
+    LOG_PI - sin_cos_pi(x).0.abs().log()
 }
 
 /// The sine and the cosine of `pi` times the distance of `x` from the nearest integer, which is

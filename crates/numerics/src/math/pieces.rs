@@ -14,7 +14,11 @@
 //! Products use fused multiply-adds: this code is for machines that have them.
 
 use super::double::{Double, two_sum};
+use super::double_lanes::{log_of, part, plus, times};
+use super::double_lanes_outside::rescaled::{UNIT, in_units, is_subnormal};
+use super::gamma::HALF_LOG_TWO_PI;
 use super::kernel::SliceKernel;
+use super::lanes::split;
 use super::unary::RealFunction;
 use super::{bessel, erf, gamma, lanes};
 use crate::Float;
@@ -28,6 +32,9 @@ const PIECE_BITS: u32 = 48;
 /// The first piece begins at 2^-64, and the last one ends at 2^64.
 const FIRST: usize = (1023 - 64) << (52 - PIECE_BITS);
 const PIECES: usize = 128 << (52 - PIECE_BITS);
+const SMALLEST: f64 = part(64);
+/// A bound of the relative error of functions beyond the pieces, which are logarithms.
+const LOG_ERROR: f64 = part(62);
 /// The coefficients of a polynomial, and how many of them have twice the precision.
 const TERMS: usize = 12;
 const HEADS: usize = 3;
@@ -85,12 +92,17 @@ impl Near {
         if above == below { above } else { f32::NAN }
     }
 
+    /// The result times a number of size 1.
+    #[inline(always)]
+    fn times(self, sign: f64) -> Near {
+        let Double { hi, lo } = self.value;
+        Near { value: Double::new(hi * sign, lo * sign), ..self }
+    }
+
     /// The result with the sign of another number.
     #[inline(always)]
     fn copysign(self, sign: f64) -> Near {
-        let Double { hi, lo } = self.value;
-        let factor = 1f64.copysign(sign);
-        Near { value: Double::new(hi * factor, lo * factor), ..self }
+        self.times(1f64.copysign(sign))
     }
 
     /// The difference.
@@ -319,6 +331,21 @@ fn fraction(x: f64) -> f64 {
     x - x.round_ties_even()
 }
 
+/// True for finite numbers beyond the pieces.
+#[inline(always)]
+fn is_large(x: f64) -> bool {
+    x > 1.0 / SMALLEST && x < f64::INFINITY
+}
+
+/// The logarithm of a positive number, with the precision of pieces.
+fn log(x: f64) -> Near {
+    let is_subnormal = is_subnormal(x);
+    let [m, exponent] = split(if is_subnormal { in_units(x) } else { x });
+    let exponent = if is_subnormal { exponent + UNIT } else { exponent };
+    let value = log_of(Double::new(m - 1.0, 0.0), exponent);
+    Near { value, error: value.hi.abs() * LOG_ERROR }
+}
+
 /// The logarithm of the gamma function.
 #[derive(Clone, Copy)]
 pub struct Lgamma;
@@ -329,6 +356,17 @@ static LGAMMA: LazyLock<PieceTable<2>> =
 impl Pieced for Lgamma {
     #[inline(always)]
     fn near(x: f64) -> Near {
+        if x != 0.0 && x.abs() < SMALLEST {
+            // Euler's constant times the number is below the error.
+            return log(x.abs()).times(-1.0);
+        }
+        if is_large(x) {
+            // Stirling's formula, of which 1 / (12 x) is below the error.
+            let log = log(x).value;
+            let main = times(plus(log, Double::new(-1.0, 0.0)), Double::new(x, 0.0));
+            let value = Double::new(main.hi, main.lo + (HALF_LOG_TWO_PI.hi - 0.5 * log.hi));
+            return Near { value, error: value.hi * LOG_ERROR };
+        }
         if x > 0.0 {
             return LGAMMA.near(0, x);
         }
@@ -351,6 +389,9 @@ static DIGAMMA: LazyLock<PieceTable<2>> =
 impl Pieced for Digamma {
     #[inline(always)]
     fn near(x: f64) -> Near {
+        if is_large(x) {
+            return log(x);
+        }
         if x > 0.0 {
             return DIGAMMA.near(0, x);
         }
@@ -361,7 +402,7 @@ impl Pieced for Digamma {
 
     #[inline(always)]
     fn near_single(x: f64) -> Near {
-        if x > 0.0 { DIGAMMA.near_single(0, x) } else { Self::near(x) }
+        if x > 0.0 && !is_large(x) { DIGAMMA.near_single(0, x) } else { Self::near(x) }
     }
 
     fn exact(x: f64) -> f64 {
