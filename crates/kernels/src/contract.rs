@@ -510,11 +510,6 @@ impl Kernel for DotKernel {
         self.is_packable()
     }
 
-    fn max_prepacked(&self) -> usize {
-        // A vector reads a matrix at the speed of memory in any order, unless it is near.
-        if self.sizes.m == 1 { 2 * matmul::deep_panels_bytes() } else { usize::MAX }
-    }
-
     fn prepacked_bytes(&self) -> usize {
         let ProductSizes { n, k, .. } = self.sizes;
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)

@@ -45,11 +45,6 @@ pub trait Kernel: Debug + Send + Sync {
         false
     }
 
-    /// If all prepacked operands of a program have more bytes than this, it is not worth it.
-    fn max_prepacked(&self) -> usize {
-        usize::MAX
-    }
-
     /// The bytes of what [`Kernel::prepack`] returns, if that is not `None`.
     fn prepacked_bytes(&self) -> usize {
         0

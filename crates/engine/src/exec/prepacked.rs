@@ -108,9 +108,7 @@ pub(crate) fn prepack_constants(plan: &Plan) -> Result<Vec<PrepackedConstant>, T
         let is_known = |known: &PrepackedConstant| {
             known.kernel == fingerprint && known.constant.same(constant)
         };
-        let bytes = all.iter().map(|known| known.packed.len()).sum::<usize>();
-        let has_room = bytes.saturating_add(kernel.prepacked_bytes()) <= kernel.max_prepacked();
-        if !has_room || all.iter().any(is_known) {
+        if all.iter().any(is_known) {
             return Ok(());
         }
         if let Some(packed) = kernel.prepack(constant)? {
@@ -152,8 +150,7 @@ impl PrepackedOperands {
             return known.cloned();
         }
         if let OperandState::Seen = cached.state {
-            let most = kernel.max_prepacked().min(MAX_BYTES);
-            let has_room = self.bytes.saturating_add(kernel.prepacked_bytes()) <= most;
+            let has_room = self.bytes.saturating_add(kernel.prepacked_bytes()) <= MAX_BYTES;
             // If there is no memory for it, the kernel still runs.
             let is_packed = has_room && host::check(operand.len()).is_ok();
             let packed = if is_packed { kernel.prepack(operand).ok().flatten() } else { None };

@@ -122,32 +122,38 @@ impl DotKernel {
         is_it.then_some(usize::from(!self.is_swapped))
     }
 
-    /// Computes results of a vector's products with some of `rows` rows of a matrix.
+    /// Computes results of a vector's products with some of the rows of a matrix, of which there may
+    /// be panels.
     fn run_matrix_rows(
         &self,
         range: Range<usize>,
         vector: &[u8],
         matrix: RowOperand<'_>,
+        panels: Option<&[u8]>,
         out: &mut [u8],
     ) -> Result<(), TensorError> {
         let ProductSizes { n, k, .. } = self.sizes;
         dispatch_sum!(self.dtype, T, R, C => {
             let out = cast_mut::<T>(out)?;
-            let first = if matrix.is_part { 0 } else { range.start * k };
-            let elements = cast::<T>(matrix.bytes)?.get(first..first + range.len() * k);
-            let elements = elements.ok_or(TensorError::OutOfBounds)?;
             if range.end > n || out.len() != range.len() || out.is_empty() {
                 return Err(TensorError::OutOfBounds);
             }
             let [start] = self.lhs.starts[..] else { return Err(TensorError::OutOfBounds) };
             let vector = cast::<T>(vector)?.get(start..).ok_or(TensorError::OutOfBounds)?;
             let a = Matrix { elements: vector, strides: self.lhs.strides };
-            let b = Matrix { elements, strides: [1, k] };
-            let columns = range.len();
-            let product =
-                Product { rows: 1, depth: k, columns, a: &a, b, order: None, panels: None };
-            let mut results = Results::Strided(out, columns);
-            product.compute::<R, C>(Isa::best(), 0..1, 0..columns, &mut results)
+            let elements = cast::<T>(matrix.bytes)?;
+            // Panels have the columns of the whole product.
+            let panels = packed::<T, C>(panels, [k, n])?.filter(|_| range.start % C == 0);
+            let (columns, part) = match panels {
+                Some(_) => (n, range.clone()),
+                None => (range.len(), 0..range.len()),
+            };
+            let first = if matrix.is_part || panels.is_some() { 0 } else { range.start * k };
+            let elements = elements.get(first..).filter(|rest| rest.len() >= columns * k);
+            let b = Matrix { elements: elements.ok_or(TensorError::OutOfBounds)?, strides: [1, k] };
+            let product = Product { rows: 1, depth: k, columns, a: &a, b, order: None, panels };
+            let mut results = Results::Strided(out, range.len());
+            product.compute::<R, C>(Isa::best(), 0..1, part, &mut results)
         })
     }
 }
@@ -213,7 +219,7 @@ impl RowWise for DotKernel {
         };
         if let Some(matrix) = self.matrix_of_rows() {
             let (vector, matrix) = if matrix == 0 { (rhs, lhs) } else { (lhs, rhs) };
-            return self.run_matrix_rows(range, vector.whole()?, matrix, result);
+            return self.run_matrix_rows(range, vector.whole()?, matrix, prepacked, result);
         }
         let operands = [lhs, rhs].map(|operand| (operand.bytes, operand.is_part));
         self.run_rows(rows, range, operands, prepacked, result)

@@ -448,3 +448,48 @@ fn prepacked_operands_change_nothing() {
     }
     assert_eq!(evaluated(&case), case.results);
 }
+
+/// The product of a vector with the rows of a matrix, some rows at a time, reads the prepacked matrix
+/// alone. With integers, sums are exact.
+#[test]
+fn rows_of_a_prepacked_matrix_are_read_from_it() {
+    const N: usize = 1000;
+    const K: usize = 600;
+    let matrix: Vec<f32> = (0..N * K).map(|i| (i % 11) as f32 - 5.0).collect();
+    let vector: Vec<f32> = (0..K).map(|i| (i % 7) as f32 - 3.0).collect();
+    let product = |row: &[f32]| row.iter().zip(&vector).map(|(x, y)| x * y).sum::<f32>();
+    let expected: Vec<f32> = matrix.chunks(K).map(product).collect();
+    let dims = DotDims {
+        lhs_contracting_dimensions: vec![1],
+        rhs_contracting_dimensions: vec![1],
+        ..DotDims::default()
+    };
+    let case = case(
+        primitives::Dot { dims: Some(Box::new(dims)), dtype: DType::F32 },
+        [tensor([1, K], &vector), tensor([N, K], &matrix)],
+        [tensor([1, N], &expected)],
+    );
+    let kernel = prepared(&case, &[0]).unwrap().kernel;
+    let matrix = case.operands[1].bytes();
+    let packed = kernel.prepack(matrix).unwrap().unwrap();
+    let kernel = kernel.row_wise().unwrap();
+    let vector = RowOperand { bytes: case.operands[0].bytes(), is_part: false };
+    let zeros = vec![0; matrix.len()];
+    for (bytes, prepacked) in [(&matrix[..], None), (&zeros, Some(&packed[..]))] {
+        for range in [0..N, 0..64, 64..192, 960..N] {
+            let operands = [vector, RowOperand { bytes, is_part: false }];
+            let mut found = vec![0f32; range.len()];
+            let results = &mut [bytemuck::cast_slice_mut(&mut found)];
+            let registers = &mut Registers::default();
+            kernel.run_rows(N, range.clone(), &operands, prepacked, results, registers).unwrap();
+            assert_eq!(found, expected[range]);
+        }
+        // Rows from the middle of a panel on are read from the matrix.
+        let operands = [vector, RowOperand { bytes: matrix, is_part: false }];
+        let mut found = vec![0f32; 50];
+        let results = &mut [bytemuck::cast_slice_mut(&mut found)];
+        let registers = &mut Registers::default();
+        kernel.run_rows(N, 37..87, &operands, prepacked, results, registers).unwrap();
+        assert_eq!(found, expected[37..87]);
+    }
+}
