@@ -88,10 +88,7 @@ impl<T: Opaque<Object: 'static>> Resolve for pjrt_abi::Handle<T> {
     type Object = T::Object;
 
     fn get<'a>(self) -> Outcome<&'a T::Object> {
-        self.get_if_any().ok_or_else(|| {
-            let name = std::any::type_name::<T::Object>().rsplit("::").next().unwrap_or_default();
-            Failure::new(Code::InvalidArgument, format!("a {name} is required, found null"))
-        })
+        self.get_if_any().ok_or_else(|| missing(std::any::type_name::<T::Object>()))
     }
 
     fn get_if_any<'a>(self) -> Option<&'a T::Object> {
@@ -105,6 +102,13 @@ impl<T: Opaque<Object: 'static>> Resolve for pjrt_abi::Handle<T> {
             drop(unsafe { Box::from_raw(self.pointer().cast::<T::Object>()) });
         }
     }
+}
+
+/// The failure of a call that lacks an object of a type.
+#[cold]
+fn missing(path: &str) -> Failure {
+    let name = path.rsplit("::").next().unwrap_or_default();
+    Failure::new(Code::InvalidArgument, format!("a {name} is required, found null"))
 }
 
 /// The values of an array that a client passed.

@@ -10,7 +10,12 @@ use std::ffi::c_void;
 
 /// A function that is not implemented: it says which.
 extern "C" fn unimplemented<const INDEX: usize>(_: *mut c_void) -> Handle<Error> {
-    let message = format!("PJRT_{} is not implemented by stablo", Slot::ALL[INDEX].name());
+    not_implemented(Slot::ALL[INDEX])
+}
+
+#[cold]
+fn not_implemented(slot: Slot) -> Handle<Error> {
+    let message = format!("PJRT_{} is not implemented by stablo", slot.name());
     Failure::new(Code::Unimplemented, message).into_error()
 }
 
