@@ -72,3 +72,26 @@ macro_rules! dispatch_storage {
     };
 }
 pub(crate) use dispatch_storage;
+
+/// Calls a function that is generic over elements which it only moves, for a plain type of the size
+/// of another one and of at most its alignment, so that it is compiled once for each size; for the
+/// type itself if it is not like one of elements. Arguments are cast: `by_size!(T, f(cast_slice(x)))`.
+macro_rules! by_size {
+    ($T:ty, $($function:ident)::+ $(<$parameter:ident>)? ($($argument:expr),*)) => {
+        // Constants: there is no code for the others.
+        if const { size_of::<$T>() == 1 } {
+            $($function)::+::<u8 $(, $parameter)?>($($argument),*)
+        } else if const { size_of::<$T>() == 2 && align_of::<$T>() == 2 } {
+            $($function)::+::<u16 $(, $parameter)?>($($argument),*)
+        } else if const { size_of::<$T>() == 4 && align_of::<$T>() == 4 } {
+            $($function)::+::<u32 $(, $parameter)?>($($argument),*)
+        } else if const { size_of::<$T>() == 8 && align_of::<$T>() >= 4 } {
+            $($function)::+::<[u32; 2] $(, $parameter)?>($($argument),*)
+        } else if const { size_of::<$T>() == 16 && align_of::<$T>() >= 8 } {
+            $($function)::+::<[u64; 2] $(, $parameter)?>($($argument),*)
+        } else {
+            $($function)::+::<$T $(, $parameter)?>($($argument),*)
+        }
+    };
+}
+pub(crate) use by_size;

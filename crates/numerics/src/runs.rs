@@ -1,11 +1,11 @@
 //! Views read and written piece by piece, whose innermost lines may have a few elements only.
 
-use crate::dispatch::dispatch_storage;
+use crate::dispatch::{by_size, dispatch_storage};
 use crate::shape::{Axis, StridedView, at, elements, walk_runs};
 use crate::simd::{PATTERN, pattern_reach, read_patterns, read_strided, transpose, write_patterns};
 use crate::transposes::MIN_SIDE;
 use crate::{DType, TensorError};
-use bytemuck::Pod;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use smallvec::{SmallVec, smallvec};
 
 /// Lines of at least this many elements are written some elements at a time.
@@ -97,6 +97,12 @@ impl Runs {
     /// Fills `out` with the elements of the view from position `start` on, of the elements that the
     /// view was made for.
     pub fn read<T: Pod>(&self, source: &[T], start: usize, out: &mut [T]) {
+        by_size!(T, Runs::read_plain(self, cast_slice(source), start, cast_slice_mut(out)));
+    }
+
+    /// As [`Runs::read`], compiled once for all crates.
+    #[inline(never)]
+    fn read_plain<T: Pod>(&self, source: &[T], start: usize, out: &mut [T]) {
         let Some((&run, outer)) = self.axes.split_last() else {
             out.fill(source[self.offset]);
             return;
@@ -225,6 +231,12 @@ impl Runs {
 
     /// Writes elements to the places of the view, in its order.
     pub fn write<T: Pod>(&self, source: &[T], target: &mut [T]) {
+        by_size!(T, Runs::write_plain(self, cast_slice(source), cast_slice_mut(target)));
+    }
+
+    /// As [`Runs::write`], compiled once for all crates.
+    #[inline(never)]
+    fn write_plain<T: Pod>(&self, source: &[T], target: &mut [T]) {
         let Some((&run, outer)) = self.axes.split_last() else {
             target[self.offset] = source[0];
             return;

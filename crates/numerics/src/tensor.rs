@@ -244,8 +244,7 @@ impl Tensor {
     /// # Errors
     /// If there is no memory for it.
     pub fn zeros(dtype: DType, shape: impl AsRef<[usize]>) -> Result<Tensor, TensorError> {
-        let zero = dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).to_vec());
-        Tensor::filled(dtype, shape.as_ref(), &zero)
+        Tensor::filled(dtype, shape.as_ref(), &zero(dtype))
     }
 
     /// A tensor of zeros that stands for a value without meaning. Whoever writes to it gets a copy,
@@ -570,6 +569,11 @@ impl Tensor {
             view.scatter(source.storage::<S>()?, self.storage_mut::<S>()?)
         })
     }
+}
+
+/// The bytes of a zero.
+fn zero(dtype: DType) -> Vec<u8> {
+    dispatch_all!(dtype, T => bytemuck::bytes_of(&T::ZERO).to_vec())
 }
 
 /// Same element type, shape and bytes: unlike numbers, equal NaNs are equal and zeros of different

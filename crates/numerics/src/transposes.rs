@@ -1,8 +1,9 @@
 //! Copies that transpose, block by block.
 
+use crate::dispatch::by_size;
 use crate::shape::{Axis, Indices, at};
 use crate::simd::{transpose, transpose_streamed};
-use bytemuck::Pod;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use std::ops::Range;
 
 /// Rows and columns of the blocks in which transposing copies go, in elements: pages are read and
@@ -43,6 +44,12 @@ impl Blocks {
 
     /// Writes the elements of the view to `target`.
     pub(crate) fn gather<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
+        by_size!(T, Blocks::gather_plain(self, offset, cast_slice(source), cast_slice_mut(target)));
+    }
+
+    /// As [`Blocks::gather`], compiled once for all crates.
+    #[inline(never)]
+    fn gather_plain<T: Pod>(&self, offset: usize, source: &[T], target: &mut [T]) {
         let (_, row_dense) = self.row;
         // Results of a matrix that no cache keeps are streamed to memory if they are many.
         let machine = host::machine();

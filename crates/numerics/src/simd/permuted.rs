@@ -3,7 +3,8 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::Isa;
-use bytemuck::Pod;
+use crate::dispatch::by_size;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 /// Maximum number of elements of a pattern.
 pub const PATTERN: usize = 64;
@@ -13,6 +14,12 @@ pub const PATTERN: usize = 64;
 /// # Panics
 /// If there are fewer, or `stride` is zero.
 pub fn read_strided<T: Pod>(source: &[T], stride: usize, out: &mut [T]) {
+    by_size!(T, read_plain(cast_slice(source), stride, cast_slice_mut(out)));
+}
+
+/// As [`read_strided`], compiled once for all crates.
+#[inline(never)]
+fn read_plain<T: Pod>(source: &[T], stride: usize, out: &mut [T]) {
     #[cfg(target_arch = "x86_64")]
     let done = vectors::strided(source, stride, out);
     #[cfg(not(target_arch = "x86_64"))]

@@ -3,7 +3,8 @@
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::Isa;
 use super::permuted::{pattern_reach, read_strided};
-use bytemuck::Pod;
+use crate::dispatch::by_size;
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 
 /// Elements along both sides of a tile.
 const TILE: usize = 8;
@@ -33,6 +34,20 @@ pub fn transpose_streamed<T: Pod>(
 }
 
 fn transpose_to<T: Pod, const STREAMED: bool>(
+    (source, source_stride): (&[T], usize),
+    (target, target_stride): (&mut [T], usize),
+    size: [usize; 2],
+) {
+    by_size!(T, transpose_plain<STREAMED>(
+        (cast_slice(source), source_stride),
+        (cast_slice_mut(target), target_stride),
+        size
+    ));
+}
+
+/// As [`transpose_to`], compiled once for all crates.
+#[inline(never)]
+fn transpose_plain<T: Pod, const STREAMED: bool>(
     (source, source_stride): (&[T], usize),
     (target, target_stride): (&mut [T], usize),
     [rows, columns]: [usize; 2],
