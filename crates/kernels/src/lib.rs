@@ -8,6 +8,7 @@ mod batch_norm;
 mod blocking;
 mod body;
 mod collective;
+mod column_sums;
 mod complex_products;
 mod contract;
 mod conv_features_first;
@@ -38,6 +39,7 @@ mod index_vectors;
 mod kernel;
 mod key_order;
 mod least_or_largest;
+mod levels;
 pub mod linalg;
 pub mod long_windows; // For its tests.
 mod loops;

@@ -2,7 +2,7 @@
 
 use super::converted::convert_into;
 use super::narrow::combine_narrow;
-use super::sums::{Addition, Combine, Commutative, ROWS, WindowLines};
+use super::sums::{Addition, Called, Combine, Commutative, OfWindows, ROWS, WindowLines};
 use bytemuck::{cast, cast_slice, cast_slice_mut};
 use numerics::math::BinaryOp;
 use numerics::{
@@ -50,13 +50,21 @@ pub(crate) fn operation_type(dtype: DType) -> DType {
 
 /// The operation on elements of a type that [`operation_type`] gives; `None` for one that
 /// reductions hardly use, or for floats of 8 bits. For the types that programs reduce most, and for
-/// sums of narrow floats, loops are compiled with the operation; the others call it by a pointer.
+/// sums of narrow floats, loops are compiled with the operation; the others call it.
 pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
     use BinaryOp::{Add, And, Maximum, Minimum, Multiply, Or, Xor};
-    /// A pointer to a function of elements.
-    macro_rules! pointer {
-        ($T:ty, $function:expr) => {
-            $function as fn($T, $T) -> $T
+    /// An operation on elements of a type that loops over their bits call.
+    macro_rules! called {
+        ($T:ty as $W:ty, $function:expr) => {
+            const {
+                &Called {
+                    f: &|x: $W, y: $W| -> $W { cast($function(cast::<_, $T>(x), cast(y))) },
+                    is_commutative: false,
+                }
+            }
+        };
+        ($W:ty, $function:expr) => {
+            const { &Called { f: &|x: $W, y: $W| $function(x, y), is_commutative: true } }
         };
     }
     /// A form of an operation on elements of a type.
@@ -70,9 +78,6 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
         ($function:expr) => {
             const { &Commutative($function) }
         };
-        ($T:ty, $function:expr) => {
-            const { &Commutative(pointer!($T, $function)) }
-        };
     }
     macro_rules! floats {
         ($T:ty, $sum:expr) => {
@@ -85,14 +90,14 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
             }
         };
     }
-    /// Narrow floats, and complex numbers, by pointers; sums and products as given.
-    macro_rules! rare {
-        ($T:ty, $sum:expr, $product:expr) => {
+    /// Narrow floats, by calls but for sums as given.
+    macro_rules! narrow {
+        ($T:ty, $sum:expr) => {
             match op {
                 Add => of!($T, $sum),
-                Multiply => of!($T, $product),
-                Maximum => of!($T, pointer!($T, Number::maximum)),
-                Minimum => of!($T, pointer!($T, Number::minimum)),
+                Multiply => called!($T as u16, <$T as Number>::multiply),
+                Maximum => called!($T as u16, <$T as Number>::maximum),
+                Minimum => called!($T as u16, <$T as Number>::minimum),
                 _ => return None,
             }
         };
@@ -100,29 +105,23 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
     Some(match dtype {
         // Booleans are bytes of 0 or 1.
         DType::I1 => CombineBits::Bits8(match op {
-            Or | Add | Maximum => bits!(|x: u8, y: u8| x | y),
-            And | Multiply | Minimum => bits!(|x: u8, y: u8| x & y),
-            Xor => bits!(u8, Bitwise::xor),
+            Or | Add | Maximum => const { &OfWindows(|x: u8, y: u8| x | y) },
+            And | Multiply | Minimum => const { &OfWindows(|x: u8, y: u8| x & y) },
+            Xor => called!(u8, <u8 as Bitwise>::xor),
             _ => return None,
         }),
-        DType::F16 => {
-            CombineBits::Bits16(rare!(f16, HalfAddition, pointer!(f16, Number::multiply)))
-        }
-        DType::BF16 => CombineBits::Bits16(rare!(
-            bf16,
-            <bf16 as Number>::add,
-            pointer!(bf16, Number::multiply)
-        )),
+        DType::F16 => CombineBits::Bits16(narrow!(f16, HalfAddition)),
+        DType::BF16 => CombineBits::Bits16(narrow!(bf16, <bf16 as Number>::add)),
         DType::F32 => CombineBits::Bits32(floats!(f32, Addition(<f32 as Number>::add))),
         DType::I32 | DType::U32 => CombineBits::Bits32(match op {
             Add => bits!(<u32 as Number>::add),
             Multiply => bits!(<u32 as Number>::multiply),
-            Maximum if dtype == DType::I32 => of!(i32, Commutative(<i32 as Number>::maximum)),
-            Minimum if dtype == DType::I32 => of!(i32, Commutative(<i32 as Number>::minimum)),
-            Maximum => bits!(u32, Number::maximum),
-            Minimum => bits!(u32, Number::minimum),
-            And => bits!(u32, Bitwise::and),
-            Or => bits!(u32, Bitwise::or),
+            Maximum if dtype == DType::I32 => of!(i32, OfWindows(<i32 as Number>::maximum)),
+            Minimum if dtype == DType::I32 => of!(i32, OfWindows(<i32 as Number>::minimum)),
+            Maximum => called!(u32, <u32 as Number>::maximum),
+            Minimum => called!(u32, <u32 as Number>::minimum),
+            And => called!(u32, <u32 as Bitwise>::and),
+            Or => called!(u32, <u32 as Bitwise>::or),
             Xor => bits!(|x: u32, y: u32| x ^ y),
             _ => return None,
         }),
@@ -130,13 +129,13 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
         DType::I64 | DType::U64 => CombineBits::Bits64(match op {
             Add => bits!(<u64 as Number>::add),
             Multiply => bits!(<u64 as Number>::multiply),
-            Maximum if dtype == DType::I64 => of!(i64, Commutative(<i64 as Number>::maximum)),
-            Minimum if dtype == DType::I64 => of!(i64, Commutative(<i64 as Number>::minimum)),
-            Maximum => bits!(u64, Number::maximum),
-            Minimum => bits!(u64, Number::minimum),
-            And => bits!(u64, Bitwise::and),
-            Or => bits!(u64, Bitwise::or),
-            Xor => bits!(u64, Bitwise::xor),
+            Maximum if dtype == DType::I64 => of!(i64, OfWindows(<i64 as Number>::maximum)),
+            Minimum if dtype == DType::I64 => of!(i64, OfWindows(<i64 as Number>::minimum)),
+            Maximum => called!(u64, <u64 as Number>::maximum),
+            Minimum => called!(u64, <u64 as Number>::minimum),
+            And => called!(u64, <u64 as Bitwise>::and),
+            Or => called!(u64, <u64 as Bitwise>::or),
+            Xor => called!(u64, <u64 as Bitwise>::xor),
             _ => return None,
         }),
         DType::C64 if op == Add => {
@@ -145,16 +144,12 @@ pub(crate) fn operation(op: BinaryOp, dtype: DType) -> Option<CombineBits> {
         DType::C128 if op == Add => {
             CombineBits::Complex64(const { &Parts(Addition(<f64 as Number>::add)) })
         }
-        DType::C64 => CombineBits::Complex32(rare!(
-            Complex32,
-            pointer!(Complex32, Number::add),
-            <Complex32 as Number>::multiply
-        )),
-        DType::C128 => CombineBits::Complex64(rare!(
-            Complex64,
-            pointer!(Complex64, Number::add),
-            <Complex64 as Number>::multiply
-        )),
+        DType::C64 if op == Multiply => {
+            CombineBits::Complex32(const { &<Complex32 as Number>::multiply })
+        }
+        DType::C128 if op == Multiply => {
+            CombineBits::Complex64(const { &<Complex64 as Number>::multiply })
+        }
         _ => return None,
     })
 }

@@ -1,6 +1,6 @@
 //! Sums of rows, of which eight neighbours are added at a time.
 
-use super::sums::Combine;
+use super::sums::{Combine, ROWS, WindowLines};
 use super::tree::Tree;
 use numerics::simd::AddEights;
 
@@ -11,6 +11,51 @@ const BLOCK: usize = 64;
 const EIGHTS: usize = 4096;
 /// and the elements of a part of a row with this many.
 const LONGEST: usize = 8 * EIGHTS;
+
+/// An addition, by which rows are added eight neighbours at a time.
+pub struct Addition<C>(pub C);
+
+impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
+    fn pair(&self, left: T, right: T) -> T {
+        self.0.pair(left, right)
+    }
+
+    fn merge(&self, left: &mut [T], right: &[T]) {
+        self.0.merge(left, right);
+    }
+
+    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
+        self.0.merge_into(left, right, out);
+    }
+
+    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
+        self.0.merge_at(elements, targets, values);
+    }
+
+    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
+        self.0.merge_rows(rows, out);
+    }
+
+    fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
+        self.0.merge_adjacent(elements, columns, out);
+    }
+
+    fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
+        if are_long(len) {
+            add_rows(elements, len, &self.0, out);
+        } else {
+            self.0.combine_rows(elements, len, out);
+        }
+    }
+
+    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
+        self.0.scan_rows(elements, len, init, out);
+    }
+
+    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
+        self.0.chain(elements, windows, out);
+    }
+}
 
 /// True for rows that [`add_rows`] adds faster than level by level.
 pub(super) fn are_long(len: usize) -> bool {

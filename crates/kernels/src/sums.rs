@@ -7,11 +7,13 @@
 //! elements. All kernels here, by rows or by columns, give the bits that this definition gives;
 //! `docs/accuracy.md` states it for other implementations.
 
-use super::row_sums::{add_rows, are_long};
+pub use super::column_sums::{combine_columns, copy_strided};
+use super::levels::combine_parts;
+pub use super::row_sums::Addition;
 use super::tree::Tree;
-use numerics::simd::{AddEights, Isa, Kernel, read_strided};
+use bytemuck::{cast, cast_slice, cast_slice_mut};
+use numerics::simd::{Isa, Kernel};
 use numerics::{DType, Element};
-use std::cell::RefCell;
 
 /// Elements, of one row or several, that are combined level by level in the first cache.
 pub(super) const BLOCK: usize = 1024;
@@ -19,14 +21,8 @@ pub(super) const BLOCK: usize = 1024;
 pub(super) const TINY: usize = 4;
 /// Rows longer than that and shorter than this are combined as columns, many at a time.
 pub(super) const SHORT_ROW: usize = 32;
-/// Columns that are combined at a time: a third of the first-level cache holds [`ROWS`] rows of
-/// them as `f32`.
-fn columns_at_a_time() -> usize {
-    (host::machine().l1.bytes / (3 * ROWS * size_of::<f32>())).max(ROWS)
-}
-
 /// Elements of a short row that are combined with others at a time where any order does.
-const LANES: usize = 8;
+pub(super) const LANES: usize = 8;
 /// Elements of a long row, so.
 const MANY_LANES: usize = 32;
 /// Rows that are combined at a time, in registers.
@@ -82,16 +78,16 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     fn merge(&self, left: &mut [T], right: &[T]) {
         let merge = Merge { left, right, f: *self };
         // A call takes longer than a few elements.
-        if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T, F>(merge) }
+        if merge.left.len() < SHORT_ROW { merge.run() } else { run::<T>(merge) }
     }
 
     fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
-        run::<T, F>(MergeInto { left, right, out, f: *self });
+        run::<T>(MergeInto { left, right, out, f: *self });
     }
 
     fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
         if targets.len() < values.len() {
-            return run::<T, F>(MergeRowsAt { elements, targets, values, f: *self });
+            return run::<T>(MergeRowsAt { elements, targets, values, f: *self });
         }
         for (&target, &value) in targets.iter().zip(values) {
             if let Some(element) = elements.get_mut(target) {
@@ -101,23 +97,23 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 
     fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
-        run_rows::<T, F>(MergeRows { rows, out, f: *self });
+        run_rows::<T>(MergeRows { rows, out, f: *self });
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
-        run_rows::<T, F>(MergeAdjacent { elements, columns, out, f: *self });
+        run_rows::<T>(MergeAdjacent { elements, columns, out, f: *self });
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        run_rows::<T, F>(SummedRows { elements, len, out, f: *self });
+        run_rows::<T>(SummedRows { elements, len, out, f: *self });
     }
 
     fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
-        run_rows::<T, F>(ScannedRows { elements, len, init, out, f: *self });
+        run_rows::<T>(ScannedRows { elements, len, init, out, f: *self });
     }
 
     fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
-        run::<T, F>(Chain { elements, windows, out, f: *self });
+        run::<T>(Chain { elements, windows, out, f: *self });
     }
 }
 
@@ -154,9 +150,9 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
         if len < 2 * LANES {
             self.0.combine_rows(elements, len, out);
         } else if len < 8 * MANY_LANES {
-            run::<T, F>(RowsInLanes::<T, F, LANES> { elements, len, out, f: self.0 });
+            run::<T>(RowsInLanes::<T, F, LANES> { elements, len, out, f: self.0 });
         } else {
-            run::<T, F>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
+            run::<T>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
         }
     }
 
@@ -169,12 +165,13 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
     }
 }
 
-/// An addition, by which rows are added eight neighbours at a time.
-pub struct Addition<C>(pub C);
+/// An operation of windows and scatters: elements that are reduced along dimensions are combined by
+/// [`least_or_largest`](super::least_or_largest), so that code for these is to be little.
+pub struct OfWindows<F>(pub F);
 
-impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
+impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for OfWindows<F> {
     fn pair(&self, left: T, right: T) -> T {
-        self.0.pair(left, right)
+        self.0(left, right)
     }
 
     fn merge(&self, left: &mut [T], right: &[T]) {
@@ -194,15 +191,11 @@ impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
-        self.0.merge_adjacent(elements, columns, out);
+        MergeAdjacent { elements, columns, out, f: self.0 }.run_shared();
     }
 
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
-        if are_long(len) {
-            add_rows(elements, len, &self.0, out);
-        } else {
-            self.0.combine_rows(elements, len, out);
-        }
+        SummedRows { elements, len, out, f: self.0 }.run_shared();
     }
 
     fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
@@ -214,23 +207,122 @@ impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
     }
 }
 
-/// Runs a loop over elements of a type, with the widest instructions where many compute with it,
-/// and with an operation that is a type `F`, not a pointer. The condition is a constant: other
-/// loops are compiled once.
-fn run<T: Element, F>(kernel: impl Kernel) {
-    if const { T::DTYPE.is_vectorized() && size_of::<F>() == 0 } {
+/// An operation that loops call, for those that programs hardly reduce with: less code than loops
+/// of their own.
+pub struct Called<W: 'static> {
+    /// The operation.
+    pub f: &'static (dyn Fn(W, W) -> W + Sync),
+    /// True if it is [`Commutative`].
+    pub is_commutative: bool,
+}
+
+impl<W: Element> Combine<W> for Called<W> {
+    fn pair(&self, left: W, right: W) -> W {
+        (self.f)(left, right)
+    }
+
+    fn merge(&self, left: &mut [W], right: &[W]) {
+        Merge { left, right, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn merge_into(&self, left: &[W], right: &[W], out: &mut [W]) {
+        MergeInto { left, right, out, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn merge_at(&self, elements: &mut [W], targets: &[usize], values: &[W]) {
+        MergeRowsAt { elements, targets, values, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn merge_rows(&self, rows: [&[W]; ROWS], out: &mut [W]) {
+        MergeRows { rows, out, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn merge_adjacent(&self, elements: &[W], columns: usize, out: &mut [W]) {
+        MergeAdjacent { elements, columns, out, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn combine_rows(&self, elements: &[W], len: usize, out: &mut [W]) {
+        let f: Calls<'_, W> = self.f;
+        if !self.is_commutative || len < 2 * LANES {
+            SummedRows { elements, len, out, f }.run_with_calls();
+        } else if len < 8 * MANY_LANES {
+            RowsInLanes::<W, _, LANES> { elements, len, out, f }.run_with_calls();
+        } else {
+            RowsInLanes::<W, _, MANY_LANES> { elements, len, out, f }.run_with_calls();
+        }
+    }
+
+    fn scan_rows(&self, elements: &[W], len: usize, init: W, out: &mut [W]) {
+        ScannedRows { elements, len, init, out, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+
+    fn chain(&self, elements: &[W], windows: WindowLines<'_>, out: &mut [W]) {
+        Chain { elements, windows, out, f: self.f as Calls<'_, W> }.run_with_calls();
+    }
+}
+
+/// Runs a loop over elements of a type, with the widest instructions where many compute with it.
+/// The condition is a constant: other loops are compiled once.
+fn run<T: Element>(kernel: impl Kernel) {
+    if const { T::DTYPE.is_vectorized() || matches!(T::DTYPE, DType::I64 | DType::U64) } {
         Isa::best().run(kernel);
     } else {
         kernel.run();
     }
 }
 
+/// Evaluates an expression with a type alias bound to the unsigned integers that have the size of a
+/// type, so that loops which call their operation are compiled once for each size.
+macro_rules! with_word {
+    ($T:ty, $W:ident => $body:expr) => {
+        if const { size_of::<$T>() == 1 } {
+            with_word!(@as u8, $W => $body)
+        } else if const { size_of::<$T>() == 2 } {
+            with_word!(@as u16, $W => $body)
+        } else if const { size_of::<$T>() == 4 } {
+            with_word!(@as u32, $W => $body)
+        } else {
+            with_word!(@as u64, $W => $body)
+        }
+    };
+    (@as $Word:ty, $W:ident => $body:expr) => {{
+        type $W = $Word;
+        $body
+    }};
+}
+
+/// An operation that loops call.
+type Calls<'a, W> = &'a dyn Fn(W, W) -> W;
+
+/// Loops that call their operation, compiled once for each size of elements.
+trait RunWithCalls {
+    /// Runs the loop.
+    fn run_with_calls(self);
+}
+
+macro_rules! run_with_calls {
+    ($($kernel:ident $(<$lanes:ident>)?)*) => {$(
+        impl<W: Element $(, const $lanes: usize)?> RunWithCalls
+            for $kernel<'_, W, Calls<'_, W> $(, $lanes)?>
+        {
+            #[inline(never)]
+            fn run_with_calls(self) {
+                self.run();
+            }
+        }
+    )*};
+}
+run_with_calls! {
+    Merge MergeInto MergeRowsAt MergeRows MergeAdjacent SummedRows ScannedRows Chain
+    RowsInLanes<LANES>
+}
+
 /// As [`run`], for loops over rows. Rows of narrow floats are added as `f32`.
-fn run_rows<T: Element, F>(kernel: impl Kernel) {
+fn run_rows<T: Element>(kernel: impl Kernel) {
     if const { matches!(T::DTYPE, DType::BF16 | DType::F16) } {
         kernel.run_shared();
     } else {
-        run::<T, F>(kernel);
+        run::<T>(kernel);
     }
 }
 
@@ -249,12 +341,12 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Merge<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: Merge<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let Merge { left, right, f } = self;
-        run(Merge { left, right, f: &f });
+        with_word!(T, W => Merge {
+                left: cast_slice_mut(left),
+                right: cast_slice(right),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -274,12 +366,13 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeInto<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: MergeInto<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let MergeInto { left, right, out, f } = self;
-        run(MergeInto { left, right, out, f: &f });
+        with_word!(T, W => MergeInto {
+                left: cast_slice(left),
+                right: cast_slice(right),
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -308,12 +401,13 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRowsAt<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: MergeRowsAt<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let MergeRowsAt { elements, targets, values, f } = self;
-        run(MergeRowsAt { elements, targets, values, f: &f });
+        with_word!(T, W => MergeRowsAt {
+                elements: cast_slice_mut(elements),
+                targets,
+                values: cast_slice(values),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -336,12 +430,12 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeRows<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: MergeRows<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let MergeRows { rows, out, f } = self;
-        run(MergeRows { rows, out, f: &f });
+        with_word!(T, W => MergeRows {
+                rows: rows.map(cast_slice),
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -381,12 +475,13 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for MergeAdjacent<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: MergeAdjacent<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let MergeAdjacent { elements, columns, out, f } = self;
-        run(MergeAdjacent { elements, columns, out, f: &f });
+        with_word!(T, W => MergeAdjacent {
+                elements: cast_slice(elements),
+                columns,
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -426,12 +521,13 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for SummedRows<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: SummedRows<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let SummedRows { elements, len, out, f } = self;
-        run(SummedRows { elements, len, out, f: &f });
+        with_word!(T, W => SummedRows {
+                elements: cast_slice(elements),
+                len,
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -479,12 +575,14 @@ impl<T: Element, F: Fn(T, T) -> T + Copy> Kernel for ScannedRows<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: ScannedRows<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let ScannedRows { elements, len, init, out, f } = self;
-        run(ScannedRows { elements, len, init, out, f: &f });
+        with_word!(T, W => ScannedRows {
+                elements: cast_slice(elements),
+                len,
+                init: cast(init),
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -511,12 +609,13 @@ impl<T: Element, F: Fn(T, T) -> T> Kernel for Chain<'_, T, F> {
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element>(kernel: Chain<'_, T, &dyn Fn(T, T) -> T>) {
-            kernel.run();
-        }
         let Chain { elements, windows, out, f } = self;
-        run(Chain { elements, windows, out, f: &f });
+        with_word!(T, W => Chain {
+                elements: cast_slice(elements),
+                windows,
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
 }
 
@@ -638,156 +737,12 @@ impl<T: Element, F: Fn(T, T) -> T, const LANES: usize> Kernel for RowsInLanes<'_
     }
 
     fn run_shared(self) {
-        #[inline(never)]
-        fn run<T: Element, const LANES: usize>(
-            kernel: RowsInLanes<'_, T, &dyn Fn(T, T) -> T, LANES>,
-        ) {
-            kernel.run();
-        }
         let RowsInLanes { elements, len, out, f } = self;
-        run::<T, LANES>(RowsInLanes { elements, len, out, f: &f });
+        with_word!(T, W => RowsInLanes::<W, _, LANES> {
+                elements: cast_slice(elements),
+                len,
+                out: cast_slice_mut(out),
+                f: &|x: W, y: W| -> W { cast(f(cast(x), cast(y))) } as Calls<'_, W>,
+        }.run_with_calls());
     }
-}
-
-/// Combines each part of `len` neighbouring elements, level by level of the trees of all parts:
-/// neighbours, and then neighbours of the results. There are at most [`BLOCK`] elements, each part
-/// of an odd number of them counted as one longer.
-#[inline(always)]
-fn combine_parts<'a, T: Element>(
-    elements: &'a [T],
-    mut len: usize,
-    f: impl Fn(T, T) -> T + Copy,
-    levels: &'a mut [[T; BLOCK / 2]; 2],
-) -> &'a [T] {
-    if len == 1 {
-        return elements;
-    }
-    let parts = elements.len() / len;
-    let [mut from, mut to] = levels.each_mut();
-    let mut is_first = true;
-    while len > 1 {
-        let level = if is_first { elements } else { &from[..parts * len] };
-        let next = if len <= TINY { 1 } else { len.div_ceil(2) };
-        let out = &mut to[..parts * next];
-        match len {
-            3 => combine_tiny(level, |[x, y, z]| f(f(x, y), z), out),
-            4 => combine_tiny(level, |[x, y, z, w]| f(f(x, y), f(z, w)), out),
-            _ => {
-                // All parts together, unless an element of each waits.
-                let is_even = len.is_multiple_of(2);
-                let [from, to] = if is_even { [level.len(), out.len()] } else { [len, next] };
-                for (part, out) in level.chunks_exact(from).zip(out.chunks_exact_mut(to)) {
-                    combine_neighbours(part, f, out);
-                }
-            }
-        }
-        std::mem::swap(&mut from, &mut to);
-        (len, is_first) = (next, false);
-    }
-    &from[..parts]
-}
-
-/// Combines each part of `N` elements, many of them side by side.
-#[inline(always)]
-fn combine_tiny<T: Element, const N: usize>(
-    elements: &[T],
-    combine: impl Fn([T; N]) -> T,
-    out: &mut [T],
-) {
-    let (many, rest) = out.as_chunks_mut::<LANES>();
-    let (parts, _) = elements.as_chunks::<N>();
-    let (blocks, rest_parts) = parts.as_chunks::<LANES>();
-    for (out, block) in many.iter_mut().zip(blocks) {
-        // Without a branch or a call in between, so that they become vectors.
-        for (out, &part) in out.iter_mut().zip(block) {
-            *out = combine(part);
-        }
-    }
-    for (out, &part) in rest.iter_mut().zip(rest_parts) {
-        *out = combine(part);
-    }
-}
-
-/// Combines neighbours; an element without one waits.
-#[inline(always)]
-fn combine_neighbours<T: Element>(elements: &[T], f: impl Fn(T, T) -> T, out: &mut [T]) {
-    let (pairs, rest) = elements.as_chunks::<2>();
-    for (out, [x, y]) in out.iter_mut().zip(pairs) {
-        *out = f(*x, *y);
-    }
-    if let ([x], Some(out)) = (rest, out.get_mut(pairs.len())) {
-        *out = *x;
-    }
-}
-
-/// Combines each column of a matrix of `count` rows, with a place in `out` for each: row `i` has in
-/// column `j` the element at `row(i) + j * stride`. Does nothing for no rows.
-///
-/// # Panics
-/// If one of these is outside of `elements`.
-pub fn combine_columns<T: Element>(
-    elements: &[T],
-    stride: usize,
-    count: usize,
-    row: &dyn Fn(usize) -> usize,
-    operation: &dyn Combine<T>,
-    out: &mut [T],
-) {
-    let mut tree = Tree::new();
-    let mut copies = Vec::new();
-    let columns = columns_at_a_time();
-    for (chunk, out) in out.chunks_mut(columns).enumerate() {
-        let first = chunk * columns * stride;
-        let len = out.len();
-        let row = |i: usize| &elements[row(i) + first..];
-        // Rows of results that have been merged, for the next ones.
-        let spare: RefCell<Vec<Vec<T>>> = RefCell::default();
-        let merge = |mut left: Vec<T>, right: Vec<T>| {
-            operation.merge(&mut left, &right);
-            spare.borrow_mut().push(right);
-            left
-        };
-        let complete = count - count % ROWS;
-        for start in (0..complete).step_by(ROWS) {
-            let mut results = spare.borrow_mut().pop().unwrap_or_else(|| vec![T::ZERO; len]);
-            if stride == 1 {
-                let rows = std::array::from_fn(|i| &row(start + i)[..len]);
-                operation.merge_rows(rows, &mut results);
-            } else {
-                copies.resize(ROWS * len, T::ZERO);
-                for (i, copy) in copies.chunks_exact_mut(len).enumerate() {
-                    copy_strided(row(start + i), stride, copy);
-                }
-                let rows = std::array::from_fn(|i| &copies[i * len..][..len]);
-                operation.merge_rows(rows, &mut results);
-            }
-            if count == ROWS {
-                out.copy_from_slice(&results);
-            } else {
-                tree.push(results, merge);
-            }
-        }
-        // Rows that are left: smaller subtrees.
-        let mut rest = Tree::new();
-        for i in complete..count {
-            let mut copy = vec![T::ZERO; len];
-            copy_strided(row(i), stride, &mut copy);
-            rest.push(copy, merge);
-        }
-        if let Some(sums) = rest.finish(merge) {
-            tree.push_last(sums);
-        }
-        if let Some(results) = tree.finish(merge) {
-            out.copy_from_slice(&results);
-        }
-    }
-}
-
-/// Fills `out` with elements that are `stride` apart.
-pub fn copy_strided<T: Element>(elements: &[T], stride: usize, out: &mut [T]) {
-    if stride == 1 {
-        out.copy_from_slice(&elements[..out.len()]);
-        return;
-    }
-    read_strided(elements, stride, out);
 }
