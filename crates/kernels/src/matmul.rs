@@ -219,13 +219,15 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     // Parts of tiles are less of a loss than uneven tasks.
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R.div_ceil(3));
     let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
-    let mut tasks = Vec::new();
+    // Tasks of the same columns follow each other if these are read by one thread.
+    let mut groups: Vec<Vec<_>> = Vec::new();
+    groups.resize_with(columns.div_ceil(part_columns), Vec::new);
     for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {
         for (part, out) in out.chunks_mut(part_rows * columns).enumerate() {
             let first = part * part_rows;
             let range = first..first + out.len() / columns;
             if column_parts == 1 {
-                tasks.push((product, range, 0..columns, Results::Strided(out, columns)));
+                groups[0].push((product, range, 0..columns, Results::Strided(out, columns)));
                 continue;
             }
             let mut lines: Vec<_> =
@@ -233,13 +235,13 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
             for start in (0..columns).step_by(part_columns) {
                 let out = lines.iter_mut().filter_map(Iterator::next).collect();
                 let end = columns.min(start + part_columns);
-                tasks.push((product, range.clone(), start..end, Results::Rows(out)));
+                let group = if is_by_columns { start / part_columns } else { 0 };
+                groups[group].push((product, range.clone(), start..end, Results::Rows(out)));
             }
         }
     }
-    if is_by_columns {
-        tasks.sort_by_key(|(.., columns, _)| columns.start);
-    }
+    let mut tasks = Vec::new();
+    groups.iter_mut().for_each(|group| tasks.append(group));
     if (is_packed || is_by_columns) && row_parts == 1 {
         // Helpers begin with the last task. They, too, go on with the columns after the ones they
         // had, which are prefetched.
