@@ -8,7 +8,7 @@
 use super::accumulator::Accumulator;
 use super::conv_sizes::ConvSizes;
 use super::matmul::{FEW, Product, multiply, result_work};
-use super::parallel::task_size;
+use super::parallel::{parts_in_parallel, task_size};
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
@@ -69,8 +69,7 @@ pub(super) fn multiply_windows<T: Accumulator, const R: usize, const C: usize>(
     room.try_resize(elements.saturating_mul(size_of::<T>()))?;
     let panels: &mut [T] = bytemuck::cast_slice_mut(room);
     let at_a_time = task_size(count.div_ceil(C), C * depth, 1);
-    let tasks = panels.chunks_mut(at_a_time * C * depth).enumerate().collect();
-    host::parallel(tasks, |(task, panels): (usize, &mut [T])| {
+    parts_in_parallel(panels, at_a_time * C * depth, |task, panels| {
         let (mut scratch, mut row) = (RowScratch::default(), Vec::new());
         for (panel, first) in
             panels.chunks_exact_mut(C * depth).zip((task * at_a_time * C..).step_by(C))

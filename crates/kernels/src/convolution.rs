@@ -20,7 +20,7 @@ use super::matmul::{self, BLOCK, FEW, Product, Results, multiply};
 use super::movement;
 use super::padded::PaddedWindows;
 use super::panels::RowOrder;
-use super::parallel::task_size;
+use super::parallel::{parts_in_parallel, task_size};
 use super::rows::{Matrix, Rows};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
@@ -602,8 +602,7 @@ impl PreparedConvolution {
             }
             let (width, features) = (windows.line_len(), sizes.output_features);
             let lines = task_size(self.rows() / width, width * self.row_work(), 1);
-            let tasks = out.chunks_mut(lines * width * features).enumerate();
-            return host::parallel(tasks.collect(), |(task, out)| {
+            return parts_in_parallel(out, lines * width * features, |task, out| {
                 let first = task * lines * width;
                 let rows = first..first + out.len() / features;
                 depthwise::<T, C>(windows, alike, operands, rows, out);
@@ -630,8 +629,8 @@ impl PreparedConvolution {
                     && let Some(part_rows) = self.part_rows(windows)
                 {
                     let part_rows = part_rows.next_multiple_of(R);
-                    let tasks = out.chunks_mut(part_rows * sizes.output_features).enumerate();
-                    return host::parallel(tasks.collect(), |(task, out)| {
+                    let size = part_rows * sizes.output_features;
+                    return parts_in_parallel(out, size, |task, out| {
                         let first = task * part_rows;
                         let rows = first..first + out.len() / sizes.output_features;
                         let mut rooms = ROOMS.take();
@@ -733,8 +732,7 @@ fn multiply_groups<T: Accumulator, const R: usize, const C: usize, W: Rows<T>>(
         return multiply::<T, R, C>(&[product(0)], depth, out);
     }
     let task_rows = task_size(all, depth * features, R);
-    let tasks = out.chunks_mut(task_rows * features).enumerate();
-    host::parallel(tasks.collect(), |(task, out)| {
+    parts_in_parallel(out, task_rows * features, |task, out| {
         let first = task * task_rows;
         compute(first..first + out.len() / features, out)
     })

@@ -7,7 +7,7 @@ use super::accumulator::Accumulator;
 use super::conv_sizes::ConvSizes;
 use super::convolution::Convolution;
 use super::matmul::{BLOCK, FEW};
-use super::parallel::task_size;
+use super::parallel::{parts_in_parallel, task_size};
 use super::rows::{RowScratch, Rows, Segments, SomeRows};
 use numerics::TensorError;
 use numerics::budget::{Reserved, reserve};
@@ -258,8 +258,7 @@ impl Layout {
     ) -> Result<(), TensorError> {
         let line = self.line(sizes).max(1);
         let lines = task_size(copy.len() / line, line, 1);
-        let tasks = copy.chunks_mut(lines * line).enumerate().collect();
-        host::parallel(tasks, |(task, copy): (usize, &mut [T])| {
+        parts_in_parallel(copy, lines * line, |task, copy| {
             self.fill_part(window, sizes, input, task * lines * line, copy);
             Ok(())
         })

@@ -1,5 +1,7 @@
 //! How work is divided among threads.
 
+use bytemuck::{Pod, cast_slice_mut};
+
 /// Tasks for each thread, at most: what one that starts late, or is interrupted, leaves to the
 /// others.
 const TASKS_PER_THREAD: usize = 4;
@@ -34,6 +36,21 @@ pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
     };
     let size = (1..=TASKS_PER_THREAD).map(size).min_by_key(time).unwrap_or(units);
     size.saturating_mul(unit).max(1)
+}
+
+/// Does work on each part of `size` elements, with its number, on several threads. As bytes, so that
+/// what shares it among threads is compiled once for all types.
+///
+/// # Errors
+/// The error of the first part that failed.
+pub(crate) fn parts_in_parallel<T: Pod, E: Send>(
+    elements: &mut [T],
+    size: usize,
+    work: impl Fn(usize, &mut [T]) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let bytes = size.saturating_mul(size_of::<T>());
+    let tasks = cast_slice_mut::<T, u8>(elements).chunks_mut(bytes).enumerate();
+    host::parallel(tasks.collect(), |(number, part)| work(number, cast_slice_mut(part)))
 }
 
 /// The work of a fold of elements: it takes as long as reading them from a cache that is not the

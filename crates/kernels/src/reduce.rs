@@ -8,7 +8,7 @@ use super::least_or_largest;
 use super::long_windows::{combine_windows, doubling_step};
 use super::narrow::{FEW_COLUMNS, NARROW, combine_adjacent, combine_narrow};
 use super::operations::{on_bits, operation, operation_type};
-use super::parallel::{fold_work, task_size};
+use super::parallel::{fold_work, parts_in_parallel, task_size};
 use super::row_sums::{add_rows, are_long};
 use super::row_windows::combine_row_windows;
 use super::short_rows::{are_small, combine_rows, combine_small};
@@ -461,7 +461,7 @@ fn combine_typed<T: Element>(
     if size >= rows {
         return part(0, out);
     }
-    host::parallel(out.chunks_mut(size).enumerate().collect(), |(task, out)| part(task, out))
+    parts_in_parallel(out, size, part)
 }
 
 /// Combines the initial value with each of some results.
@@ -481,6 +481,7 @@ fn add_init<T: Element>(operation: &dyn Combine<T>, init: T, out: &mut [T]) {
 
 /// Combines `count` rows of `inner` results on several threads, a subtree each; false, and nothing
 /// is written, if that does not pay.
+#[inline(never)]
 fn combine_shared<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],
@@ -495,8 +496,7 @@ fn combine_shared<T: Element>(
         return Ok(false);
     }
     let mut subtrees: Scratch<T> = Scratch::filled(parts * inner, T::ZERO)?;
-    let tasks = subtrees.chunks_mut(together * inner).enumerate().collect();
-    host::parallel(tasks, |(task, out)| {
+    parts_in_parallel(&mut subtrees, together * inner, |task, out| {
         for (nth, out) in out.chunks_mut(inner).enumerate() {
             let start = (task * together + nth) * leaves;
             let len = leaves.min(count - start);
@@ -528,6 +528,7 @@ fn combine_shared<T: Element>(
 /// Combines `count` elements each for some of the `rows` results, from the `first` one on.
 /// `elements` are theirs, or all elements if results share lines of elements. `init` is in
 /// the padding.
+#[inline(never)]
 fn combine_part<T: Element>(
     operation: &dyn Combine<T>,
     elements: &[T],

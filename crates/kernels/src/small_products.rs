@@ -2,7 +2,7 @@
 
 use super::accumulator::Accumulator;
 use super::matmul::{BLOCK, FEW};
-use super::parallel::task_size;
+use super::parallel::{parts_in_parallel, task_size};
 use numerics::simd::{Isa, Kernel, transpose};
 use numerics::{DType, TensorError};
 use std::array::from_fn;
@@ -83,8 +83,7 @@ pub(crate) fn multiply<T: Accumulator>(
     if together >= a.starts.len() {
         return multiply_here(sizes, a, b, out);
     }
-    let tasks = out.chunks_mut((together * m * n).max(1)).enumerate();
-    host::parallel(tasks.collect(), |(task, out)| {
+    parts_in_parallel(out, (together * m * n).max(1), |task, out| {
         let matrices = task * together..task * together + out.len() / (m * n);
         multiply_here(sizes, a.part(matrices.clone()), b.part(matrices), out)
     })
@@ -138,7 +137,7 @@ struct SmallProducts<'a, 'o, T, const FUSED: bool> {
 impl<T: Accumulator, const FUSED: bool> Kernel for SmallProducts<'_, '_, T, FUSED> {
     #[inline(always)]
     fn run(self) {
-        if !const { matches!(T::DTYPE, DType::F32 | DType::F64 | DType::C64) } {
+        if const { !matches!(T::DTYPE, DType::F32 | DType::F64 | DType::C64) } {
             if self.n < LANES || self.k > DEPTH {
                 return self.by_results();
             }
