@@ -525,9 +525,11 @@ impl ScatterKernel {
             let misaligned = |_| TensorError::OutOfBounds;
             let elements = bytemuck::try_cast_slice_mut::<u8, T>(result).map_err(misaligned)?;
             let updates = bytemuck::try_cast_slice::<u8, T>(updates).map_err(misaligned)?;
-            targets.each_run(indices, |run, to| {
+            // One loop for all types, as each calls the operation.
+            let merge: &mut dyn FnMut(Range<usize>, usize) = &mut |run, to| {
                 operation.merge(&mut elements[to..to + run.len()], &updates[run]);
-            })
+            };
+            targets.each_run(indices, merge)
         }
         let (size, targets) = (self.dtype.bytes(), &self.targets);
         match self.body {

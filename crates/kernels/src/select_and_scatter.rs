@@ -62,26 +62,32 @@ fn select_by_comparison(
     window: &[WindowDim],
     selected: &mut [usize],
 ) -> bool {
-    macro_rules! dispatch {
-        ($(($dtype:ident $T:ty))*) => {
-            match (operand.dtype(), relation) {
-                $((DType::$dtype, Direction::Ge) => {
-                    select::<$T>(operand, counts, window, |x, y| x >= y, selected)
-                }
-                (DType::$dtype, Direction::Gt) => {
-                    select::<$T>(operand, counts, window, |x, y| x > y, selected)
-                }
-                (DType::$dtype, Direction::Le) => {
-                    select::<$T>(operand, counts, window, |x, y| x <= y, selected)
-                }
-                (DType::$dtype, Direction::Lt) => {
-                    select::<$T>(operand, counts, window, |x, y| x < y, selected)
-                })*
-                _ => false,
+    fn of<T: Element + PartialOrd>(
+        relation: Direction,
+        operand: &Tensor,
+        counts: &[usize],
+        window: &[WindowDim],
+        selected: &mut [usize],
+    ) -> bool {
+        let is = |directions: &[Direction]| directions.contains(&relation);
+        let less = is(&[Direction::Lt, Direction::Le]);
+        let equal = is(&[Direction::Le, Direction::Ge]);
+        let greater = is(&[Direction::Gt, Direction::Ge]);
+        match relation {
+            // The one of programs: the others have one loop.
+            Direction::Ge => select::<T>(operand, counts, window, |x, y| x >= y, selected),
+            _ if less || greater => {
+                let keeps = |x, y| less & (x < y) | equal & (x == y) | greater & (x > y);
+                select::<T>(operand, counts, window, keeps, selected)
             }
-        };
+            _ => false,
+        }
     }
-    dispatch! { (F32 f32) (F64 f64) }
+    match operand.dtype() {
+        DType::F32 => of::<f32>(relation, operand, counts, window, selected),
+        DType::F64 => of::<f64>(relation, operand, counts, window, selected),
+        _ => false,
+    }
 }
 
 /// The windows along a dimension.
