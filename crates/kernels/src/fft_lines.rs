@@ -4,7 +4,7 @@
 //! line does not depend on the number of lanes, nor on the vector instructions: results have the
 //! same bits on every machine.
 
-use numerics::simd::{Doubles, DoublesArray, DoublesKernel};
+use numerics::simd::{Doubles, DoublesArray, DoublesKernel, Isa};
 use std::array::from_fn;
 use std::f64::consts::TAU;
 use std::ops::{Add, Mul, Sub};
@@ -281,10 +281,13 @@ impl LinePlan {
             x[(size - j) % size] = value;
         }
         let (mut x, mut scratch) = (&mut x[..], &mut scratch[..]);
-        // It has no chirp within.
-        if let Method::Factors(stages) = &plan.method {
-            transform::<f64, f64>(stages, &mut x, &mut scratch);
-        }
+        Isa::best().run_doubles(Transform {
+            plan: &plan,
+            way: Way::Complex,
+            lanes: 1,
+            x: &mut x,
+            scratch: &mut scratch,
+        });
         let transformed = x.iter().map(|&[[re], [im]]| [re, im]).collect();
         Method::Chirp { chirp, transformed, plan: Box::new(plan) }
     }

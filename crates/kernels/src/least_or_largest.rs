@@ -192,6 +192,16 @@ impl<K: KeyBits, const LANES: usize, const FLOATS: bool> Kernel
             *key = order.element(init.max(*key));
         }
     }
+
+    /// One result at a time.
+    fn run_shared(self) {
+        let LargestKeys { elements, count, inner, order, init, out } = self;
+        for (number, out) in out.iter_mut().enumerate() {
+            let first = number / inner * count * inner + number % inner;
+            let own = elements.iter().skip(first).step_by(inner).take(count);
+            *out = order.element(own.fold(init, |largest, &x| order.key(x).max(largest)));
+        }
+    }
 }
 
 /// Combines integers with elements.

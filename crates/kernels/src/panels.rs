@@ -160,6 +160,23 @@ impl<T: Accumulator, const C: usize> Kernel for Pack<'_, T, C> {
             }
         }
     }
+
+    /// One element at a time.
+    fn run_shared(self) {
+        let Pack { b: Matrix { elements, strides }, order, width, depth, panels } = self;
+        let mut copy = |row: usize, start: usize| {
+            for column in 0..width {
+                let packed = &mut panels[column / C * depth + row];
+                packed[column % C] = elements[start + column * strides[1]];
+            }
+        };
+        let Some(order) = order else {
+            return (0..depth).for_each(|row| copy(row, row * strides[0]));
+        };
+        for (rows, &start) in order.rows.chunks(order.run).zip(&order.starts) {
+            rows.iter().enumerate().for_each(|(i, &row)| copy(row as usize, start + i));
+        }
+    }
 }
 
 impl<T: Accumulator, const C: usize> Pack<'_, T, C> {

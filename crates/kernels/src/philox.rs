@@ -38,9 +38,21 @@ struct PhiloxFill<'a> {
 impl Kernel for PhiloxFill<'_> {
     #[inline(always)]
     fn run(self) {
-        for (group, words) in self.words.chunks_mut(LANES * WORDS).enumerate() {
-            let first = self.counter.wrapping_add((group * LANES) as u128);
-            let lanes = lanes(self.key, first);
+        self.run_with::<LANES>();
+    }
+
+    fn run_shared(self) {
+        self.run_with::<1>();
+    }
+}
+
+impl PhiloxFill<'_> {
+    /// Computes `N` counters at a time.
+    #[inline(always)]
+    fn run_with<const N: usize>(self) {
+        for (group, words) in self.words.chunks_mut(N * WORDS).enumerate() {
+            let first = self.counter.wrapping_add((group * N) as u128);
+            let lanes = lanes::<N>(self.key, first);
             for (lane, words) in words.chunks_mut(WORDS).enumerate() {
                 for (word, lanes) in words.iter_mut().zip(&lanes) {
                     *word = lanes[lane];
@@ -52,11 +64,11 @@ impl Kernel for PhiloxFill<'_> {
 
 /// The four words of each counter from `first` on.
 #[inline(always)]
-fn lanes(mut key: [u32; 2], first: u128) -> [[u32; LANES]; WORDS] {
+fn lanes<const N: usize>(mut key: [u32; 2], first: u128) -> [[u32; N]; WORDS] {
     const MULTIPLIERS: [u64; 2] = [0xD251_1F53, 0xCD9E_8D57];
     const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
-    let mut x = [[0; LANES]; WORDS];
-    for lane in 0..LANES {
+    let mut x = [[0; N]; WORDS];
+    for lane in 0..N {
         let counter = first.wrapping_add(lane as u128);
         for (part, x) in x.iter_mut().enumerate() {
             x[lane] = (counter >> (32 * part)) as u32;
@@ -64,7 +76,7 @@ fn lanes(mut key: [u32; 2], first: u128) -> [[u32; LANES]; WORDS] {
     }
     let [a, b, c, d] = &mut x;
     for _ in 0..ROUNDS {
-        for lane in 0..LANES {
+        for lane in 0..N {
             // Without `map`, which some builds call for each lane.
             let left = MULTIPLIERS[0] * u64::from(a[lane]);
             let right = MULTIPLIERS[1] * u64::from(c[lane]);

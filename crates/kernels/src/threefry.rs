@@ -39,24 +39,36 @@ struct ThreefryFill<'a> {
 impl Kernel for ThreefryFill<'_> {
     #[inline(always)]
     fn run(self) {
+        self.run_with::<LANES>();
+    }
+
+    fn run_shared(self) {
+        self.run_with::<1>();
+    }
+}
+
+impl ThreefryFill<'_> {
+    /// Computes `N` counters at a time.
+    #[inline(always)]
+    fn run_with<const N: usize>(self) {
         let ThreefryFill { key, mut counter, size, inner, words } = self;
         if (size, inner) == (2, 1) {
-            for words in words.chunks_mut(2 * LANES) {
-                let [first, second] = lanes(key, counter);
+            for words in words.chunks_mut(2 * N) {
+                let [first, second] = lanes::<N>(key, counter);
                 let pairs = words.chunks_exact_mut(2).zip(first.iter().zip(&second));
                 pairs.for_each(|(pair, (&first, &second))| pair.copy_from_slice(&[first, second]));
-                counter = counter.wrapping_add(LANES as u64);
+                counter = counter.wrapping_add(N as u64);
             }
             return;
         }
         // The number of a row in its group, where the row begins, and a column.
         let (mut row, mut start, mut column) = (0, 0, 0);
         while start < words.len() {
-            let [first, second] = lanes(key, counter);
-            counter = counter.wrapping_add(LANES as u64);
+            let [first, second] = lanes::<N>(key, counter);
+            counter = counter.wrapping_add(N as u64);
             let mut lane = 0;
-            while lane < LANES && start < words.len() {
-                let count = (LANES - lane).min(inner - column);
+            while lane < N && start < words.len() {
+                let count = (N - lane).min(inner - column);
                 let at = start + column;
                 words[at..at + count].copy_from_slice(&first[lane..lane + count]);
                 let rows = (size - row).min(2);
@@ -81,9 +93,9 @@ fn halves(word: u64) -> [u32; 2] {
 
 /// The first and the second word of each counter from `first` on.
 #[inline(always)]
-fn lanes(key: [u32; 2], first: u64) -> [[u32; LANES]; 2] {
-    let (mut x, mut y) = ([0; LANES], [0; LANES]);
-    for lane in 0..LANES {
+fn lanes<const N: usize>(key: [u32; 2], first: u64) -> [[u32; N]; 2] {
+    let (mut x, mut y) = ([0; N], [0; N]);
+    for lane in 0..N {
         [x[lane], y[lane]] = halves(first.wrapping_add(lane as u64));
     }
     rounds(key, [x, y])
