@@ -31,7 +31,7 @@ pub(crate) fn for_each_step<E>(
 }
 
 /// Visits the values that an operation and its nested ones use.
-pub(crate) fn for_each_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_use(op: &StepOp, visit: &mut dyn FnMut(Value)) {
     for_each_own_use(op, visit);
     for sequence in nested(op) {
         sequence.steps.iter().for_each(|step| for_each_use(&step.op, visit));
@@ -40,7 +40,7 @@ pub(crate) fn for_each_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
 }
 
 /// Visits the values that an operation uses itself.
-pub(crate) fn for_each_own_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_own_use(op: &StepOp, visit: &mut dyn FnMut(Value)) {
     match op {
         StepOp::Loop { operands, .. } | StepOp::Rows { operands, .. } => {
             operands.iter().for_each(|&value| visit(value));
@@ -70,7 +70,7 @@ pub(crate) fn for_each_own_use(op: &StepOp, visit: &mut impl FnMut(Value)) {
 }
 
 /// Visits the values that occur in a sequence.
-pub(crate) fn for_each_value_of(sequence: &Sequence, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_value_of(sequence: &Sequence, visit: &mut dyn FnMut(Value)) {
     for_each_value(&sequence.steps, visit);
     for transfer in &sequence.results {
         visit(transfer.from);
@@ -79,7 +79,7 @@ pub(crate) fn for_each_value_of(sequence: &Sequence, visit: &mut impl FnMut(Valu
 }
 
 /// Visits the values that occur in steps.
-pub(crate) fn for_each_value(steps: &[Step], visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_value(steps: &[Step], visit: &mut dyn FnMut(Value)) {
     for step in steps {
         match &step.op {
             StepOp::Block { steps, .. } => for_each_value(steps, visit),
@@ -93,7 +93,7 @@ pub(crate) fn for_each_value(steps: &[Step], visit: &mut impl FnMut(Value)) {
 }
 
 /// Visits the values that an operation defines for the steps after it.
-pub(crate) fn for_each_result(op: &StepOp, visit: &mut impl FnMut(Value)) {
+pub(crate) fn for_each_result(op: &StepOp, visit: &mut dyn FnMut(Value)) {
     match op {
         StepOp::Loop { outputs, .. } | StepOp::Rows { outputs, .. } => {
             outputs.iter().for_each(|&value| visit(value));

@@ -102,6 +102,7 @@ impl<K: Hash> SharedNode<K> {
     }
 
     /// Benign race: concurrent threads compute the same hash.
+    #[inline(never)]
     fn compute_hash(&self) -> u64 {
         let mut hasher = WordHasher(0xcbf2_9ce4_8422_2325);
         self.0.kind.hash(&mut hasher);
@@ -120,7 +121,15 @@ impl<K> Clone for SharedNode<K> {
 impl<K: PartialEq + Hash> PartialEq for SharedNode<K> {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.same(other) || (self.hash() == other.hash() && self.0.kind == other.0.kind)
+        self.same(other) || (self.hash() == other.hash() && self.has_equal_kind(other))
+    }
+}
+
+impl<K: PartialEq> SharedNode<K> {
+    /// Compiled once for all crates.
+    #[inline(never)]
+    fn has_equal_kind(&self, other: &SharedNode<K>) -> bool {
+        self.0.kind == other.0.kind
     }
 }
 

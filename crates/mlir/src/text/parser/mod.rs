@@ -530,6 +530,14 @@ impl Parser<'_> {
     /// # Errors
     /// Always.
     pub fn report<T>(&mut self, diagnostic: Diagnostic) -> Parsed<T> {
+        self.record(diagnostic);
+        Err(ParseFailed)
+    }
+
+    /// Apart from functions that are generic over what they do not return, so that it is compiled
+    /// once.
+    #[cold]
+    fn record(&mut self, diagnostic: Diagnostic) {
         // Errors at the same position as the previous one are likely consequences of it, so they
         // are dropped.
         let again = self
@@ -540,7 +548,6 @@ impl Parser<'_> {
         if !full {
             self.diagnostics.push(diagnostic);
         }
-        Err(ParseFailed)
     }
 
     /// Records an error: `expected` does not come next.
@@ -558,6 +565,13 @@ impl Parser<'_> {
     /// Always.
     #[cold]
     pub fn unexpected_name<T>(&mut self, expected: &str, names: &[&str]) -> Parsed<T> {
+        self.record_unexpected(expected, names);
+        Err(ParseFailed)
+    }
+
+    /// As [`Parser::record`].
+    #[cold]
+    fn record_unexpected(&mut self, expected: &str, names: &[&str]) {
         let text = self.token_text();
         let message = match self.token.kind {
             Kind::Eof => format!("expected {expected}, found the end of the text"),
@@ -585,7 +599,7 @@ impl Parser<'_> {
             self.here()
         };
         let help = self.help_for(expected, names);
-        self.error_with_help(at, message, help)
+        self.record(Diagnostic::error("parse", message).at(at).help(help));
     }
 
     /// Parses with `read`. If that fails and only the first problem is wanted, records a second
