@@ -16,7 +16,7 @@ use super::widened::{self, WidenedFactor};
 use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
-use numerics::simd::{ColumnScales, TILE_ROWS, transpose};
+use numerics::simd::{ColumnScales, Isa, TILE_ROWS, WORD_COLUMNS, transpose};
 use numerics::{DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
@@ -389,8 +389,24 @@ impl DotKernel {
         self.run_packed(lhs, rhs, None, out)
     }
 
+    /// Elements of the right factor in a word of its panels, if it is packed as words: columns of
+    /// elements of 16 bits, for a product with a vector.
+    fn per_word(&self) -> Option<usize> {
+        const PER_WORD: usize = 2;
+        let is_of_halves = matches!(self.types[1], DType::BF16 | DType::F16);
+        let is_vector = self.sizes.count == 1 && self.sizes.m == 1 && self.sizes.k > matmul::FEW;
+        let [column, element] = self.rhs.strides;
+        let mut distances = self.rhs.starts.iter().chain([&column, &self.sizes.k]);
+        let are_words = element == 1 && distances.all(|distance| distance % PER_WORD == 0);
+        let has_panels = is_of_halves && is_vector && are_words && Isa::best().has_avx2();
+        (has_panels && self.is_streamed && self.dtype == DType::F32).then_some(PER_WORD)
+    }
+
     /// True if [`DotKernel::pack`] makes it faster.
     pub fn is_packable(&self) -> bool {
+        if self.per_word().is_some() {
+            return true;
+        }
         let ProductSizes { count, m, n, k } = self.sizes;
         let is_vector = m < 2 || n < 2;
         let is_small = k <= matmul::FEW || small_products::are_small(m, k, n);
@@ -410,6 +426,14 @@ impl DotKernel {
         }
         let ProductSizes { n, k, .. } = self.sizes;
         let [row, column] = self.rhs.strides;
+        if let Some(per_word) = self.per_word() {
+            let [start] = self.rhs.starts[..] else { return Ok(None) };
+            let Some(elements) = cast::<i32>(rhs)?.get(start / per_word..) else {
+                return Err(TensorError::OutOfBounds);
+            };
+            let words = Matrix { elements, strides: [1, row / per_word] };
+            return matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / per_word, n]);
+        }
         dispatch_sum!(self.dtype, T, R, C => {
             let matrices = self.rhs.over::<T>(rhs, [column, row])?;
             match matrices.first() {
@@ -456,7 +480,8 @@ impl DotKernel {
             if m * n == 0 {
                 return Ok(());
             }
-            return multiply_stored(self, [lhs.stored(a, left), rhs.stored(b, right)], out);
+            let panels = panels.filter(|_| self.per_word().is_some());
+            return multiply_stored(self, [lhs.stored(a, left), rhs.stored(b, right)], panels, out);
         }
         let mut rooms = [const { AlignedBytes::new() }; 3];
         let [a_room, b_room, sums] = &mut rooms;
@@ -491,10 +516,11 @@ impl DotKernel {
 fn multiply_stored(
     dot: &DotKernel,
     [lhs, rhs]: [WidenedFactor<'_>; 2],
+    panels: Option<&[u8]>,
     out: &mut [u8],
 ) -> Result<(), TensorError> {
     let (ProductSizes { m, n, k, .. }, sum, [.., result]) = (dot.sizes, dot.dtype, dot.types);
-    widened::WidenedProducts { sizes: [m, n, k], lhs, rhs, sum, result }.write(out)
+    widened::WidenedProducts { sizes: [m, n, k], lhs, rhs, panels, sum, result }.write(out)
 }
 
 impl Kernel for DotKernel {
@@ -512,6 +538,9 @@ impl Kernel for DotKernel {
 
     fn prepacked_bytes(&self) -> usize {
         let ProductSizes { n, k, .. } = self.sizes;
+        if let Some(per_word) = self.per_word() {
+            return panels_bytes::<i32, WORD_COLUMNS>([k / per_word, n]);
+        }
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)
     }
 

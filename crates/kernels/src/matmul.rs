@@ -295,7 +295,10 @@ impl<T: Accumulator> Product<'_, T> {
         let panels = PanelColumns { elements, stride: C, distance: C * depth };
         // The last panel may have columns of no use.
         let mut sums = vec![T::ZERO; columns.len().next_multiple_of(C)];
-        if !with_panels(isa, &a.start_of(0)[..depth], panels, &mut sums) {
+        let chains = |a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
+            T::row_chains(isa, a, columns, sums)
+        };
+        if !with_panels(&a.start_of(0)[..depth], panels, [C, 1], &mut sums, chains) {
             return false;
         }
         for (out, sum) in out.part(0, 0..columns.len()).iter_mut().zip(&sums) {

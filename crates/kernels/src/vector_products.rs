@@ -101,7 +101,10 @@ fn in_panels<T: Accumulator, S: Widen<T>>(
     let elements = bytemuck::cast_slice::<S, T>(b.elements);
     let columns = PanelColumns { elements, stride: b.strides[0], distance: T::COLUMNS };
     let whole = out.len() / T::COLUMNS * T::COLUMNS;
-    if with_panels(isa, a, columns, &mut out[..whole]) { whole } else { 0 }
+    let chains = |a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
+        T::row_chains(isa, a, columns, sums)
+    };
+    if with_panels(a, columns, [T::COLUMNS, 1], &mut out[..whole], chains) { whole } else { 0 }
 }
 
 /// The sums stay in the cache while the rows of `b` are read in order.
@@ -135,12 +138,14 @@ fn with_rows<T: Accumulator, S: Widen<T>>(
 }
 
 /// Writes the sums of `a` with whole panels of columns, before they are finished; false, and
-/// nothing is written, if there are no instructions for the type.
-pub(crate) fn with_panels<T: Accumulator>(
-    isa: Isa,
+/// nothing is written, if `chains`, which writes those of a block, has no instructions for them.
+/// A panel has `width` columns, and a row of it elements for `per_row` elements of `a`.
+pub(crate) fn with_panels<T: Accumulator, E>(
     a: &[T],
-    columns: PanelColumns<'_, T>,
+    columns: PanelColumns<'_, E>,
+    [width, per_row]: [usize; 2],
     out: &mut [T],
+    chains: impl Fn(&[T], PanelColumns<'_, E>, &mut [T]) -> bool,
 ) -> bool {
     let groups = out.len().div_ceil(PANEL_RESULTS);
     let is_backward = is_backward(columns.elements, size_of_val(out).saturating_mul(a.len()));
@@ -150,10 +155,10 @@ pub(crate) fn with_panels<T: Accumulator>(
         let end = out.len().min(first + PANEL_RESULTS);
         let out = &mut out[first..end];
         for (block, a) in a.chunks(BLOCK).enumerate() {
-            let start = first / T::COLUMNS * columns.distance + block * BLOCK * columns.stride;
+            let start = first / width * columns.distance + block * BLOCK / per_row * columns.stride;
             let block = PanelColumns { elements: &columns.elements[start..], ..columns };
             let mut sums = [T::ZERO; PANEL_RESULTS];
-            if !T::row_chains(isa, a, block, &mut sums[..out.len()]) {
+            if !chains(a, block, &mut sums[..out.len()]) {
                 return false;
             }
             tree.push(sums, add_columns);

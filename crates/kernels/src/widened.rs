@@ -11,10 +11,12 @@ use super::converted::convert_into;
 use super::matmul::{FEW, Product, Results, result_work};
 use super::parallel::task_size;
 use super::rows::Matrix;
-use super::vector_products::{VectorProduct, VectorsProduct};
+use super::vector_products::{VectorProduct, VectorsProduct, with_panels};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnScales, ColumnSums, Isa, Kernel, WIDE_GROUP};
+use numerics::simd::{
+    ColumnScales, ColumnSums, Isa, Kernel, PanelColumns, WIDE_GROUP, WORD_COLUMNS,
+};
 use numerics::{DType, Element, TensorError, Widen, bf16, f16};
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -299,6 +301,37 @@ where
     Ok(())
 }
 
+/// The [`StoredProduct`] of panels of words, from the column with a number on.
+fn multiply_words<S>(
+    a: &[f32],
+    (bytes, column, _): (&[u8], usize, [usize; 2]),
+    _: ColumnScales<'_, f32>,
+    out: &mut [f32],
+) -> Result<(), TensorError>
+where
+    f32: ColumnSums<S>,
+{
+    let per_word = <f32 as ColumnSums<S>>::PER_WORD;
+    let distance = WORD_COLUMNS * a.len() / per_word;
+    let elements = bytemuck::try_cast_slice::<u8, i32>(bytes).ok();
+    let elements = elements.and_then(|words| words.get(column / WORD_COLUMNS * distance..));
+    let elements = elements.ok_or(TensorError::OutOfBounds)?;
+    let panels = PanelColumns { elements, stride: WORD_COLUMNS, distance };
+    let isa = Isa::best();
+    let chains = |a: &[f32], panels: PanelColumns<'_, i32>, sums: &mut [f32]| {
+        <f32 as ColumnSums<S>>::word_chains(isa, a, panels, sums)
+    };
+    // The last panel may have columns of no use.
+    let mut sums = vec![0.0; out.len().next_multiple_of(WORD_COLUMNS)];
+    if column % WORD_COLUMNS > 0
+        || !with_panels(a, panels, [WORD_COLUMNS, per_word], &mut sums, chains)
+    {
+        return Err(TensorError::OutOfBounds);
+    }
+    out.iter_mut().zip(sums).for_each(|(out, sum)| *out = sum.finish());
+    Ok(())
+}
+
 /// Products of pairs of matrices of `m` x `k` and `n` x `k` elements.
 #[derive(Clone, Copy)]
 pub(crate) struct WidenedProducts<'a> {
@@ -308,6 +341,8 @@ pub(crate) struct WidenedProducts<'a> {
     pub lhs: WidenedFactor<'a>,
     /// The right factors, one for each left one.
     pub rhs: WidenedFactor<'a>,
+    /// Panels of words of the only right factor, which a vector is multiplied with.
+    pub panels: Option<&'a [u8]>,
     /// The type of sums, of real numbers.
     pub sum: DType,
     /// The type of results.
@@ -332,6 +367,15 @@ impl WidenedProducts<'_> {
             && self.rhs.is_inside(n, k);
         if !is_inside {
             return Err(TensorError::OutOfBounds);
+        }
+        if let Some(bytes) = self.panels {
+            let multiply: StoredProduct = match self.rhs.dtype {
+                DType::BF16 => multiply_words::<bf16>,
+                _ => multiply_words::<f16>,
+            };
+            // A distance of one is that of columns.
+            let panels = WidenedFactor { bytes, starts: &[0], strides: [1, 1], ..self.rhs };
+            return self.vectors(multiply, self.lhs, panels, out);
         }
         let (vector, matrix) = if n == 1 { (self.rhs, self.lhs) } else { (self.lhs, self.rhs) };
         let is_vector = (m == 1 || n == 1) && k > FEW && matrix.is_read_in_place(k);

@@ -116,7 +116,7 @@ impl Kernel for ScaledDot {
         let [left, right, _] = dot.types;
         let mut factors = [dot.lhs.stored(lhs, left), dot.rhs.stored(rhs, right)];
         (factors[operand].scales, factors[operand].scaled_type) = (scales, dtype);
-        multiply_stored(dot, factors, out)
+        multiply_stored(dot, factors, None, out)
     }
 
     fn table_entries(&self) -> usize {

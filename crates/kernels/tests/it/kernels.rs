@@ -5,7 +5,8 @@ use kernels::row_loops::{self, RowKernel, RowLoop, RowPart, RowSource, RowValue}
 use kernels::{KernelOperand, Prepared, RowOperand, evaluate, fused::Registers, prepare};
 use numerics::math::BinaryOp;
 use numerics::shape::StridedView;
-use numerics::{Complex64, DType, Element, Tensor};
+use numerics::simd::Isa;
+use numerics::{Complex64, DType, Element, Tensor, bf16, f16};
 use program::primitives::{
     self, BatchNormKind, ConvDims, DotDims, Fourier, GatherDims, Generator, ScatterDims,
 };
@@ -491,5 +492,45 @@ fn rows_of_a_prepacked_matrix_are_read_from_it() {
         let registers = &mut Registers::default();
         kernel.run_rows(N, 37..87, &operands, prepacked, results, registers).unwrap();
         assert_eq!(found, expected[37..87]);
+    }
+}
+
+/// Columns of halves are packed as words. With small integers, sums are exact.
+#[test]
+fn a_vector_reads_prepacked_columns_of_halves() {
+    fn check<T: Element>(convert: fn(f32) -> T, n: usize, k: usize) {
+        let number = |i: usize, count: usize| (i % count) as f32 - (count / 2) as f32;
+        let matrix: Vec<f32> = (0..n * k).map(|i| number(i, 11)).collect();
+        let vector: Vec<f32> = (0..k).map(|i| number(i, 7)).collect();
+        let product = |row: &[f32]| row.iter().zip(&vector).map(|(x, y)| x * y).sum::<f32>();
+        let expected: Vec<f32> = matrix.chunks(k).map(product).collect();
+        let of = |numbers: &[f32]| numbers.iter().map(|&x| convert(x)).collect::<Vec<T>>();
+        let dims = DotDims {
+            lhs_contracting_dimensions: vec![1],
+            rhs_contracting_dimensions: vec![1],
+            ..DotDims::default()
+        };
+        let case = case(
+            primitives::Dot { dims: Some(Box::new(dims)), dtype: DType::F32 },
+            [tensor([1, k], &of(&vector)), tensor([n, k], &of(&matrix))],
+            [tensor([1, n], &expected)],
+        );
+        let kernel = prepared(&case, &[0]).unwrap().kernel;
+        let [vector, matrix] = [0, 1].map(|i| case.operands[i].bytes());
+        let zeros = vec![0; matrix.len()];
+        // Odd columns have no words.
+        let packed = kernel.prepack(matrix).unwrap();
+        assert_eq!(packed.is_some(), Isa::best().has_avx2() && k % 2 == 0, "{n} x {k}");
+        let bytes = packed.as_ref().map(|packed| packed.len());
+        assert!(bytes.is_none_or(|bytes| bytes == kernel.prepacked_bytes()), "{n} x {k}");
+        let from = if packed.is_some() { &zeros[..] } else { matrix };
+        let mut found = vec![0f32; n];
+        let results = &mut [bytemuck::cast_slice_mut(&mut found)];
+        kernel.run_prepacked(&[vector, from], packed.as_deref(), results).unwrap();
+        assert_eq!(found, expected, "{n} x {k}");
+    }
+    for (n, k) in [(1000, 600), (1024, 256), (129, 1030), (2000, 333)] {
+        check(bf16::from_f32, n, k);
+        check(f16::from_f32, n, k);
     }
 }

@@ -3,16 +3,20 @@
 //! Columns are read some words of 32 bits at a time, which registers transpose; a word has an
 //! element of a type of 32 bits, two of 16 or four of 8, which become numbers of 32 bits there.
 
+#[cfg(target_arch = "x86_64")]
+mod packed;
 #[cfg(target_family = "wasm")]
 mod relaxed;
 
-use super::Isa;
+use super::{Isa, PanelColumns};
 use crate::{Complex32, Complex64, bf16, f16};
 
 /// Columns that are summed at a time with AVX2.
 pub const GROUP: usize = 8;
 /// Columns that are summed at a time with AVX-512.
 pub const WIDE_GROUP: usize = 16;
+/// Columns of a panel of words.
+pub const WORD_COLUMNS: usize = 32;
 
 /// A vector, and columns: the elements of all of them from the first one on, each `stride` elements
 /// after the one before.
@@ -102,6 +106,23 @@ pub trait ColumnSums<S>: Sized {
         _columns: Columns<'_, Self, S>,
     ) -> Option<[[Self; W]; M]> {
         None
+    }
+
+    /// Elements of a column in a word of a panel; zero if there are no panels of words.
+    const PER_WORD: usize = 0;
+
+    /// As [`ColumnSums::column_chains`], with panels of [`WORD_COLUMNS`] columns, whose rows have a
+    /// word of each column: [`ColumnSums::PER_WORD`] elements that follow each other. False, and
+    /// nothing is written, if there are no instructions for it, the elements of the vector are no
+    /// whole words, or panels are too short for the sums.
+    #[inline(always)]
+    fn word_chains(
+        _isa: Isa,
+        _vector: &[Self],
+        _panels: PanelColumns<'_, i32>,
+        _sums: &mut [Self],
+    ) -> bool {
+        false
     }
 }
 
@@ -204,6 +225,18 @@ macro_rules! column_sums {
                 columns: Columns<'_, f32, $stored>,
             ) -> Option<[[f32; W]; M]> {
                 shared_singles(isa, vectors, columns)
+            }
+
+            const PER_WORD: usize = <$stored as words::Words>::PER_WORD;
+
+            #[inline(always)]
+            fn word_chains(
+                isa: Isa,
+                vector: &[f32],
+                panels: PanelColumns<'_, i32>,
+                sums: &mut [f32],
+            ) -> bool {
+                packed::chains::<$stored>(isa, vector, panels, sums)
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

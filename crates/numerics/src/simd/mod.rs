@@ -29,7 +29,7 @@ mod tile;
 mod transpose;
 mod windows;
 
-pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP};
+pub use columns::{ColumnScales, ColumnSums, Columns, GROUP, WIDE_GROUP, WORD_COLUMNS};
 pub use doubles::{Doubles, DoublesArray, DoublesKernel};
 pub use neighbours::AddEights;
 pub use pairs::{PAIR_COLUMNS, PAIR_ROWS, Pair, PairSums, multiply_pairs};
