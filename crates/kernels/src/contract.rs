@@ -250,8 +250,19 @@ fn multiply(
         let products =
             products.map(|(a, b)| Product { rows: m, depth: k, columns: n, a, b, order: None, panels });
         let products: SmallVec<[Product<'_, T>; 1]> = products.collect();
-        matmul::multiply::<T, R, C>(&products, matmul::result_work::<T>(m, k), cast_mut(out)?)
+        let work = matmul::result_work::<T>(m, k).max(column_work::<T>([m, n, k]));
+        matmul::multiply::<T, R, C>(&products, work, cast_mut(out)?)
     })
+}
+
+/// The work for a result of a product to read its part of a column, where the second-level cache
+/// does not hold the right factor: few rows wait for the memory.
+fn column_work<T>([rows, columns, depth]: [usize; 3]) -> usize {
+    let (machine, column) = (host::machine(), depth.saturating_mul(size_of::<T>()));
+    match column.saturating_mul(columns) > machine.l2.bytes {
+        true => machine.reading_work(column) / rows.max(1),
+        false => 0,
+    }
 }
 
 /// The panels of a right factor of this many rows and columns.

@@ -120,6 +120,11 @@ impl Machine {
         self.operations(self.hand_over_ns)
     }
 
+    /// Elementary operations that take as long as to read these bytes from memory.
+    pub fn reading_work(&self, bytes: usize) -> usize {
+        bytes.saturating_mul(self.operations_per_us) / self.memory_bytes_per_us.max(1)
+    }
+
     /// Fused multiply-adds in registers that take as long as an elementary operation.
     pub fn products_per_operation(&self) -> usize {
         (self.flops_per_us / 2 / self.operations_per_us.max(1)).clamp(1, 8)
@@ -191,6 +196,7 @@ mod tests {
         assert_eq!(zen5.min_waking_work(), 4 * 26 * 20_000);
         assert_eq!(zen5.task_work(), 26 * 500);
         assert_eq!(zen5.products_per_operation(), 5);
+        assert_eq!(zen5.reading_work(36_000), 26_000);
     }
 
     #[test]
