@@ -84,4 +84,21 @@ impl<T: Accumulator, const LANES: usize> Kernel for FewResults<'_, T, LANES> {
             }
         }
     }
+
+    /// One result at a time.
+    fn run_shared(self) {
+        let FewResults { k, n, a, b, out, .. } = self;
+        for (number, out) in out.iter_mut().enumerate() {
+            let (row, column) = (number / n * a.strides[0], number % n * b.strides[1]);
+            let step = |sum: T, l: usize| {
+                let x = a.elements[row + l * a.strides[1]];
+                sum.multiply_add(x, b.elements[column + l * b.strides[0]])
+            };
+            let mut tree = Tree::new();
+            for start in (0..k).step_by(BLOCK) {
+                tree.push((start..k.min(start + BLOCK)).fold(T::ZERO, step), T::add);
+            }
+            *out = tree.finish(T::add).unwrap_or(T::ZERO).finish();
+        }
+    }
 }

@@ -313,6 +313,12 @@ impl<W: Word> Kernel for SelectLeast<'_, W> {
         least(&mut words[..end], count);
         words[..count].sort_unstable();
     }
+
+    /// All words are gone through at once.
+    fn run_shared(self) {
+        least(self.words, self.count);
+        self.words[..self.count].sort_unstable();
+    }
 }
 
 /// Moves the least words, at least one, to the front, and returns the greatest of these.
