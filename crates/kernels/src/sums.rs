@@ -628,11 +628,16 @@ fn chain_line<T: Element, const STRIDED: bool>(
     f: &impl Fn(T, T) -> T,
     out: &mut [T],
 ) {
-    let (many, rest) = out.as_chunks_mut::<MANY_LANES>();
-    let mut start = 0;
-    for out in many {
-        chain_lanes::<T, STRIDED, MANY_LANES>(&elements[start..], stride, taps, f, out);
-        start += MANY_LANES * stride;
+    let (mut rest, mut start) = (out, 0);
+    // Elements that are apart are read one by one, however many lanes there are, which takes longer
+    // than to combine them unless they are narrow floats.
+    if const { !STRIDED || size_of::<T>() == 2 } {
+        let (many, others) = rest.as_chunks_mut::<MANY_LANES>();
+        for out in many {
+            chain_lanes::<T, STRIDED, MANY_LANES>(&elements[start..], stride, taps, f, out);
+            start += MANY_LANES * stride;
+        }
+        rest = others;
     }
     let (few, rest) = rest.as_chunks_mut::<LANES>();
     for out in few {
