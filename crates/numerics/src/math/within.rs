@@ -69,14 +69,14 @@ impl MemoryKernel {
         if const { !(is_common(T::DTYPE) && is_common(R::DTYPE)) } {
             return None;
         }
-        let isa = isa(T::DTYPE);
+        let isa = Isa::best();
         let run = move |memory: &mut [u8], result, [x, ..]: [usize; 3], count| {
             if count == 1 {
                 write_one(memory, result, f(read_one(memory, x)));
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(MemoryOneLoop { memory, result, operand: x, count, f: &f, types });
+            run::<T>(isa, MemoryOneLoop { memory, result, operand: x, count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
@@ -89,14 +89,14 @@ impl MemoryKernel {
         if const { !(is_common(T::DTYPE) && is_common(R::DTYPE)) } {
             return None;
         }
-        let isa = isa(T::DTYPE);
+        let isa = Isa::best();
         let run = move |memory: &mut [u8], result, [x, y, _]: [usize; 3], count| {
             if count == 1 {
                 write_one(memory, result, f(read_one(memory, x), read_one(memory, y)));
                 return Some(());
             }
             let types = PhantomData;
-            isa.run(MemoryTwoLoop { memory, result, operands: [x, y], count, f: &f, types });
+            run::<T>(isa, MemoryTwoLoop { memory, result, operands: [x, y], count, f: &f, types });
             Some(())
         };
         Some(MemoryKernel(Arc::new(run)))
@@ -218,8 +218,13 @@ const fn is_common(dtype: DType) -> bool {
     matches!(dtype, DType::F32 | DType::F64 | DType::I32 | DType::U32 | DType::I64 | DType::I1)
 }
 
-fn isa(dtype: DType) -> Isa {
-    if matches!(dtype, DType::I64 | DType::I1) { Isa::BASELINE } else { Isa::best() }
+/// Runs a loop over values of a type. A constant: there is no loop for vectors of other types.
+fn run<T: Element>(isa: Isa, kernel: impl Kernel) {
+    if const { matches!(T::DTYPE, DType::I64 | DType::I1) } {
+        Isa::BASELINE.run(kernel);
+    } else {
+        isa.run(kernel);
+    }
 }
 
 #[inline(always)]
