@@ -363,6 +363,11 @@ impl Styles {
     }
 }
 
+/// Sorts diagnostics by their places in the text; those without one keep their order after these.
+pub fn sort(diagnostics: &mut [Diagnostic]) {
+    diagnostics.sort_by_key(|d| d.position.span().map_or(u32::MAX, |span| span.start));
+}
+
 /// Renders a diagnostic as text: `file:line:column: error[label]: message`, the source line with a
 /// caret, then the notes and a way to mend it.
 pub fn render(diagnostic: &Diagnostic, source: Option<&Source>) -> String {

@@ -125,7 +125,7 @@ const fn row<T>(name: &'static str, bits: u32, family: Family) -> TypeRow {
 crate::element_types!([dtypes]);
 
 impl DType {
-    fn row(self) -> &'static TypeRow {
+    const fn row(self) -> &'static TypeRow {
         // `ROWS` has one row per variant, in the order of the variants.
         &ROWS[self as usize]
     }
@@ -141,13 +141,13 @@ impl DType {
     }
 
     /// The number of bits that carry the value (19 for `tf32`, both parts for complex types).
-    pub fn bits(self) -> u32 {
+    pub const fn bits(self) -> u32 {
         self.row().bits
     }
 
     /// The number of bytes of an element in a [`Tensor`](crate::Tensor). Types narrower than a byte
     /// take a byte each; `tf32` takes four.
-    pub fn bytes(self) -> usize {
+    pub const fn bytes(self) -> usize {
         self.row().bytes
     }
 

@@ -184,29 +184,34 @@ impl Tensor {
     }
 
     fn over(dtype: DType, shape: &[usize], data: Bytes) -> Result<Tensor, TensorError> {
-        fn canonical<T: Element>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
-            let narrow = T::DTYPE.bits() as usize != 8 * T::DTYPE.bytes();
+        fn aligned<S: Pod + Send + Sync>(data: &Bytes) -> Result<Option<Bytes>, TensorError> {
+            if bytemuck::try_cast_slice::<u8, S>(data).is_ok() {
+                return Ok(None);
+            }
+            let elements = data.chunks_exact(size_of::<S>()).map(bytemuck::pod_read_unaligned::<S>);
+            Ok(Some(Bytes::from_vec(collect(elements.len(), elements)?)))
+        }
+        fn canonical<T: Element>(data: &mut Bytes) -> Result<(), TensorError> {
+            // A constant: elements of whole bytes are canonical.
+            if const { T::DTYPE.bits() as usize == 8 * T::DTYPE.bytes() } {
+                return Ok(());
+            }
             let is_canonical = |x: &T| bytemuck::bytes_of(x) == bytemuck::bytes_of(&x.canonical());
-            Ok(match bytemuck::try_cast_slice::<u8, T>(data) {
-                Ok(elements) if !narrow || elements.iter().all(is_canonical) => None,
-                Ok(elements) => {
-                    let elements = elements.iter().map(|x| x.canonical());
-                    Some(Bytes::from_vec(collect(elements.len(), elements)?))
-                }
-                Err(_) => {
-                    let elements = data.chunks_exact(size_of::<T>());
-                    let elements =
-                        elements.map(|x| bytemuck::pod_read_unaligned::<T>(x).canonical());
-                    Some(Bytes::from_vec(collect(elements.len(), elements)?))
-                }
-            })
+            let elements =
+                bytemuck::try_cast_slice::<u8, T>(data).map_err(|_| TensorError::OutOfBounds)?;
+            if !elements.iter().all(is_canonical) {
+                let elements = elements.iter().map(|x| x.canonical());
+                *data = Bytes::from_vec(collect(elements.len(), elements)?);
+            }
+            Ok(())
         }
 
         let expected = num_elements(dtype, shape)? * dtype.bytes();
         if data.len() != expected {
             return Err(TensorError::Length { expected, found: data.len() });
         }
-        let data = dispatch_all!(dtype, T => canonical::<T>(&data))?.unwrap_or(data);
+        let mut data = dispatch_storage!(dtype, S => aligned::<S>(&data))?.unwrap_or(data);
+        dispatch_all!(dtype, T => canonical::<T>(&mut data))?;
         Ok(Tensor { dtype, shape: shape.into(), data })
     }
 

@@ -261,7 +261,7 @@ impl Loaded {
             let mut found = verify(&self.module, options);
             found.retain(|d| unread.is_independent(d));
             self.diagnostics.extend(found);
-            self.diagnostics.sort_by_key(|d| start(d).unwrap_or(u32::MAX));
+            mlir::diag::sort(&mut self.diagnostics);
         }
         mlir::text::narrow(&mut self.diagnostics, &self.module);
     }

@@ -97,6 +97,13 @@ impl PatternSet {
         &self.patterns
     }
 
+    fn of(patterns: Vec<RewritePattern>) -> PatternSet {
+        let mut set = PatternSet { patterns, ..PatternSet::default() };
+        set.patterns.sort_by_key(|p| std::cmp::Reverse(p.benefit));
+        set.any = set.matching(None);
+        set
+    }
+
     fn matching(&self, def: Option<&'static OpDef>) -> Vec<usize> {
         (0..self.patterns.len()).filter(|&i| self.patterns[i].applies_to(def)).collect()
     }
@@ -114,11 +121,7 @@ impl PatternSet {
 
 impl FromIterator<RewritePattern> for PatternSet {
     fn from_iter<I: IntoIterator<Item = RewritePattern>>(patterns: I) -> PatternSet {
-        let mut set =
-            PatternSet { patterns: patterns.into_iter().collect(), ..PatternSet::default() };
-        set.patterns.sort_by_key(|p| std::cmp::Reverse(p.benefit));
-        set.any = set.matching(None);
-        set
+        PatternSet::of(patterns.into_iter().collect())
     }
 }
 

@@ -26,7 +26,7 @@ pub use symbols::{nearest_symbol, suggest_symbol};
 pub use upstream::UpstreamErrors;
 
 use crate::diag::counted;
-use crate::diag::{Diagnostic, Diagnostics, Severity};
+use crate::diag::{self, Diagnostic, Diagnostics, Severity};
 use crate::ir::{BlockId, Module, OpId, OpRef, RegionId};
 use crate::ods::{OpDef, Trait};
 use upstream::FoundBy;
@@ -64,8 +64,7 @@ pub fn verify(module: &Module, options: &VerifyOptions) -> Diagnostics {
     verifier.isolated(module.top().id(), true);
     let mut errors = verifier.errors;
     if options.reporting == Reporting::All {
-        // Errors without a position in the text keep their place, after those with one.
-        errors.sort_by_key(|d| d.position.span().map_or(u32::MAX, |span| span.start));
+        diag::sort(&mut errors);
     }
     errors
 }

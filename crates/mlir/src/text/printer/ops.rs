@@ -69,7 +69,7 @@ impl Printer<'_> {
                 .zip(op.properties())
                 .filter_map(|(s, v)| Some((s.name, v.as_ref()?)))
                 .collect();
-            properties.sort_by_key(|(name, _)| *name);
+            sort_by_name(&mut properties);
             if !properties.is_empty() {
                 self.write(" <{");
                 self.separated(", ", properties, |p, (name, value)| p.named_attribute(name, value));
@@ -124,7 +124,7 @@ impl Printer<'_> {
         if entries.is_empty() {
             return;
         }
-        entries.sort_by_key(|(name, _)| *name);
+        sort_by_name(&mut entries);
         self.write(keyword);
         self.write(" {");
         self.separated(", ", entries, |p, (name, value)| p.named_attribute(name, value));
@@ -375,4 +375,8 @@ pub fn print_module_op(printer: &mut Printer<'_>, op: OpRef<'_>) {
     printer.attr_dict_with_keyword(op, &["sym_name"]);
     printer.write(" ");
     printer.region(op, op.regions()[0], true, true);
+}
+
+fn sort_by_name(attributes: &mut [(&str, &Attribute)]) {
+    attributes.sort_by_key(|(name, _)| *name);
 }
