@@ -299,6 +299,16 @@ def complex_angle(y, x):
     return -i * gmpy2.log((x + i * y) / gmpy2.sqrt(x * x + y * y))
 
 
+def complex_logistic(z):
+    """By parts: MPC divides by exact sums of squares, which may have billions of digits."""
+    power = gmpy2.exp(-z)
+    if gmpy2.is_infinite(power.real) or gmpy2.is_infinite(power.imag):
+        return mpc(0)
+    real, imag = 1 + power.real, power.imag
+    norm = real * real + imag * imag
+    return mpc(real / norm, -imag / norm)
+
+
 def times_i(z):
     return mpc(-z.imag, z.real)
 
@@ -324,7 +334,7 @@ COMPLEX = {
     "abs": lambda z: gmpy2.sqrt(z.real * z.real + z.imag * z.imag),
     "sign": lambda z: z / gmpy2.sqrt(z.real * z.real + z.imag * z.imag) if z else z,
     "atan2": complex_angle, "cbrt": lambda z: gmpy2.exp(gmpy2.log(z) / 3), "exponential_minus_one": lambda z: gmpy2.exp(z) - 1,
-    "log_plus_one": lambda z: gmpy2.log(1 + z), "power": lambda x, y: gmpy2.exp(y * gmpy2.log(x)), "rsqrt": lambda z: 1 / gmpy2.sqrt(z),
+    "log_plus_one": lambda z: gmpy2.log(1 + z), "logistic": complex_logistic, "power": lambda x, y: gmpy2.exp(y * gmpy2.log(x)), "rsqrt": lambda z: 1 / gmpy2.sqrt(z),
 }
 # Functions of complex numbers that MPC computes, each part correctly rounded.
 BY_MPC = ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "cosine", "exponential", "log", "sine", "sinh", "sqrt", "tan", "tanh")
