@@ -17,7 +17,7 @@ use numerics::budget::{self, Reserved, Scratch};
 use numerics::math::AlignedBytes;
 use numerics::shape::{Indices, StridedView, num_elements};
 use numerics::simd::{ColumnScales, Isa, TILE_ROWS, WORD_COLUMNS, transpose};
-use numerics::{DType, Element, Family, Tensor, TensorError, math};
+use numerics::{AlignedMemory, DType, Element, Family, Tensor, TensorError, math};
 use program::EvalError;
 use program::primitives::DotDims;
 use smallvec::SmallVec;
@@ -431,7 +431,7 @@ impl DotKernel {
     ///
     /// # Errors
     /// As [`DotKernel::run`].
-    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         if !self.is_packable() {
             return Ok(None);
         }
@@ -555,7 +555,7 @@ impl Kernel for DotKernel {
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)
     }
 
-    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         self.pack(operand)
     }
 

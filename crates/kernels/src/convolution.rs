@@ -26,7 +26,7 @@ use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{StridedView, num_elements};
 use numerics::simd::Isa;
-use numerics::{DType, Element, Tensor, TensorError, math};
+use numerics::{AlignedMemory, DType, Element, Tensor, TensorError, math};
 use phases::Phases;
 use program::primitives::ConvDims;
 use program::{EvalError, WindowDim};
@@ -303,7 +303,7 @@ impl PreparedConvolution {
     ///
     /// # Errors
     /// As [`PreparedConvolution::run`].
-    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+    pub fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         if !self.is_packable() {
             return Ok(None);
         }
@@ -320,7 +320,9 @@ impl PreparedConvolution {
         room.resize(copied);
         let kernel = gathered(self.dtype, rhs, view, &mut room)?;
         if self.depthwise.is_some() {
-            return Ok(Some(room));
+            let mut packed = AlignedMemory::try_zeros(room.len())?;
+            packed.copy_from_slice(&room);
+            return Ok(Some(packed));
         }
         let (depth, features) = (self.sizes.depth(), self.sizes.output_features);
         dispatch_sum!(self.dtype, T, R, C => {

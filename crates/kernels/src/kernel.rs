@@ -5,8 +5,7 @@ use crate::fused::Registers;
 use crate::index_vectors::GatherKernel;
 use crate::reduction::Reduction;
 use crate::scatter::ScatterKernel;
-use numerics::TensorError;
-use numerics::math::AlignedBytes;
+use numerics::{AlignedMemory, TensorError};
 use std::fmt::Debug;
 use std::ops::Range;
 
@@ -55,7 +54,7 @@ pub trait Kernel: Debug + Send + Sync {
     ///
     /// # Errors
     /// As [`Kernel::run`].
-    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         let _ = operand;
         Ok(None)
     }

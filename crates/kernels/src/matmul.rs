@@ -15,12 +15,12 @@ use super::panels::{Ahead, Pack, Panels, RowOrder};
 use super::parallel::task_size;
 use super::rows::{Matrix, RowScratch, Rows, SomeRows};
 use super::vector_products::{VectorProduct, with_panels};
-use numerics::TensorError;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
 use numerics::simd::{
     ColumnScales, Factors, Isa, Kernel, PanelColumns, ResultRows, Sums, TreeLeaf,
 };
+use numerics::{AlignedMemory, TensorError};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -132,7 +132,7 @@ pub fn pack<T: Accumulator, const C: usize>(
     b: Matrix<'_, T>,
     order: Option<&RowOrder>,
     [depth, columns]: [usize; 2],
-) -> Result<Option<AlignedBytes>, TensorError> {
+) -> Result<Option<AlignedMemory>, TensorError> {
     if const { !T::HAS_TILES } {
         return Ok(None);
     }
@@ -142,7 +142,7 @@ pub fn pack<T: Accumulator, const C: usize>(
         return Ok(None);
     }
     let _reserved = reserve::<T>(elements)?;
-    let mut copy = AlignedBytes::try_zeros(elements.saturating_mul(size_of::<T>()))?;
+    let mut copy = AlignedMemory::try_zeros(elements.saturating_mul(size_of::<T>()))?;
     let (panels, _) = bytemuck::cast_slice_mut::<u8, T>(&mut copy).as_chunks_mut::<C>();
     let together = task_size(width / C, depth * C, 1);
     let tasks = panels.chunks_mut((together * depth).max(1)).enumerate();

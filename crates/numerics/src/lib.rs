@@ -47,5 +47,6 @@ pub use half::{bf16, f16};
 pub use integers::{I1, I2, I4, U2, U4};
 pub use iota::IotaElements;
 pub use num_complex::{Complex, Complex32, Complex64};
+pub use pages::AlignedMemory;
 pub use tensor::Tensor;
 pub use widen::Widen;

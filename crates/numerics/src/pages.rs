@@ -4,6 +4,7 @@
 // Memory of the system, and advice to it, are addresses.
 #![allow(unsafe_code, reason = "functions of the system")]
 
+use crate::TensorError;
 use bytemuck::allocation::try_zeroed_vec;
 use std::ops::{Deref, DerefMut};
 
@@ -55,7 +56,15 @@ enum Owner {
 }
 
 impl AlignedMemory {
-    /// This many zeros; `None` if there is no memory for them.
+    /// This many zeros, which the system clears when they are first written.
+    ///
+    /// # Errors
+    /// If there is no memory for them.
+    pub fn try_zeros(len: usize) -> Result<AlignedMemory, TensorError> {
+        AlignedMemory::zeros(len).ok_or(TensorError::OutOfMemory { bytes: len })
+    }
+
+    /// As [`AlignedMemory::try_zeros`]; `None` if there is no memory for them.
     pub fn zeros(len: usize) -> Option<AlignedMemory> {
         #[cfg(target_os = "linux")]
         if len >= MIN_BYTES {

@@ -143,7 +143,7 @@ impl DotKernel {
             let a = Matrix { elements: vector, strides: self.lhs.strides };
             let elements = cast::<T>(matrix.bytes)?;
             // Panels have the columns of the whole product.
-            let panels = packed::<T, C>(panels, [k, n])?.filter(|_| range.start % C == 0);
+            let panels = packed::<T, C>(panels, [k, n])?.filter(|_| range.start.is_multiple_of(C));
             let (columns, part) = match panels {
                 Some(_) => (n, range.clone()),
                 None => (range.len(), 0..range.len()),

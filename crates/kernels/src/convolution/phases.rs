@@ -14,7 +14,7 @@ use crate::padded::{PaddedWindows, Taps};
 use numerics::budget::reserve;
 use numerics::math::AlignedBytes;
 use numerics::shape::{Runs, StridedView, num_elements};
-use numerics::{DType, TensorError};
+use numerics::{AlignedMemory, DType, TensorError};
 use program::WindowDim;
 use std::sync::Arc;
 
@@ -95,11 +95,11 @@ impl Phases {
     ///
     /// # Errors
     /// As there.
-    pub(super) fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
-        let packed: Option<Vec<AlignedBytes>> =
+    pub(super) fn pack(&self, rhs: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
+        let packed: Option<Vec<AlignedMemory>> =
             self.convolutions().map(|part| part.pack(rhs)).collect::<Result<_, _>>()?;
         let Some(packed) = packed else { return Ok(None) };
-        let mut all = AlignedBytes::try_zeros(packed.iter().map(|panels| panels.len()).sum())?;
+        let mut all = AlignedMemory::try_zeros(packed.iter().map(|panels| panels.len()).sum())?;
         let mut rest = &mut all[..];
         for panels in &packed {
             let (part, after) = rest.split_at_mut(panels.len());

@@ -4,8 +4,7 @@ use super::PreparedConvolution;
 use crate::contract::{MIN_MATRIX_ROWS, TILE_UNIT, max_shared};
 use crate::fused::Registers;
 use crate::kernel::{Kernel, RowOperand, RowWise, expect_bytes};
-use numerics::TensorError;
-use numerics::math::AlignedBytes;
+use numerics::{AlignedMemory, TensorError};
 use std::ops::Range;
 
 impl Kernel for PreparedConvolution {
@@ -25,7 +24,7 @@ impl Kernel for PreparedConvolution {
         self.packed_bytes()
     }
 
-    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedBytes>, TensorError> {
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         self.pack(operand)
     }
 

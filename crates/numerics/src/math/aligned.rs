@@ -26,15 +26,14 @@ impl AlignedBytes {
         AlignedBytes { units: vec![Aligned([0; 64]); len.div_ceil(size_of::<Aligned>())], len }
     }
 
-    /// `len` zeros, which the system clears when they are first written.
+    /// `len` zeros.
     ///
     /// # Errors
     /// If there is no memory for them.
     pub fn try_zeros(len: usize) -> Result<AlignedBytes, TensorError> {
-        let units = bytemuck::allocation::try_zeroed_vec(len.div_ceil(size_of::<Aligned>()));
-        let units = units.map_err(|()| TensorError::OutOfMemory { bytes: len })?;
-        pages::prefer_large(&units);
-        Ok(AlignedBytes { units, len })
+        let mut bytes = AlignedBytes::new();
+        bytes.try_resize(len)?;
+        Ok(bytes)
     }
 
     /// Changes the length. The contents are arbitrary afterwards.

@@ -329,7 +329,7 @@ pub fn tanh(x: f64) -> Double {
     let low = node.hi.mul_add(of_rest.lo, node.lo.mul_add(of_rest.hi, beside.lo));
     let denominator = quick_sum(1.0, beside.hi);
     let denominator = Double::new(denominator.hi, denominator.lo + low);
-    let is_easy = (size >= LEAST) & (size <= 20.0);
+    let is_easy = (LEAST..=20.0).contains(&size);
     only_if(is_easy, copysign(over(numerator, denominator), x))
 }
 

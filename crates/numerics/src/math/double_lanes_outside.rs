@@ -44,7 +44,7 @@ pub(super) fn acos(_: f64) -> Option<f64> {
 
 #[inline(always)]
 pub(super) fn acosh(x: f64) -> Option<f64> {
-    first([(x == f64::INFINITY, x), (!(x >= 1.0), f64::NAN)])
+    first([(x == f64::INFINITY, x), (x.is_nan() | (x < 1.0), f64::NAN)])
 }
 
 #[inline(always)]
@@ -94,7 +94,7 @@ pub(super) fn cos(x: f64) -> Option<f64> {
 
 #[inline(always)]
 pub(super) fn cosh(x: f64) -> Option<f64> {
-    let overflows = !(x.abs() <= OVERFLOW + 1.0) & !x.is_nan();
+    let overflows = x.abs() > OVERFLOW + 1.0;
     first([(x.is_nan(), x.abs()), (overflows, f64::INFINITY), (is_below(x, SMALL), 1.0)])
 }
 

@@ -20,7 +20,8 @@ pub(super) fn chains<S: Words>(
 ) -> bool {
     let PanelColumns { elements, stride, distance } = panels;
     let (rows, count) = (vector.len() / S::PER_WORD, sums.len() / WORD_COLUMNS);
-    let is_whole = vector.len() % S::PER_WORD == 0 && sums.len() % WORD_COLUMNS == 0;
+    let is_whole =
+        vector.len().is_multiple_of(S::PER_WORD) && sums.len().is_multiple_of(WORD_COLUMNS);
     let last = count.saturating_sub(1).checked_mul(distance);
     let end = last.zip(rows.checked_mul(stride)).and_then(|(last, rows)| last.checked_add(rows));
     let fits = stride == WORD_COLUMNS && end.is_some_and(|end| end <= elements.len());
