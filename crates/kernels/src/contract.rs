@@ -400,22 +400,40 @@ impl DotKernel {
         self.run_packed(lhs, rhs, None, out)
     }
 
-    /// Elements of the right factor in a word of its panels, if it is packed as words: columns of
-    /// elements of 16 bits, for a product with a vector.
-    fn per_word(&self) -> Option<usize> {
-        const PER_WORD: usize = 2;
+    /// True if the right factor is packed as words of two elements of a column: if it is of
+    /// elements of 16 bits that a vector is multiplied with.
+    fn has_words(&self) -> bool {
+        let ProductSizes { count, m, k, .. } = self.sizes;
+        let is_vector = count == 1 && m == 1 && k > matmul::FEW && k.is_multiple_of(2);
         let is_of_halves = matches!(self.types[1], DType::BF16 | DType::F16);
-        let is_vector = self.sizes.count == 1 && self.sizes.m == 1 && self.sizes.k > matmul::FEW;
-        let [column, element] = self.rhs.strides;
-        let mut distances = self.rhs.starts.iter().chain([&column, &self.sizes.k]);
-        let are_words = element == 1 && distances.all(|distance| distance % PER_WORD == 0);
-        let has_panels = is_of_halves && is_vector && are_words && Isa::best().has_avx2();
-        (has_panels && self.is_streamed && self.dtype == DType::F32).then_some(PER_WORD)
+        let has_lines = self.rhs.strides.contains(&1);
+        let is_possible = is_vector && is_of_halves && has_lines && Isa::best().has_avx2();
+        is_possible && self.is_streamed && self.dtype == DType::F32
+    }
+
+    /// The panels of words of the right factor.
+    fn pack_words(&self, rhs: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
+        let ProductSizes { n, k, .. } = self.sizes;
+        let ([column, row], &[start]) = (self.rhs.strides, &self.rhs.starts[..]) else {
+            return Ok(None);
+        };
+        let outside = TensorError::OutOfBounds;
+        if column == 1 && row > 1 {
+            let elements = cast::<u16>(rhs)?.get(start..).ok_or(outside)?;
+            return matmul::pack_pairs(elements, row, [k, n]).map(Some);
+        }
+        // The words are in memory.
+        if column % 2 + start % 2 > 0 {
+            return Ok(None);
+        }
+        let elements = cast::<i32>(rhs)?.get(start / 2..).ok_or(outside)?;
+        let words = Matrix { elements, strides: [1, column / 2] };
+        matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / 2, n])
     }
 
     /// True if [`DotKernel::pack`] makes it faster.
     pub fn is_packable(&self) -> bool {
-        if self.per_word().is_some() {
+        if self.has_words() {
             return true;
         }
         let ProductSizes { count, m, n, k } = self.sizes;
@@ -437,13 +455,8 @@ impl DotKernel {
         }
         let ProductSizes { n, k, .. } = self.sizes;
         let [row, column] = self.rhs.strides;
-        if let Some(per_word) = self.per_word() {
-            let [start] = self.rhs.starts[..] else { return Ok(None) };
-            let Some(elements) = cast::<i32>(rhs)?.get(start / per_word..) else {
-                return Err(TensorError::OutOfBounds);
-            };
-            let words = Matrix { elements, strides: [1, row / per_word] };
-            return matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / per_word, n]);
+        if self.has_words() {
+            return self.pack_words(rhs);
         }
         dispatch_sum!(self.dtype, T, R, C => {
             let matrices = self.rhs.over::<T>(rhs, [column, row])?;
@@ -491,7 +504,7 @@ impl DotKernel {
             if m * n == 0 {
                 return Ok(());
             }
-            let panels = panels.filter(|_| self.per_word().is_some());
+            let panels = panels.filter(|_| self.has_words());
             return multiply_stored(self, [lhs.stored(a, left), rhs.stored(b, right)], panels, out);
         }
         let mut rooms = [const { AlignedBytes::new() }; 3];
@@ -549,8 +562,8 @@ impl Kernel for DotKernel {
 
     fn prepacked_bytes(&self) -> usize {
         let ProductSizes { n, k, .. } = self.sizes;
-        if let Some(per_word) = self.per_word() {
-            return panels_bytes::<i32, WORD_COLUMNS>([k / per_word, n]);
+        if self.has_words() {
+            return panels_bytes::<i32, WORD_COLUMNS>([k / 2, n]);
         }
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)
     }

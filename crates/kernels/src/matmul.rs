@@ -18,7 +18,7 @@ use super::vector_products::{VectorProduct, with_panels};
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
 use numerics::simd::{
-    ColumnScales, Factors, Isa, Kernel, PanelColumns, ResultRows, Sums, TreeLeaf,
+    ColumnScales, Factors, Isa, Kernel, PanelColumns, ResultRows, Sums, TreeLeaf, WORD_COLUMNS,
 };
 use numerics::{AlignedMemory, TensorError};
 use std::cell::Cell;
@@ -154,6 +154,45 @@ pub fn pack<T: Accumulator, const C: usize>(
         Ok::<(), TensorError>(())
     })?;
     Ok(Some(copy))
+}
+
+/// The panels of words of a factor of elements of 16 bits, whose rows begin `row_stride` elements
+/// apart: each word has elements of two rows that follow each other. There are an even number of
+/// rows.
+///
+/// # Errors
+/// If there is no memory for them, or elements are missing.
+pub fn pack_pairs(
+    elements: &[u16],
+    row_stride: usize,
+    [depth, columns]: [usize; 2],
+) -> Result<AlignedMemory, TensorError> {
+    const C: usize = WORD_COLUMNS;
+    let (pairs, count) = (depth / 2, columns.div_ceil(C));
+    let end = (depth - 1).saturating_mul(row_stride).saturating_add(columns);
+    if end > elements.len() {
+        return Err(TensorError::OutOfBounds);
+    }
+    let _reserved = reserve::<[i32; C]>(pairs.saturating_mul(count))?;
+    let mut copy = AlignedMemory::try_zeros(pairs.saturating_mul(count * size_of::<[i32; C]>()))?;
+    let (panels, _) = bytemuck::cast_slice_mut::<u8, u32>(&mut copy).as_chunks_mut::<C>();
+    let together = task_size(count, depth * C, 1);
+    let tasks = panels.chunks_mut((together * pairs).max(1)).enumerate();
+    host::parallel(tasks.collect(), |(task, panels)| {
+        let first = task * together * C;
+        let width = (columns - first).min(together * C);
+        for pair in 0..pairs {
+            let row = |row: usize| elements[row * row_stride + first..][..width].chunks(C);
+            for (panel, (low, high)) in row(2 * pair).zip(row(2 * pair + 1)).enumerate() {
+                let words = panels[panel * pairs + pair].iter_mut();
+                for (word, (&low, &high)) in words.zip(low.iter().zip(high)) {
+                    *word = u32::from(low) | u32::from(high) << 16;
+                }
+            }
+        }
+        Ok::<(), TensorError>(())
+    })?;
+    Ok(copy)
 }
 
 /// The work for a result of a product of matrices, in elementary operations: a few products with an

@@ -495,24 +495,30 @@ fn rows_of_a_prepacked_matrix_are_read_from_it() {
     }
 }
 
-/// Columns of halves are packed as words. With small integers, sums are exact.
+/// Halves are packed as words of two elements of a column, in both orders of the matrix. With small
+/// integers, sums are exact.
 #[test]
-fn a_vector_reads_prepacked_columns_of_halves() {
-    fn check<T: Element>(convert: fn(f32) -> T, n: usize, k: usize) {
+fn a_vector_reads_a_prepacked_matrix_of_halves() {
+    fn check<T: Element>(convert: fn(f32) -> T, n: usize, k: usize, is_by_rows: bool) {
         let number = |i: usize, count: usize| (i % count) as f32 - (count / 2) as f32;
         let matrix: Vec<f32> = (0..n * k).map(|i| number(i, 11)).collect();
         let vector: Vec<f32> = (0..k).map(|i| number(i, 7)).collect();
         let product = |row: &[f32]| row.iter().zip(&vector).map(|(x, y)| x * y).sum::<f32>();
         let expected: Vec<f32> = matrix.chunks(k).map(product).collect();
+        let by_rows = || (0..n * k).map(|at| matrix[at % n * k + at / n]).collect();
+        let (shape, stored) = match is_by_rows {
+            true => ([k, n], by_rows()),
+            false => ([n, k], matrix),
+        };
         let of = |numbers: &[f32]| numbers.iter().map(|&x| convert(x)).collect::<Vec<T>>();
         let dims = DotDims {
             lhs_contracting_dimensions: vec![1],
-            rhs_contracting_dimensions: vec![1],
+            rhs_contracting_dimensions: vec![i64::from(!is_by_rows)],
             ..DotDims::default()
         };
         let case = case(
             primitives::Dot { dims: Some(Box::new(dims)), dtype: DType::F32 },
-            [tensor([1, k], &of(&vector)), tensor([n, k], &of(&matrix))],
+            [tensor([1, k], &of(&vector)), tensor(shape, &of(&stored))],
             [tensor([1, n], &expected)],
         );
         let kernel = prepared(&case, &[0]).unwrap().kernel;
@@ -530,7 +536,9 @@ fn a_vector_reads_prepacked_columns_of_halves() {
         assert_eq!(found, expected, "{n} x {k}");
     }
     for (n, k) in [(1000, 600), (1024, 256), (129, 1030), (2000, 333)] {
-        check(bf16::from_f32, n, k);
-        check(f16::from_f32, n, k);
+        for is_by_rows in [false, true] {
+            check(bf16::from_f32, n, k, is_by_rows);
+            check(f16::from_f32, n, k, is_by_rows);
+        }
     }
 }
