@@ -334,7 +334,7 @@ impl<T: Accumulator> Product<'_, T> {
         let panels = PanelColumns { elements, stride: C, distance: C * depth };
         // The last panel may have columns of no use.
         let mut sums = vec![T::ZERO; columns.len().next_multiple_of(C)];
-        let chains = |a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
+        let chains = |_, a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
             T::row_chains(isa, a, columns, sums)
         };
         if !with_panels(&a.start_of(0)[..depth], panels, [C, 1], &mut sums, chains) {

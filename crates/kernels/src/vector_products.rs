@@ -101,7 +101,7 @@ fn in_panels<T: Accumulator, S: Widen<T>>(
     let elements = bytemuck::cast_slice::<S, T>(b.elements);
     let columns = PanelColumns { elements, stride: b.strides[0], distance: T::COLUMNS };
     let whole = out.len() / T::COLUMNS * T::COLUMNS;
-    let chains = |a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
+    let chains = |_, a: &[T], columns: PanelColumns<'_, T>, sums: &mut [T]| {
         T::row_chains(isa, a, columns, sums)
     };
     if with_panels(a, columns, [T::COLUMNS, 1], &mut out[..whole], chains) { whole } else { 0 }
@@ -138,14 +138,15 @@ fn with_rows<T: Accumulator, S: Widen<T>>(
 }
 
 /// Writes the sums of `a` with whole panels of columns, before they are finished; false, and
-/// nothing is written, if `chains`, which writes those of a block, has no instructions for them.
-/// A panel has `width` columns, and a row of it elements for `per_row` elements of `a`.
+/// nothing is written, if `chains`, which writes those of a block from an element of `a` and a
+/// column on, has no instructions for them. A panel has `width` columns, and a row of it elements
+/// for `per_row` elements of `a`.
 pub(crate) fn with_panels<T: Accumulator, E>(
     a: &[T],
     columns: PanelColumns<'_, E>,
     [width, per_row]: [usize; 2],
     out: &mut [T],
-    chains: impl Fn(&[T], PanelColumns<'_, E>, &mut [T]) -> bool,
+    chains: impl Fn([usize; 2], &[T], PanelColumns<'_, E>, &mut [T]) -> bool,
 ) -> bool {
     let groups = out.len().div_ceil(PANEL_RESULTS);
     let is_backward = is_backward(columns.elements, size_of_val(out).saturating_mul(a.len()));
@@ -154,11 +155,12 @@ pub(crate) fn with_panels<T: Accumulator, E>(
         let first = PANEL_RESULTS * if is_backward { groups - 1 - i } else { i };
         let end = out.len().min(first + PANEL_RESULTS);
         let out = &mut out[first..end];
-        for (block, a) in a.chunks(BLOCK).enumerate() {
-            let start = first / width * columns.distance + block * BLOCK / per_row * columns.stride;
+        for (number, a) in a.chunks(BLOCK).enumerate() {
+            let row = number * BLOCK / per_row;
+            let start = first / width * columns.distance + row * columns.stride;
             let block = PanelColumns { elements: &columns.elements[start..], ..columns };
             let mut sums = [T::ZERO; PANEL_RESULTS];
-            if !chains(a, block, &mut sums[..out.len()]) {
+            if !chains([number * BLOCK, first], a, block, &mut sums[..out.len()]) {
                 return false;
             }
             tree.push(sums, add_columns);

@@ -305,7 +305,7 @@ where
 fn multiply_words<S>(
     a: &[f32],
     (bytes, column, _): (&[u8], usize, [usize; 2]),
-    _: ColumnScales<'_, f32>,
+    scales: ColumnScales<'_, f32>,
     out: &mut [f32],
 ) -> Result<(), TensorError>
 where
@@ -318,9 +318,10 @@ where
     let elements = elements.ok_or(TensorError::OutOfBounds)?;
     let panels = PanelColumns { elements, stride: WORD_COLUMNS, distance };
     let isa = Isa::best();
-    let chains = |a: &[f32], panels: PanelColumns<'_, i32>, sums: &mut [f32]| {
-        <f32 as ColumnSums<S>>::word_chains(isa, a, panels, sums)
-    };
+    let chains =
+        |[row, column]: [usize; 2], a: &[f32], panels: PanelColumns<'_, i32>, sums: &mut [f32]| {
+            <f32 as ColumnSums<S>>::word_chains(isa, a, panels, scales.from(row, column), sums)
+        };
     // The last panel may have columns of no use.
     let mut sums = vec![0.0; out.len().next_multiple_of(WORD_COLUMNS)];
     if column % WORD_COLUMNS > 0
@@ -371,7 +372,9 @@ impl WidenedProducts<'_> {
         if let Some(bytes) = self.panels {
             let multiply: StoredProduct = match self.rhs.dtype {
                 DType::BF16 => multiply_words::<bf16>,
-                _ => multiply_words::<f16>,
+                DType::F16 => multiply_words::<f16>,
+                DType::U8 | DType::U4 | DType::U2 => multiply_words::<u8>,
+                _ => multiply_words::<i8>,
             };
             // A distance of one is that of columns.
             let panels = WidenedFactor { bytes, starts: &[0], strides: [1, 1], ..self.rhs };

@@ -1,12 +1,17 @@
 //! Products of quantized weights: integers that are multiplied with scales.
 
-use super::{DotKernel, ProductSizes, multiply_stored};
+use super::{DotKernel, ProductSizes, cast, multiply_stored, panels_bytes};
 use crate::converted::convert_into;
 use crate::kernel::{Kernel, expect_bytes};
+use crate::matmul;
+use crate::rows::Matrix;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
-use numerics::simd::ColumnScales;
-use numerics::{DType, TensorError};
+use numerics::simd::{ColumnScales, Isa, WORD_COLUMNS};
+use numerics::{AlignedMemory, DType, TensorError};
+
+/// Elements in a word.
+const PER_WORD: usize = 4;
 
 /// The fewest products that share a scale: with fewer, scales would take as much memory as wide
 /// elements.
@@ -90,8 +95,55 @@ impl ScaledDot {
     }
 }
 
+impl ScaledDot {
+    /// True if the right factor is packed as words of four elements of a column: if it is of
+    /// columns of bytes that a vector is multiplied with.
+    fn has_words(&self) -> bool {
+        let ScaleLayout { operand, dtype, group, .. } = self.layout;
+        let ProductSizes { m, n, k, .. } = self.dot.sizes;
+        let is_vector = operand == 1 && m == 1 && k > matmul::FEW && k.is_multiple_of(PER_WORD);
+        let are_shared = group >= k || group.is_multiple_of(PER_WORD);
+        // The factors of a panel are read with its rows.
+        let are_panels = n.is_multiple_of(WORD_COLUMNS) && Isa::best().has_avx2();
+        let is_of_columns = self.dot.rhs.strides[1] == 1
+            && self.dot.rhs.strides[0].is_multiple_of(PER_WORD)
+            && self.dot.rhs.starts.iter().all(|start| start.is_multiple_of(PER_WORD));
+        let are_bytes = self.dot.types[1].bytes() == 1 && dtype == DType::F32;
+        is_vector && are_shared && are_panels && is_of_columns && are_bytes
+    }
+}
+
 impl Kernel for ScaledDot {
     fn run(&self, operands: &[&[u8]], results: &mut [&mut [u8]]) -> Result<(), TensorError> {
+        self.run_prepacked(operands, None, results)
+    }
+
+    fn is_packable(&self) -> bool {
+        self.has_words()
+    }
+
+    fn prepacked_bytes(&self) -> usize {
+        panels_bytes::<i32, WORD_COLUMNS>([self.dot.sizes.k / PER_WORD, self.dot.sizes.n])
+    }
+
+    fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
+        let &[start] = &self.dot.rhs.starts[..] else { return Ok(None) };
+        if !self.has_words() {
+            return Ok(None);
+        }
+        let ProductSizes { n, k, .. } = self.dot.sizes;
+        let elements = cast::<i32>(operand)?.get(start / PER_WORD..);
+        let elements = elements.ok_or(TensorError::OutOfBounds)?;
+        let words = Matrix { elements, strides: [1, self.dot.rhs.strides[0] / PER_WORD] };
+        matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / PER_WORD, n])
+    }
+
+    fn run_prepacked(
+        &self,
+        operands: &[&[u8]],
+        prepacked: Option<&[u8]>,
+        results: &mut [&mut [u8]],
+    ) -> Result<(), TensorError> {
         let (operands, zeros) = match self.zeros {
             Some(_) => operands.split_at_checked(3).ok_or(TensorError::OutOfBounds)?,
             None => (operands, &[][..]),
@@ -116,7 +168,7 @@ impl Kernel for ScaledDot {
         let [left, right, _] = dot.types;
         let mut factors = [dot.lhs.stored(lhs, left), dot.rhs.stored(rhs, right)];
         (factors[operand].scales, factors[operand].scaled_type) = (scales, dtype);
-        multiply_stored(dot, factors, None, out)
+        multiply_stored(dot, factors, prepacked.filter(|_| self.has_words()), out)
     }
 
     fn table_entries(&self) -> usize {

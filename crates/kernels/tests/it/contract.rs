@@ -3,6 +3,7 @@
 use kernels::fused::Registers;
 use kernels::{DotKernel, Kernel, RowOperand, RowWise, ScaleLayout, ScaledDot, Tree, dot_general};
 use numerics::shape::StridedView;
+use numerics::simd::Isa;
 use numerics::{DType, Tensor, math};
 use program::primitives::DotDims;
 
@@ -440,6 +441,7 @@ fn scaled_weights_have_the_products_of_wide_ones() {
         Tensor::from_vec(shape, (0..count).map(number).collect::<Vec<f32>>()).unwrap()
     };
     // With a zero point for each group, for all groups, and none.
+    let mut packed_ones = 0;
     let all = [(1_usize, 512_usize, 37), (1, 300, 160), (2, 256, 64), (20, 128, 50)];
     for ((m, k, n), zero_groups) in all.into_iter().flat_map(|all| [(all, 0), (all, 1), (all, 2)]) {
         for (group, is_transposed, ty) in [
@@ -484,10 +486,14 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             let operands = [x.bytes(), stored.bytes(), scales.bytes(), zeros.bytes()];
             let operands = operands.each_ref().map(|bytes| &bytes[..]);
             let operands = &operands[..if zero_groups > 0 { 4 } else { 3 }];
-            for workers in [1, 3] {
+            let packed = scaled.prepack(stored.bytes()).unwrap();
+            packed_ones += usize::from(packed.is_some());
+            let packed = packed.as_deref();
+            for (workers, packed) in [(1, None), (3, None), (1, packed), (3, packed)] {
                 let _entered = host::Host::default().with_workers(workers).enter();
                 let mut result = Tensor::zeros(DType::F32, expected.shape()).unwrap();
-                scaled.run(operands, &mut [result.bytes_mut().unwrap()]).unwrap();
+                let results = &mut [result.bytes_mut().unwrap()];
+                scaled.run_prepacked(operands, packed, results).unwrap();
                 assert_eq!(result, expected, "{m} x {k} x {n} in groups of {group}, {ty:?}");
             }
             // Memory that is too short is an error, and so is another number of operands.
@@ -498,4 +504,6 @@ fn scaled_weights_have_the_products_of_wide_ones() {
             assert!(scaled.run(others, &mut [&mut out]).is_err());
         }
     }
+    // Bytes in columns of 300, of which there are 160.
+    assert_eq!(packed_ones, if Isa::best().has_avx2() { 6 } else { 0 });
 }

@@ -114,35 +114,38 @@ pub trait ColumnSums<S>: Sized {
     /// As [`ColumnSums::column_chains`], with panels of [`WORD_COLUMNS`] columns, whose rows have a
     /// word of each column: [`ColumnSums::PER_WORD`] elements that follow each other. False, and
     /// nothing is written, if there are no instructions for it, the elements of the vector are no
-    /// whole words, or panels are too short for the sums.
+    /// whole words, or panels or `scales` are too few for the sums.
     #[inline(always)]
     fn word_chains(
         _isa: Isa,
         _vector: &[Self],
         _panels: PanelColumns<'_, i32>,
+        _scales: ColumnScales<'_, Self>,
         _sums: &mut [Self],
     ) -> bool {
         false
     }
 }
 
-/// True if the factors of each of `step` elements are the same, and there are some where elements
-/// of this type need them.
+/// True if there are factors for the elements of `width` columns of `len` elements, where elements
+/// of this type need them, and the ones of each of some `words` of a column are the same.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn are_scaled<S: words::Words, const W: usize>(
-    columns: &Columns<'_, f32, S>,
+fn are_scaled<S: words::Words>(
+    scales: ColumnScales<'_, f32>,
+    [len, width]: [usize; 2],
     words: usize,
 ) -> bool {
     if !S::IS_SCALED {
         return true;
     }
-    let ColumnScales { factors, shifts, stride, group, first } = columns.scales;
+    let ColumnScales { factors, shifts, stride, group, first } = scales;
     let step = words * S::PER_WORD;
     // Those of the last row are the last ones.
-    let end = first.checked_add(columns.vector.len());
+    let end = first.checked_add(len);
     let last = end.and_then(|end| (end.saturating_sub(1) / group.max(1)).checked_mul(stride));
-    let has_all = last.and_then(|last| last.checked_add(W)).is_some_and(|end| end <= factors.len());
+    let end_of_last = last.and_then(|last| last.checked_add(width));
+    let has_all = end_of_last.is_some_and(|end| end <= factors.len());
     let are_alike = group >= end.unwrap_or(usize::MAX) || group % step == 0 && first % step == 0;
     let have_shifts = shifts.is_empty() || shifts.len() == factors.len();
     has_all && are_alike && have_shifts && group > 0
@@ -192,7 +195,8 @@ fn singles<S: words::Words, const W: usize, const N: usize>(
     if !groups.iter().all(fits) {
         return None;
     }
-    let are_scaled = |words| groups.iter().all(|group| are_scaled::<S, W>(group, words));
+    let are_scaled =
+        |words| groups.iter().all(|group| are_scaled::<S>(group.scales, [len, W], words));
     match W {
         GROUP if isa.has_avx2() && are_scaled(words::NARROW_WORDS) => {
             // SAFETY: the instructions were detected, and all columns are in the elements.
@@ -234,9 +238,10 @@ macro_rules! column_sums {
                 isa: Isa,
                 vector: &[f32],
                 panels: PanelColumns<'_, i32>,
+                scales: ColumnScales<'_, f32>,
                 sums: &mut [f32],
             ) -> bool {
-                packed::chains::<$stored>(isa, vector, panels, sums)
+                packed::chains::<$stored>(isa, vector, panels, scales, sums)
             }
         }
         #[cfg(not(target_arch = "x86_64"))]

@@ -1,7 +1,7 @@
 //! Products of a vector with panels of words.
 
 use super::words::Words;
-use super::{GROUP, PanelColumns, WIDE_GROUP, WORD_COLUMNS};
+use super::{ColumnScales, GROUP, PanelColumns, WIDE_GROUP, WORD_COLUMNS, are_scaled};
 use crate::simd::{Isa, prefetch_at};
 use std::arch::x86_64::*;
 
@@ -16,6 +16,7 @@ pub(super) fn chains<S: Words>(
     isa: Isa,
     vector: &[f32],
     panels: PanelColumns<'_, i32>,
+    scales: ColumnScales<'_, f32>,
     sums: &mut [f32],
 ) -> bool {
     let PanelColumns { elements, stride, distance } = panels;
@@ -25,61 +26,92 @@ pub(super) fn chains<S: Words>(
     let last = count.saturating_sub(1).checked_mul(distance);
     let end = last.zip(rows.checked_mul(stride)).and_then(|(last, rows)| last.checked_add(rows));
     let fits = stride == WORD_COLUMNS && end.is_some_and(|end| end <= elements.len());
-    if S::IS_SCALED || !is_whole || !fits || !isa.has_avx2() {
+    let are_scaled = are_scaled::<S>(scales, [vector.len(), sums.len()], 1);
+    if !is_whole || !fits || !are_scaled || !isa.has_avx2() {
         return false;
     }
-    let mut first = elements.as_ptr();
+    let mut panels = Panels { vector, words: elements.as_ptr(), distance, scales };
     let (groups, rest) = sums.as_chunks_mut::<{ PANELS * WORD_COLUMNS }>();
     for sums in groups {
         let sums = sums.as_chunks_mut().0;
-        // SAFETY: the instructions were detected, and the elements have all panels.
+        // SAFETY: the instructions were detected, and the elements and scales have all panels.
         unsafe {
             match isa.has_avx512() {
-                true => wide::<S, PANELS>(vector, first, distance, sums),
-                // Of the registers, half as many hold sums.
+                true => wide::<S, PANELS>(panels, sums),
+                // Half as many registers hold sums.
                 false => sums.iter_mut().enumerate().for_each(|(panel, sums)| {
-                    let first = first.wrapping_add(panel * distance);
-                    narrow::<S>(vector, first, sums);
+                    narrow::<S>(panels.after(panel), sums);
                 }),
             }
         }
-        first = first.wrapping_add(PANELS * distance);
+        panels = panels.after(PANELS);
     }
     for sums in rest.as_chunks_mut::<WORD_COLUMNS>().0 {
         // SAFETY: likewise.
         unsafe {
             match isa.has_avx512() {
-                true => wide::<S, 1>(vector, first, distance, std::slice::from_mut(sums)),
-                false => narrow::<S>(vector, first, sums),
+                true => wide::<S, 1>(panels, std::slice::from_mut(sums)),
+                false => narrow::<S>(panels, sums),
             }
         }
-        first = first.wrapping_add(distance);
+        panels = panels.after(1);
     }
     true
 }
 
-/// # Safety
-/// The processor has AVX-512 F, there are `P` sums, and each panel, `distance` words after the one
-/// before, has a row for each word of the vector.
-#[target_feature(enable = "avx512f")]
-unsafe fn wide<S: Words, const P: usize>(
-    vector: &[f32],
-    mut words: *const i32,
+/// A vector, and panels that it is multiplied with.
+#[derive(Clone, Copy)]
+struct Panels<'a> {
+    vector: &'a [f32],
+    /// The first word.
+    words: *const i32,
+    /// The distance between panels.
     distance: usize,
-    sums: &mut [[f32; WORD_COLUMNS]],
-) {
+    scales: ColumnScales<'a, f32>,
+}
+
+impl Panels<'_> {
+    /// The panels after some.
+    #[inline(always)]
+    fn after(self, panels: usize) -> Self {
+        let words = self.words.wrapping_add(panels * self.distance);
+        Panels { words, scales: self.scales.from(0, panels * WORD_COLUMNS), ..self }
+    }
+}
+
+/// # Safety
+/// The processor has AVX-512 F, there are `P` sums, and as many panels, which have a row for each
+/// word of the vector, and scales if the elements need them.
+#[target_feature(enable = "avx512f")]
+unsafe fn wide<S: Words, const P: usize>(panels: Panels<'_>, sums: &mut [[f32; WORD_COLUMNS]]) {
     const VECTORS: usize = WORD_COLUMNS / WIDE_GROUP;
+    let Panels { vector, mut words, distance, scales } = panels;
     let mut chains = [[_mm512_setzero_ps(); VECTORS]; P];
-    for factors in vector.chunks_exact(S::PER_WORD) {
+    for (row, factors) in vector.chunks_exact(S::PER_WORD).enumerate() {
+        let [factors_of_row, shifts_of_row] = of_row::<S>(scales, row);
         for (panel, chains) in chains.iter_mut().enumerate() {
             for (v, chain) in chains.iter_mut().enumerate() {
                 let at = words.wrapping_add(panel * distance + v * WIDE_GROUP);
                 prefetch_at(at.wrapping_add(AHEAD * WORD_COLUMNS));
-                // SAFETY: the panel has this row, and this function the instructions.
+                let column = panel * WORD_COLUMNS + v * WIDE_GROUP;
+                // SAFETY: the panel has this row, `are_scaled` has checked that there is a scale
+                // for each column, and a shift if there are any, and this function has the
+                // instructions.
                 unsafe {
                     let row = _mm512_loadu_si512(at.cast());
+                    let (mut scale, mut shift) = (_mm512_setzero_ps(), _mm512_setzero_ps());
+                    if S::IS_SCALED {
+                        scale = _mm512_loadu_ps(factors_of_row.as_ptr().add(column));
+                    }
+                    if !shifts_of_row.is_empty() {
+                        shift = _mm512_loadu_ps(shifts_of_row.as_ptr().add(column));
+                    }
                     for (e, &factor) in factors.iter().enumerate() {
-                        *chain = _mm512_fmadd_ps(_mm512_set1_ps(factor), S::wide(row, e), *chain);
+                        let mut elements = S::wide(row, e);
+                        if S::IS_SCALED {
+                            elements = _mm512_mul_ps(_mm512_add_ps(elements, shift), scale);
+                        }
+                        *chain = _mm512_fmadd_ps(_mm512_set1_ps(factor), elements, *chain);
                     }
                 }
             }
@@ -94,23 +126,45 @@ unsafe fn wide<S: Words, const P: usize>(
 /// As [`wide`], of one panel.
 ///
 /// # Safety
-/// The processor has AVX2 and FMA, and the panel has a row for each word of the vector.
+/// The processor has AVX2 and FMA, and the panel is as there.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn narrow<S: Words>(vector: &[f32], mut words: *const i32, sums: &mut [f32; WORD_COLUMNS]) {
+unsafe fn narrow<S: Words>(panels: Panels<'_>, sums: &mut [f32; WORD_COLUMNS]) {
+    let Panels { vector, mut words, scales, .. } = panels;
     let mut chains = [_mm256_setzero_ps(); WORD_COLUMNS / GROUP];
-    for factors in vector.chunks_exact(S::PER_WORD) {
+    for (row, factors) in vector.chunks_exact(S::PER_WORD).enumerate() {
+        let [factors_of_row, shifts_of_row] = of_row::<S>(scales, row);
         for (v, chain) in chains.iter_mut().enumerate() {
             let at = words.wrapping_add(v * GROUP);
             prefetch_at(at.wrapping_add(AHEAD * WORD_COLUMNS));
-            // SAFETY: the panel has this row, and this function the instructions.
+            // SAFETY: as in `wide`.
             unsafe {
                 let row = _mm256_loadu_si256(at.cast());
+                let (mut scale, mut shift) = (_mm256_setzero_ps(), _mm256_setzero_ps());
+                if S::IS_SCALED {
+                    scale = _mm256_loadu_ps(factors_of_row.as_ptr().add(v * GROUP));
+                }
+                if !shifts_of_row.is_empty() {
+                    shift = _mm256_loadu_ps(shifts_of_row.as_ptr().add(v * GROUP));
+                }
                 for (e, &factor) in factors.iter().enumerate() {
-                    *chain = _mm256_fmadd_ps(_mm256_set1_ps(factor), S::narrow(row, e), *chain);
+                    let mut elements = S::narrow(row, e);
+                    if S::IS_SCALED {
+                        elements = _mm256_mul_ps(_mm256_add_ps(elements, shift), scale);
+                    }
+                    *chain = _mm256_fmadd_ps(_mm256_set1_ps(factor), elements, *chain);
                 }
             }
         }
         words = words.wrapping_add(WORD_COLUMNS);
     }
     sums.copy_from_slice(bytemuck::cast_slice(&chains));
+}
+
+/// The factors and the shifts of the elements in a row of words; none if elements have none.
+#[inline(always)]
+fn of_row<S: Words>(scales: ColumnScales<'_, f32>, row: usize) -> [&[f32]; 2] {
+    match S::IS_SCALED {
+        true => [scales.of_row(row * S::PER_WORD), scales.shifts_of_row(row * S::PER_WORD)],
+        false => [&[]; 2],
+    }
 }
