@@ -93,8 +93,9 @@ fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
         && compute(&mut code, function, kernel.operands(), &operands, true).is_some()
 }
 
-/// True for a function whose code is faster than its loop over elements of one or two bytes, or of
-/// booleans, also alone, and has the same bits of NaN; and for quotients of integers.
+/// True for a function whose code is faster than its loop also alone, and has the same bits of NaN:
+/// of elements of one or two bytes, or of booleans, of integers of eight bytes, whose loops have the
+/// instructions of all machines, and for comparisons of eight bytes and quotients of integers.
 pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
     use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};
     use UnaryOp::{Abs, Ceil, Floor, IsFinite, Negate, RoundNearestEven, Sign, Sqrt, Square};
@@ -116,9 +117,11 @@ pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
             operand.bytes() <= 4
         }
         Some(Elementwise::Binary(op)) => {
-            is_small_float(operand) && matches!(op, Add | Divide | Multiply | Subtract)
+            let is_wide = is_integer(operand) && operand.bytes() == 8;
+            let is_arithmetic = matches!(op, Add | Divide | Multiply | Subtract);
+            is_wide || is_small_float(operand) && is_arithmetic
         }
-        Some(Elementwise::Compare(..)) => is_small_float(operand),
+        Some(Elementwise::Compare(..)) => is_small_float(operand) || operand.bytes() == 8,
         Some(
             Elementwise::Product
             | Elementwise::Quiet

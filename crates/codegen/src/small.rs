@@ -8,7 +8,7 @@ use crate::elementwise::{Chunk, Lowering};
 use crate::integers::small_quotient;
 use crate::ops::{Op, Predicate, Store};
 use crate::vector::{HalfNumbers, Value, VectorFunction, Width};
-use numerics::math::{BinaryOp, Elementwise, UnaryOp};
+use numerics::math::{BinaryOp, Direction, Elementwise, UnaryOp};
 use numerics::{DType, Family, FloatFormat, Specials};
 
 /// True for element types of one or two bytes that lanes of four bytes can hold.
@@ -377,6 +377,16 @@ impl Lowering<'_> {
         if is_small(from) {
             let Chunk::Four(lanes) = x else { return None };
             return match from.float_format() {
+                // True but for zero, which has one number without its sign.
+                Some(format) if to == I1 && format.sign_mask() > 0 => {
+                    let bits = match format.specials {
+                        Specials::NanNegativeZero => u32::MAX,
+                        _ => format.sign_mask() as u32 - 1,
+                    };
+                    let (bits, zero) = (self.code.splat4(bits), self.code.splat4(0));
+                    let number = self.code.pair(Op::And, lanes, bits);
+                    self.compare(Direction::Ne, I32, Chunk::Four(number), Chunk::Four(zero))
+                }
                 // All are numbers of `f32`.
                 Some(format) => {
                     let mut x = decoded(self.code, format, lanes);

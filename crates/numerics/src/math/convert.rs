@@ -164,6 +164,12 @@ fn direct(from: DType, to: DType) -> Option<SliceKernel> {
             return Some(SliceKernel::one(|x: f32| int_of_double(x.into())));
         }
         (DType::F64, DType::I32) => return Some(SliceKernel::one(int_of_double)),
+        (DType::F64, DType::I8) => {
+            return Some(SliceKernel::one(|x: f64| int_of_double(x).clamp(-128, 127) as i8));
+        }
+        (DType::F64, DType::U8) => {
+            return Some(SliceKernel::one(|x: f64| int_of_double(x).clamp(0, 255) as u8));
+        }
         (DType::F32, DType::I8) => return Some(SliceKernel::one(|x: f32| x as i8)),
         (DType::F32, DType::U8) => return Some(SliceKernel::one(|x: f32| x as u8)),
         (DType::F64 | DType::I32, DType::BF16) => return rounded_from::<bf16>(from),
@@ -251,8 +257,9 @@ impl SliceKernel {
     /// The kernel of [`convert`]; `None` for complex types.
     pub fn convert(from: DType, to: DType) -> Option<SliceKernel> {
         let kernel = SliceKernel::conversion(from, to)?;
-        let is_byte = from.is_float() && from.bytes() == 1;
-        let kernel = if is_byte { kernel.tabulated_conversion() } else { kernel };
+        // Machine code of conversions to booleans is shorter than to look them up.
+        let is_tabulated = from.is_float() && from.bytes() == 1 && to != DType::I1;
+        let kernel = if is_tabulated { kernel.tabulated_conversion() } else { kernel };
         Some(kernel.named(Elementwise::Convert(to)))
     }
 
