@@ -94,7 +94,7 @@ fn has_code_in(kernel: &SliceKernel, mut code: VectorFunction) -> bool {
 }
 
 /// True for a function whose code is faster than its loop also alone, and has the same bits of NaN:
-/// of elements of one or two bytes, or of booleans, of integers of eight bytes, whose loops have the
+/// of elements of one or two bytes, of booleans, of integers of eight bytes, whose loops have the
 /// instructions of all machines, and for comparisons of eight bytes and quotients of integers.
 pub fn is_faster_alone(kernel: &SliceKernel) -> bool {
     use BinaryOp::{Add, Divide, Multiply, Remainder, Subtract};

@@ -157,8 +157,7 @@ pub fn pack<T: Accumulator, const C: usize>(
 }
 
 /// The panels of words of a factor of elements of 16 bits, whose rows begin `row_stride` elements
-/// apart: each word has elements of two rows that follow each other. There are an even number of
-/// rows.
+/// apart: each word has elements of two consecutive rows, of an even number.
 ///
 /// # Errors
 /// If there is no memory for them, or elements are missing.
@@ -258,7 +257,7 @@ pub fn multiply<T: Accumulator, const R: usize, const C: usize>(
     // Parts of tiles are less of a loss than uneven tasks.
     let part_rows = rows.div_ceil(row_parts).next_multiple_of(R.div_ceil(3));
     let part_columns = columns.div_ceil(column_parts).next_multiple_of(C);
-    // Tasks of the same columns follow each other if these are read by one thread.
+    // Tasks of the same columns are consecutive if these are read by one thread.
     let mut groups: Vec<Vec<_>> = Vec::new();
     groups.resize_with(columns.div_ceil(part_columns), Vec::new);
     for (product, out) in products.iter().zip(out.chunks_mut(rows * columns)) {

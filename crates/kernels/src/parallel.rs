@@ -38,8 +38,8 @@ pub(crate) fn task_size(count: usize, work: usize, unit: usize) -> usize {
     size.saturating_mul(unit).max(1)
 }
 
-/// Does work on each part of `size` elements, with its number, on several threads. As bytes, so that
-/// what shares it among threads is compiled once for all types.
+/// Does work on each part of `size` elements, with its number, on several threads. As bytes, so
+/// that what shares it among threads is compiled once for all types.
 ///
 /// # Errors
 /// The error of the first part that failed.

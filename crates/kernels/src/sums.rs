@@ -207,7 +207,7 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for OfWindows<F> {
     }
 }
 
-/// An operation that loops call, for those that programs hardly reduce with: less code than loops
+/// An operation that loops call, for the ones that programs hardly reduce with: less code than loops
 /// of their own.
 pub struct Called<W: 'static> {
     /// The operation.

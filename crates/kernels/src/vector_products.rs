@@ -138,7 +138,7 @@ fn with_rows<T: Accumulator, S: Widen<T>>(
 }
 
 /// Writes the sums of `a` with whole panels of columns, before they are finished; false, and
-/// nothing is written, if `chains`, which writes those of a block from an element of `a` and a
+/// nothing is written, if `chains`, which writes the sums of a block from an element of `a` and a
 /// column on, has no instructions for them. A panel has `width` columns, and a row of it elements
 /// for `per_row` elements of `a`.
 pub(crate) fn with_panels<T: Accumulator, E>(

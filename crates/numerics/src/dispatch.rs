@@ -75,7 +75,8 @@ pub(crate) use dispatch_storage;
 
 /// Calls a function that is generic over elements which it only moves, for a plain type of the size
 /// of another one and of at most its alignment, so that it is compiled once for each size; for the
-/// type itself if it is not like one of elements. Arguments are cast: `by_size!(T, f(cast_slice(x)))`.
+/// type itself if it is not like one of elements. Arguments are cast:
+/// `by_size!(T, f(cast_slice(x)))`.
 macro_rules! by_size {
     ($T:ty, $($function:ident)::+ $(<$parameter:ident>)? ($($argument:expr),*)) => {
         // Constants: there is no code for the others.

@@ -122,8 +122,8 @@ impl DotKernel {
         is_it.then_some(usize::from(!self.is_swapped))
     }
 
-    /// Computes results of a vector's products with some of the rows of a matrix, of which there may
-    /// be panels.
+    /// Computes results of a vector's products with some of the rows of a matrix, which may have
+    /// panels.
     fn run_matrix_rows(
         &self,
         range: Range<usize>,

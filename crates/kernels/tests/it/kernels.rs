@@ -450,8 +450,8 @@ fn prepacked_operands_change_nothing() {
     assert_eq!(evaluated(&case), case.results);
 }
 
-/// The product of a vector with the rows of a matrix, some rows at a time, reads the prepacked matrix
-/// alone. With integers, sums are exact.
+/// The product of a vector with the rows of a matrix, some rows at a time, reads the prepacked
+/// matrix alone. With integers, sums are exact.
 #[test]
 fn rows_of_a_prepacked_matrix_are_read_from_it() {
     const N: usize = 1000;

@@ -1,9 +1,9 @@
-//! Results of functions of `f64` outside of the ranges of `double_lanes.rs`: those known at once, of
-//! zeros, infinities, NaN, numbers that are their own result and numbers whose result is a limit,
-//! and in [`rescaled`] those of numbers that can be scaled to the range.
+//! Results of functions of `f64` outside of the ranges of `double_lanes.rs`. They are known at once
+//! for zeros, infinities, NaN, numbers that are their own result and numbers whose result is a
+//! limit; [`rescaled`] has the results of numbers that can be scaled to the range.
 //!
-//! Without branches, for loops of vector instructions. `None` leaves a number to the exact function,
-//! whose very bits these are.
+//! Without branches, for loops of vector instructions. `None` leaves a number to the exact
+//! function, whose very bits these are.
 
 use super::double_lanes::part;
 use super::rounded::{LARGE, OVERFLOW, SMALL, UNDERFLOW};

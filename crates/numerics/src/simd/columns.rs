@@ -112,7 +112,7 @@ pub trait ColumnSums<S>: Sized {
     const PER_WORD: usize = 0;
 
     /// As [`ColumnSums::column_chains`], with panels of [`WORD_COLUMNS`] columns, whose rows have a
-    /// word of each column: [`ColumnSums::PER_WORD`] elements that follow each other. False, and
+    /// word of each column: [`ColumnSums::PER_WORD`] consecutive elements. False, and
     /// nothing is written, if there are no instructions for it, the elements of the vector are no
     /// whole words, or panels or `scales` are too few for the sums.
     #[inline(always)]

@@ -38,7 +38,7 @@ pub(super) fn chains<S: Words>(
         unsafe {
             match isa.has_avx512() {
                 true => wide::<S, PANELS>(panels, sums),
-                // Half as many registers hold sums.
+                // There are half the registers.
                 false => sums.iter_mut().enumerate().for_each(|(panel, sums)| {
                     narrow::<S>(panels.after(panel), sums);
                 }),
@@ -80,8 +80,8 @@ impl Panels<'_> {
 }
 
 /// # Safety
-/// The processor has AVX-512 F, there are `P` sums, and as many panels, which have a row for each
-/// word of the vector, and scales if the elements need them.
+/// The processor has AVX-512 F, there are `P` sums, and `P` panels, which have a row for each word of
+/// the vector, and scales if the elements need them.
 #[target_feature(enable = "avx512f")]
 unsafe fn wide<S: Words, const P: usize>(panels: Panels<'_>, sums: &mut [[f32; WORD_COLUMNS]]) {
     const VECTORS: usize = WORD_COLUMNS / WIDE_GROUP;
