@@ -5,13 +5,22 @@ use super::matmul::BLOCK;
 use super::rows::Matrix;
 use super::tree::Tree;
 use super::vector_products::add_groups;
-use numerics::DType;
 use numerics::simd::{Isa, Kernel};
+use numerics::{DType, Number};
 
 /// At most this many rows and columns.
 const SIDE: usize = 8;
 /// Rows whose sums are in registers at a time.
 const ROWS: usize = 4;
+
+/// Adds the sums of a block. Inlined into the loop over blocks, it would keep them in memory.
+#[inline(never)]
+fn push<T: Number, const LANES: usize>(
+    tree: &mut Tree<[[T; LANES]; ROWS]>,
+    sums: [[T; LANES]; ROWS],
+) {
+    tree.push(sums, add_groups);
+}
 
 /// True for products of `m` x `k` and `k` x `n` elements that [`FewResults`] computes best: tiles
 /// of usual sizes would be mostly empty, and vectors have other loops.
@@ -76,7 +85,7 @@ impl<T: Accumulator, const LANES: usize> Kernel for FewResults<'_, T, LANES> {
                         }
                     }
                 }
-                tree.push(sums, add_groups);
+                push(&mut tree, sums);
             }
             let sums = tree.finish(add_groups).unwrap_or([[T::ZERO; LANES]; ROWS]);
             for (out, sums) in out.chunks_exact_mut(n).zip(sums) {
