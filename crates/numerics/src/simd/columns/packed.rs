@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 /// Rows of a panel between what is read and what is asked for.
 const AHEAD: usize = 8;
-/// Panels that are read side by side, as sums wait for the ones before.
+/// WordPanels that are read side by side, as sums wait for the ones before.
 const PANELS: usize = 4;
 
 /// As [`ColumnSums::word_chains`](super::ColumnSums::word_chains).
@@ -30,7 +30,7 @@ pub(super) fn chains<S: Words>(
     if !is_whole || !fits || !are_scaled || !isa.has_avx2() {
         return false;
     }
-    let mut panels = Panels { vector, words: elements.as_ptr(), distance, scales };
+    let mut panels = WordPanels { vector, words: elements.as_ptr(), distance, scales };
     let (groups, rest) = sums.as_chunks_mut::<{ PANELS * WORD_COLUMNS }>();
     for sums in groups {
         let sums = sums.as_chunks_mut().0;
@@ -61,7 +61,7 @@ pub(super) fn chains<S: Words>(
 
 /// A vector, and panels that it is multiplied with.
 #[derive(Clone, Copy)]
-struct Panels<'a> {
+struct WordPanels<'a> {
     vector: &'a [f32],
     /// The first word.
     words: *const i32,
@@ -70,12 +70,12 @@ struct Panels<'a> {
     scales: ColumnScales<'a, f32>,
 }
 
-impl Panels<'_> {
+impl WordPanels<'_> {
     /// The panels after some.
     #[inline(always)]
     fn after(self, panels: usize) -> Self {
         let words = self.words.wrapping_add(panels * self.distance);
-        Panels { words, scales: self.scales.from(0, panels * WORD_COLUMNS), ..self }
+        WordPanels { words, scales: self.scales.from(0, panels * WORD_COLUMNS), ..self }
     }
 }
 
@@ -83,9 +83,9 @@ impl Panels<'_> {
 /// The processor has AVX-512 F, there are `P` sums, and `P` panels, which have a row for each word of
 /// the vector, and scales if the elements need them.
 #[target_feature(enable = "avx512f")]
-unsafe fn wide<S: Words, const P: usize>(panels: Panels<'_>, sums: &mut [[f32; WORD_COLUMNS]]) {
+unsafe fn wide<S: Words, const P: usize>(panels: WordPanels<'_>, sums: &mut [[f32; WORD_COLUMNS]]) {
     const VECTORS: usize = WORD_COLUMNS / WIDE_GROUP;
-    let Panels { vector, mut words, distance, scales } = panels;
+    let WordPanels { vector, mut words, distance, scales } = panels;
     let mut chains = [[_mm512_setzero_ps(); VECTORS]; P];
     for (row, factors) in vector.chunks_exact(S::PER_WORD).enumerate() {
         let [factors_of_row, shifts_of_row] = of_row::<S>(scales, row);
@@ -128,8 +128,8 @@ unsafe fn wide<S: Words, const P: usize>(panels: Panels<'_>, sums: &mut [[f32; W
 /// # Safety
 /// The processor has AVX2 and FMA, and the panel is as there.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn narrow<S: Words>(panels: Panels<'_>, sums: &mut [f32; WORD_COLUMNS]) {
-    let Panels { vector, mut words, scales, .. } = panels;
+unsafe fn narrow<S: Words>(panels: WordPanels<'_>, sums: &mut [f32; WORD_COLUMNS]) {
+    let WordPanels { vector, mut words, scales, .. } = panels;
     let mut chains = [_mm256_setzero_ps(); WORD_COLUMNS / GROUP];
     for (row, factors) in vector.chunks_exact(S::PER_WORD).enumerate() {
         let [factors_of_row, shifts_of_row] = of_row::<S>(scales, row);
