@@ -7,7 +7,7 @@ use std::arch::x86_64::*;
 
 /// Rows of a panel between what is read and what is asked for.
 const AHEAD: usize = 8;
-/// WordPanels that are read side by side, as sums wait for the ones before.
+/// Panels that are read side by side, as sums wait for the ones before.
 const PANELS: usize = 4;
 
 /// As [`ColumnSums::word_chains`](super::ColumnSums::word_chains).
