@@ -40,6 +40,9 @@ pub(super) fn max_shared() -> usize {
     host::machine().l2.bytes / 4
 }
 
+/// Halves in a word of 32 bits.
+const PER_WORD: usize = 2;
+
 /// Factors of fewer elements are read where they are: a third of the first-level cache holds them.
 fn min_packed() -> usize {
     host::machine().l1.bytes / 12
@@ -403,32 +406,29 @@ impl DotKernel {
     /// True if the right factor is packed as words of two elements of a column: if it is of
     /// elements of 16 bits that a vector is multiplied with.
     fn has_words(&self) -> bool {
-        let ProductSizes { count, m, k, .. } = self.sizes;
-        let is_vector = count == 1 && m == 1 && k > matmul::FEW && k.is_multiple_of(2);
         let is_of_halves = matches!(self.types[1], DType::BF16 | DType::F16);
-        let has_lines = self.rhs.strides.contains(&1);
-        let is_possible = is_vector && is_of_halves && has_lines && Isa::best().has_avx2();
-        is_possible && self.is_streamed && self.dtype == DType::F32
+        let has_lines = self.rhs.strides[0] == 1 || self.rhs.has_words(PER_WORD);
+        self.is_of_vector(PER_WORD) && is_of_halves && has_lines
     }
 
-    /// The panels of words of the right factor.
+    /// True for a product of a vector, of elements that make whole words, whose right factor may be
+    /// packed as words.
+    fn is_of_vector(&self, per_word: usize) -> bool {
+        let ProductSizes { count, m, k, .. } = self.sizes;
+        let is_vector = count == 1 && m == 1 && k > matmul::FEW && k.is_multiple_of(per_word);
+        is_vector && self.is_streamed && self.dtype == DType::F32 && Isa::best().has_avx2()
+    }
+
+    /// The panels of words of the right factor, of halves.
     fn pack_words(&self, rhs: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
         let ProductSizes { n, k, .. } = self.sizes;
-        let ([column, row], &[start]) = (self.rhs.strides, &self.rhs.starts[..]) else {
-            return Ok(None);
-        };
-        let outside = TensorError::OutOfBounds;
-        if column == 1 && row > 1 {
-            let elements = cast::<u16>(rhs)?.get(start..).ok_or(outside)?;
-            return matmul::pack_pairs(elements, row, [k, n]).map(Some);
+        match (self.rhs.strides, &self.rhs.starts[..]) {
+            ([1, row], &[start]) if row > 1 => {
+                let elements = cast::<u16>(rhs)?.get(start..).ok_or(TensorError::OutOfBounds)?;
+                matmul::pack_pairs(elements, row, [k, n]).map(Some)
+            }
+            _ => self.rhs.pack_words(rhs, PER_WORD, [k, n]),
         }
-        // The words are in memory.
-        if column % 2 + start % 2 > 0 {
-            return Ok(None);
-        }
-        let elements = cast::<i32>(rhs)?.get(start / 2..).ok_or(outside)?;
-        let words = Matrix { elements, strides: [1, column / 2] };
-        matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / 2, n])
     }
 
     /// True if [`DotKernel::pack`] makes it faster.
@@ -453,11 +453,11 @@ impl DotKernel {
         if !self.is_packable() {
             return Ok(None);
         }
-        let ProductSizes { n, k, .. } = self.sizes;
-        let [row, column] = self.rhs.strides;
         if self.has_words() {
             return self.pack_words(rhs);
         }
+        let ProductSizes { n, k, .. } = self.sizes;
+        let [row, column] = self.rhs.strides;
         dispatch_sum!(self.dtype, T, R, C => {
             let matrices = self.rhs.over::<T>(rhs, [column, row])?;
             match matrices.first() {
@@ -563,7 +563,7 @@ impl Kernel for DotKernel {
     fn prepacked_bytes(&self) -> usize {
         let ProductSizes { n, k, .. } = self.sizes;
         if self.has_words() {
-            return panels_bytes::<i32, WORD_COLUMNS>([k / 2, n]);
+            return panels_bytes::<i32, WORD_COLUMNS>([k / PER_WORD, n]);
         }
         dispatch_sum!(self.dtype, T, R, C => Ok(panels_bytes::<T, C>([k, n]))).unwrap_or(0)
     }
@@ -680,6 +680,32 @@ struct Matrices {
 }
 
 impl Matrices {
+    /// True if the elements of each column of a right factor are words in memory, of some elements
+    /// each.
+    fn has_words(&self, per_word: usize) -> bool {
+        let [column, element] = self.strides;
+        let mut places = self.starts.iter().chain([&column]);
+        element == 1 && places.all(|place| place.is_multiple_of(per_word))
+    }
+
+    /// The panels of the words of one right factor of this depth and number of columns; `None` if
+    /// there is no such factor, or it has no words.
+    fn pack_words(
+        &self,
+        bytes: &[u8],
+        per_word: usize,
+        [depth, columns]: [usize; 2],
+    ) -> Result<Option<AlignedMemory>, TensorError> {
+        let &[start] = &self.starts[..] else { return Ok(None) };
+        if !self.has_words(per_word) {
+            return Ok(None);
+        }
+        let elements = cast::<i32>(bytes)?.get(start / per_word..);
+        let elements = elements.ok_or(TensorError::OutOfBounds)?;
+        let words = Matrix { elements, strides: [1, self.strides[0] / per_word] };
+        matmul::pack::<i32, WORD_COLUMNS>(words, None, [depth / per_word, columns])
+    }
+
     /// The matrices in a view; `None` if no strides make rows and columns.
     fn of(view: &StridedView, roles: &Roles) -> Option<Matrices> {
         let shape = view.shape();

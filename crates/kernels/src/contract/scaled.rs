@@ -1,16 +1,14 @@
 //! Products of quantized weights: integers that are multiplied with scales.
 
-use super::{DotKernel, ProductSizes, cast, multiply_stored, panels_bytes};
+use super::{DotKernel, ProductSizes, multiply_stored, panels_bytes};
 use crate::converted::convert_into;
 use crate::kernel::{Kernel, expect_bytes};
-use crate::matmul;
-use crate::rows::Matrix;
 use numerics::budget::{Scratch, reserve};
 use numerics::math::AlignedBytes;
-use numerics::simd::{ColumnScales, Isa, WORD_COLUMNS};
+use numerics::simd::{ColumnScales, WORD_COLUMNS};
 use numerics::{AlignedMemory, DType, TensorError};
 
-/// Elements in a word.
+/// Bytes in a word of 32 bits.
 const PER_WORD: usize = 4;
 
 /// The fewest products that share a scale: with fewer, scales would take as much memory as wide
@@ -93,23 +91,17 @@ impl ScaledDot {
         }
         Ok(factors)
     }
-}
 
-impl ScaledDot {
     /// True if the right factor is packed as words of four elements of a column: if it is of
     /// columns of bytes that a vector is multiplied with.
     fn has_words(&self) -> bool {
         let ScaleLayout { operand, dtype, group, .. } = self.layout;
-        let ProductSizes { m, n, k, .. } = self.dot.sizes;
-        let is_vector = operand == 1 && m == 1 && k > matmul::FEW && k.is_multiple_of(PER_WORD);
+        let (dot, ProductSizes { n, k, .. }) = (&self.dot, self.dot.sizes);
         let are_shared = group >= k || group.is_multiple_of(PER_WORD);
+        let are_bytes = dot.types[1].bytes() == 1 && dtype == DType::F32;
         // The factors of a panel are read with its rows.
-        let are_panels = n.is_multiple_of(WORD_COLUMNS) && Isa::best().has_avx2();
-        let is_of_columns = self.dot.rhs.strides[1] == 1
-            && self.dot.rhs.strides[0].is_multiple_of(PER_WORD)
-            && self.dot.rhs.starts.iter().all(|start| start.is_multiple_of(PER_WORD));
-        let are_bytes = self.dot.types[1].bytes() == 1 && dtype == DType::F32;
-        is_vector && are_shared && are_panels && is_of_columns && are_bytes
+        let are_panels = n.is_multiple_of(WORD_COLUMNS) && dot.rhs.has_words(PER_WORD);
+        operand == 1 && dot.is_of_vector(PER_WORD) && are_bytes && are_shared && are_panels
     }
 }
 
@@ -127,15 +119,11 @@ impl Kernel for ScaledDot {
     }
 
     fn prepack(&self, operand: &[u8]) -> Result<Option<AlignedMemory>, TensorError> {
-        let &[start] = &self.dot.rhs.starts[..] else { return Ok(None) };
         if !self.has_words() {
             return Ok(None);
         }
         let ProductSizes { n, k, .. } = self.dot.sizes;
-        let elements = cast::<i32>(operand)?.get(start / PER_WORD..);
-        let elements = elements.ok_or(TensorError::OutOfBounds)?;
-        let words = Matrix { elements, strides: [1, self.dot.rhs.strides[0] / PER_WORD] };
-        matmul::pack::<i32, WORD_COLUMNS>(words, None, [k / PER_WORD, n])
+        self.dot.rhs.pack_words(operand, PER_WORD, [k, n])
     }
 
     fn run_prepacked(
