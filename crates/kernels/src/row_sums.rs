@@ -1,6 +1,6 @@
 //! Sums of rows, of which eight neighbours are added at a time.
 
-use super::sums::{Combine, ROWS, WindowLines};
+use super::sums::{Combine, ROWS, WindowLines, combined_by_inner};
 use super::tree::Tree;
 use numerics::simd::AddEights;
 
@@ -16,24 +16,10 @@ const LONGEST: usize = 8 * EIGHTS;
 pub struct Addition<C>(pub C);
 
 impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
+    combined_by_inner!();
+
     fn pair(&self, left: T, right: T) -> T {
         self.0.pair(left, right)
-    }
-
-    fn merge(&self, left: &mut [T], right: &[T]) {
-        self.0.merge(left, right);
-    }
-
-    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
-        self.0.merge_into(left, right, out);
-    }
-
-    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
-        self.0.merge_at(elements, targets, values);
-    }
-
-    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
-        self.0.merge_rows(rows, out);
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
@@ -46,14 +32,6 @@ impl<T: AddEights<Sum = T>, C: Combine<T>> Combine<T> for Addition<C> {
         } else {
             self.0.combine_rows(elements, len, out);
         }
-    }
-
-    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
-        self.0.scan_rows(elements, len, init, out);
-    }
-
-    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
-        self.0.chain(elements, windows, out);
     }
 }
 

@@ -117,29 +117,45 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for F {
     }
 }
 
+/// The methods of [`Combine`] by which a wrapper combines elements as its inner operation does.
+macro_rules! combined_by_inner {
+    () => {
+        fn merge(&self, left: &mut [T], right: &[T]) {
+            self.0.merge(left, right);
+        }
+
+        fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
+            self.0.merge_into(left, right, out);
+        }
+
+        fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
+            self.0.merge_at(elements, targets, values);
+        }
+
+        fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
+            self.0.merge_rows(rows, out);
+        }
+
+        fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
+            self.0.scan_rows(elements, len, init, out);
+        }
+
+        fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
+            self.0.chain(elements, windows, out);
+        }
+    };
+}
+pub(super) use combined_by_inner;
+
 /// An operation whose results do not depend on the order of elements: their rows are combined in
 /// lanes, without shuffles.
 pub struct Commutative<F>(pub F);
 
 impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
+    combined_by_inner!();
+
     fn pair(&self, left: T, right: T) -> T {
         self.0(left, right)
-    }
-
-    fn merge(&self, left: &mut [T], right: &[T]) {
-        self.0.merge(left, right);
-    }
-
-    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
-        self.0.merge_into(left, right, out);
-    }
-
-    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
-        self.0.merge_at(elements, targets, values);
-    }
-
-    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
-        self.0.merge_rows(rows, out);
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
@@ -155,14 +171,6 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
             run::<T>(RowsInLanes::<T, F, MANY_LANES> { elements, len, out, f: self.0 });
         }
     }
-
-    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
-        self.0.scan_rows(elements, len, init, out);
-    }
-
-    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
-        self.0.chain(elements, windows, out);
-    }
 }
 
 /// An operation of windows and scatters: elements that are reduced along dimensions are combined by
@@ -170,24 +178,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for Commutative<F> {
 pub struct OfWindows<F>(pub F);
 
 impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for OfWindows<F> {
+    combined_by_inner!();
+
     fn pair(&self, left: T, right: T) -> T {
         self.0(left, right)
-    }
-
-    fn merge(&self, left: &mut [T], right: &[T]) {
-        self.0.merge(left, right);
-    }
-
-    fn merge_into(&self, left: &[T], right: &[T], out: &mut [T]) {
-        self.0.merge_into(left, right, out);
-    }
-
-    fn merge_at(&self, elements: &mut [T], targets: &[usize], values: &[T]) {
-        self.0.merge_at(elements, targets, values);
-    }
-
-    fn merge_rows(&self, rows: [&[T]; ROWS], out: &mut [T]) {
-        self.0.merge_rows(rows, out);
     }
 
     fn merge_adjacent(&self, elements: &[T], columns: usize, out: &mut [T]) {
@@ -197,18 +191,10 @@ impl<T: Element, F: Fn(T, T) -> T + Copy + Sync> Combine<T> for OfWindows<F> {
     fn combine_rows(&self, elements: &[T], len: usize, out: &mut [T]) {
         SummedRows { elements, len, out, f: self.0 }.run_shared();
     }
-
-    fn scan_rows(&self, elements: &[T], len: usize, init: T, out: &mut [T]) {
-        self.0.scan_rows(elements, len, init, out);
-    }
-
-    fn chain(&self, elements: &[T], windows: WindowLines<'_>, out: &mut [T]) {
-        self.0.chain(elements, windows, out);
-    }
 }
 
-/// An operation that loops call, for the ones that programs hardly reduce with: less code than loops
-/// of their own.
+/// An operation that loops call: less code than loops for each of the ones that programs hardly
+/// reduce with.
 pub struct Called<W: 'static> {
     /// The operation.
     pub f: &'static (dyn Fn(W, W) -> W + Sync),
