@@ -363,7 +363,7 @@ impl Styles {
     }
 }
 
-/// Sorts diagnostics by their places in the text; the ones without one keep their order after these.
+/// Sorts diagnostics by their places in the text. Others keep their order after these.
 pub fn sort(diagnostics: &mut [Diagnostic]) {
     diagnostics.sort_by_key(|d| d.position.span().map_or(u32::MAX, |span| span.start));
 }

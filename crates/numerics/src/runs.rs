@@ -175,9 +175,9 @@ impl Runs {
         Some(count)
     }
 
-    /// As [`Runs::small_axes`], of elements that are written, if there are instructions for it: also
-    /// a line that is in `reach` and not of adjacent elements, and none, where several elements of
-    /// a long line are.
+    /// As [`Runs::small_axes`], of elements that are written, if there are instructions for it:
+    /// also a line that is in `reach` and not of adjacent elements, and none, where several
+    /// elements of a long line are.
     fn written_axes(&self, reach: usize) -> Option<usize> {
         if reach == 0 {
             return None;

@@ -1,6 +1,6 @@
 //! Results of functions of `f64` outside of the ranges of `double_lanes.rs`. They are known at once
-//! for zeros, infinities, NaN, numbers that are their own result and numbers whose result is a
-//! limit; [`rescaled`] has the results of numbers that can be scaled to the range.
+//! for zeros, infinities, NaN, numbers that are the result themselves and numbers whose result
+//! is a limit; [`rescaled`] has the results of numbers that can be scaled to the range.
 //!
 //! Without branches, for loops of vector instructions. `None` leaves a number to the exact
 //! function, whose very bits these are.

@@ -150,11 +150,11 @@ fn count_unknown(block: &[f64]) -> u64 {
     block.iter().fold(0, |count, result| count + u64::from(result.is_nan()))
 }
 
-/// The result, or what is known of it without the faster form of a function, and adds it to the
-/// `missing` ones if that is nothing.
+/// The result, or what is known of it without the faster form of a function, and counts it
+/// as `unknown` if that is nothing.
 #[inline(always)]
-fn known(result: f64, outside: Option<f64>, missing: &mut u64) -> f64 {
-    *missing += u64::from(result.is_nan() & outside.is_none());
+fn known(result: f64, outside: Option<f64>, unknown: &mut u64) -> f64 {
+    *unknown += u64::from(result.is_nan() & outside.is_none());
     if result.is_nan() { outside.unwrap_or(f64::NAN) } else { result }
 }
 
@@ -180,20 +180,20 @@ impl<F: Rounded<1>> Kernel for RoundedLoop<'_, F> {
             for (result, &x) in block.iter_mut().zip(without_subnormals(xs, &mut others)) {
                 *result = nearest(F::near([x]), F::ERROR);
             }
-            let mut missing = count_unknown(block);
-            if missing >= MANY {
-                missing = 0;
+            let mut unknown = count_unknown(block);
+            if unknown >= MANY {
+                unknown = 0;
                 for (result, &x) in block.iter_mut().zip(xs) {
-                    *result = known(*result, F::outside([x]), &mut missing);
+                    *result = known(*result, F::outside([x]), &mut unknown);
                 }
             }
-            if F::RESCALES && missing >= MANY {
+            if F::RESCALES && unknown >= MANY {
                 for (result, &x) in block.iter_mut().zip(xs) {
                     *result = known(*result, F::rescaled([x]), &mut 0);
                 }
-                missing = count_unknown(block);
+                unknown = count_unknown(block);
             }
-            if missing > 0 {
+            if unknown > 0 {
                 for (result, &x) in block.iter_mut().zip(xs) {
                     if result.is_nan() {
                         *result = one_nan(x, fallback(x));
@@ -283,20 +283,20 @@ impl<F: Rounded<2>> Kernel for RoundedPairLoop<'_, F> {
             for ((result, &x), &y) in block.iter_mut().zip(easy_xs).zip(easy_ys) {
                 *result = nearest(F::near([x, y]), F::ERROR);
             }
-            let mut missing = count_unknown(block);
-            if missing >= MANY {
-                missing = 0;
+            let mut unknown = count_unknown(block);
+            if unknown >= MANY {
+                unknown = 0;
                 for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
-                    *result = known(*result, F::outside([x, y]), &mut missing);
+                    *result = known(*result, F::outside([x, y]), &mut unknown);
                 }
             }
-            if F::RESCALES && missing >= MANY {
+            if F::RESCALES && unknown >= MANY {
                 for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
                     *result = known(*result, F::rescaled([x, y]), &mut 0);
                 }
-                missing = count_unknown(block);
+                unknown = count_unknown(block);
             }
-            if missing > 0 {
+            if unknown > 0 {
                 for ((result, &x), &y) in block.iter_mut().zip(xs).zip(ys) {
                     if result.is_nan() {
                         *result = F::exact([x, y]);

@@ -80,8 +80,8 @@ impl WordPanels<'_> {
 }
 
 /// # Safety
-/// The processor has AVX-512 F, there are `P` sums, and `P` panels, which have a row for each word of
-/// the vector, and scales if the elements need them.
+/// The processor has AVX-512 F, there are `P` sums, and `P` panels, which have a row for each word
+/// of the vector, and scales if the elements need them.
 #[target_feature(enable = "avx512f")]
 unsafe fn wide<S: Words, const P: usize>(panels: WordPanels<'_>, sums: &mut [[f32; WORD_COLUMNS]]) {
     const VECTORS: usize = WORD_COLUMNS / WIDE_GROUP;
@@ -160,7 +160,7 @@ unsafe fn narrow<S: Words>(panels: WordPanels<'_>, sums: &mut [f32; WORD_COLUMNS
     sums.copy_from_slice(bytemuck::cast_slice(&chains));
 }
 
-/// The factors and the shifts of the elements in a row of words; none if elements have none.
+/// The factors and the shifts of the elements in a row of words, if elements have them.
 #[inline(always)]
 fn of_row<S: Words>(scales: ColumnScales<'_, f32>, row: usize) -> [&[f32]; 2] {
     match S::IS_SCALED {
