@@ -24,7 +24,10 @@ struct Checked<'a, T> {
     /// The rows of the tile, of which the last one is repeated.
     rows: [*const T; TILE_ROWS],
     /// The distance between them, if all have the same and are used.
-    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+    #[cfg_attr(
+        not(target_arch = "x86_64"),
+        allow(dead_code, reason = "tiles of other processors do not read it")
+    )]
     distance: Option<usize>,
     panel: *const T,
     stride: usize,
